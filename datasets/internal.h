@@ -1,4 +1,4 @@
-/* What the loaders share: one file a kind of source fills this. */
+/* Common parts of the loaders: one file a kind of source fills this. */
 #ifndef ASSAY_DATASETS_INTERNAL_H
 #define ASSAY_DATASETS_INTERNAL_H
 

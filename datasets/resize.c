@@ -1,3 +1,4 @@
+/* Resizing of images, before anything else becomes of them; see resize.h. */
 #include "datasets/resize.h"
 
 #include <math.h>

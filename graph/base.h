@@ -1,4 +1,4 @@
-/* What every floor speaks of: status and error, element kinds and tensor types.
+/* Vocabulary of every floor: status and error, element kinds and tensor types.
  *
  * Public: users get it through assay.h. It includes nothing of ours. */
 #ifndef ASSAY_GRAPH_BASE_H

@@ -1,5 +1,5 @@
-/* What requantize does of int32 accumulators, as numbers: for an engine that makes codes of them
- * while they are in its registers. */
+/* Requantization of int32 accumulators, as numbers: for an engine that makes codes of them while
+ * they are in its registers. */
 #ifndef ASSAY_SCHEMES_NARROW_H
 #define ASSAY_SCHEMES_NARROW_H
 

@@ -1,3 +1,4 @@
+/* Weights with a scale for each block of inputs; see blocks.h. */
 #include "graph/core/blocks.h"
 
 bool assay_blocks_of(assay_op op, bool transpose_b, const assay_type *w, assay_blocks *out)

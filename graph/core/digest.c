@@ -1,3 +1,4 @@
+/* Digests of networks that do not depend on the batch size; see digest.h. */
 #include "graph/core/digest.h"
 #include "graph/memory.h"
 

@@ -1,4 +1,4 @@
-/* What a shape rule sees. One function a rule (op.def's seventh column): assay_shape_RULE, in
+/* The view of a shape rule. One function a rule (op.def's seventh column): assay_shape_RULE, in
  * infer_*.c. To add a rule, name it in op.def and write the function. */
 #ifndef ASSAY_GRAPH_INFER_H
 #define ASSAY_GRAPH_INFER_H

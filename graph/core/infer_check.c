@@ -1,4 +1,4 @@
-/* What shape rules share: failing, lists, axes, broadcasting. */
+/* Common parts of shape rules: failing, lists, axes, broadcasting. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

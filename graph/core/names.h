@@ -1,4 +1,4 @@
-/* From names to value indices: a hash table inside the graph. For the files of graph/ only. */
+/* Index of values by name: a hash table inside the graph. For the files of graph/ only. */
 #ifndef ASSAY_GRAPH_NAMES_H
 #define ASSAY_GRAPH_NAMES_H
 

@@ -1,3 +1,4 @@
+/* Files written beside their place and then moved there; see partial.h. */
 #include "graph/files/partial.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* What is written beside its place and then moved there: whole or absent, whoever dies meanwhile.
+/* Files written beside their place and then moved there: whole or absent, whoever dies meanwhile.
  *
  * A partial is PATH.partial-PID-N, locked (flock) as long as its writer lives. One whose lock is
  * free and whose process is gone was left by a run that was killed, and the next writer of PATH

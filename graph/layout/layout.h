@@ -1,4 +1,4 @@
-/* From channels first to channels last, and back. */
+/* Change of layout: channels first to channels last, and back. */
 #ifndef ASSAY_GRAPH_LAYOUT_H
 #define ASSAY_GRAPH_LAYOUT_H
 

@@ -70,13 +70,13 @@ assay_status assay_blame(const char *golden, const char *device, const assay_bla
         o.threads = options->threads > 0 ? options->threads : 2;
     }
     assay_status status = blame_run(golden, device, &o, &k->of, err);
-    if (status == ASSAY_OK) {
+    if (!status) {
         k->node = calloc((size_t)k->of->device.graph->n_nodes + 1, sizeof *k->node);
         k->fault = calloc((size_t)k->of->n_faults + 1, sizeof *k->fault);
         k->causes = calloc((size_t)k->of->n_faults + 1, sizeof *k->causes);
         status = k->node && k->fault && k->causes ? ASSAY_OK : assay_out_of_memory(err);
     }
-    if (status != ASSAY_OK) {
+    if (status) {
         assay_blame_free(&k->report);
         return status;
     }

@@ -1,4 +1,4 @@
-/* What a command line says of quantizing: types, calibrations, nodes that stay in float. */
+/* Choices of the command line for quantizing: types, calibrations, nodes that stay in float. */
 #include <stdlib.h>
 #include <string.h>
 

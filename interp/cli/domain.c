@@ -1,4 +1,4 @@
-/* Whole domains; see domain.h. */
+/* Whole domains of codes; see domain.h. */
 #include "interp/cli/domain.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Drawings of a profile's histograms; see profile_draw.h. */
 #include "interp/cli/profile_draw.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* What the verbs of assay scheme read of the command line alike. */
+/* Options that the verbs of assay scheme read alike. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What most subcommands begin with: a model, a scheme, a profile, inputs. */
+/* Beginning of most subcommands: a model, a scheme, a profile, inputs. */
 #ifndef ASSAY_INTERP_CLI_SESSION_H
 #define ASSAY_INTERP_CLI_SESSION_H
 

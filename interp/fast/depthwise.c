@@ -1,3 +1,4 @@
+/* Depthwise convolution; see depthwise.h. */
 #include "interp/fast/depthwise.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The left operand of a convolution; see image.h. */
 #include "interp/fast/image.h"
 
 #include <assert.h>

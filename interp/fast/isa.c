@@ -1,4 +1,4 @@
-/* Which inner loops this machine can run. */
+/* Choice of the inner loops that this machine can run. */
 #include "interp/fast/isa.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What the fast engine has for each instruction set: the inner loops, and the shape of their tiles.
+/* Instruction sets of the fast engine: the inner loops, and the shape of their tiles.
  *
  * A tile is `rows` output cells by `columns` output channels of int32 accumulators, all of which
  * stay in registers while the loop runs over the depth. Depth is cut into units of 4 bytes: four

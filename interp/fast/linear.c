@@ -1,3 +1,4 @@
+/* Sums and differences of two one-byte codes as one linear function of floats; see linear.h. */
 #include "interp/fast/linear.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The greatest or the least of codes of at most 16 bits; see max.h. */
 #include "interp/fast/max.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Parameters by which inner loops make codes of accumulators without storing them; see narrow.h. */
 #include "interp/fast/narrow.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Operands of element-wise ops, part by part; see operands.h. */
 #include "interp/fast/operands.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* Which nodes the fast engine takes. */
+/* Choice of the nodes that the fast engine takes. */
 #include <assert.h>
 
 #include "interp/fast/fast.h"

@@ -1,3 +1,4 @@
+/* Many rows times packed weights; see product.h. */
 #include "interp/fast/product.h"
 
 #include <assert.h>

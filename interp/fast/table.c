@@ -1,3 +1,4 @@
+/* A function of one code of at most 16 bits as a table of all its values; see table.h. */
 #include "interp/fast/table.h"
 
 #include <assert.h>

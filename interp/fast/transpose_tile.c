@@ -1,3 +1,4 @@
+/* Matrices transposed in tiles; see transpose_tile.h. */
 #include "interp/fast/transpose_tile.h"
 
 #include "interp/fast/fast.h"

@@ -1,3 +1,4 @@
+/* Weights before they are packed; see weights.h. */
 #include <assert.h>
 
 #include "interp/fast/weights.h"

@@ -1,3 +1,4 @@
+/* Rows of floats by fused multiply-adds, in vectors where the machine has them; see fused.h. */
 #include "interp/float/fused.h"
 
 #include <math.h>

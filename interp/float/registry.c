@@ -1,4 +1,4 @@
-/* Which float kernel serves which op, and on which element kinds. */
+/* Table of float kernels by op, and of the element kinds that each serves. */
 #include <math.h>
 
 #include "interp/float/float.h"

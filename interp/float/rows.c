@@ -1,3 +1,4 @@
+/* Rows of numbers, loaded and stored by element type. */
 #include "interp/float/float.h"
 #include "interp/ref/ref.h"
 

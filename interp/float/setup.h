@@ -1,4 +1,4 @@
-/* What a program does once before it runs float kernels. */
+/* Set-up of float kernels, once a program. */
 #ifndef ASSAY_INTERP_FLOAT_SETUP_H
 #define ASSAY_INTERP_FLOAT_SETUP_H
 

@@ -1,4 +1,4 @@
-/* Where taps fall inside. */
+/* Ranges of taps that fall inside. */
 #include "interp/float/window.h"
 
 static int64_t divide_up(int64_t a, int64_t b) /* b > 0 */

@@ -1,3 +1,4 @@
+/* Files that a golden bundle is made of; see bundle_files.h. */
 #include "interp/golden/bundle_files.h"
 #include "graph/memory.h"
 

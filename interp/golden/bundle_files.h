@@ -1,4 +1,4 @@
-/* Which files a golden bundle is made of. */
+/* Files that a golden bundle is made of. */
 #ifndef ASSAY_INTERP_BUNDLE_FILES_H
 #define ASSAY_INTERP_BUNDLE_FILES_H
 

@@ -1,5 +1,5 @@
-/* What writing a golden bundle holds, between its samples (bundle_write.c) and its manifest
- * (bundle_manifest.c). */
+/* State of a golden bundle that is being written, between its samples (bundle_write.c) and its
+ * manifest (bundle_manifest.c). */
 #ifndef ASSAY_INTERP_BUNDLE_WRITER_H
 #define ASSAY_INTERP_BUNDLE_WRITER_H
 

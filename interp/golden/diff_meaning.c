@@ -1,4 +1,5 @@
-/* What two bundles say beside their tensors: the parameters of nodes, and what codes stand for. */
+/* Differences of two bundles beside their tensors: the parameters of nodes, and what codes stand
+ * for. */
 #include <stdio.h>
 #include <string.h>
 

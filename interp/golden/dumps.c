@@ -1,3 +1,4 @@
+/* A device's dumps; see dumps.h. */
 #include "interp/golden/dumps.h"
 #include "graph/memory.h"
 

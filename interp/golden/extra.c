@@ -1,3 +1,4 @@
+/* Tensors that only the second side of a comparison has; see extra.h. */
 #include "interp/golden/extra.h"
 #include "graph/memory.h"
 

@@ -1,4 +1,4 @@
-/* What only the second side of a comparison has: nothing was compared with it. */
+/* Tensors that only the second side of a comparison has: nothing was compared with it. */
 #ifndef ASSAY_INTERP_GOLDEN_EXTRA_H
 #define ASSAY_INTERP_GOLDEN_EXTRA_H
 

@@ -1,3 +1,4 @@
+/* $readmemh text; see hex.h. */
 #include "interp/golden/hex.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* What a kernel sees. Kernels index, schemes round: a kernel loads codes into int32 rows, asks the
- * unit for everything that rounds, and stores codes back.
+/* The view of a kernel. Kernels index, schemes round: a kernel loads codes into int32 rows, asks
+ * the unit for everything that rounds, and stores codes back.
  *
  * This header is included by files compiled without floating point. */
 #ifndef ASSAY_INTERP_KERNEL_H

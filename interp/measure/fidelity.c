@@ -1,3 +1,4 @@
+/* Fidelity of one network's values to another's on the same samples; see fidelity.h. */
 #include "interp/measure/fidelity.h"
 #include "graph/memory.h"
 

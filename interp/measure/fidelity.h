@@ -1,5 +1,5 @@
-/* How near the values of one network are to those of another on the same samples: signal to
- * quantization noise, labels met and agreement of the first output (judge.h). */
+/* Fidelity of one network's values to another's on the same samples: signal to quantization noise,
+ * labels met and agreement of the first output (judge.h). */
 #ifndef ASSAY_INTERP_FIDELITY_H
 #define ASSAY_INTERP_FIDELITY_H
 

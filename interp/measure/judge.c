@@ -1,3 +1,4 @@
+/* Criteria for an output; see judge.h. */
 #include "interp/measure/judge.h"
 #include "graph/memory.h"
 

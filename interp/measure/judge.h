@@ -1,5 +1,5 @@
-/* What an output is judged by: where in it classes are, how many labels it meets, and how near it
- * is to another network's. */
+/* Criteria for an output: where in it classes are, how many labels it meets, and how near it is to
+ * another network's. */
 #ifndef ASSAY_INTERP_JUDGE_H
 #define ASSAY_INTERP_JUDGE_H
 

@@ -1,3 +1,4 @@
+/* Cost of quantizing each node; see sensitivity.h. */
 #include "interp/measure/sensitivity.h"
 #include "graph/memory.h"
 

@@ -1,4 +1,4 @@
-/* What each node costs when it is quantized: alone, among all others, and in place. */
+/* Cost of quantizing each node: alone, among all others, and in place. */
 #ifndef ASSAY_INTERP_SENSITIVITY_H
 #define ASSAY_INTERP_SENSITIVITY_H
 

@@ -1,3 +1,5 @@
+/* A greedy search for calibrations and nodes kept in float that lose little accuracy; see
+ * tune.h. */
 #include "interp/measure/tune.h"
 #include "graph/memory.h"
 

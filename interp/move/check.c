@@ -1,4 +1,4 @@
-/* What the kernels that move data take for granted beyond what the verifier guarantees. */
+/* Checks of what the kernels that move data take for granted beyond the verifier. */
 #include "interp/move/move.h"
 
 /* The greatest or least of no elements, where one is asked for. */

@@ -1,4 +1,4 @@
-/* Which kernel moves the data of which op. */
+/* Table of the kernels that move data, by op. */
 #include "interp/move/move.h"
 
 static const assay_kernel kernels[ASSAY_OP_COUNT] = {

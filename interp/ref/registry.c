@@ -1,4 +1,4 @@
-/* Which kernel computes which op in integers; what only moves data is interp/move's. */
+/* Table of integer kernels by op; what only moves data is interp/move's. */
 #include "interp/move/move.h"
 #include "interp/ref/ref.h"
 

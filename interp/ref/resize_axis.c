@@ -1,3 +1,4 @@
+/* Places on the input of the output indices of a resized axis; see resize_axis.h. */
 #include "interp/ref/resize_axis.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Where the output indices of a resized axis fall on the input. */
+/* Places on the input of the output indices of a resized axis. */
 #ifndef ASSAY_INTERP_REF_RESIZE_AXIS_H
 #define ASSAY_INTERP_REF_RESIZE_AXIS_H
 

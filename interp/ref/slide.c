@@ -1,3 +1,4 @@
+/* Cells under a window at one output cell; see slide.h. */
 #include <assert.h>
 
 #include "interp/ref/slide.h"

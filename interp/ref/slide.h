@@ -1,4 +1,4 @@
-/* What lies under a window at one output cell: the taps of convolution and pooling. */
+/* Cells under a window at one output cell: the taps of convolution and pooling. */
 #ifndef ASSAY_INTERP_REF_SLIDE_H
 #define ASSAY_INTERP_REF_SLIDE_H
 

@@ -1,3 +1,4 @@
+/* Walking some axes of a tensor, row by row; see walk.h. */
 #include <assert.h>
 
 #include "interp/ref/walk.h"

@@ -1,3 +1,4 @@
+/* Engine `both`: a node by the fast engine and by the reference, compared; see both.h. */
 #include "interp/run/both.h"
 #include "graph/memory.h"
 

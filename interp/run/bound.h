@@ -1,5 +1,5 @@
-/* How far the accumulators of a node may go, whatever its inputs hold: bound.c asks for the part
- * that the op needs, and says what is wrong. */
+/* Bounds of a node's accumulators, whatever its inputs hold: bound.c asks for the part that the op
+ * needs, and says what is wrong. */
 #ifndef ASSAY_INTERP_BOUND_H
 #define ASSAY_INTERP_BOUND_H
 

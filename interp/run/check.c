@@ -1,3 +1,4 @@
+/* Checks of what the integer kernels take for granted beyond the verifier; see check.h. */
 #include "interp/run/check.h"
 
 #include "graph/core/blocks.h"

@@ -1,4 +1,4 @@
-/* What the integer kernels take for granted beyond what the verifier guarantees. */
+/* Checks of what the integer kernels take for granted beyond the verifier. */
 #ifndef ASSAY_INTERP_CHECK_H
 #define ASSAY_INTERP_CHECK_H
 

@@ -1,3 +1,4 @@
+/* Kernel of a node: the integer one, the float one, or that of its data movement. */
 #include "interp/kernel/kernel.h"
 
 assay_kernel run_node_kernel(const assay_graph *g, const assay_node *n)

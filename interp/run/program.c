@@ -1,3 +1,4 @@
+/* Programs: a graph bound to a scheme, planned; see program.h. */
 #include "interp/run/program.h"
 #include "graph/memory.h"
 

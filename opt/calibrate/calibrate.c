@@ -1,3 +1,4 @@
+/* Calibration: a range from what was seen of a value; see calibrate.h. */
 #include "opt/calibrate/calibrate.h"
 
 #include <math.h>

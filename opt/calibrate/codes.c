@@ -1,4 +1,4 @@
-/* Which codes a choice of parameters has. */
+/* Range of the codes of a choice of parameters. */
 #include "opt/calibrate/qparams.h"
 
 void calibrate_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi)

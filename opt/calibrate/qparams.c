@@ -1,3 +1,4 @@
+/* Choosing quantization parameters; see qparams.h. */
 #include "opt/calibrate/qparams.h"
 
 #include <math.h>

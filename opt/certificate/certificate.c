@@ -1,3 +1,5 @@
+/* Agreement of the writer of certificates (opt/rewrite/certify.c) and their checker (opt/check):
+ * the version, and what is digested in which way; see certificate.h. */
 #include "opt/certificate/certificate.h"
 #include "graph/memory.h"
 

@@ -1,4 +1,4 @@
-/* What the writer of certificates (opt/rewrite/certify.c) and their checker (opt/check) agree upon:
+/* Agreement of the writer of certificates (opt/rewrite/certify.c) and their checker (opt/check):
  * the version, and what is digested in which way. */
 #ifndef ASSAY_OPT_CERTIFICATE_H
 #define ASSAY_OPT_CERTIFICATE_H

@@ -1,4 +1,4 @@
-/* What all obligations of the checker ask of fragments, nodes and types. */
+/* Questions of all the checker's obligations about fragments, nodes and types. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Checking movements: all elements of the inputs are numbered, from 1 on, and the numbers carried
+/* Check of movements: all elements of the inputs are numbered, from 1 on, and the numbers carried
  * through both fragments; cells of padding are 0, and the code that pads must be the same. */
 #include <float.h>
 #include <stdlib.h>

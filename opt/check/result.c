@@ -1,4 +1,4 @@
-/* What the steps of a certificate made of the model, beside the result. */
+/* Comparison of what a certificate's steps made of the model with the result. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* What a bounded step comes to at the network's outputs, computed again from the network as the
- * steps before it have left it. opt/rewrite/README.md says by which rules: all codes of functions,
- * weights of products, and never beyond what a type holds. */
+/* Change that a bounded step comes to at the network's outputs, computed again from the network as
+ * the steps before it have left it. opt/rewrite/README.md says by which rules: all codes of
+ * functions, weights of products, and never beyond what a type holds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Per-channel affine maps y = a[c] * x + b[c], recognised in a node; see affine.h. */
 #include "opt/lower/affine.h"
 #include "graph/memory.h"
 

@@ -1,3 +1,5 @@
+/* Questions of passes, rules and their proofs about nodes and values, and edits that several of
+ * them make; see nodes.h. */
 #include "opt/lower/nodes.h"
 
 #include <float.h>

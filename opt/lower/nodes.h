@@ -1,5 +1,5 @@
-/* What passes, rules and their proofs ask of nodes and values, and edits that several of them make.
- * Internal to opt/. */
+/* Questions of passes, rules and their proofs about nodes and values, and edits that several of
+ * them make. Internal to opt/. */
 #ifndef ASSAY_OPT_NODES_H
 #define ASSAY_OPT_NODES_H
 

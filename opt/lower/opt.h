@@ -1,4 +1,4 @@
-/* What may be changed in a network, and what is measured to quantize it.
+/* Passes over a network, and what is measured to quantize it.
  *
  * Passes take a graph and leave an equivalent one; names of surviving values never change. */
 #ifndef ASSAY_OPT_OPT_H

@@ -1,3 +1,4 @@
+/* Common parts of passes; see pass.h. */
 #include "opt/lower/pass.h"
 #include "graph/memory.h"
 

@@ -1,4 +1,4 @@
-/* What passes share: uses, constants, changing a node in place. Internal to opt/. */
+/* Common parts of passes: uses, constants, changing a node in place. Internal to opt/. */
 #ifndef ASSAY_OPT_PASS_H
 #define ASSAY_OPT_PASS_H
 

@@ -1,4 +1,4 @@
-/* Which values are counted together: one, and what a ReLU or a clip makes of it. */
+/* Values that are counted together: one, and what a ReLU or a clip makes of it. */
 #include <math.h>
 
 #include "opt/profile/state.h"

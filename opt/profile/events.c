@@ -1,3 +1,4 @@
+/* Reading a YAML file event by event, in an order that is known; see events.h. */
 #include "opt/profile/events.h"
 
 #include <errno.h>

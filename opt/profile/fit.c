@@ -1,4 +1,4 @@
-/* Which entry of a profile serves a value of a graph, and whether a profile fits a graph. */
+/* Entry of a profile that serves a value of a graph, and the fit of a profile to a graph. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* A histogram whose state depends only on the set of elements counted; see histogram.h. */
 #include "opt/profile/histogram.h"
 #include "graph/memory.h"
 

@@ -1,3 +1,4 @@
+/* A profile; see profile.h. */
 #include "opt/profile/profile.h"
 #include "graph/memory.h"
 

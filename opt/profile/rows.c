@@ -1,3 +1,4 @@
+/* The passes that profiling makes over every element; see rows.h. */
 #include "opt/profile/rows.h"
 
 #include <float.h>

@@ -1,4 +1,5 @@
-/* What follows a product goes into it: threshold forms over the accumulators that can occur. */
+/* Functions behind a product that go into it: threshold forms over the accumulators that can
+ * occur. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

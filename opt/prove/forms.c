@@ -1,3 +1,4 @@
+/* Questions of proofs about the sums and rescales of a unit; see forms.h. */
 #include "opt/prove/forms.h"
 
 #include <stddef.h>

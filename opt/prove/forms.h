@@ -1,5 +1,5 @@
-/* What proofs ask about the sums and rescales of a unit: of a built-in scheme it is read off the
- * unit, a plugin is asked. Internal to opt/. */
+/* Questions of proofs about the sums and rescales of a unit: of a built-in scheme it is read off
+ * the unit, a plugin is asked. Internal to opt/. */
 #ifndef ASSAY_OPT_FORMS_H
 #define ASSAY_OPT_FORMS_H
 

@@ -1,3 +1,4 @@
+/* Fragments; see fragment.h. */
 #include "opt/prove/fragment.h"
 #include "graph/memory.h"
 

@@ -1,3 +1,4 @@
+/* The bias of a product under another input scale; see rescale_bias.h. */
 #include "opt/prove/rescale_bias.h"
 #include "graph/memory.h"
 

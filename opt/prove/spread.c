@@ -1,3 +1,4 @@
+/* Spread of a difference; see spread.h. */
 #include "opt/prove/spread.h"
 #include "graph/memory.h"
 

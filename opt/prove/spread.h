@@ -1,4 +1,4 @@
-/* How far a difference spreads: from one value to the outputs of the network. Internal to opt/. */
+/* Spread of a difference: from one value to the outputs of the network. Internal to opt/. */
 #ifndef ASSAY_OPT_SPREAD_H
 #define ASSAY_OPT_SPREAD_H
 

@@ -1,4 +1,4 @@
-/* Which values share parameters, and what the parameters are. */
+/* Groups of values that share parameters, and those parameters. */
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Which nodes are computed in integers, and which activations are fused. */
+/* Plan of the nodes that are computed in integers and the activations that are fused. */
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>

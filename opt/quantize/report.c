@@ -1,4 +1,4 @@
-/* What the quantizer did, for people: which nodes stayed in float and why, and every activation's
+/* Report of the quantizer, for people: which nodes stayed in float and why, and every activation's
  * parameters. */
 #include <stdlib.h>
 #include <string.h>

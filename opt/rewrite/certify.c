@@ -1,3 +1,4 @@
+/* Certificate of what was proved, as JSON; see certify.h. */
 #include "opt/rewrite/certify.h"
 #include "graph/memory.h"
 

@@ -1,4 +1,4 @@
-/* Writing down what was proved, as JSON: opt/check/proof.c reads it back. */
+/* Certificate of what was proved, as JSON: opt/check/proof.c reads it back. */
 #ifndef ASSAY_OPT_CERTIFY_H
 #define ASSAY_OPT_CERTIFY_H
 

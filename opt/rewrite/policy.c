@@ -1,3 +1,4 @@
+/* Rules in force; see policy.h. */
 #include "opt/rewrite/policy.h"
 #include "graph/memory.h"
 

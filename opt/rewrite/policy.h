@@ -1,5 +1,4 @@
-/* Which rules are in force: the list, what the user chose of it, what the target says. Internal to
- * opt/. */
+/* Rules in force: the list, what the user chose of it, what the target says. Internal to opt/. */
 #ifndef ASSAY_OPT_POLICY_H
 #define ASSAY_OPT_POLICY_H
 

@@ -1,3 +1,4 @@
+/* Questions of rules about a match, and edits that several make. */
 #include "opt/rewrite/rules.h"
 
 #include <math.h>

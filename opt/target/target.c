@@ -1,4 +1,4 @@
-/* What a target file says, asked about nodes. */
+/* Answers of a target file about nodes. */
 #include "opt/target/target.h"
 
 #include <math.h>

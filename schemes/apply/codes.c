@@ -1,4 +1,4 @@
-/* Which element-wise functions have a form of codes.h, and the bounds that its widths rest on. */
+/* Element-wise functions that have a form of codes.h, and the bounds that its widths rest on. */
 #include <assert.h>
 
 #include "schemes/apply/codes.h"

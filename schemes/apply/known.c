@@ -1,3 +1,4 @@
+/* Records that the short forms of arithmetic may compute; see known.h. */
 #include "schemes/apply/known.h"
 
 #include <string.h>

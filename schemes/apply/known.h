@@ -1,4 +1,4 @@
-/* Which records the short forms of arithmetic may compute. */
+/* Records that the short forms of arithmetic may compute. */
 #ifndef ASSAY_SCHEMES_APPLY_KNOWN_H
 #define ASSAY_SCHEMES_APPLY_KNOWN_H
 

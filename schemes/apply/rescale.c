@@ -1,4 +1,4 @@
-/* From one scale to another in integers:
+/* Rescale from one scale to another in integers:
  *
  *   x - in_zero -> pre-shift -> left shift -> times multiplier -> rounding steps -> narrow
  *     -> + zero point (or subtracted first) -> store

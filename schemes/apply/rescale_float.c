@@ -1,4 +1,4 @@
-/* From one scale to another as targets with floating-point requantization do it, on IEEE bits:
+/* Rescale as targets with floating-point requantization do it, on IEEE bits:
  *
  *   float(acc) -> * scale  (or * s_in, * s_w, / s_out) -> [+ zero point] -> round -> [+ zero point]
  *

@@ -1,3 +1,4 @@
+/* The one place where Assay rounds; see round.h. */
 #include "schemes/apply/round.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* What the functions of whole rows share. */
+/* Common parts of the functions of whole rows. */
 #ifndef ASSAY_SCHEMES_APPLY_ROW_H
 #define ASSAY_SCHEMES_APPLY_ROW_H
 

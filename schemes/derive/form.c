@@ -1,4 +1,4 @@
-/* Which overrides of a scheme hold for a node: wide or unsigned codes, depthwise; and which records
+/* Overrides of a scheme that hold for a node: wide or unsigned codes, depthwise; and which records
  * the short forms may compute. */
 #include "graph/core/op.h"
 #include "schemes/apply/known.h"

@@ -1,3 +1,5 @@
+/* Functions as MLAS approximates them, ONNX Runtime's library of kernels, on x86-64 with fused
+ * multiply-add; see mlas.h. */
 #include "schemes/derive/mlas.h"
 
 #include <math.h>

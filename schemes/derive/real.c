@@ -1,3 +1,4 @@
+/* A real number as an integer; see real.h. */
 #include "schemes/derive/real.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Rules by which a prepared unit of a parameter record adds up products; see sums.h. */
 #include "schemes/derive/sums.h"
 
 #include <string.h>

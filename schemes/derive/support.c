@@ -1,4 +1,4 @@
-/* Which op is of which class, and whether a record has arithmetic for a node. */
+/* Classes of ops, and the records that have arithmetic for a node. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What a scheme inherits from where, in words; see explain.h. */
+/* Inheritance of a scheme, in words; see explain.h. */
 #include <string.h>
 
 #include "schemes/explain/explain.h"

@@ -1,3 +1,4 @@
+/* Admission of networks that came quantized, by what a target holds; see admit.h. */
 #include "schemes/node/admit.h"
 
 #include <math.h>

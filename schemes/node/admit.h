@@ -1,4 +1,4 @@
-/* Does a target hold what a network that came quantized has? */
+/* Admission of networks that came quantized, by what a target holds. */
 #ifndef ASSAY_SCHEMES_ADMIT_H
 #define ASSAY_SCHEMES_ADMIT_H
 

@@ -1,3 +1,4 @@
+/* Specification of a node for the scheme that prepares it; see spec.h. */
 #include "schemes/node/spec.h"
 
 #include <string.h>

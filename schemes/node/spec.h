@@ -1,6 +1,6 @@
-/* From a node to what a scheme is asked to prepare: the one place that says which of a node's
- * attributes stands in which field of assay_unit_spec. Used by the program that runs a graph and by
- * the quantizer that asks a scheme what it supports.
+/* Specification of a node for the scheme that prepares it: the one place that says which of a
+ * node's attributes stands in which field of assay_unit_spec. Used by the program that runs a graph
+ * and by the quantizer that asks a scheme what it supports.
  *
  *   op                        depth                        alpha, beta, gamma, epsilon, flag
  *   conv, conv_transpose      I/group * kernel cells       flag: group (2 for a depthwise conv of
@@ -35,8 +35,7 @@
  *   - lrn: `row` on all channels of one place, with the window's size in depth. The unit of a
  * record then makes each code by what `requantize` does to (x - zero point) * gain, where the gains
  * lie between those of its parameter "table", never increasing, and 0.
- *   - prelu: `binary` with a the input, b the slope.
- */
+ *   - prelu: `binary` with a the input, b the slope. */
 #ifndef ASSAY_SCHEMES_SPEC_H
 #define ASSAY_SCHEMES_SPEC_H
 

@@ -1,4 +1,4 @@
-/* Which op's results may depend on which field; see asks.h. */
+/* Fields of a record by the ops that ask for them; see asks.h. */
 #include <string.h>
 
 #include "schemes/derive/derive.h"

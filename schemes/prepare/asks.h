@@ -1,4 +1,4 @@
-/* Which op asks for which field of a record. */
+/* Fields of a record by the ops that ask for them. */
 #ifndef ASSAY_SCHEMES_ASKS_H
 #define ASSAY_SCHEMES_ASKS_H
 

@@ -1,3 +1,4 @@
+/* Requantization of int32 accumulators, as numbers; see narrow.h. */
 #include "schemes/narrow.h"
 
 #include "schemes/apply/unit.h"

@@ -1,5 +1,5 @@
-/* What of a scheme file the records in force read: the rest is dropped where it was inherited, and
- * refused where the file states it. */
+/* Parts of a scheme file that the records in force read: the rest is dropped where it was
+ * inherited, and refused where the file states it. */
 #include "schemes/read/uses.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What of a scheme file the records in force read. */
+/* Parts of a scheme file that the records in force read. */
 #ifndef ASSAY_SCHEMES_USES_H
 #define ASSAY_SCHEMES_USES_H
 

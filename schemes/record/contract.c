@@ -1,4 +1,4 @@
-/* What a scheme claims of its results. */
+/* Claims of a scheme about its results. */
 #include "schemes/record/data.h"
 
 static bool is_exact(const assay_scheme *s, const char *op, unsigned bits, bool by_channel)

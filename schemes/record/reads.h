@@ -1,4 +1,4 @@
-/* Which fields of a record its arithmetic reads (reads.def). */
+/* Fields of a record that its arithmetic reads (reads.def). */
 #ifndef ASSAY_SCHEMES_READS_H
 #define ASSAY_SCHEMES_READS_H
 

@@ -1,4 +1,4 @@
-/* What a scheme says about the optimizer's rules: `rules: {NAME: never | exact | N}`. The names are
+/* Policy of a scheme for the optimizer's rules: `rules: {NAME: never | exact | N}`. The names are
  * the optimizer's to know; here they are words. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What op handlers make: nodes, constants, names for outputs. */
+/* Products of op handlers: nodes, constants, names for outputs. */
 #include <stdio.h>
 #include <string.h>
 

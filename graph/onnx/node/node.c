@@ -1,4 +1,4 @@
-/* What op handlers ask: inputs and attributes of a node; and how they fail. */
+/* Questions of op handlers: inputs and attributes of a node; and how they fail. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

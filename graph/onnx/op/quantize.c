@@ -1,4 +1,4 @@
-/* From floats to codes and back, and products of codes without an output scale. */
+/* Conversions from floats to codes and back, and products of codes without an output scale. */
 #include <string.h>
 
 #include "graph/onnx/op/op.h"

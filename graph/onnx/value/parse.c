@@ -1,4 +1,4 @@
-/* From bytes to the messages of onnx.proto.
+/* Parser from bytes to the messages of onnx.proto.
  *
  * protobuf-c copies what it parses. So that the weights are not copied with the rest, the model is
  * first rewritten without the larger payloads: in place of its raw_data a tensor gets their place

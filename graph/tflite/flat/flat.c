@@ -1,3 +1,4 @@
+/* A FlatBuffers reader that trusts nothing; see flat.h. */
 #include "graph/tflite/flat/flat.h"
 
 #include <string.h>

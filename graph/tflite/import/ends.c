@@ -1,4 +1,4 @@
-/* Where a model begins and ends: its signatures, the inputs and outputs of a subgraph. */
+/* Ends of a model: its signatures, the inputs and outputs of a subgraph. */
 #include <stdio.h>
 #include <string.h>
 

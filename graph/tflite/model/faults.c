@@ -1,4 +1,4 @@
-/* What is wrong with a model, or not supported; and how much work one may make. */
+/* Faults of a model, things not supported, and the bound of the work that one may make. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

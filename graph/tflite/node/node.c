@@ -1,4 +1,4 @@
-/* From operators to nodes; constants as numbers. */
+/* Translation of operators to nodes; constants as numbers. */
 #include <string.h>
 
 #include "graph/tflite/node/node.h"

@@ -1,5 +1,5 @@
-/* From tensors and operators to values and nodes: the toolbox of the operators (op/). A tensor
- * becomes a value when an operator first touches it. */
+/* Translation of tensors and operators to values and nodes: the toolbox of the operators (op/). A
+ * tensor becomes a value when an operator first touches it. */
 #ifndef ASSAY_GRAPH_TFLITE_NODE_H
 #define ASSAY_GRAPH_TFLITE_NODE_H
 

@@ -1,4 +1,4 @@
-/* From tensors to values. */
+/* Translation of tensors to values. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What the AVX-512 forms share: rounding shifts of 64-bit products, rounding of floats, the end of
- * a rescale.
+/* Common parts of the AVX-512 forms: rounding shifts of 64-bit products, rounding of floats, the
+ * end of a rescale.
  *
  * Floats: vcvtdq2ps, vmulps, vdivps, vaddps, vfmadd and vrndscaleps are the IEEE operations that
  * apply/softfloat.h computes, each with one rounding to nearest even and with subnormals (the

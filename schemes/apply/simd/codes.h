@@ -1,4 +1,4 @@
-/* What the vector forms of element-wise functions share. */
+/* Common parts of the vector forms of element-wise functions. */
 #ifndef ASSAY_SCHEMES_APPLY_SIMD_CODES_H
 #define ASSAY_SCHEMES_APPLY_SIMD_CODES_H
 

@@ -1,4 +1,4 @@
-/* What vector forms share: names by instruction set, and floats rounded to integers. */
+/* Common parts of vector forms: names by instruction set, and floats rounded to integers. */
 #ifndef ASSAY_SCHEMES_APPLY_SIMD_ROUND_H
 #define ASSAY_SCHEMES_APPLY_SIMD_ROUND_H
 
