@@ -191,8 +191,6 @@ def prelu(record, a, slope, out):  # 2.4 PRELU: slopes are codes
 
 def extreme(record, a, b, out, choose):
     """Maximum and minimum of operands brought to the output's parameters; raw codes where they have those."""
-    if record["unary"]["rescale"] == "table":
-        raise Unsaid("whether operands of min and max go through tables")
     def fitted(t):
         rule = record["rescale"]
         scale = rescale.encode(rule, form(record, t, out))
@@ -224,7 +222,7 @@ def f32_root(value):
 def by_table(record, a, out, function=None):
     """A full table of a function of the code's real value; see 2.5. function: (value, format) -> value."""
     rule = record["table"]
-    if rule["kind"] != "full":
+    if rule["kind"] == "none" or rule["kind"] != "full" and a.kind == (16, True):
         raise Unsaid("a table of 513 points, or none")
     to = f32 if rule["precision"] == "float32" else f64
     ending_of = table_ending(record, out, to)

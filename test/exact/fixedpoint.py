@@ -134,9 +134,9 @@ def quantize_multiplier(real):
 
 
 def by_multiplier(x, m, shift, single):
-    """MBQM_S or MBQM_D"""
+    """MBQM_D, or MBQM_S with any rounding"""
     if single:
-        return round_to_int(Fraction(x * m) / Fraction(2) ** (31 - shift), "half-up")
+        return round_to_int(Fraction(x * m) / Fraction(2) ** (31 - shift), single)
     return rdbp(srdhm(w32(x << max(shift, 0)), m), max(-shift, 0))
 
 
@@ -146,11 +146,11 @@ PLAIN = {"encoding": "multiplier", "multiplier_bits": 31, "multiplier_round": "h
 
 
 def single(record):
-    """Whether rescales round once (TFLITE_SINGLE_ROUNDING)."""
+    """The mode of rescales that round once (TFLITE_SINGLE_ROUNDING has half-up); None: they round twice."""
     rule = record["rescale"]
     if all(rule[name] == value for name, value in PLAIN.items()):
         if rule["round"] == [(31, "half-up"), (None, "half-away")] and rule["left_shift"] == "wrap":
-            return False
-        if rule["round"] == [(None, "half-up")] and rule["left_shift"] == "product":
-            return True
+            return None
+        if len(rule["round"]) == 1 and rule["round"][0][0] is None and rule["left_shift"] == "product":
+            return rule["round"][0][1]
     raise Unsaid("the fixed-point kernels are of TFLite's two builds")

@@ -156,6 +156,8 @@ def repair_rows(rng, written):
             written.setdefault(section, {}).setdefault(field, rng.choice(values))
     if rng.random() < 0.2:  # the two builds whose fixed-point kernels are described
         written["rescale"] = dict(rng.choice(BUILDS))
+        if rng.random() < 0.3:
+            written["rescale"] = {"left_shift": "product", "round": [(None, rng.choice(records.MODES))]}
         kind.pop("power_of_two_scales", None)
         softmax["kind"] = rng.choice(["lut-16"] if kind["activation_bits"] > 8 else ["fixed-point"])
         softmax.update(l2_norm="newton-inverse-sqrt", log_softmax=True)
