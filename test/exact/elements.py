@@ -174,8 +174,7 @@ def leaky(record, a, out, alpha):  # 2.4 LEAKY_RELU: two rescales, of s_in / s_o
 
         def one(p):
             x = p - a.zero
-            value = x * slopes[x < 0] + (out.zero << 8) + 128 >> 8
-            return ending(record, value, out)
+            return finish(record, x * slopes[x < 0] + 128 >> 8, out)
         return one
     up = requantize(record, form(record, a, out), out)
     real = rescale.form(record["rescale"]["scale"], a.scale, abs(alpha), out.scale)
