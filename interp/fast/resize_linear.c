@@ -11,7 +11,7 @@
 #include "interp/fast/table.h"
 #include "interp/kernel/window.h"
 #include "interp/ref/ref.h"
-#include "interp/ref/resize_axis.h"
+#include "schemes/apply/resize_axis.h"
 
 enum { DEFAULT_BITS = 10 /* as in interp/ref/resize.c */ };
 
@@ -145,8 +145,8 @@ static bool find_taps(const assay_attr_resize *a, int rank, unsigned bits, inter
     p->tap_x = fast_alloc((size_t)w->out[2] * sizeof *p->tap_x);
     if (!p->tap_y || !p->tap_x)
         return false;
-    ref_linear_taps(a, axis_y, w->in[1], w->out[1], bits, p->tap_y);
-    ref_linear_taps(a, axis_x, w->in[2], w->out[2], bits, p->tap_x);
+    apply_linear_taps(a, axis_y, w->in[1], w->out[1], bits, p->tap_y);
+    apply_linear_taps(a, axis_x, w->in[2], w->out[2], bits, p->tap_x);
     return true;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "interp/fast/table.h"
-#include "interp/ref/resize_axis.h"
+#include "schemes/apply/resize_axis.h"
 
 typedef struct nearest {
     assay_fast base;
@@ -127,7 +127,7 @@ static bool find_indices(const assay_attr_resize *a, nearest *p)
     p->indices = fast_alloc((size_t)total * sizeof *p->indices);
     for (int i = 0; i < p->rank && p->indices; i++) {
         p->index[i] = p->indices + used;
-        ref_nearest_indices(a, i, p->in[i], p->out[i], p->indices + used);
+        apply_nearest_indices(a, i, p->in[i], p->out[i], p->indices + used);
         used += p->out[i];
     }
     return p->indices != NULL;

@@ -4,11 +4,11 @@
  *   linear    y[n,c,o] = blend of the four cells around, over one or two spatial axes
  *
  * Coordinates are computed in integers: nearest in IEEE binary32 on bit patterns, as frameworks
- * define it (resize_axis.h); linear in fixed point with the scheme's fraction bits, as
- * TFLite's reference/resize_bilinear.h, which here serves every target. */
+ * define it (schemes/apply/resize_axis.h); linear in fixed point with the scheme's fraction bits,
+ * as TFLite's reference/resize_bilinear.h, which here serves every target. */
 #include "interp/kernel/window.h"
 #include "interp/ref/ref.h"
-#include "interp/ref/resize_axis.h"
+#include "schemes/apply/resize_axis.h"
 
 #define DEFAULT_BITS 10 /* of a scheme that does not say */
 
@@ -77,7 +77,7 @@ static void resize_nearest(assay_call *call)
 
     carve_nearest(x, y, call->scratch, &s);
     for (int i = 0; i <= last; i++) {
-        ref_nearest_indices(&call->node->attr.resize, i, x->dim[i], y->dim[i], s.index[i]);
+        apply_nearest_indices(&call->node->attr.resize, i, x->dim[i], y->dim[i], s.index[i]);
         rows *= i < last ? y->dim[i] : 1;
     }
     for (int64_t r = 0; r < rows; r++) {
@@ -113,8 +113,8 @@ static void resize_linear(assay_call *call)
     carve_linear(&w, call->scratch, &s);
     int32_t bits = DEFAULT_BITS;
     call->vt->interpolate(call->unit, NULL, NULL, NULL, 0, &bits);
-    ref_linear_taps(a, axis_y, w.in[1], w.out[1], (unsigned)bits, s.tap_y);
-    ref_linear_taps(a, axis_x, w.in[2], w.out[2], (unsigned)bits, s.tap_x);
+    apply_linear_taps(a, axis_y, w.in[1], w.out[1], (unsigned)bits, s.tap_y);
+    apply_linear_taps(a, axis_x, w.in[2], w.out[2], (unsigned)bits, s.tap_x);
     for (int64_t n = 0; n < w.batch; n++) {
         ref_load_row(&call->in[0], n * in.image, 1, (size_t)in.image, s.image);
         for (int64_t p = 0; p < w.out_area; p++) {

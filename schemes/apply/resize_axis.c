@@ -1,5 +1,5 @@
 /* Places on the input of the output indices of a resized axis; see resize_axis.h. */
-#include "interp/ref/resize_axis.h"
+#include "schemes/apply/resize_axis.h"
 
 #include <string.h>
 
@@ -74,8 +74,8 @@ static enum assay_rounding nearest_rounding(int nearest)
     return ASSAY_ROUND_HALF_ZERO; /* negative coordinates end at 0 in any case */
 }
 
-void ref_nearest_indices(const assay_attr_resize *a, int axis, int64_t in, int64_t out,
-                         int32_t *index)
+void apply_nearest_indices(const assay_attr_resize *a, int axis, int64_t in, int64_t out,
+                           int32_t *index)
 {
     enum assay_rounding mode = nearest_rounding(a->nearest);
     bool keeps = in == out && !assay_resize_shifts(a, axis);
@@ -87,8 +87,8 @@ void ref_nearest_indices(const assay_attr_resize *a, int axis, int64_t in, int64
 
 /* v = i * scale (half pixel: + scale/2 - one/2), one = 2^bits, scale = (in * one + out/2) / out;
  * align_corners: scale = ((in-1) * one + (out-1)/2) / (out-1). */
-void ref_linear_taps(const assay_attr_resize *a, int axis, int64_t in, int64_t out, unsigned bits,
-                     assay_linear_tap *tap)
+void apply_linear_taps(const assay_attr_resize *a, int axis, int64_t in, int64_t out, unsigned bits,
+                       assay_linear_tap *tap)
 {
     const int64_t one = INT64_C(1) << bits;
     bool corners = a->coordinate == ASSAY_COORD_ALIGN_CORNERS && out > 1;
