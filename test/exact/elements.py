@@ -46,11 +46,9 @@ def bare(record, real):
         raise Unsaid("thresholds inside an operator")
     if rule["encoding"] in ("float32", "float64"):
         to = f32 if rule["encoding"] == "float32" else f64
-        whole = lambda x: rescale.float_to_int(rescale.scaled_float(rule, scale, x, to), rule["round"][-1][1],
-                                               rule["float_overflow"], rule["float_rounding"])
-    else:
-        whole = lambda x: rescale.scaled_integer(rule, scale, x)
-    return lambda x: narrow(whole(x), rule["result_bits"], rule["result_overflow"])
+        return lambda x: rescale.float_to_int(rescale.scaled_float(rule, scale, x, to), rule["round"][-1][1],
+                                              rule["float_overflow"], rule["float_rounding"])
+    return lambda x: narrow(rescale.scaled_integer(rule, scale, x), rule["result_bits"], rule["result_overflow"])
 
 
 def add(record, a, b, out, sign):

@@ -165,10 +165,12 @@ def fits(value, bits):
 
 def scaled_integer(rule, scale, x):
     """round((x << left) * m / 2^shift), pre-shift, product bits and several steps included. A step takes no
-    more bits than there are; an operand that is shifted left is shifted so that the first has all of its."""
+    more bits than there are; an operand that is shifted left is shifted so that the first has all of its. Glow's encoding has its own pre-shift."""
     steps = rule["round"]
     pre, pre_mode = scale.pre, "floor"
-    if rule["pre_shift"] == "fixed":
+    if rule["encoding"] == "glow":
+        pass
+    elif rule["pre_shift"] == "fixed":
         pre, pre_mode = rule["pre_shift_bits"], rule["pre_shift_round"]
     elif rule["pre_shift"] == "rest":
         if steps[-1][0] is None:
@@ -234,7 +236,7 @@ def apply(rule, scale, x, zero_point, bounds, kind):
     mode = rule["round"][-1][1]
     if stage == "before":
         x -= zero_point
-    if rule["input_bits"] and not fits(x, rule["input_bits"]):
+    if rule["input_bits"] and encoding != "thresholds" and not fits(x, rule["input_bits"]):
         raise Refused("an operand beyond input_bits")
     if encoding == "thresholds":
         if kind[0] > 16:
@@ -250,10 +252,9 @@ def apply(rule, scale, x, zero_point, bounds, kind):
         value = float_to_int(value, mode, rule["float_overflow"], rule["float_rounding"])
     else:
         half = Fraction(2) ** (scale.shift - 1)
-        if rule["input_shift_range"] and not -half <= x < half:
+        if rule["input_shift_range"] and encoding != "glow" and not -half <= x < half:
             raise Refused("an operand beyond the shift's range")
-        value = scaled_integer(rule, scale, x)
-    value = narrow(value, rule["result_bits"], rule["result_overflow"])
+        value = narrow(scaled_integer(rule, scale, x), rule["result_bits"], rule["result_overflow"])
     if stage == "after":
         value = narrow(value + zero_point, rule["sum_bits"], rule["sum_overflow"])
     return store(rule, value, bounds, kind)
