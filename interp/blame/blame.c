@@ -133,6 +133,8 @@ static assay_status blame_node(blaming *b, int row, enum blame_effort effort, as
             blame_fault *f = blame_add_fault(b->report, row, &s);
             if (f)
                 blame_fill_fault(f, found, n);
+            if (f && full && effort != BLAME_SCHEMES)
+                blame_say_apart(&s, found, n, f);
         }
     }
     blame_search_close(&s);

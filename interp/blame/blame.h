@@ -33,6 +33,8 @@ typedef struct blame_fault {
     char classes[BLAME_CLASSES][BLAME_CLASS]; /* full explanations, the simplest first */
     int n_classes;
     char detail[BLAME_DETAIL];
+    char apart[3][280]; /* what would tell it from other full explanations, in words */
+    int n_apart;
     int64_t elements, differing;
     double explained; /* share of the elements that were dumped */
     char common[160]; /* where the elements that differ lie, where that says something */

@@ -11,6 +11,9 @@ enum { BLAME_FINDINGS = 96 }; /* of a node, that are held at once */
 blame_fault *blame_add_fault(blame_report *r, int row, const blame_search *s);
 /* What was found, the best first. */
 void blame_fill_fault(blame_fault *f, const blame_finding *found, int n);
+/* apart.c: what would tell found[0] from the others that explain everything: the smallest
+ * accumulator, or that all were tried. Of conv and fc, where they differ behind the sum. */
+void blame_say_apart(blame_search *s, const blame_finding *found, int n, blame_fault *f);
 void blame_drop_faults(blame_report *r);
 
 /* region.c: the fault of the region that ends in a row. */

@@ -68,6 +68,8 @@ static void print_fault(const blame_report *r, const blame_fault *fault, FILE *f
                         : ",",
                     fault->classes[i]);
     fprintf(f, "\n  %s\n", fault->sample);
+    for (int i = 0; i < fault->n_apart; i++)
+        fprintf(f, "  %s\n", fault->apart[i]);
     if (row->elements > 0 && r->path)
         fprintf(f, "  assay capsule '%s' '%s' '%s' -o DIR\n", r->golden, r->path,
                 g->node[row->node].name);
@@ -116,6 +118,10 @@ static json_t *json_fault(const blame_report *r, const blame_fault *f)
     json_object_set_new(o, "differing", json_integer(f->differing));
     json_object_set_new(o, "explained", json_real(f->explained));
     json_object_set_new(o, "sample", json_string(f->sample));
+    json_t *apart = json_array();
+    for (int i = 0; i < f->n_apart; i++)
+        json_array_append_new(apart, golden_json_name(f->apart[i]));
+    json_object_set_new(o, "apart", apart);
     return o;
 }
 

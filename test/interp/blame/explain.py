@@ -184,6 +184,23 @@ def table(tap, folder):
               said["device"] == said["trace"]["value"] + 5, "its entry is among the steps", said)
 
 
+def apart(tap, folder):
+    """Two explanations of one element: the accumulator that would tell them apart does so in `scheme try` too."""
+    golden, device = os.path.join(folder, "tflite-1"), os.path.join(folder, "device")
+    node = planted.Node(golden, planted.POINT)
+    codes = planted.change(rescale=planted.rescale_floor)(node)
+    planted.dump(golden, node, codes, device)
+    right = planted.Node(golden, planted.POINT).codes()
+    first = next(k for k, (a, b) in enumerate(zip(codes, right)) if a != b)
+    planted.write(os.path.join(device, os.path.basename(node.out["file"])[:-4] + ".mask.npy"), node.shape, "|b1", [k == first for k in range(len(codes))])
+    status, said = planted.blame(golden, device)
+    fault = said["faults"][0]
+    found = [re.match(r"accumulator (-?\d+) of channel (\d+) would tell it \(code (-?\d+)\) from [\w.]+, .*\(code (-?\d+)\)$", t) for t in fault["apart"]]
+    good = status == 1 and len(found) > 0 and all(f or "all tried" in t for f, t in zip(found, fault["apart"]))
+    told = [f for f in found if f]
+    tap.check(good and told and all(f[3] != f[4] for f in told), "what would tell two causes apart", fault)
+
+
 def refused(tap, golden):
     for what, says in (("nothing[0]", "no node or tensor"), (planted.STEM + "[0,0,0]", "an index a dimension"),
                        (planted.STEM + "[0,99,0,0]", "an index a dimension"), (planted.STEM, "no element differs")):
@@ -203,6 +220,7 @@ def main():
         page(tap, golden, os.path.join(folder, "device"))
         long_names(tap, folder)
         table(tap, folder)
+        apart(tap, folder)
         refused(tap, golden)
     print(f"1..{tap.n}")
     sys.exit(tap.failed != 0)
