@@ -136,7 +136,7 @@ bool blame_few_bits_edit(blame_search *s, int i, blame_case *c, blame_story *sto
         const double m = frexp((double)scale[k] * other, &exponent);
         scale[k] = (float)(ldexp(floor(ldexp(m, bits)), exponent - bits) / other);
     }
-    blame_tell(story, "rescale.multiplier", 1, "of the multipliers the first %d bits alone", bits);
+    blame_tell(story, "rescale.multiplier", 2, "of the multipliers the first %d bits alone", bits);
     return scale != NULL;
 }
 
@@ -202,9 +202,18 @@ bool blame_out_zero_point_edit(blame_search *s, int i, blame_case *c, blame_stor
 
 enum { NO_BOUNDS, LOW_BITS, RELU, RELU6, RELU1, SYMMETRIC, SEEN_LO, SEEN_HI, SEEN_BOTH, BOUNDS };
 
+/* Whether the end's codes stand for what the node's own do. */
+static bool is_end_alike(const blame_search *s)
+{
+    const assay_type *t = s->end_type;
+    return assay_elem_equal(t->elem, s->type->elem) && t->q.granularity == ASSAY_Q_TENSOR &&
+           t->q.zero_point && t->q.zero_point[0] == s->type->q.zero_point[0] &&
+           t->q.scale[0] == s->type->q.scale[0];
+}
+
 int blame_bounds_count(blame_search *s)
 {
-    return !has_end(s) ? 0 : s->n_after == 0 ? BOUNDS : SEEN_LO;
+    return !has_end(s) ? 0 : s->n_after == 0 || is_end_alike(s) ? BOUNDS : SEEN_LO;
 }
 
 /* The least and greatest code that the device gave. */

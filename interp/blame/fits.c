@@ -370,6 +370,62 @@ bool blame_fit_scale_post(blame_search *s, int i, int32_t *codes, blame_story *s
     return good;
 }
 
+/* ---- one factor of a node without weights ---- */
+
+int blame_fit_factor_count(blame_search *s)
+{
+    const unsigned traits = assay_op_get(s->n->op)->traits;
+    return !(traits & (ASSAY_T_WEIGHTED | ASSAY_T_MOVE)) && s->n_after == 0 && s->has_record &&
+           assay_is_quantized(s->type) && s->type->q.granularity == ASSAY_Q_TENSOR &&
+           s->type->q.zero_point;
+}
+
+/* Every sample's codes with results that are so many times as much. */
+static bool factored_codes(blame_search *s, double factor, int32_t *codes)
+{
+    void *out = malloc(assay_type_bytes(s->type) + 64);
+    bool good = out != NULL;
+    for (int k = 0; k < s->n_samples && good; k++) {
+        blame_case c;
+        float *scale;
+        assay_arena_free(s->arena);
+        good = (s->arena = assay_arena_new()) && blame_search_case(s, k, &c) &&
+               blame_own_params(&c, &c.out, &scale, NULL);
+        if (good)
+            scale[0] = (float)((double)scale[0] / factor);
+        good = good && blame_case_run(&c, out, NULL, NULL) == ASSAY_OK;
+        if (good)
+            blame_load(s->type, out, codes + k * s->count);
+    }
+    free(out);
+    return good;
+}
+
+bool blame_fit_factor_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    double lo = ldexp(1, -8), hi = ldexp(1, 8), at = 1;
+    const int32_t zero = s->type->q.zero_point[0];
+    (void)i;
+    for (int step = 0; step < 40; step++) {
+        bool more = false, less = false;
+        if (!factored_codes(s, at, codes))
+            return false;
+        for (int64_t e = 0; e < s->n_samples * s->count; e++)
+            if (s->seen[e] && !blame_same(s, s->dev[e], codes[e]))
+                *(llabs((int64_t)s->dev[e] - zero) > llabs((int64_t)codes[e] - zero) ? &more
+                                                                                     : &less) =
+                    true;
+        if (more == less) {
+            blame_tell(story, "rescale.multiplier", 1,
+                       "the multiplier is %.9g of what it should be", at);
+            return !more && at != 1;
+        }
+        *(more ? &lo : &hi) = at;
+        at = sqrt(lo * hi);
+    }
+    return false;
+}
+
 /* ---- tables ---- */
 
 /* Output codes as a function of input codes: where the device's are one, entries of its table. */

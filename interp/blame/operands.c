@@ -59,13 +59,16 @@ bool blame_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *s
 
 int blame_any_zero_point_count(blame_search *s)
 {
-    const assay_type *t = blame_input_type(s, 0);
-    return has_codes(t) && t->elem.bits <= 8 ? 1 << t->elem.bits : 0;
+    const assay_type *t = blame_input_type(s, 0), *other = blame_input_type(s, 1);
+    const bool two = !blame_is_weighted(s->n) && has_codes(other) && other->elem.bits <= 8;
+    return !has_codes(t) || t->elem.bits > 8 ? 0 : (two ? 2 : 1) << t->elem.bits;
 }
 
 bool blame_any_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
-    return set_zero_point(s, 0, (int32_t)assay_elem_min(c->in[0].elem) + i, c, story);
+    const int codes = 1 << c->in[0].elem.bits, input = i / codes;
+    const int64_t z = assay_elem_min(c->in[input].elem) + i % codes;
+    return z <= assay_elem_max(c->in[input].elem) && set_zero_point(s, input, (int32_t)z, c, story);
 }
 
 /* ---- signs ---- */

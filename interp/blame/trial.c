@@ -126,12 +126,13 @@ static int64_t score(const trials *t, const int32_t *codes, bool *changes)
     return good;
 }
 
-/* Whether some channel that the replay does not explain is explained. */
-static bool mends_a_channel(const trials *t, const int32_t *codes, const char *class)
+/* Whether some channel that the replay does not explain is explained; *all: each is. */
+static bool mends_a_channel(const trials *t, const int32_t *codes, const char *class, bool *all)
 {
     const blame_search *s = t->s;
     const blame_axis a = blame_axis_of(s->type, s->channel_axis);
     bool found = false;
+    *all = false;
     if (s->channel_axis < 0 || !is_by_channel(class))
         return false;
     int8_t *state = calloc((size_t)a.n + 1, 1); /* 1: the replay is wrong, 2: so is this */
@@ -143,8 +144,11 @@ static bool mends_a_channel(const trials *t, const int32_t *codes, const char *c
         if (s->seen[e] && !blame_same(s, s->dev[e], codes[j]))
             state[c] |= 2;
     }
-    for (int64_t c = 0; c < a.n && state; c++)
+    *all = true;
+    for (int64_t c = 0; c < a.n && state; c++) {
         found = found || state[c] == 1;
+        *all = *all && state[c] != 3;
+    }
     free(state);
     return found;
 }
@@ -161,7 +165,7 @@ static void keep(trials *t, const blame_family *f, int i, int64_t points)
 static void look(trials *t, const blame_family *f, int i)
 {
     blame_story story = {.changed = 1};
-    bool changes;
+    bool changes, all;
     if (f->post || t->s->n_after > 0) {
         keep(t, f, i, t->look_seen);
         return;
@@ -169,8 +173,9 @@ static void look(trials *t, const blame_family *f, int i)
     if (!blame_predict_look(t->s, f, i, &t->look, t->codes, &story))
         return;
     const int64_t points = score(t, t->codes, &changes);
-    if (changes && (points > t->base_score || mends_a_channel(t, t->codes, story.class)))
-        keep(t, f, i, points);
+    const bool mends = mends_a_channel(t, t->codes, story.class, &all);
+    if (changes && (points > t->base_score || mends))
+        keep(t, f, i, mends && all ? t->look_seen : points);
 }
 
 /* ---- everything ---- */

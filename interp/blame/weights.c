@@ -255,13 +255,13 @@ bool blame_bias_edit(blame_search *s, int i, blame_case *c, blame_story *story)
     return blame_set_codes(c, 2, &t, to);
 }
 
-/* Where the node's own output was not dumped no channel's number is solved for: every other
- * channel's, of bias and of rescale. */
+/* Where the node's own output was not dumped, or bits of it are not seen, no channel's number is
+ * solved for: every other channel's, of bias and of rescale. */
 enum { MOST_APART = 128 };
 
 int blame_any_channel_count(blame_search *s)
 {
-    return s->n_after > 0 && has_weights(s) ? 2 * MOST_APART : 0;
+    return (s->n_after > 0 || s->unseen_bits) && has_weights(s) ? 2 * MOST_APART : 0;
 }
 
 bool blame_any_channel_edit(blame_search *s, int i, blame_case *c, blame_story *story)

@@ -233,14 +233,17 @@ def accumulate(w, terms, bias, rule):
     order = range(size) if rule["order"] == "forward" else range(size - 1, -1, -1)
     shape = (terms.shape[0],) + w.shape[:2] + terms.shape[3:]
     sums = [np.zeros(shape, np.int64) for _ in range(rule["lanes"])]
-    if rule["bias"] == "first":
-        sums[0] = step(sums[0] + bias, rule)
+    total = step(bias * (rule["bias"] == "first") + np.zeros(shape, np.int64), rule)
+    if rule["lanes"] == 1:
+        sums[0] = total
     for i in order:
         lane = i % rule["lanes"]
         sums[lane] = step(sums[lane] + w[None, :, :, i, None] * terms[:, :, None, i], rule)
-    total = sums[0]
-    for other in sums[1:]:
-        total = step(total + other, rule)
+    if rule["lanes"] == 1:
+        total = sums[0]
+    else:  # each lane from nothing, added in order to what the sum begins with
+        for lane in sums:
+            total = step(total + lane, rule)
     return step(total + bias, rule) if rule["bias"] == "last" else total
 
 
