@@ -11,30 +11,13 @@ import subprocess
 import sys
 import tempfile
 
+from support import COUNT, check, npy
+
 ASSAY, SOURCE = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
-COUNT = [0]
-FORMATS = {"<f4": "f", "<i4": "i", "|i1": "b", "|u1": "B"}
 COMMANDS = ["scheme", "inspect", "profile", "profile merge", "profile show", "quantize", "sensitivity", "tune", "convert",
             "optimize", "check-proof", "run", "golden", "verify", "diff", "eval"]
 # Where two differ, or a goal is not met, the status is 1 and an answer.
 MAY_DIFFER = ("diff", "tune", "eval", "scheme diff", "quantize", "verify")
-
-
-def check(good, name, why=""):
-    COUNT[0] += 1
-    print(f"{'ok' if good else 'not ok'} {COUNT[0]} - {name}")
-    if not good:
-        print("# " + str(why).replace("\n", "\n# "))
-    sys.stdout.flush()
-
-
-def npy(path, kind, shape, values):
-    dims = "".join(f"{d}," for d in shape)
-    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({dims}), }}".encode()
-    head += b" " * (-(len(head) + 11) % 64) + b"\n"
-    body = struct.pack(f"<{len(values)}{FORMATS[kind]}", *values)
-    with open(path, "wb") as f:
-        f.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + body)
 
 
 def text(path, lines):

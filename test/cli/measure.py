@@ -16,20 +16,12 @@ import sys
 import tempfile
 import zlib
 
+from support import COUNT, FORMATS, check, npy, write
+
 ASSAY = os.path.realpath(sys.argv[1])
 SEED = int(os.environ.get("ASSAY_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
 RANDOM = random.Random(SEED)
-COUNT = [0]
 N, H, W, C = 6, 4, 5, 3
-FORMATS = {"<f4": "f", "|u1": "B", "<i4": "i", "|i1": "b", "<i8": "q"}
-
-
-def check(good, name, why=""):
-    COUNT[0] += 1
-    print(f"{'ok' if good else 'not ok'} {COUNT[0]} - {name}")
-    if not good:
-        print("# " + str(why).replace("\n", "\n# "))
-    sys.stdout.flush()
 
 
 def assay(*args):
@@ -40,19 +32,6 @@ def assay(*args):
 def refused(name, pattern, *args):
     status, text = assay(*args)
     check(status == 2 and text.count("\n") == 1 and re.search(pattern, text), name, (status, text))
-
-
-def write(path, data):
-    with open(path, "wb") as f:
-        f.write(data)
-
-
-def npy(path, kind, shape, values):
-    dims = "".join(f"{d}," for d in shape)
-    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({dims}), }}".encode()
-    head += b" " * (-(len(head) + 11) % 64) + b"\n"
-    body = struct.pack(f"<{len(values)}{FORMATS[kind]}", *values)
-    write(path, b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + body)
 
 
 def load(path):

@@ -9,23 +9,15 @@ import os
 import shutil
 import signal
 import stat
-import struct
 import subprocess
 import sys
 import tempfile
 import threading
 
+from support import COUNT, check, npy, read, write
+
 ASSAY = os.path.realpath(sys.argv[1])
 FAULTS = os.path.realpath(sys.argv[2])
-COUNT = [0]
-
-
-def check(good, name, why=""):
-    COUNT[0] += 1
-    print(f"{'ok' if good else 'not ok'} {COUNT[0]} - {name}")
-    if not good:
-        print("# " + str(why).replace("\n", "\n# "))
-    sys.stdout.flush()
 
 
 def assay(*args, env=None):
@@ -37,24 +29,6 @@ def faulty(n, what, *args):
     return assay(*args, env=dict(
         os.environ, LD_PRELOAD=FAULTS, ASSAY_FAULT=f"{n}:{what}",
         ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:detect_leaks=0"))
-
-
-def read(path):
-    with open(path, "rb") as f:
-        return f.read()
-
-
-def write(path, data):
-    with open(path, "wb") as f:
-        f.write(data)
-
-
-def npy(path, kind, shape, values):
-    dims = "".join(f"{d}," for d in shape)
-    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({dims}), }}".encode()
-    head += b" " * (-(len(head) + 11) % 64) + b"\n"
-    letter = {"<f4": "f", "<i4": "i", "|u1": "B"}[kind]
-    write(path, b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + struct.pack(f"<{len(values)}{letter}", *values))
 
 
 def prepare():

@@ -1,0 +1,34 @@
+"""What the Python tests of the command line share: TAP lines, files, arrays as .npy."""
+import struct
+import sys
+
+COUNT = [0]
+FORMATS = {"<f4": "f", "|u1": "B", "<i4": "i", "|i1": "b", "<i8": "q"}
+
+
+def check(good, name, why=""):
+    """The next TAP line; why: what to show where it is not good."""
+    COUNT[0] += 1
+    print(f"{'ok' if good else 'not ok'} {COUNT[0]} - {name}")
+    if not good:
+        print("# " + str(why).replace("\n", "\n# "))
+    sys.stdout.flush()
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def write(path, data):
+    with open(path, "wb") as f:
+        f.write(data)
+
+
+def npy(path, kind, shape, values):
+    """Values of a kind of FORMATS as .npy, version 1."""
+    dims = "".join(f"{d}," for d in shape)
+    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({dims}), }}".encode()
+    head += b" " * (-(len(head) + 11) % 64) + b"\n"
+    body = struct.pack(f"<{len(values)}{FORMATS[kind]}", *values)
+    write(path, b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + body)
