@@ -82,6 +82,15 @@ static assay_status make_dirs(assay_bundle_writer *w, assay_error *err)
     return status;
 }
 
+/* Of what --force would leave alone too, the message does not speak of it. */
+static assay_status in_the_way(const char *dir, assay_error *err)
+{
+    assay_error why;
+    const bool bundle = golden_bundle_may_replace(dir, &why) == ASSAY_OK;
+    return assay_fail(err, ASSAY_ERR_IO, "%s: exists already%s", dir,
+                      bundle ? "; --force replaces it" : ", and is not a golden bundle alone");
+}
+
 /* The folder under its temporary name, and what is known before the first sample. */
 static assay_status begin(assay_bundle_writer *w, assay_error *err)
 {
@@ -90,10 +99,8 @@ static assay_status begin(assay_bundle_writer *w, assay_error *err)
 
     if (w->options.dir) {
         if (lstat(w->dir, &st) == 0)
-            status = w->options.replace
-                         ? golden_bundle_may_replace(w->dir, err)
-                         : assay_fail(err, ASSAY_ERR_IO, "%s: exists already; --force replaces it",
-                                      w->dir);
+            status = w->options.replace ? golden_bundle_may_replace(w->dir, err)
+                                        : in_the_way(w->dir, err);
         if (!status)
             status = file_partial_folder(w->dir, golden_bundle_is_partial, &w->partial, err);
     }

@@ -321,6 +321,11 @@ def force():
         status, out = again(where)
         check(status == 2 and names in out and files_below(where) == before and out.count("\n") == 1,
               f"--force leaves {where} alone and says why", out)
+        status, out = assay("golden", "odd.assay", "-s", "tflite", "-i", "in2.bin", "-o", where)
+        check(status == 2 and "exists already" in out and "--force" not in out and files_below(where) == before,
+              f"and without --force it is not named for {where}", out)
+    status, out = assay("golden", "odd.assay", "-s", "tflite", "-i", "in2.bin", "-o", "three")
+    check(status == 2 and "three: exists already; --force replaces it" in out, "it is for a bundle", out)
     status, out = again("three")
     check(status == 0 and assay("verify", "three")[0] == 0, "and replaces a bundle", out)
     check(not [f for f in os.listdir(".") if ".partial" in f or ".old" in f], "with nothing left behind",
