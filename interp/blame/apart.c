@@ -22,9 +22,12 @@ static bool same_codes(const blame_case *a, const blame_case *b, int i)
 {
     const assay_qparams *p = &a->in[i].q, *q = &b->in[i].q;
     if (a->data[i] != b->data[i] || a->constant[i] != b->constant[i] ||
-        !assay_elem_equal(a->in[i].elem, b->in[i].elem) ||
-        !assay_shape_equal(&a->in[i], &b->in[i]) || p->granularity != q->granularity ||
-        p->count != q->count || !p->zero_point != !q->zero_point)
+        !assay_elem_equal(a->in[i].elem, b->in[i].elem) || !assay_shape_equal(&a->in[i], &b->in[i]))
+        return false;
+    if (i >= 2) /* a bias has no zero point */
+        return true;
+    if (p->granularity != q->granularity || p->count != q->count ||
+        !p->zero_point != !q->zero_point)
         return false;
     return !p->zero_point ||
            memcmp(p->zero_point, q->zero_point, p->count * sizeof *p->zero_point) == 0;
