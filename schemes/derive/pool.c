@@ -155,6 +155,12 @@ static bool two_stages_divide(const int64_t window[2])
     return window[0] >= 1 && window[0] <= 8 && window[1] >= 1 && window[1] <= 8;
 }
 
+/* Whatever the window holds. */
+static bool divides_by_sides(enum assay_pool_kind kind)
+{
+    return kind == ASSAY_POOL_TWO_STAGE || kind == ASSAY_POOL_DPU;
+}
+
 assay_status derive_pool(const assay_derive *d)
 {
     assay_unit *u = d->u;
@@ -172,6 +178,11 @@ assay_status derive_pool(const assay_derive *d)
         return derive_fail(d, "a window of %lld cells; expected 1 to %d", (long long)u->depth,
                            MAX_WINDOW);
     memcpy(u->sides, d->spec->window, sizeof u->sides);
+    if (d->spec->uncounted && divides_by_sides((enum assay_pool_kind)u->rec.pool.kind))
+        return derive_fail(d,
+                           "pool.kind %s divides by the whole window; a window of the node "
+                           "reaches cells that do not count",
+                           u->rec.pool.kind == ASSAY_POOL_DPU ? "dpu" : "two-stage");
     assay_status s = derive_range(d);
     if (s)
         return s;

@@ -225,10 +225,26 @@ static int window_extents(const assay_node *n, const assay_type *x, int64_t exte
     return n_axes;
 }
 
+/* Whether some window of an average pool reaches cells that its count leaves out: padding that does
+ * not count, or what hangs over the end by ceil_mode. */
+static bool has_uncounted(const assay_attr_pool *a, const assay_type *x, const assay_type *y)
+{
+    for (int i = 0; i < a->kernel.n; i++) {
+        const int axis = (a->layout == ASSAY_LAYOUT_NHWC ? 1 : 2) + i;
+        const int64_t reach = (y->dim[axis] - 1) * a->stride.v[i] +
+                              (a->kernel.v[i] - 1) * a->dilation.v[i] + 1 - a->pad_begin.v[i];
+        const int64_t counted = x->dim[axis] + (a->count_include_pad ? a->pad_end.v[i] : 0);
+        if (reach > counted || (!a->count_include_pad && a->pad_begin.v[i] > 0))
+            return true;
+    }
+    return false;
+}
+
 static void fill_window(const assay_node *n, const assay_type *x, assay_unit_spec *spec)
 {
     int64_t extent[ASSAY_MAX_RANK];
     const int axes = window_extents(n, x, extent);
+    spec->uncounted = n->op == ASSAY_OP_AVG_POOL && has_uncounted(&n->attr.pool, x, spec->out);
     if (axes == 1 || axes == 2) {
         spec->window[0] = axes == 2 ? extent[0] : 1;
         spec->window[1] = extent[axes - 1];

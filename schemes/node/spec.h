@@ -10,6 +10,8 @@
  *   matmul                    K                            flag: transpose_b
  *   max_pool, avg_pool        kernel cells                 flag: count_include_pad
  *   avg_pool, global_avg_pool, reduce_mean                 window: extents of its axes
+ *   avg_pool                                               uncounted: a window reaches padding
+ *                                                          that does not count, or over the end
  *   global_avg_pool           spatial cells
  *   reduce_*                  reduced elements
  *   softmax, log_softmax      row length                   beta

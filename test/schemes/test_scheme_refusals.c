@@ -20,7 +20,7 @@ typedef struct refusal {
     int64_t depth, flag, rows, columns;
     double beta, act_lo, act_hi;
     int n_in;
-    bool is_unsigned;
+    bool is_unsigned, uncounted;
 } refusal;
 
 static float or_one(float s)
@@ -46,6 +46,7 @@ static void check_one(const refusal *r)
     spec.flag = r->flag;
     spec.window[0] = r->rows;
     spec.window[1] = r->columns;
+    spec.uncounted = r->uncounted;
     spec.beta = r->beta != 0 ? r->beta : 1;
     spec.act_lo = r->act_lo != 0 ? r->act_lo : -INFINITY;
     spec.act_hi = r->act_hi != 0 ? r->act_hi : INFINITY;
@@ -285,6 +286,14 @@ static void classes(void **state)
         {"pool: {kind: two-stage}\n", "avg_pool",
          "two-stage pooling needs a window of 1 to 8 rows and columns; found 1 x 9, 9 cells",
          .depth = 9, .rows = 1, .columns = 9},
+        {"pool: {kind: two-stage}\n", "avg_pool",
+         "pool.kind two-stage divides by the whole window; a window of the node reaches "
+         "cells that do not count",
+         .depth = 4, .rows = 2, .columns = 2, .uncounted = true},
+        {"pool: {kind: dpu}\n", "avg_pool",
+         "pool.kind dpu divides by the whole window; a window of the node reaches "
+         "cells that do not count",
+         .depth = 4, .rows = 2, .columns = 2, .uncounted = true},
     };
     CHECK(list);
 }

@@ -2,6 +2,7 @@
 #include "test/support/support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "schemes/node/spec.h"
@@ -11,6 +12,7 @@ typedef struct fields {
     int64_t depth, flag;
     double alpha, beta, gamma, epsilon, act_lo, act_hi;
     int64_t rows, columns;
+    bool uncounted;
 } fields;
 
 /* The specification of the newest node. */
@@ -33,6 +35,7 @@ static void check(const assay_graph *g, const char *op, fields want)
     assert_int_equal(s.flag, want.flag);
     assert_int_equal(s.window[0], want.rows);
     assert_int_equal(s.window[1], want.columns);
+    assert_int_equal(s.uncounted, want.uncounted);
     assert_true(s.alpha == want.alpha && s.beta == want.beta);
     assert_true(s.gamma == want.gamma && s.epsilon == want.epsilon);
     assert_true(s.act_lo == (want.act_lo != 0 ? want.act_lo : -INFINITY));
@@ -132,6 +135,46 @@ static void parameters(void **state)
 }
 
 /* Shapes that give no products, or no second axis to turn. */
+/* A window of 2 x 2 over 5 x 4 cells, in steps of one or two rows. */
+static void uncounted(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t begin, end, stride;
+        bool ceil_mode, include_pad, uncounted;
+    } list[] = {
+        {.stride = 1},
+        {.begin = 1, .stride = 1, .uncounted = true},
+        {.end = 1, .stride = 1, .uncounted = true},
+        {.begin = 1, .end = 1, .stride = 1, .include_pad = true},
+        {.end = 1, .stride = 2, .uncounted = true},
+        {.begin = 1, .end = 1, .stride = 3, .include_pad = true},
+        {.stride = 2},
+        {.stride = 2, .ceil_mode = true, .uncounted = true},
+        {.stride = 2, .ceil_mode = true, .include_pad = true, .uncounted = true},
+    };
+    assay_graph *g = net_new();
+    int x = net_input(g, "x", NET_SHAPE(2, 6, 5, 4));
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        char name[16];
+        assay_attrs a = {.pool = {.kernel = {.n = 2, .v = {2, 2}},
+                                  .stride = {.n = 2, .v = {list[i].stride, 1}},
+                                  .pad_begin = {.n = 2, .v = {list[i].begin, 0}},
+                                  .pad_end = {.n = 2, .v = {list[i].end, 0}},
+                                  .ceil_mode = list[i].ceil_mode,
+                                  .count_include_pad = list[i].include_pad}};
+        snprintf(name, sizeof name, "avg%zu", i);
+        net_node(g, ASSAY_OP_AVG_POOL, name, &a, x, -2);
+        check(g, "avg_pool",
+              (fields){.depth = 4,
+                       .flag = list[i].include_pad,
+                       .rows = 2,
+                       .columns = 2,
+                       .uncounted = list[i].uncounted});
+    }
+    assay_graph_free(g);
+}
+
 static void degenerate(void **state)
 {
     (void)state;
@@ -219,7 +262,8 @@ static void inputs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(parameters), cmocka_unit_test(degenerate),
-                                       cmocka_unit_test(bounds), cmocka_unit_test(inputs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(parameters), cmocka_unit_test(uncounted),
+                                       cmocka_unit_test(degenerate), cmocka_unit_test(bounds),
+                                       cmocka_unit_test(inputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
