@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "interp/page/utf8.h"
 #include "interp/page/xml.h"
 
 #define WIDTH  1000.0
@@ -93,10 +94,12 @@ static void put_tick(FILE *f, const frame *r, double real, double axis, const ch
 static void put_name(FILE *f, const cli_profile_view *v, bool brief)
 {
     const size_t length = strlen(v->name);
-    char text[BRIEF + 1];
+    char text[BRIEF + 4];
     if (brief && length > BRIEF) {
-        const int end = BRIEF / 3, begin = BRIEF - end - 5;
-        snprintf(text, sizeof text, "%.*s ... %s", begin, v->name, v->name + length - (size_t)end);
+        const size_t last = BRIEF / 3, first = BRIEF - last - 5;
+        const size_t begin = page_utf8_cut(v->name, first);
+        const size_t end = page_utf8_cut(v->name, length - last);
+        snprintf(text, sizeof text, "%.*s ... %s", (int)begin, v->name, v->name + end);
         page_xml_text(f, text);
     } else {
         page_xml_text(f, v->name);

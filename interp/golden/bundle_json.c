@@ -7,24 +7,7 @@
 #include "graph/core/attr.h"
 #include "graph/memory.h"
 #include "interp/golden/bundle.h"
-
-/* Bytes of the UTF-8 character at p, or 0 when there is none (RFC 3629). */
-static size_t character(const unsigned char *p)
-{
-    const size_t n = p[0] < 0x80   ? 1
-                     : p[0] < 0xc2 ? 0
-                     : p[0] < 0xe0 ? 2
-                     : p[0] < 0xf0 ? 3
-                     : p[0] < 0xf5 ? 4
-                                   : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-        return 0;
-    return n;
-}
+#include "interp/page/utf8.h"
 
 json_t *golden_json_name(const char *name)
 {
@@ -32,10 +15,10 @@ json_t *golden_json_name(const char *name)
     json_t *o;
     if (!escaped)
         return NULL;
-    for (const unsigned char *p = (const unsigned char *)name; *p;) {
-        const size_t n = character(p);
+    for (const char *p = name; *p;) {
+        const size_t n = page_utf8_character(p);
         if (n == 0) {
-            to += sprintf(to, "\\x%02x", *p++);
+            to += sprintf(to, "\\x%02x", (unsigned char)*p++);
             continue;
         }
         memcpy(to, p, n);

@@ -125,7 +125,7 @@ void page_plan_draw(FILE *f, const assay_graph *g, const assay_plan *p)
     for (int v = 0; v < p->n_values; v++) {
         const size_t bytes = assay_type_bytes(&g->value[v].type);
         const double w = per_step * (p->last[v] - p->first[v] + 1);
-        char label[128];
+        char label[512];
         if (p->first[v] < 0)
             continue;
         label_of(g, &g->value[v], w, label, sizeof label);

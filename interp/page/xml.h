@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-/* Writes text with markup characters escaped; control characters become spaces. */
+/* Writes text with markup characters escaped; control characters become spaces,
+ * bytes that are no UTF-8 \xHH. */
 void page_xml_text(FILE *f, const char *text);
 
 #endif

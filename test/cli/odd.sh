@@ -51,7 +51,7 @@ runs 0 "is the network, whole" "$assay" inspect piped.assay
 runs 0 "and has no folder beside it" test -z "$(find . -name '*.d')"
 runs 0 "what is said of it goes elsewhere" grep -q '^-: 1 nodes$' <("$assay" convert large.assay -o - 2>&1 >/dev/null)
 mkfifo pipe
-cat pipe >through.assay &
+timeout 60 cat pipe >through.assay &
 runs 0 "a network into a pipe" "$assay" convert large.assay -o pipe
 wait $!
 runs 0 "is the same" cmp through.assay piped.assay
@@ -166,5 +166,18 @@ refused "words of no bits" "--hex-bits takes a number from 1" \
     "$assay" golden two.assay -i f4.npy -i f4.npy --format hex --hex-bits 0 -o hex
 refused "a range the wrong way round" "LO not above HI, not '5:1'" \
     "$assay" scheme diff tflite ruy --scale 0.1 --acc 5:1
+
+# ---- drawings are UTF-8 whatever names are: characters are not cut, other bytes are \\xHH ----
+for pad in "" a aa aaa aaaa; do
+    long=$pad$(printf 'h\303\266he\342\202\254\360\237\230\200%.0s' 1 2 3 4 5 6 7 8 9 10 11 12)
+    printf 'graph g {\n input x: f32[4]\n "%s": f32[4] = relu(x)\n output "%s"\n}\n' "$long" "$long" >long.assay
+    "$assay" profile long.assay -i zeros.bin -q -o long.yaml >profiled
+    for drawing in "profile show long.yaml --svg -" "profile show long.yaml --html -" "inspect long.assay --plan-svg"; do
+        # shellcheck disable=SC2086
+        runs 0 "$drawing, ${#long} characters" sh -c '"$@" | iconv -f UTF-8 -t UTF-8 | grep -q "svg"' - "$assay" $drawing
+    done
+done
+printf 'graph g {\n input x: f32[4]\n "of \377 byte": f32[4] = relu(x)\n output "of \377 byte"\n}\n' >byte.assay
+runs 0 "a byte of no UTF-8 in a drawing" sh -c '"$1" inspect byte.assay --plan-svg | grep -q "of .xff byte"' - "$assay"
 
 finish

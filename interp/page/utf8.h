@@ -1,0 +1,12 @@
+/* Names are bytes; what shows them is UTF-8. */
+#ifndef ASSAY_INTERP_UTF8_H
+#define ASSAY_INTERP_UTF8_H
+
+#include <stddef.h>
+
+/* Bytes of the UTF-8 character that a text begins with, or 0 when it is none (RFC 3629). */
+size_t page_utf8_character(const char *text);
+/* The greatest length of at most `length` bytes that does not end inside a character. */
+size_t page_utf8_cut(const char *text, size_t length);
+
+#endif
