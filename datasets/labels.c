@@ -182,7 +182,8 @@ static const char npy_magic[] = "\x93NUMPY";
 bool dataset_is_array(const char *path)
 {
     char start[sizeof npy_magic - 1] = "?";
-    FILE *f = fopen(path, "rb");
+    struct stat st;
+    FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
     const size_t n = f ? fread(start, 1, sizeof start, f) : 0;
     if (f)
         fclose(f);

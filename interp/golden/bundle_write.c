@@ -86,7 +86,7 @@ static assay_status make_dirs(assay_bundle_writer *w, assay_error *err)
 static assay_status in_the_way(const char *dir, assay_error *err)
 {
     assay_error why;
-    const bool bundle = golden_bundle_may_replace(dir, &why) == ASSAY_OK;
+    const bool bundle = !golden_bundle_may_replace(dir, &why);
     return assay_fail(err, ASSAY_ERR_IO, "%s: exists already%s", dir,
                       bundle ? "; --force replaces it" : ", and is not a golden bundle alone");
 }

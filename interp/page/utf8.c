@@ -1,4 +1,4 @@
-/* Where characters of UTF-8 begin and end. */
+/* Characters of UTF-8: their bytes. */
 #include "interp/page/utf8.h"
 
 size_t page_utf8_character(const char *text)

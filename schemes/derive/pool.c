@@ -93,10 +93,24 @@ static void dpu_fraction(const int64_t window[2], int64_t area, int64_t *n, int6
     }
 }
 
+/* Kinds that divide by the window's sides whatever it holds. */
+static assay_status whole_windows(const assay_derive *d, const char *kind)
+{
+    if (!d->spec->uncounted)
+        return ASSAY_OK;
+    return derive_fail(d,
+                       "pool.kind %s divides by the whole window; a window of the node reaches "
+                       "cells that do not count",
+                       kind);
+}
+
 static assay_status dpu(const assay_derive *d)
 {
     assay_unit *u = d->u;
     int e_in, e_out;
+    assay_status s = whole_windows(d, "dpu");
+    if (s)
+        return s;
     if (frexpf(derive_scale_of(&d->spec->in[0]), &e_in) != 0.5f ||
         frexpf(derive_scale_of(d->spec->out), &e_out) != 0.5f)
         return derive_fail(d, "needs power-of-two scales");
@@ -149,16 +163,19 @@ static assay_status float_sum(const assay_derive *d)
     return ASSAY_OK;
 }
 
-/* Whether there is a reciprocal of either side. */
-static bool two_stages_divide(const int64_t window[2])
+static assay_status two_stage(const assay_derive *d)
 {
-    return window[0] >= 1 && window[0] <= 8 && window[1] >= 1 && window[1] <= 8;
-}
-
-/* Whatever the window holds. */
-static bool divides_by_sides(enum assay_pool_kind kind)
-{
-    return kind == ASSAY_POOL_TWO_STAGE || kind == ASSAY_POOL_DPU;
+    const int64_t *side = d->spec->window;
+    assay_status s = whole_windows(d, "two-stage");
+    if (s)
+        return s;
+    if (side[0] < 1 || side[0] > 8 || side[1] < 1 || side[1] > 8)
+        return derive_fail(d,
+                           "two-stage pooling needs a window of 1 to 8 rows and columns; found "
+                           "%lld x %lld, %lld cells",
+                           (long long)side[0], (long long)side[1], (long long)d->spec->depth);
+    d->u->pool = apply_pool_two_stage;
+    return then_rescale(d);
 }
 
 assay_status derive_pool(const assay_derive *d)
@@ -178,11 +195,6 @@ assay_status derive_pool(const assay_derive *d)
         return derive_fail(d, "a window of %lld cells; expected 1 to %d", (long long)u->depth,
                            MAX_WINDOW);
     memcpy(u->sides, d->spec->window, sizeof u->sides);
-    if (d->spec->uncounted && divides_by_sides((enum assay_pool_kind)u->rec.pool.kind))
-        return derive_fail(d,
-                           "pool.kind %s divides by the whole window; a window of the node "
-                           "reaches cells that do not count",
-                           u->rec.pool.kind == ASSAY_POOL_DPU ? "dpu" : "two-stage");
     assay_status s = derive_range(d);
     if (s)
         return s;
@@ -196,13 +208,7 @@ assay_status derive_pool(const assay_derive *d)
                         "the sum of the window");
         return s ? s : then_rescale(d);
     case ASSAY_POOL_TWO_STAGE:
-        if (!two_stages_divide(u->sides))
-            return derive_fail(d,
-                               "two-stage pooling needs a window of 1 to 8 rows and columns; found "
-                               "%lld x %lld, %lld cells",
-                               (long long)u->sides[0], (long long)u->sides[1], (long long)u->depth);
-        u->pool = apply_pool_two_stage;
-        return then_rescale(d);
+        return two_stage(d);
     case ASSAY_POOL_DPU:
         return dpu(d);
     case ASSAY_POOL_RESCALE_DIVIDE:

@@ -61,9 +61,6 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
     const assay_precomputed *precomputed = derive_precomputed(d);
     u->k[0] =
         precomputed && precomputed->has_diff_min ? precomputed->diff_min : -(int64_t)floor(radius);
-    if (u->k[0] > 0)
-        return derive_fail(d, "given diff_min %lld; a difference from the greatest is at most 0",
-                           (long long)u->k[0]);
     int64_t *k = derive_unit_array(u, "constants", 1);
     if (!k)
         return derive_memory(d);

@@ -191,8 +191,6 @@ static void scales(void **state)
         {GIVEN("1", "1, diff_min: -1"), "conv", "given diff_min; only softmax has one"},
         {"softmax: {kind: fixed-point}\n" GIVEN("1", "1, zero_point: 1"), "softmax",
          "given zero_point; a row's codes begin where its type does"},
-        {"softmax: {kind: fixed-point}\n" GIVEN("1", "1, diff_min: 1"), "softmax",
-         "given diff_min 1; a difference from the greatest is at most 0", .bits_out = 8},
         {"softmax: {kind: fixed-point}\nrescale: {product_bits: 32, left_shift: product}\n",
          "softmax",
          "the difference -3 of two codes is scaled to 67108864; e^x needs a number from -2^31 to 0",

@@ -101,20 +101,23 @@ static void nvdla_average(void **state)
     const int64_t *rw = vectors_ints(z, "recip_w", &n), *rh = vectors_ints(z, "recip_h", &n);
     const float one = 1;
     const int32_t zero = 0;
-    for (int side = 1; side <= 8; side++) {
+    for (int32_t cells, rows = 1, columns = 1; rows <= 8;
+         rows += columns == 8, columns = columns % 8 + 1) {
         assay_type in = code_type(16, true, &one, &zero), out = in;
         assay_unit_spec spec = unit_spec("avg_pool", &in, 1, &out);
-        spec.depth = side * side;
+        spec.depth = cells = rows * columns;
+        spec.window[0] = rows;
+        spec.window[1] = columns;
         assay_unit *u = unit_prepare(s, &spec);
-        const int32_t cells = side * side;
         for (size_t i = 0; i < n; i++) {
             int32_t y;
-            if (w[i] != side || h[i] != side || rw[i] != 65536 / side || rh[i] != rw[i])
+            if (w[i] != columns || h[i] != rows || rw[i] != 65536 / columns ||
+                rh[i] != 65536 / rows)
                 continue;
             s->vt->pool(u, &sum[i], &cells, 1, &y);
             if (y != want[i])
-                fail_msg("%lld over %dx%d: %d, the target %lld", (long long)sum[i], side, side, y,
-                         (long long)want[i]);
+                fail_msg("%lld over %dx%d: %d, the target %lld", (long long)sum[i], rows, columns,
+                         y, (long long)want[i]);
             tuples++;
         }
         s->vt->release(u);
