@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/files/memory.h"
 #include "graph/memory.h"
 #include "schemes/apply/apply.h"
 #include "schemes/explain/explain.h"
@@ -35,19 +36,20 @@ static void say_line(explain_trace *t, const char *line)
 static void say_rescale(explain_trace *t, const assay_unit *u, const explain_rescale *r)
 {
     assay_single o;
-    char *text = NULL, *rest;
-    size_t size;
-    FILE *f = open_memstream(&text, &size);
-    if (!f) {
-        t->short_of_memory = true;
-        return;
-    }
+    file_memory text = {0};
+    FILE *f = file_memory_open(&text);
     assay_single_of_unit(&o, u, r->r, r->channel);
-    assay_explain_steps_in_binary(f, &o, r->acc);
-    fclose(f);
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-        say_line(t, line);
-    free(text);
+    if (f)
+        assay_explain_steps_in_binary(f, &o, r->acc);
+    if (!file_memory_close(f)) {
+        t->short_of_memory = true;
+    } else {
+        char *rest = NULL;
+        for (char *line = strtok_r(text.text, "\n", &rest); line;
+             line = strtok_r(NULL, "\n", &rest))
+            say_line(t, line);
+    }
+    free(text.text);
 }
 
 /* ---- by row function ---- */
