@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 typedef struct file_memory {
-    char *text; /* what was printed, at the latest when it is flushed; NULL where nothing was */
+    char *text; /* what was printed, at the latest when it is flushed, and no 0 behind it; NULL
+                   where nothing was */
     size_t length, room;
 } file_memory;
 

@@ -39,8 +39,10 @@ static void say_rescale(explain_trace *t, const assay_unit *u, const explain_res
     file_memory text = {0};
     FILE *f = file_memory_open(&text);
     assay_single_of_unit(&o, u, r->r, r->channel);
-    if (f)
+    if (f) {
         assay_explain_steps_in_binary(f, &o, r->acc);
+        putc('\0', f);
+    }
     if (!file_memory_close(f)) {
         t->short_of_memory = true;
     } else {

@@ -49,6 +49,19 @@ static void check_sum(const explain_trace *t, tally *w)
     w->sums++;
 }
 
+/* No byte but those that can be printed, and each value's binary once. */
+static void check_words(const explain_trace *t)
+{
+    for (int i = 0; i < t->n; i++) {
+        const explain_step *s = &t->step[i];
+        assert_null(strstr(s->name, "binary, binary"));
+        for (const char *c = s->name; *c; c++)
+            assert_in_range(*c, ' ', '~');
+        for (const char *c = s->text; *c; c++)
+            assert_in_range(*c, ' ', '~');
+    }
+}
+
 static void check_element(const assay_program *p, assay_run *run, int node, int64_t i, tally *w)
 {
     const assay_graph *g = p->graph;
@@ -68,6 +81,7 @@ static void check_element(const assay_program *p, assay_run *run, int node, int6
         fail_msg("%s element %lld: %lld, not %lld", assay_op_get(n->op)->name, (long long)i,
                  (long long)t.value, (long long)expected);
     assert_string_equal(t.step[t.n - 1].name, "element");
+    check_words(&t);
     if (!t.is_float)
         assert_int_equal(strtoll(t.step[t.n - 1].text, NULL, 10), expected);
     if (code && !t.honest && !t.is_float) {
