@@ -78,7 +78,7 @@ assay_status float_matmul(assay_call *call, assay_error *err)
         product(call, &g, 0, 0, 0);
         return ASSAY_OK;
     }
-    const int64_t times = column && !a_t ? g.m : 1;
+    const int64_t times = column && !a_t && g.m > 0 ? g.m : 1;
     g.m /= times;
     for (bool more = move_broadcast_begin(&w, &batch, in, 2); more; more = move_broadcast_next(&w))
         for (int64_t i = 0; i < w.columns * times; i++) {

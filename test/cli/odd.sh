@@ -155,7 +155,7 @@ for type in "17 float8e4m3fn" "18 float8e4m3fnuz" "19 float8e5m2" "20 float8e5m2
 done
 
 # ---- profiles and data sets of another kind ----
-"$assay" profile two.assay -i f4.npy -i f4.npy -q -o two.yaml
+"$assay" profile two.assay -i f4.npy -i f4.npy -q -o two.yaml >/dev/null
 refused "a profile of another network names itself" "^assay: two.yaml: profile is of another network" \
     "$assay" quantize large.assay -p two.yaml -s tflite
 refused "a network as a profile" "^assay: two.assay:1: expected a profile" "$assay" quantize large.assay -p two.assay -s tflite

@@ -54,11 +54,12 @@ static pair prepare(const char *record, const char *op, int n_in, unsigned bits_
     const float *out_scale = s_out == 1 ? &one : &half;
     const assay_type in[3] = {code_type(bits_in, true, &one, &zero),
                               code_type(8, true, &one, &zero), code_type(32, true, &one, &zero)};
+    const assay_type real = {.elem = {ASSAY_KIND_F32, 32, true}, .rank = 1, .dim = {1}};
     assay_type out = code_type(8, true, out_scale, &zero);
     assay_unit_spec spec = unit_spec(op, in, n_in, &out);
     pair p = {.s = unit_scheme(record)};
     if (strcmp(op, "quantize") == 0)
-        spec.in = &(assay_type){.elem = {ASSAY_KIND_F32, 32, true}, .rank = 1, .dim = {1}};
+        spec.in = &real;
     if (strcmp(op, "resize") == 0) {
         spec.flag = ASSAY_RESIZE_LINEAR;
         spec.depth = 0; /* axes that no kernel interpolates */
