@@ -249,7 +249,8 @@ bool blame_edge_post(blame_search *s, int i, int32_t *codes, blame_story *story)
     const int64_t step = from == FROM_BEFORE ? -1 : from == FROM_BEHIND ? 1 : -tile;
     for (int64_t e = 0; e < total(s); e++) {
         const int64_t r = e % s->count / a.inner % a.n;
-        if (!is_edge(r, a.n, tile, last) || (from == FROM_TILE && r < tile))
+        const bool has_cell = from == FROM_CONSTANT || (r + step >= 0 && r + step < a.n);
+        if (!is_edge(r, a.n, tile, last) || !has_cell)
             continue;
         if (from == FROM_CONSTANT && !has_constant && s->seen[e]) {
             constant = s->dev[e];
