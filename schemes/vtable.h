@@ -43,7 +43,7 @@ typedef struct assay_unit_spec {
     int64_t code_lo, code_hi;
     int64_t window[2]; /* averages: rows and columns of the window, 1 row along one axis; 0, 0 of
                           more than two axes and for other ops */
-    bool uncounted; /* average pools: some window reaches cells that its count leaves out */
+    bool uncounted;    /* average pools: some window reaches cells that its count leaves out */
 } assay_unit_spec;
 
 /* One named integer (or float-bits) parameter array of a prepared unit, for bundles and reports:
