@@ -204,7 +204,7 @@ static bool scaled_codes(blame_search *s, const double *factor, int32_t *codes)
     bool good = sums && out;
     for (int k = 0; k < s->n_samples && good; k++) {
         blame_case c;
-        int64_t n;
+        int64_t n = 0;
         float *scale = NULL;
         good = blame_search_case(s, k, &c) && (scale = blame_weight_scales(&c, &n));
         for (int64_t j = 0; j < n && good; j++)

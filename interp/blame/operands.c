@@ -158,8 +158,7 @@ static bool swap_parameters(blame_case *c, int other, int what)
 bool blame_operands_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
     static const char *const words[] = {"operands",
-                                        "operands' codes, each with the other's "
-                                        "parameters",
+                                        "operands' codes, each with the other's parameters",
                                         "scales and zero points of the operands",
                                         "scales of the operands", "zero points of the operands"};
     const int what = i % SWAPS, other = i / SWAPS ? c->n_in - 1 : 1;

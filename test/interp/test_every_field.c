@@ -343,7 +343,8 @@ static bool moves(test_rng *r, const assay_graph *g, const assay_scheme *base,
     return moved;
 }
 
-/* Long layers are other tests' work: thresholds of 16 bits for 2,000 channels take seconds a pair. */
+/* Long layers are other tests' work: thresholds of 16 bits for 2,000 channels take seconds a pair.
+ */
 static bool is_long(const assay_graph *g)
 {
     for (int v = 0; v < g->n_values; v++)
