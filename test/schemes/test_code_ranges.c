@@ -20,11 +20,12 @@ static assay_scheme *draw_scheme(test_rng *r, char text[TEXT])
 {
     static const char *const more[] = {
         "", "rescale: {store: wrap}\n",
-        "rescale: {store: wrap, encoding: float32, round: [half-even], scale: f32, pre_shift: "
-        "none, "
-        "pre_shift_bits: 0, reduced_bits: 0, zero_point: inside}\n",
-        "rescale: {store: wrap, encoding: float64, round: [floor], scale: double, pre_shift: none, "
-        "pre_shift_bits: 0, reduced_bits: 0, float_overflow: int-min}\n"};
+        ("rescale: {store: wrap, encoding: float32, round: [half-even], scale: f32, pre_shift: "
+         "none, "
+         "pre_shift_bits: 0, reduced_bits: 0, zero_point: inside}\n"),
+        ("rescale: {store: wrap, encoding: float64, round: [floor], scale: double, pre_shift: "
+         "none, "
+         "pre_shift_bits: 0, reduced_bits: 0, float_overflow: int-min}\n")};
     char with[TEXT + 400];
     assay_error err;
     assay_scheme *s = test_random_scheme(r, text, TEXT), *other;

@@ -178,8 +178,8 @@ static void pools(void **state)
 #define SUM "rescale: {sum_bits: 6}\n"
     const char *const kinds[] = {SUM "pool: {kind: reciprocal}\n", SUM "pool: {kind: two-stage}\n",
                                  SUM "pool: {kind: divide, keep_zero_point: no}\n",
-                                 "rescale: {sum_bits: 6, left_shift: product, round: [half-up]}\n"
-                                 "pool: {kind: rescale-divide}\n"};
+                                 ("rescale: {sum_bits: 6, left_shift: product, round: [half-up]}\n"
+                                  "pool: {kind: rescale-divide}\n")};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         /* mean 40, 20 less the zero point; 20 + 20 wraps in 6 bits to -24 */
         assert_int_equal(average(kinds[i], 8, false, 1, 20, 160, 4), 0);

@@ -109,7 +109,7 @@ static void thresholds(void **state)
             const float real = ldexpf(1, -shift);
             const assay_type in[2] = {code_type(8, true, &real, &none),
                                       code_type(8, true, &one, &none)};
-            const assay_type out = code_type(8 << wide, true, &one, &none);
+            const assay_type out = code_type(8U << wide, true, &one, &none);
             const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
             assay_unit *u = unit_prepare(s, &spec);
             for (size_t i = 0; i < N; i++) {
