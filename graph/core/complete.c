@@ -65,30 +65,29 @@ static void axes(const assay_node *n, const assay_type *x, const assay_type *w, 
     wrap_axes(&attrs->axes.axes, x->rank);
 }
 
-/* No axes are all of them. */
+/* Axes counted from the end are counted from the beginning; no axes are all of them, in order or
+ * from the last. */
+static void complete_axes(assay_list *list, int rank, bool from_last)
+{
+    wrap_axes(list, rank);
+    if (list->n != 0)
+        return;
+    list->n = rank;
+    for (int i = 0; i < rank; ++i)
+        list->v[i] = from_last ? rank - 1 - i : i;
+}
+
 static void reduce(const assay_node *n, const assay_type *x, const assay_type *w,
                    assay_attrs *attrs)
 {
-    assay_list *list = &attrs->reduce.axes;
     (void)n, (void)w;
-    wrap_axes(list, x->rank);
-    if (list->n != 0)
-        return;
-    list->n = x->rank;
-    for (int i = 0; i < x->rank; ++i)
-        list->v[i] = i;
+    complete_axes(&attrs->reduce.axes, x->rank, false);
 }
 
 static void perm(const assay_node *n, const assay_type *x, const assay_type *w, assay_attrs *attrs)
 {
-    assay_list *list = &attrs->perm.perm;
     (void)n, (void)w;
-    wrap_axes(list, x->rank);
-    if (list->n != 0)
-        return;
-    list->n = x->rank;
-    for (int i = 0; i < x->rank; ++i)
-        list->v[i] = x->rank - 1 - i;
+    complete_axes(&attrs->perm.perm, x->rank, true);
 }
 
 /* Of reshape: one entry of -1 becomes what is left of the element count. */

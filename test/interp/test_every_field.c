@@ -16,6 +16,7 @@
 #include "schemes/prepare/asks.h"
 #include "schemes/record/data.h"
 #include "schemes/record/reads.h"
+#include "test/support/random_scheme.h"
 
 enum { LEAST = 16, MOST = 2000, MAX_CHANGES = 12, NODES = 2, TRIES = 400, PAIRS = 8 };
 
@@ -51,29 +52,9 @@ static int64_t near(test_rng *r, const assay_field *f)
 
 static assay_field_value draw_value(test_rng *r, const assay_field *f)
 {
-    assay_field_value v;
-    int choices = 0;
-    memset(&v, 0, sizeof v);
-    switch (f->kind) {
-    case ASSAY_FIELD_INT:
+    assay_field_value v = test_random_choice(r, f, ASSAY_MAX_STEPS - 1);
+    if (f->kind == ASSAY_FIELD_INT)
         v.number = (int32_t)near(r, f);
-        break;
-    case ASSAY_FIELD_BOOL:
-        v.number = (int32_t)test_between(r, 0, 1);
-        break;
-    case ASSAY_FIELD_ENUM:
-        while (f->choices[choices])
-            choices++;
-        v.number = (int32_t)test_between(r, 0, choices - 1);
-        break;
-    case ASSAY_FIELD_STEPS:
-        v.steps.n = (int32_t)test_between(r, 1, ASSAY_MAX_STEPS - 1);
-        for (int i = 0; i < v.steps.n; i++) {
-            v.steps.step[i].bits = i + 1 < v.steps.n ? (int32_t)test_between(r, 1, 31) : 0;
-            v.steps.step[i].mode = (int32_t)test_between(r, 0, ASSAY_ROUND_COUNT - 1);
-        }
-        break;
-    }
     return v;
 }
 

@@ -4,31 +4,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/record/record.h"
-
 enum { ATTEMPTS = 10000, MAX_SECTIONS = 4, MAX_FIELDS = 3, STEPS = 2 };
 
-/* A value of a field in its range; of widths, often a small one. */
-static assay_field_value draw(test_rng *r, const assay_field *f)
+assay_field_value test_random_choice(test_rng *r, const assay_field *f, int max_steps)
 {
-    assay_field_value v = {.number = 0};
+    assay_field_value v;
     int choices = 0;
+    memset(&v, 0, sizeof v);
     switch (f->kind) {
+    case ASSAY_FIELD_INT:
+        break;
+    case ASSAY_FIELD_BOOL:
+        v.number = (int32_t)test_between(r, 0, 1);
+        break;
     case ASSAY_FIELD_ENUM:
         while (f->choices[choices])
             choices++;
         v.number = (int32_t)test_between(r, 0, choices - 1);
         break;
     case ASSAY_FIELD_STEPS:
-        v.steps.n = (int32_t)test_between(r, 1, STEPS);
+        v.steps.n = (int32_t)test_between(r, 1, max_steps);
         for (int i = 0; i < v.steps.n; i++) {
             v.steps.step[i].bits = i + 1 < v.steps.n ? (int32_t)test_between(r, 1, 31) : 0;
-            v.steps.step[i].mode = (int32_t)test_between(r, 0, ASSAY_ROUND_ODD);
+            v.steps.step[i].mode = (int32_t)test_between(r, 0, ASSAY_ROUND_COUNT - 1);
         }
         break;
-    default:
-        v.number = (int32_t)test_between(r, f->min, f->max < 64 ? f->max : 64);
     }
+    return v;
+}
+
+/* A value of a field in its range; of widths, often a small one. */
+static assay_field_value draw(test_rng *r, const assay_field *f)
+{
+    assay_field_value v = test_random_choice(r, f, STEPS);
+    if (f->kind == ASSAY_FIELD_INT)
+        v.number = (int32_t)test_between(r, f->min, f->max < 64 ? f->max : 64);
     return v;
 }
 
