@@ -54,7 +54,7 @@ typedef struct assay_unit_param {
     const int64_t *value; /* owned by the unit */
 } assay_unit_param;
 
-#define ASSAY_SCHEME_ABI 3
+#define ASSAY_SCHEME_ABI 4
 
 /* Instruction sets that an engine may ask a scheme to use. */
 enum assay_isa { ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI };
@@ -123,6 +123,10 @@ typedef struct assay_scheme_simd {
  *            network's run stops there. NULL: all are accepted.
  *  may_refuse  whether accumulators of magnitude up to `bound` might not all be accepted; goes with
  *            accepted. Engines that do not ask for it leave such nodes to those that do.
+ *  accepted_codes  the same as accepted for binary and, where b is NULL, unary: how many of n codes
+ *            (pairs) stand before the first that the target refuses to rescale. Asked of codes of
+ *            more than 16 bits only: where a narrower one could be refused, prepare refuses the
+ *            node. NULL: all are accepted.
  *  rule      policy i on the optimizer's rules. *name becomes the rule's name, or NULL behind the
  *            last one; returns by how many codes it may change results, 0, or ASSAY_RULE_NEVER. */
 typedef struct assay_scheme_facts {
@@ -133,6 +137,7 @@ typedef struct assay_scheme_facts {
     size_t (*accepted)(const assay_unit *u, const int64_t *acc, const int32_t *count, size_t n,
                        size_t channel);
     bool (*may_refuse)(const assay_unit *u, int64_t bound);
+    size_t (*accepted_codes)(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n);
 } assay_scheme_facts;
 
 /* The vtable. A plugin exports `const assay_scheme_vtable *assay_scheme_plugin(void)`.

@@ -17,8 +17,7 @@ assay_status ref_binary(assay_call *call, assay_error *err)
             size_t n = (size_t)(b.columns - i < ASSAY_ROW ? b.columns - i : ASSAY_ROW);
             ref_load_row(&x[0], b.at[0] + i * b.step[0], b.step[0], n, row_a);
             ref_load_row(&x[1], b.at[1] + i * b.step[1], b.step[1], n, row_b);
-            call->vt->binary(call->unit, row_a, row_b, n, row_y);
-            ref_store_row(y, b.at_out + i, 1, n, row_y);
+            ref_finish_binary(call, b.at_out + i, n, row_a, row_b, row_y);
         }
     return ASSAY_OK;
 }

@@ -77,8 +77,8 @@ assay_status ref_max_pool(assay_call *call, assay_error *err)
                     if (s.best[c] < *x)
                         s.best[c] = *x;
             }
-            call->vt->unary(call->unit, s.best, channels, s.y);
-            ref_store_row(&call->out[0], n * out.image + p * out.cell, out.channel, channels, s.y);
+            ref_finish_unary(call, n * out.image + p * out.cell, out.channel, channels, s.best,
+                             s.y);
         }
     }
     return ASSAY_OK;

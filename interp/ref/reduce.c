@@ -114,8 +114,7 @@ assay_status ref_reduce_max(assay_call *call, assay_error *err)
                 best = extreme_of_row(&call->in[0], at + r.reduced.at, r.reduced.row_step,
                                       r.reduced.row, greatest, best);
             while (ref_walk_next(&r.reduced));
-            call->vt->unary(call->unit, &best, 1, &y);
-            ref_store_row(&call->out[0], element, 1, 1, &y);
+            ref_finish_unary(call, element, 1, 1, &best, &y);
         }
     } while (ref_walk_next(&r.kept));
     return ASSAY_OK;

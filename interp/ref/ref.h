@@ -128,6 +128,15 @@ void ref_finish_sums(assay_call *call, int64_t first, int64_t step, size_t n, si
 void ref_finish_pool(assay_call *call, int64_t first, int64_t step, size_t n, int64_t *sum,
                      const int32_t *count, int32_t *y);
 
+/* ---- codes ---- */
+
+/* The end of a function of one code, or of two: n of them become codes at elements first,
+ * first + step, ... of output 0. y has room for n, and may be x. */
+void ref_finish_unary(assay_call *call, int64_t first, int64_t step, size_t n, const int32_t *x,
+                      int32_t *y);
+void ref_finish_binary(assay_call *call, int64_t first, size_t n, const int32_t *a,
+                       const int32_t *b, int32_t *y);
+
 /* ---- walking ---- */
 
 /* Elements before, along and after an axis (negative counts from the end): element (o, a, i) of a

@@ -87,8 +87,7 @@ static void resize_nearest(assay_call *call)
         ref_load_row(&call->in[0], from * x->dim[last], 1, (size_t)x->dim[last], s.x);
         for (int64_t i = 0; i < y->dim[last]; i++)
             s.y[i] = s.x[s.index[last][i]];
-        call->vt->unary(call->unit, s.y, (size_t)y->dim[last], s.y);
-        ref_store_row(&call->out[0], r * y->dim[last], 1, (size_t)y->dim[last], s.y);
+        ref_finish_unary(call, r * y->dim[last], 1, (size_t)y->dim[last], s.y, s.y);
         for (int i = last - 1; i >= 0 && ++at[i] == y->dim[i]; i--)
             at[i] = 0;
     }

@@ -77,6 +77,39 @@ static void note_refused(assay_call *call, int64_t first, int64_t step, size_t n
     call->refused_sum = acc[i];
 }
 
+/* The same of codes, of more than 16 bits; b: of binary. */
+static void note_refused_codes(assay_call *call, int64_t first, int64_t step, size_t n,
+                               const int32_t *a, const int32_t *b)
+{
+    if (call->refused || !ASSAY_SCHEME_HAS(call->vt, facts, accepted_codes) ||
+        (call->in[0].type->elem.bits <= 16 && (!b || call->in[1].type->elem.bits <= 16)))
+        return;
+    const size_t i = call->vt->facts->accepted_codes(call->unit, a, b, n);
+    if (i == n)
+        return;
+    call->refused = true;
+    call->refused_at = first + (int64_t)i * step;
+    call->refused_codes = b ? 2 : 1;
+    call->refused_code[0] = a[i];
+    call->refused_code[1] = b ? b[i] : 0;
+}
+
+void ref_finish_unary(assay_call *call, int64_t first, int64_t step, size_t n, const int32_t *x,
+                      int32_t *y)
+{
+    note_refused_codes(call, first, step, n, x, NULL);
+    call->vt->unary(call->unit, x, n, y);
+    ref_store_row(&call->out[0], first, step, n, y);
+}
+
+void ref_finish_binary(assay_call *call, int64_t first, size_t n, const int32_t *a,
+                       const int32_t *b, int32_t *y)
+{
+    note_refused_codes(call, first, 1, n, a, b);
+    call->vt->binary(call->unit, a, b, n, y);
+    ref_store_row(&call->out[0], first, 1, n, y);
+}
+
 void ref_finish_sums(assay_call *call, int64_t first, int64_t step, size_t n, size_t channel,
                      const int64_t *acc, int32_t *y)
 {

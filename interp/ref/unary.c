@@ -13,8 +13,7 @@ assay_status ref_unary(assay_call *call, assay_error *err)
     for (int64_t i = 0; i < count; i += ASSAY_ROW) {
         size_t n = (size_t)(count - i < ASSAY_ROW ? count - i : ASSAY_ROW);
         ref_load_row(&call->in[0], i, 1, n, row);
-        call->vt->unary(call->unit, row, n, result);
-        ref_store_row(&call->out[0], i, 1, n, result);
+        ref_finish_unary(call, i, 1, n, row, result);
     }
     return ASSAY_OK;
 }

@@ -1,4 +1,5 @@
 /* One run of a program: the loop over the nodes. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "graph/memory.h"
@@ -37,6 +38,28 @@ static assay_status run_node(assay_run *r, int node, assay_call *call, assay_err
     return fast->run(fast, call, err);
 }
 
+/* What stopped the node, or nothing. */
+static assay_status check_refused(const assay_program *p, const assay_call *call, assay_error *err)
+{
+    const char *node = call->node->name, *out = assay_node_out(p->graph, call->node, 0)->name;
+    if (!call->refused)
+        return ASSAY_OK;
+    if (call->refused_codes == 0)
+        return assay_fail(err, ASSAY_ERR_SCHEME,
+                          "node '%s': the accumulator %lld of element %lld of '%s' is one that "
+                          "scheme '%s' refuses to rescale",
+                          node, (long long)call->refused_sum, (long long)call->refused_at, out,
+                          p->scheme->name);
+    char second[20] = "";
+    if (call->refused_codes > 1)
+        snprintf(second, sizeof second, " and %d", call->refused_code[1]);
+    return assay_fail(err, ASSAY_ERR_SCHEME,
+                      "node '%s': element %lld of '%s' is made of the code%s %d%s, which scheme "
+                      "'%s' refuses to rescale",
+                      node, (long long)call->refused_at, out, *second ? "s" : "",
+                      call->refused_code[0], second, p->scheme->name);
+}
+
 assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumulators, void *user,
                          assay_error *err)
 {
@@ -72,12 +95,8 @@ assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumul
                               "which scheme '%s' refuses",
                               n->name, (long long)call.trapped_at,
                               assay_node_out(p->graph, n, 0)->name, p->scheme->name);
-        if (call.refused)
-            return assay_fail(err, ASSAY_ERR_SCHEME,
-                              "node '%s': the accumulator %lld of element %lld of '%s' is one that "
-                              "scheme '%s' refuses to rescale",
-                              n->name, (long long)call.refused_sum, (long long)call.refused_at,
-                              assay_node_out(p->graph, n, 0)->name, p->scheme->name);
+        if ((status = check_refused(p, &call, err)))
+            return status;
         if (observe && (status = observe(user, r, i, call.accumulators, err)))
             return status;
     }

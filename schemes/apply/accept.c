@@ -1,6 +1,7 @@
-/* Sums that the target refuses to rescale (rescale.input_bits, input_shift_range, result_overflow
- * and sum_overflow: refuse): asked before a network's accumulators become codes. */
+/* Sums, and codes of many bits, that the target refuses to rescale (rescale.input_bits,
+ * input_shift_range, result_overflow and sum_overflow: refuse): asked as a network runs. */
 #include "schemes/apply/apply.h"
+#include "schemes/apply/operand.h"
 
 /* What rescales the sum of `count` codes, or an accumulator (0); NULL: nothing does, or a division
  * comes first, whose results are codes, looked at when the unit is prepared. */
@@ -51,4 +52,40 @@ bool apply_may_refuse(const assay_unit *u, int64_t bound)
             return true;
     }
     return false;
+}
+
+/* What of the i-th code, or pair of codes, is rescaled; false: nobody asks here. */
+static bool operand_of(const assay_unit *u, int32_t a, int32_t b, assay_operand *o)
+{
+    if (u->binary == apply_mul)
+        *o = apply_operand_mul(u, a, b);
+    else if (u->binary == apply_prelu)
+        *o = apply_operand_prelu(u, a, b);
+    else if (u->unary == apply_slope)
+        *o = apply_operand_slope(u, a);
+    else if (u->unary == apply_abs)
+        *o = apply_operand_abs(u, a);
+    else if (u->unary == apply_rescale)
+        *o = apply_operand_rescale(u, a);
+    else
+        return false;
+    return true;
+}
+
+bool apply_asks_codes(const assay_unit *u)
+{
+    assay_operand o;
+    return operand_of(u, 0, 0, &o);
+}
+
+size_t apply_accepted_codes(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n)
+{
+    assay_operand o;
+    if (!apply_rescale_can_refuse(&u->rec.rescale))
+        return n;
+    for (size_t i = 0; i < n; i++)
+        if (operand_of(u, a[i], b ? b[i] : 0, &o) &&
+            !apply_rescale_accepts(&u->scale[o.slot], o.x, 0))
+            return i;
+    return n;
 }

@@ -19,12 +19,15 @@ int64_t apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w
 int64_t apply_combine(const assay_unit *u, int64_t *sum, size_t n, size_t channel, int64_t bias,
                       bool *trapped);
 int64_t apply_overflow(const assay_unit *u, int64_t sum, bool *trapped);
-/* accept.c: assay_scheme_facts.accepted, may_refuse. */
+/* accept.c: assay_scheme_facts.accepted, accepted_codes, may_refuse. */
 size_t apply_accepted(const assay_unit *u, const int64_t *acc, const int32_t *count, size_t n,
                       size_t channel);
+size_t apply_accepted_codes(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n);
 bool apply_may_refuse(const assay_unit *u, int64_t bound);
-/* Whether the two above speak of u: its output rescale takes the accumulators as they are. */
+/* Whether `accepted` speaks of u: its output rescale takes the accumulators as they are; and
+ * whether accepted_codes does. */
 bool apply_asks(const assay_unit *u);
+bool apply_asks_codes(const assay_unit *u);
 bool apply_exact(const assay_unit *u, int64_t bound, int64_t pair);
 int64_t apply_limit(const assay_unit *u);
 

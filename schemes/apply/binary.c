@@ -1,14 +1,18 @@
 /* MUL, MIN, MAX, PRELU, squared difference and comparisons of two codes. */
 #include "schemes/apply/apply.h"
+#include "schemes/apply/operand.h"
 #include "schemes/apply/round.h"
+
+static int32_t rescaled(const assay_unit *u, assay_operand o)
+{
+    return apply_rescale_one(&u->scale[o.slot], o.x, 0);
+}
 
 /* out = rescale((a - z1) * (b - z2)), real scale s1*s2/s_out. */
 void apply_mul(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        int64_t product = (a[i] - u->in_zero[0]) * (b[i] - u->in_zero[1]);
-        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], product, 0);
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = rescaled(u, apply_operand_mul(u, a[i], b[i]));
 }
 
 /* Each operand rescaled to the output (k[0], k[1]: 1 when it has the output's parameters already),
@@ -42,11 +46,8 @@ void apply_squared_difference(const assay_unit *u, const int32_t *a, const int32
 /* Non-negative inputs by the output rescale, negative ones times the slope code by the first. */
 void apply_prelu(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        int64_t v = a[i] - u->in_zero[0];
-        out[i] = v >= 0 ? apply_rescale_one(&u->scale[ASSAY_OUT], v, 0)
-                        : apply_rescale_one(&u->scale[ASSAY_FIRST], v * (b[i] - u->in_zero[1]), 0);
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = rescaled(u, apply_operand_prelu(u, a[i], b[i]));
 }
 
 /* -1, 0, 1 as a * 2^e is below, at or above b, for |a|, |b| < 2^63 and e >= 0. */

@@ -3,6 +3,7 @@
 
 #include "schemes/apply/apply.h"
 #include "schemes/apply/fixedpoint.h"
+#include "schemes/apply/operand.h"
 #include "schemes/apply/round.h"
 
 /* relu and clip with the same scale in and out. */
@@ -13,22 +14,22 @@ void apply_clamp(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
         out[i] = apply_rescale_store(o, x[i]);
 }
 
+static int32_t rescaled(const assay_unit *u, assay_operand o)
+{
+    return apply_rescale_one(&u->scale[o.slot], o.x, 0);
+}
+
 /* rescale, relu, clip: out = saturate(rescale(x - z_in) + z_out). */
 void apply_rescale(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], x[i] - u->in_zero[0], 0);
+        out[i] = rescaled(u, apply_operand_rescale(u, x[i]));
 }
 
-/* leaky relu: non-negative inputs by the output rescale, negative ones by the first (whose scale
- * includes |slope|; k[0] is 1 when the slope is negative). */
 void apply_slope(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        int64_t v = x[i] - u->in_zero[0];
-        out[i] = v >= 0 ? apply_rescale_one(&u->scale[ASSAY_OUT], v, 0)
-                        : apply_rescale_one(&u->scale[ASSAY_FIRST], u->k[0] ? -v : v, 0);
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = rescaled(u, apply_operand_slope(u, x[i]));
 }
 
 /* XNNPACK leaky relu: 8 fraction bits, RHU: ((x - z_in) * m + (z_out << 8) + 128) >> 8, m = k[0]
@@ -44,10 +45,8 @@ void apply_slope_fixed8(const assay_unit *u, const int32_t *x, size_t n, int32_t
 
 void apply_abs(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        int64_t v = x[i] - u->in_zero[0];
-        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], v < 0 ? -v : v, 0);
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = rescaled(u, apply_operand_abs(u, x[i]));
 }
 
 /* TFLite elementwise.cc: 2^20 / sqrt(x) by a multiplier and a shift, then the output rescale. What

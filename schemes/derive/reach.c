@@ -89,13 +89,15 @@ static assay_status accepts_codes(const assay_derive *d)
     return s || !negative ? s : derive_accepts(d, ASSAY_FIRST, ab, u->binary ? product : code);
 }
 
-/* Codes of more than 16 bits are left alone: nearly all of their range is refused by any target. */
+/* Of codes of more than 16 bits nearly all of the range is refused by any target: each is asked
+ * about as a network runs (apply/accept.c). */
 assay_status derive_accepts_codes(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    if (d->spec->in[0].elem.bits <= 16)
+    const bool wide = d->spec->in[0].elem.bits > 16 || (u->binary && d->spec->in[1].elem.bits > 16);
+    if (!wide || !apply_asks_codes(u))
         return accepts_codes(d);
-    for (int i = 0; i < 3 && (u->unary || u->binary); i++)
+    for (int i = 0; i < 3; i++)
         u->judged[i] = true;
     return ASSAY_OK;
 }

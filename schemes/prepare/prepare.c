@@ -159,7 +159,8 @@ static const assay_scheme_simd simd = {
 static const assay_scheme_facts facts = {.exact = apply_exact,
                                          .limit = apply_limit,
                                          .accepted = apply_accepted,
-                                         .may_refuse = apply_may_refuse};
+                                         .may_refuse = apply_may_refuse,
+                                         .accepted_codes = apply_accepted_codes};
 
 const assay_scheme_vtable assay_family_vtable = {
     .abi = ASSAY_SCHEME_ABI,
