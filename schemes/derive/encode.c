@@ -88,7 +88,7 @@ static bool as_tosa_generator(assay_encoded *e, int bits)
         e->multiplier *= 2;
         e->shift = 62;
     } else if (e->shift > 62) {
-        int64_t lost = e->shift - 62 > bits ? bits : e->shift - 62;
+        int64_t lost = e->shift - 62 > 31 ? 31 : e->shift - 62;
         e->multiplier = apply_round_shift(e->multiplier, (unsigned)lost, ASSAY_ROUND_FLOOR);
         e->shift = 62;
     }

@@ -292,6 +292,10 @@ static bool check_rescale(const assay_record *r, char *why, size_t size)
     const assay_rule_rescale *k = &r->rescale;
     REFUSE(k->shift_min > k->shift_max, "rescale.shift_min %d is above shift_max %d", k->shift_min,
            k->shift_max);
+    REFUSE(k->below_shift_min == ASSAY_LARGE_GENERATOR && k->shift_min != 2,
+           "rescale.below_shift_min: tosa-generator needs shift_min: 2, not %d", k->shift_min);
+    REFUSE(k->beyond_shift_max == ASSAY_SMALL_GENERATOR && k->shift_max != 62,
+           "rescale.beyond_shift_max: tosa-generator needs shift_max: 62, not %d", k->shift_max);
     REFUSE(k->zero_point == ASSAY_STAGE_INSIDE && !is_float(k),
            "rescale.zero_point: inside needs encoding: float32 or float64 (integers round, then "
            "add: after; or subtract first: before)");

@@ -154,6 +154,11 @@ def multiply(record, a, b, out):
     return lambda p, q: last((p - a.zero) * (q - b.zero))
 
 
+def same(a, out):
+    """Whether there is no change of parameters, hence none to rescale."""
+    return (a.scale, a.zero, a.kind) == (out.scale, out.zero, out.kind)
+
+
 def change(record, a, out):
     """The op rescale: a rescale, or a table of dequantized codes that are quantized under section table."""
     if record["unary"]["rescale"] == "table":
@@ -256,6 +261,8 @@ def relu(record, a, out):
     """A rescale whose codes begin at the zero point."""
     least, most = out.bounds or (-inf, inf)
     bounds = [clamp(out.zero, least, most), most]
+    if same(a, out):
+        return lambda p: ending(record, clamp(p, *bounds), out)
     if record["unary"]["rescale"] == "table":
         out.bounds = bounds
         return by_table(record, a, out)

@@ -3,7 +3,8 @@ the weights in memory; taps of the padding are products of nothing, which keep t
 import rescale
 import sums
 from network import count_of, ints
-from numbers_exact import Unsaid, f32, number
+from numbers_exact import Refused, Unsaid, f32, number
+from windows import Image, Window
 
 
 class Channel:
@@ -26,21 +27,18 @@ class Channel:
 
 
 class Weights:
-    """Drawn weights of `width` channels and `depth` products each."""
+    """Drawn weights of `width` channels and `depth` products each; whole: of one scale, whatever the types have."""
 
-    def __init__(self, network, name, shape, blocks):
-        record = network.record
-        self.network, self.record, self.name, self.shape = network, record, name, shape
-        self.width, self.depth = shape[0], 1
-        for extent in shape[1:]:
-            self.depth *= extent
-        types = record["types"]
-        self.kind = (types["weight_bits"], types["weight_signed"])
+    def __init__(self, network, name, shape, blocks, width=None, depth=None, whole=False):
+        types = network.record["types"]
+        self.network, self.record, self.name, self.shape = network, network.record, name, shape
+        self.width = width or shape[0]
+        self.depth = depth or count_of(shape) // self.width
+        self.kind, narrow, zero_rule = draw_weight_kind(network.rng, network.record)
         self.blocks = blocks and types["weight_scales"] == "per-block"
-        self.per_tensor = types["weight_scales"] == "per-tensor"
-        self.zeros = [0 if self.blocks else network.draw_zero(self.kind, types["weight_zero_point"])
-                      for _ in range(self.width)]
-        self.codes = network.draw_codes(self.kind, self.width * self.depth, types["weight_narrow"])
+        self.per_tensor = whole or types["weight_scales"] == "per-tensor"
+        self.zeros = [0 if self.blocks else network.draw_zero(self.kind, zero_rule) for _ in range(self.width)]
+        self.codes = network.draw_codes(self.kind, count_of(shape), narrow)
         self.size = network.rng.randint(1, self.depth) if self.blocks else 0
         count = (self.depth + self.size - 1) // self.size if self.blocks else 1
         self.scales = [[network.draw_scale(-8, -1) for _ in range(count)] for _ in range(self.width)]
@@ -48,6 +46,13 @@ class Weights:
             self.scales, self.zeros = [self.scales[0]] * self.width, [self.zeros[0]] * self.width
         self.bias, self.wide_bias = [0] * self.width, False
         network.lines.append("const %s: %s = %s" % (name, self.type(), ints(self.codes)))
+
+    def axis(self):
+        """Of the scales of output channels."""
+        return 0
+
+    def of_channel(self, channel):
+        return self.codes[channel * self.depth:(channel + 1) * self.depth]
 
     def type(self):
         flat = ",".join(number(s) for own in self.scales for s in own)
@@ -57,7 +62,7 @@ class Weights:
         elif self.per_tensor:
             params = "q(%s,%d)" % (number(self.scales[0][0]), self.zeros[0])
         else:
-            params = "q(axis=0,[%s],%s)" % (flat, ints(self.zeros))
+            params = "q(axis=%d,[%s],%s)" % (self.axis(), flat, ints(self.zeros))
         return "%s%d%s %s" % ("i" if self.kind[1] else "u", self.kind[0], ints(self.shape), params)
 
     def draw_bias(self, x):
@@ -80,33 +85,53 @@ class Weights:
         made = []
         for index, own in enumerate(self.scales):
             unit = sums.unit_of(self.record["blocks"], own) if self.blocks else own[0]
-            weights = self.codes[index * self.depth:(index + 1) * self.depth]
-            made.append(Channel(weights, self.bias[index], self.zeros[index], unit, own, self.size))
+            made.append(Channel(self.of_channel(index), self.bias[index], self.zeros[index], unit, own, self.size))
         return made
 
 
-def give(network, out, record, weights):
-    """Sometimes multipliers and shifts that the scheme's file states for the node, of a rescale that reads such."""
-    rule, rng = record["rescale"], network.rng
-    if rule["encoding"] != "multiplier" or weights.size or rng.random() < 0.8:
-        return None
-    bits, count = rule["multiplier_bits"], 1 if weights.per_tensor else weights.width
+def draw_weight_kind(rng, record):
+    """(kind, whether the least code is left out, which zero points): types, or what `accepts` adds to them."""
+    types, more = record["types"], record["accepts"]
+    kind, narrow, zeros = (types["weight_bits"], types["weight_signed"]), types["weight_narrow"], types["weight_zero_point"]
+    if more["weight_bits"] and rng.random() < 0.5:
+        kind = more["weight_bits"], kind[1]
+    if more["weight_either_sign"] and rng.random() < 0.5:
+        kind = kind[0], not kind[1]
+    if more["weight_zero_point"] != "none" and rng.random() < 0.5 and types["weight_scales"] != "per-block":
+        zeros = more["weight_zero_point"]
+    return kind, narrow and not (more["weight_least_code"] and rng.random() < 0.5), zeros
+
+
+def draw_given(network, out, rule, count):
+    """[(multiplier, shift)] that the scheme's file states for a node, and sometimes the zero point."""
+    rng, bits = network.rng, rule["multiplier_bits"]
     made = [(rng.randint(1 << bits - 1, (1 << bits) - 1), bits + rng.randint(0, 12)) for _ in range(count)]
-    network.given[out.name] = {"multiplier": ints([m for m, _ in made]),
-                               "shift": ints([rescale.written_right(rule, s) for _, s in made])}
-    return [rescale.reduce(rule, m, s) for m, s in made] * (weights.width if count == 1 else 1)
+    own = {"multiplier": ints([m for m, _ in made]), "shift": ints([rescale.written_right(rule, s) for _, s in made])}
+    if rng.random() < 0.5:
+        out.given_zero = rng.randint(-300, 300)
+        own["zero_point"] = out.given_zero
+    network.given[out.name] = own
+    return [rescale.reduce(rule, m, s) for m, s in made]
+
+
+def give(network, out, record, weights):
+    """Sometimes, of a rescale that reads such."""
+    if record["rescale"]["encoding"] != "multiplier" or weights.size or network.rng.random() < 0.8:
+        return None
+    count = 1 if weights.per_tensor else weights.width
+    return draw_given(network, out, record["rescale"], count) * (weights.width if count == 1 else 1)
 
 
 def outputs(record, x, out, kept, channels, per_tensor, rows, given=None):
     """rows: [(channel, codes)] in the order of the output's elements; given: what each channel is rescaled by."""
     coarse = 1 << record["blocks"]["shift"] if channels[0].size else 1
-    reals = [rescale.form(record["rescale"]["scale"], x.scale, c.unit * coarse, out.scale, per_tensor)
+    reals = [rescale.form(record["rescale"]["scale"], x.scale, c.unit * coarse, out.scale, per_tensor or len(channels) == 1)
              for c in channels]
     common = None if isinstance(reals[0], tuple) else max(reals)
     encoded = given or [rescale.encode(record["rescale"], real, common) for real in reals]
     totals = [channels[c].total(record, x, codes) for c, codes in rows]
     kept[out.name] = totals
-    return [rescale.apply(record["rescale"], encoded[c], total, out.zero, out.bounds, out.kind)
+    return [rescale.apply(record["rescale"], encoded[c], total, out.last_zero(), out.bounds, out.kind)
             for (c, _), total in zip(rows, totals)]
 
 
@@ -152,93 +177,37 @@ def matmul(network, x):
     return out
 
 
-class Window:
-    """A two-dimensional window: kernel, stride, padding; which input elements an output element sees."""
-
-    def __init__(self, rng, extent, padded):
-        self.extent = extent
-        self.kernel = [rng.randint(1, min(3, n)) for n in extent]
-        self.stride = [rng.choice([1, 1, 2]) for _ in extent]
-        self.begin = [rng.randint(0, k - 1) if padded else 0 for k in self.kernel]
-        self.end = [rng.randint(0, k - 1) if padded else 0 for k in self.kernel]
-        self.out = [(n + b + e - k) // s + 1 for n, b, e, k, s in zip(extent, self.begin, self.end, self.kernel,
-                                                                      self.stride)]
-
-    def text(self):
-        return "kernel=%s, stride=%s, pad_begin=%s, pad_end=%s" % (
-            ints(self.kernel), ints(self.stride), ints(self.begin), ints(self.end))
-
-    def places(self, row, column):
-        """[(row, column) or None in the padding], row-major in the kernel"""
-        for i in range(self.kernel[0]):
-            for j in range(self.kernel[1]):
-                r = row * self.stride[0] + i - self.begin[0]
-                c = column * self.stride[1] + j - self.begin[1]
-                yield (r, c) if 0 <= r < self.extent[0] and 0 <= c < self.extent[1] else None
+def of_memory(record, bits):
+    """The record of SVDF's feature: the memory's type before and after the zero point (schemes/FORMULAS.md)."""
+    if record["rescale"]["encoding"] not in ("multiplier", "shift", "glow"):
+        raise Refused("floats and thresholds are refused")
+    return dict(record, rescale=dict(record["rescale"], result_bits=bits, sum_bits=bits, result_overflow="saturate",
+                                     sum_overflow="wrap"))
 
 
 def svdf_feature(network, x):
-    """As a fully connected node without a bias, in the memory's type before and after its zero point (schemes/FORMULAS.md)."""
+    """As a fully connected node without a bias; what follows in an SVDF: memories.py."""
     if not x.kind[1]:
         raise Unsaid("an unsigned memory is refused")
     depth = x.shape[-1]
     out = network.tensor(x.shape[:-1] + [network.rng.randint(1, 3)], kind=x.kind)
     weights = Weights(network, "w" + out.name, [out.shape[-1], depth], False)
     record = network.records("svdf_feature", out.name, x)
-    bits = out.kind[0]
-    if record["rescale"]["encoding"] not in ("multiplier", "shift", "glow"):
-        raise Unsaid("floats and thresholds are refused")
-    record = dict(record, rescale=dict(record["rescale"], result_bits=bits, sum_bits=bits, result_overflow="saturate",
-                                       sum_overflow="wrap"))
     rows = [(c, x.codes[at:at + depth]) for at in range(0, len(x.codes), depth) for c in range(weights.width)]
     network.node(out, "svdf_feature(%s, %s)%s" % (x.name, weights.name, network.bounds(out)), lambda: outputs(
-        record, x, out, network.sums, weights.channels(), weights.per_tensor, rows))
-    return out
-
-
-def conv_transpose(network, x):
-    """Each input element, times the kernel, is added where it falls; weights O,k,I of images with channels last."""
-    rng = network.rng
-    x = network.image(x)
-    batch, extent, depth = x.shape[0], x.shape[1:3], x.shape[3]
-    kernel, stride = [rng.randint(1, 3) for _ in "hw"], [rng.randint(1, 3) for _ in "hw"]
-    begin, end = ([rng.randint(0, k - 1) for k in kernel] for _ in "be")
-    size = [(n - 1) * s + k - b - e for n, s, k, b, e in zip(extent, stride, kernel, begin, end)]
-    if min(size) < 1:
-        raise Unsaid("nothing is left of it")
-    out = network.tensor([batch] + size + [rng.randint(1, 2)], kind=x.kind)
-    weights = Weights(network, "w" + out.name, [out.shape[3]] + kernel + [depth], False)
-    bias = weights.draw_bias(x)
-    record = network.records("conv_transpose", out.name, x)
-
-    def codes(n, i, j):
-        row = []
-        for a in range(kernel[0]):
-            for b in range(kernel[1]):
-                r, rest = divmod(i + begin[0] - a, stride[0])
-                c, more = divmod(j + begin[1] - b, stride[1])
-                inside = not rest and not more and 0 <= r < extent[0] and 0 <= c < extent[1]
-                at = ((n * extent[0] + r) * extent[1] + c) * depth
-                row += x.codes[at:at + depth] if inside else [None] * depth
-        return row
-    text = "conv_transpose(%s, %s%s) {layout=nhwc, kernel=%s, stride=%s, pad_begin=%s, pad_end=%s}%s" % (
-        x.name, weights.name, bias, ints(kernel), ints(stride), ints(begin), ints(end), network.bounds(out))
-    network.node(out, text, lambda: outputs(record, x, out, network.sums, weights.channels(), weights.per_tensor, [
-        (c, codes(n, i, j)) for n in range(batch) for i in range(size[0]) for j in range(size[1]) for c in range(weights.width)]))
+        of_memory(record, out.kind[0]), x, out, network.sums, weights.channels(), weights.per_tensor, rows))
     return out
 
 
 def conv(network, x):
     """On an image."""
     rng = network.rng
-    x = network.image(x)
-    nhwc = rng.random() < 0.4
-    batch, depth = x.shape[0], x.shape[3 if nhwc else 1]
-    extent = x.shape[1:3] if nhwc else x.shape[2:]
+    image = Image(network.image(x), rng.random() < 0.4)
+    x, depth, nhwc = image.x, image.depth, image.nhwc
     group = rng.choice([1, 1] + [g for g in (2, depth) if depth % g == 0])
-    window = Window(rng, extent, rng.random() < 0.5)
+    window = Window(rng, image.extent, rng.random() < 0.5)
     width = group * rng.randint(1, 2)
-    out = network.tensor([batch] + (window.out + [width] if nhwc else [width] + window.out), kind=x.kind)
+    out = network.tensor(image.shape(width, window.out), kind=x.kind)
     own = depth // group
     shape = [width] + (window.kernel + [own] if nhwc else [own] + window.kernel)
     weights = Weights(network, "w" + out.name, shape, False)
@@ -247,27 +216,17 @@ def conv(network, x):
     grouped = group > 1 or alone
     record = network.records("depthwise" if grouped else "conv", out.name, x, not weights.wide_bias and (not grouped or bias != ""))
 
-    def code(n, channel, place):
-        if place is None:
-            return None
-        r, c = place
-        at = (r * extent[1] + c) * depth + channel if nhwc else (channel * extent[0] + r) * extent[1] + c
-        return x.codes[n * depth * extent[0] * extent[1] + at]
-
     def row(n, c, i, j):
         channels = [c * group // width * own + k for k in range(own)]
-        places = list(window.places(i, j))
+        places = window.places(i, j)
         if nhwc:
-            return [code(n, k, place) for place in places for k in channels]
-        return [code(n, k, place) for k in channels for place in places]
+            return [place and image.code(n, k, *place) for place in places for k in channels]
+        return [place and image.code(n, k, *place) for k in channels for place in places]
 
     given = give(network, out, record, weights)
-    planes = [(i, j) for i in range(window.out[0]) for j in range(window.out[1])]
-    order = [(c, i, j) for i, j in planes for c in range(width)] if nhwc else [
-        (c, i, j) for c in range(width) for i, j in planes]
-    text = "conv(%s, %s%s) {layout=%s, %s, group=%d%s}%s" % (
-        x.name, weights.name, bias, "nhwc" if nhwc else "nchw", window.text(), group, ", depthwise=true" if alone else "",
+    rows = [(c, row(n, c, i, j)) for n, c, i, j in image.order(width, window.out)]
+    text = "conv(%s, %s%s) {%s, %s, group=%d%s}%s" % (
+        x.name, weights.name, bias, image.layout(), window.text(), group, ", depthwise=true" if alone else "",
         network.bounds(out))
-    network.node(out, text, lambda: outputs(record, x, out, network.sums, weights.channels(), weights.per_tensor,
-                                            [(c, row(n, c, i, j)) for n in range(batch) for c, i, j in order], given))
+    network.node(out, text, lambda: outputs(record, x, out, network.sums, weights.channels(), weights.per_tensor, rows, given))
     return out

@@ -7,6 +7,7 @@ import fixedpoint as fp
 from network import ints
 from numbers_exact import Unsaid, f32, f64, round_to_int
 from pools import window_sum
+from windows import OVER, Image, Window
 
 
 def total_of(record, a, out):
@@ -66,7 +67,7 @@ def cumsum(network, x):
 
 def between(record, a, out):
     """What has other parameters than its input: a rescale, or a table (unary.rescale)."""
-    if (a.scale, a.zero) == (out.scale, out.zero) and a.kind == out.kind:
+    if elements.same(a, out):
         return lambda p: elements.ending(record, p, out)
     return elements.change(record, a, out)
 
@@ -102,20 +103,19 @@ def extreme(network, x):
 
 def max_pool(network, x):
     """On an image; the padding is never the greatest."""
-    from layers import Window
     rng = network.rng
-    x = network.image(x)
-    window = Window(rng, x.shape[2:], rng.random() < 0.5)
-    out = network.tensor(x.shape[:2] + window.out, x if rng.random() < 0.4 else None, kind=x.kind)
+    image = Image(network.image(x), rng.random() < 0.4)
+    x = image.x
+    window = Window(rng, image.extent, rng.random() < 0.5, rng.random() < 0.3)
+    out = network.tensor(image.shape(image.depth, window.out), x if rng.random() < 0.4 else None, kind=x.kind)
     record = network.records("max_pool", out.name, x)
-    size, width = x.shape[2] * x.shape[3], x.shape[3]
 
     def run():
         one = between(record, x, out)
-        places = [[p for p in window.places(i, j) if p] for i in range(window.out[0]) for j in range(window.out[1])]
-        return [one(max(x.codes[plane * size + r * width + c] for r, c in own))
-                for plane in range(x.shape[0] * x.shape[1]) for own in places]
-    network.node(out, "max_pool(%s) {%s}%s" % (x.name, window.text(), network.bounds(out)), run)
+        return [one(max(image.code(n, d, *p) for p in window.cells(i, j) if p not in (None, OVER)))
+                for n, d, i, j in image.order(image.depth, window.out)]
+    network.node(out, "max_pool(%s) {%s, %s%s}%s" % (
+        x.name, image.layout(), window.text(), ", ceil_mode=true" if window.ceil else "", network.bounds(out)), run)
     return out
 
 

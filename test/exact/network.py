@@ -26,7 +26,11 @@ class Tensor:
     def __init__(self, name, shape, kind, scale, zero):
         self.name, self.shape, self.kind, self.scale, self.zero = name, shape, kind, scale, zero
         self.low, self.high = range_of(kind)
-        self.codes, self.given, self.bounds = None, False, None
+        self.codes, self.given, self.bounds, self.given_zero = None, False, None, None
+
+    def last_zero(self):
+        """The zero point of the rescale that makes it: its own, or what the scheme's file states for the node."""
+        return self.zero if self.given_zero is None else self.given_zero
 
     def element(self):
         return "%s%d" % ("i" if self.kind[1] else "u", self.kind[0])

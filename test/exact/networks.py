@@ -17,6 +17,7 @@ import resize
 import rows
 import settings
 import tables
+import transposed
 from network import Network, ints
 from numbers_exact import Unsaid, f32, number
 
@@ -43,7 +44,8 @@ def binary(network, x, op):
 
 
 def unary(network, x, op):
-    out = network.tensor(x.shape, kind=network.other_kind() if op == "rescale" else x.kind)
+    like = x if op in ("rescale", "relu") and network.rng.random() < 0.2 else None
+    out = network.tensor(x.shape, like, kind=network.other_kind() if op == "rescale" else x.kind)
     record = network.records(op, out.name, x)
     alpha = f32(Fraction(network.rng.uniform(0.01, 0.5)))
     bounds = network.bounds(out)
@@ -96,7 +98,7 @@ def row(op):
 
 # What a node may be: (the op's name for the record, its maker, the setting without which there is none).
 OPS = [("fc", fc, None), ("fc", fc, None), ("conv", layers.conv, None), ("conv", layers.conv, None),
-       ("conv_transpose", layers.conv_transpose, None), ("svdf_feature", layers.svdf_feature, None),
+       ("conv_transpose", transposed.conv_transpose, None), ("svdf_feature", layers.svdf_feature, None),
        ("matmul", layers.matmul, None), ("add", same_shape("add"), None), ("sub", same_shape("sub"), None),
        ("mul", same_shape("mul"), None), ("prelu", same_shape("prelu"), None), ("min", same_shape("min"), None),
        ("max", same_shape("max"), None), ("rsqrt", newton_root, None),
@@ -150,13 +152,18 @@ def pairs_of(rng, definition):
     return settings.pairs_of(rng, definition)
 
 
+def in_force_of(record, overrides):
+    """What Network takes as `records`."""
+    return lambda op, name, x, bare=False: records.of_node(
+        record, overrides, op, name, x.kind[0] > 8 and not bare, not x.kind[1])
+
+
 def run(command, rng, pairs, definition, folder, report):
     written = settings.draw(rng, pairs)
     for _ in range(records.TRIES):
         record = records.in_force(definition, written)
         overrides = settings.draw_overrides(rng, record)
-        network = build(rng, record, lambda op, name, x, bare=False: records.of_node(
-            record, overrides, op, name, x.kind[0] > 8 and not bare, not x.kind[1]))
+        network = build(rng, record, in_force_of(record, overrides))
         nodes = {name: {"given": own} for name, own in network.given.items()}
         for name, own in overrides.get("nodes", {}).items():
             nodes[name] = dict(nodes.get(name, {}), **own)
@@ -172,19 +179,23 @@ def run(command, rng, pairs, definition, folder, report):
         records.drop_named(written, message)
 
 
-def golden(command, network, scheme, folder):
-    """Under both engines, which assay compares."""
-    for name, text in (("net.assay", network.text()), ("drawn.yaml", scheme)):
+def write_files(folder, network, scheme):
+    """The texts; the command under both engines, which assay compares."""
+    for name, text in (("net.assay", network), ("drawn.yaml", scheme)):
         with open("%s/%s" % (folder, name), "w") as out:
             out.write(text)
-    arguments = ["golden", folder + "/net.assay", "-s", folder + "/drawn.yaml", "--accumulators", "-q", "--engine", "both",
-                 "-o", folder + "/bundle"]
+    shutil.rmtree(folder + "/bundle", ignore_errors=True)
+    return ["golden", folder + "/net.assay", "-s", folder + "/drawn.yaml", "--accumulators", "-q", "--engine", "both",
+            "-o", folder + "/bundle"]
+
+
+def golden(command, network, scheme, folder):
+    arguments = write_files(folder, network.text(), scheme)
     for tensor in network.tensors:
         if tensor.given:
             path = "%s/%s.npy" % (folder, tensor.name)
             npy.save(path, tensor.file_kind(), tensor.shape, tensor.file_values())
             arguments += ["-i", "%s=%s" % (tensor.name, path)]
-    shutil.rmtree(folder + "/bundle", ignore_errors=True)
     return command(arguments)
 
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 import rescale
 import sums
 from elements import bare, ending, finish, form, requantize
-from layers import Window
 from network import ints
-from numbers_exact import Unsaid, f32, f64, plus, round_to_int
+from numbers_exact import Refused, Unsaid, f32, f64, plus, round_to_int
+from windows import OVER, Image, Window
 
 
 def window_sum(record, codes, zero):
@@ -124,30 +124,36 @@ KINDS = {"divided-multiplier": divided_multiplier, "divide": divide, "reciprocal
 SAME_SCALES = ("divide", "reciprocal", "two-stage")  # between other scales they have no arithmetic of their own
 
 
-def avg_pool(network, x):
-    """On an image; taps of the padding are counted as zero points or not at all."""
-    rng = network.rng
-    x = network.image(x)
-    extent = x.shape[2:]
-    kind = network.records("avg_pool", "", x)["pool"]["kind"]
-    window = Window(rng, extent, kind in ("divide", "reciprocal", "divided-multiplier", "rescale-divide", "rescale") and rng.random() < 0.5)
-    padded = rng.random() < 0.5
-    if kind == "float-sum" and window.kernel == extent:
-        raise Unsaid("the whole image")
-    out = network.tensor(x.shape[:2] + window.out, x if kind in SAME_SCALES else None, kind=x.kind)
-    record = network.records("avg_pool", out.name, x)
-    size = extent[0] * extent[1]
+WHOLE = ("two-stage", "dpu")  # they divide by the whole window
 
-    def taps(plane, places):
-        inside = [x.codes[plane * size + p[0] * extent[1] + p[1]] for p in places if p]
-        return inside + [x.zero] * (len(places) - len(inside)) if padded else inside
+
+def avg_pool(network, x):
+    """On an image; cells of the padding are counted as zero points or not at all, and what hangs over as pool says."""
+    rng = network.rng
+    image = Image(network.image(x), rng.random() < 0.4)
+    x = image.x
+    rule = network.records("avg_pool", "", x)["pool"]
+    kind, counted = rule["kind"], rng.random() < 0.5
+    window = Window(rng, image.extent, (kind not in WHOLE or counted) and rng.random() < 0.5, rng.random() < 0.4)
+    if kind == "float-sum" and window.kernel == image.extent:
+        raise Unsaid("the whole image")
+    out = network.tensor(image.shape(image.depth, window.out), x if kind in SAME_SCALES else None, kind=x.kind)
+    record = network.records("avg_pool", out.name, x)
+
+    def taps(n, c, i, j):
+        cells = list(window.cells(i, j))
+        if kind in WHOLE and any(p is None and not counted or p == OVER and not (counted and rule["count_overhang"]) for p in cells):
+            raise Refused("a window that reaches cells that do not count")
+        inside = [image.code(n, c, *p) for p in cells if p not in (None, OVER)]
+        around = [p for p in cells if p is None or p == OVER and rule["count_overhang"]] if counted else []
+        return inside + [x.zero] * len(around)
 
     def run():
-        one = (rescale_area if padded and kind == "rescale-divide" else KINDS[kind])(record, x, out, window.kernel)
-        places = [list(window.places(i, j)) for i in range(window.out[0]) for j in range(window.out[1])]
-        return [one(taps(plane, own)) for plane in range(x.shape[0] * x.shape[1]) for own in places]
-    network.node(out, "avg_pool(%s) {%s%s}%s" % (
-        x.name, window.text(), ", count_include_pad=true" if padded else "", network.bounds(out)), run)
+        one = (rescale_area if counted and kind == "rescale-divide" else KINDS[kind])(record, x, out, window.kernel)
+        return [one(taps(*place)) for place in image.order(image.depth, window.out)]
+    network.node(out, "avg_pool(%s) {%s, %s%s%s}%s" % (
+        x.name, image.layout(), window.text(), ", count_include_pad=true" if counted else "", ", ceil_mode=true" if window.ceil else "",
+        network.bounds(out)), run)
     return out
 
 

@@ -87,7 +87,10 @@ def draw_rescale(rng, own, asked, types):
     return rule
 
 
-def draw_overrides(rng, record):
+OVERRIDDEN = ["fc", "conv", "depthwise", "conv_transpose", "svdf_feature", "mul", "avg_pool", "leaky_relu", "rescale"]
+
+
+def draw_overrides(rng, record, ops=OVERRIDDEN):
     """Other arithmetic for wide codes, an op, a node."""
     overrides, steps = {}, record["rescale"]["round"]
     if rng.random() < 0.6:
@@ -106,7 +109,7 @@ def draw_overrides(rng, record):
         elif level == "nodes":
             overrides[level] = {"t1": change}
         else:
-            overrides[level] = {rng.choice(["fc", "conv", "depthwise", "conv_transpose", "svdf_feature", "mul", "avg_pool", "leaky_relu", "rescale"]): change}
+            overrides[level] = {rng.choice(ops): change}
     return overrides
 
 

@@ -13,9 +13,14 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import memories
 import networks
 import records
 import rescales
+
+
+PARTS = (rescales, networks, memories)
+TURNS = (0, 1, 0, 1, 2, 1, 0, 1)
 
 
 class Report:
@@ -54,14 +59,14 @@ def main():
     report, command = Report(), make_command(assay)
     print("# seed %d, %d records" % (seed, count))
     rng = random.Random(seed)
-    kinds = [(part, part.pairs_of(rng, definition)) for part in (rescales, networks)]
+    kinds = [(part, part.pairs_of(rng, definition)) for part in PARTS]
     with tempfile.TemporaryDirectory() as folder:
         for index in range(count):
-            part, pairs = kinds[index % 2]
+            part, pairs = kinds[TURNS[index % len(TURNS)]]
             part.run(command, rng, pairs, definition, folder, report)
     refused = sum(len(texts) for texts in report.reasons.values())
     print("# %d values compared, %d records refused" % (report.compared, refused))
-    for what, (_, pairs) in zip(("rescale in rows", "whole record in networks"), kinds):
+    for what, (_, pairs) in zip(("rescale in rows", "whole record in networks", "whole record in memories"), kinds):
         print("# pairs of fields' values, %s: %s" % (what, pairs.counts()))
     for reason, texts in sorted(report.reasons.items(), key=lambda item: -len(item[1])):
         print("# refused %d times: %s" % (len(texts), reason))

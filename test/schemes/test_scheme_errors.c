@@ -197,6 +197,10 @@ static void combinations(void **state)
         {RECORD("accumulator", "lanes: 4"), "f:2:22: accumulator.lanes: 4 needs order: lanes"},
         {RECORD("rescale", "shift_min: 5, shift_max: 4"),
          "f:2:22: rescale.shift_min 5 is above shift_max 4"},
+        {RECORD("rescale", "below_shift_min: tosa-generator, shift_min: 1"),
+         "f:2:28: rescale.below_shift_min: tosa-generator needs shift_min: 2, not 1"},
+        {RECORD("rescale", "beyond_shift_max: tosa-generator, shift_max: 16"),
+         "f:2:29: rescale.beyond_shift_max: tosa-generator needs shift_max: 62, not 16"},
         {RECORD("rescale", "below_shift_min: denormal"),
          "f:2:28: rescale.below_shift_min: found \"denormal\", expected one of: refuse, zero, "
          "largest, "

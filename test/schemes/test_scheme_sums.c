@@ -98,6 +98,8 @@ static void last_shifts(void **state)
     static const char tosa[] = "rescale: {shift_min: 2, shift_max: 62, below_shift_min: "
                                "tosa-generator, beyond_shift_max: tosa-generator, shift_sign: "
                                "right}\n";
+    static const char tosa32[] = "rescale: {shift_min: 2, shift_max: 62, beyond_shift_max: "
+                                 "tosa-generator, multiplier_bits: 32, shift_sign: right}\n";
     static const struct {
         const char *record;
         float s1, s2;
@@ -108,6 +110,7 @@ static void last_shifts(void **state)
         {tosa, 0x1.8p-70f, 1, 0, 62},
         {tosa, 0x1.8p30f, 1, 3 << 27, 2}, /* shift 0: a quarter of it */
         {tosa, 0x1.8p29f, 1, 3 << 28, 2}, /* shift 1: half of it */
+        {tosa32, 0x1.8p-65f, 1, 1, 62},   /* no more than 31 bits of 32 are lost */
         {"rescale: {scale: f32, shift_sign: right}\n", 1e-30f, 1e-30f, 0,
          0}, /* underflow: R is 0 */
     };
