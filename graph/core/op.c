@@ -4,11 +4,9 @@
 #include <string.h>
 
 static const assay_op_info table[ASSAY_OP_COUNT] = {
-#define T(x) ASSAY_T_##x
 #define OP(ID, name, attr, min_in, max_in, n_out, shape, traits)                                   \
     {name, #attr, ASSAY_ATTRS_##attr, min_in, max_in, n_out, traits},
 #include "graph/core/op.def"
-#undef T
 };
 
 const assay_op_info *assay_op_get(assay_op op)

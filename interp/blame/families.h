@@ -7,8 +7,6 @@
 
 #include "interp/blame/search.h"
 
-#define CLASS(name)
-#define FIELD(section, field, class)
 #define FAMILY(id, kind, late)                                                                     \
     int blame_##id##_count(blame_search *s);                                                       \
     FAMILY_##kind(id)
@@ -17,9 +15,6 @@
 #define FAMILY_post(id)                                                                            \
     bool blame_##id##_post(blame_search *s, int i, int32_t *codes, blame_story *story);
 #include "interp/blame/hypotheses.def"
-#undef CLASS
-#undef FIELD
-#undef FAMILY
 #undef FAMILY_edit
 #undef FAMILY_post
 

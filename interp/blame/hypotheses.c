@@ -7,8 +7,6 @@
 #include "interp/blame/families.h"
 #include "schemes/prepare/asks.h"
 
-#define CLASS(name)
-#define FIELD(section, field, class)
 #define FAMILY(id, kind, later) FAMILY_##kind(id, later)
 #define FAMILY_edit(id, later)                                                                     \
     {.name = #id, .count = blame_##id##_count, .edit = blame_##id##_edit, .late = later},
@@ -17,22 +15,16 @@
 const blame_family blame_families[] = {
 #include "interp/blame/hypotheses.def"
 };
-#undef CLASS
-#undef FIELD
-#undef FAMILY
+#undef FAMILY_edit
+#undef FAMILY_post
 const int blame_n_families = sizeof blame_families / sizeof *blame_families;
 
 int blame_rank(const char *class)
 {
 #define CLASS(name) name,
-#define FIELD(section, field, class)
-#define FAMILY(id, kind, late)
     static const char *const classes[] = {
 #include "interp/blame/hypotheses.def"
     };
-#undef CLASS
-#undef FIELD
-#undef FAMILY
     int i = 0;
     while (i < (int)(sizeof classes / sizeof *classes) && strcmp(classes[i], class) != 0)
         i++;
@@ -49,17 +41,12 @@ static bool has_sums(const blame_search *s)
 
 static const char *class_of(const blame_search *s, const assay_field *f)
 {
-#define CLASS(name)
 #define FIELD(section, field, class) {#section, #field, class},
-#define FAMILY(id, kind, late)
     static const struct {
         const char *section, *field, *class;
     } rows[] = {
 #include "interp/blame/hypotheses.def"
     };
-#undef CLASS
-#undef FIELD
-#undef FAMILY
     const bool sums = assay_op_get(s->n->op)->traits & ASSAY_T_SUMS;
     if (strcmp(f->section, "rescale") == 0 && !has_sums(s) && strcmp(f->name, "operand_bits") == 0)
         return "rescale.width";

@@ -48,17 +48,12 @@ static const entry entries[ASSAY_OP_COUNT] = {
     [ASSAY_OP_LOGICAL_AND] = {float_compare, NULL, BOOL},
     [ASSAY_OP_LOGICAL_OR] = {float_compare, NULL, BOOL},
     [ASSAY_OP_LOGICAL_NOT] = {float_logical_not, NULL, BOOL},
-#define INTEGERS(expression)                          NUMBER
-#define NONE                                          F32
-#define FUNCTION(ID, integers, y)                     [ASSAY_OP_##ID] = {float_unary_op, NULL, integers},
-#define FUNCTION_F32(ID, integers, y, table, engine)  FUNCTION(ID, integers, y)
-#define FUNCTION_MLAS(ID, integers, y, table, engine) FUNCTION(ID, integers, y)
+#define INTEGERS(expression)      NUMBER
+#define NONE                      F32
+#define FUNCTION(ID, integers, y) [ASSAY_OP_##ID] = {float_unary_op, NULL, integers},
 #include "schemes/derive/function.def"
 #undef INTEGERS
 #undef NONE
-#undef FUNCTION
-#undef FUNCTION_F32
-#undef FUNCTION_MLAS
     [ASSAY_OP_SOFTMAX] = {float_softmax, NULL, F32},
     [ASSAY_OP_LOG_SOFTMAX] = {float_softmax, NULL, F32},
     [ASSAY_OP_L2_NORM] = {float_l2_norm, NULL, F32},

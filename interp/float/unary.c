@@ -38,8 +38,6 @@ static float clip(float x, float lo, float hi)
     return x > hi ? hi : x;
 }
 
-#define FUNCTION_MLAS FUNCTION_F32
-
 /* Functions without a form of their own in binary32. */
 static bool binary64_unary(assay_op op, const constants *k, const float *from, int64_t n, float *to)
 {
@@ -55,8 +53,6 @@ static bool binary64_unary(assay_op op, const constants *k, const float *from, i
         break;
 #define FUNCTION_F32(ID, integers, y, table, engine)
 #include "schemes/derive/function.def"
-#undef FUNCTION
-#undef FUNCTION_F32
         default:
             return false;
         }
@@ -78,10 +74,7 @@ static bool float_unary(const assay_node *node, const float *from, int64_t n, fl
             to[i] = engine;                                                                        \
         }                                                                                          \
         return true;
-#define FUNCTION(ID, integers, y)
 #include "schemes/derive/function.def"
-#undef FUNCTION
-#undef FUNCTION_F32
     default:
         return binary64_unary(node->op, &k, from, n, to);
     }
@@ -110,13 +103,13 @@ static bool integer_unary(assay_op op, const constants *k, int64_t *v)
 #define INTEGERS(expression)                                                                       \
     *v = (expression);                                                                             \
     return true
-#define NONE                      return false
-#define FUNCTION(ID, integers, y) FUNCTION_F32(ID, integers, y, y, y)
-#define FUNCTION_F32(ID, integers, y, table, engine)                                               \
+#define NONE return false
+#define FUNCTION(ID, integers, y)                                                                  \
     case ASSAY_OP_##ID:                                                                            \
         integers;
 #include "schemes/derive/function.def"
-#undef FUNCTION_F32
+#undef INTEGERS
+#undef NONE
     default:
         return false;
     }

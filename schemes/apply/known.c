@@ -8,7 +8,6 @@
 static const apply_place places[] = {
 #include "schemes/apply/known.def"
 };
-#undef KNOWN
 
 const apply_place *apply_known(size_t *n)
 {

@@ -15,15 +15,11 @@ bool derive_keeps_value(enum assay_op op)
            op == ASSAY_OP_RESIZE;
 }
 
-#define FUNCTION(ID, integers, y) FUNCTION_F32(ID, integers, y, ROUNDED, ROUNDED)
-#define FUNCTION_MLAS             FUNCTION_F32
-
 bool derive_is_function(enum assay_op op)
 {
     switch (op) {
-#define FUNCTION_F32(ID, integers, y, table, engine) case ASSAY_OP_##ID:
+#define FUNCTION(ID, integers, y) case ASSAY_OP_##ID:
 #include "schemes/derive/function.def"
-#undef FUNCTION_F32
         return true;
     default:
         return false;
@@ -47,11 +43,10 @@ static double evaluate64(enum assay_op op, const assay_unit_spec *s, double x)
     const double alpha = s->alpha, beta = s->beta;
     const bool by_tanh = s->flag == ASSAY_GELU_TANH;
     switch (op) {
-#define FUNCTION_F32(ID, integers, y, table, engine)                                               \
+#define FUNCTION(ID, integers, y)                                                                  \
     case ASSAY_OP_##ID:                                                                            \
         return y;
 #include "schemes/derive/function.def"
-#undef FUNCTION_F32
     default:
         return derive_keeps_value(op) ? x : (double)NAN;
     }
@@ -65,25 +60,16 @@ static bool evaluate_mlas(enum assay_op op, const assay_unit_spec *s, float *val
     const float x = *value;
     const bool by_tanh = s->flag == ASSAY_GELU_TANH;
     switch (op) {
-#undef FUNCTION
-#undef FUNCTION_MLAS
-#define FUNCTION(ID, integers, y)
 #define FUNCTION_F32(ID, integers, y, table, engine)
 #define FUNCTION_MLAS(ID, integers, y, table, engine)                                              \
     case ASSAY_OP_##ID:                                                                            \
         *value = engine;                                                                           \
         return true;
 #include "schemes/derive/function.def"
-#undef FUNCTION
-#undef FUNCTION_F32
-#undef FUNCTION_MLAS
     default:
         return false;
     }
 }
-
-#define FUNCTION(ID, integers, y) FUNCTION_F32(ID, integers, y, ROUNDED, ROUNDED)
-#define FUNCTION_MLAS             FUNCTION_F32
 
 /* Tables of precision f32. */
 static float evaluate32(const assay_record *rec, enum assay_op op, const assay_unit_spec *s,
@@ -98,14 +84,11 @@ static float evaluate32(const assay_record *rec, enum assay_op op, const assay_u
     case ASSAY_OP_##ID:                                                                            \
         return table;
 #include "schemes/derive/function.def"
-#undef FUNCTION_F32
     default:
         return ROUNDED;
     }
 }
 
-#undef FUNCTION
-#undef FUNCTION_MLAS
 #undef ROUNDED
 
 /* Real to code by the table's rule; what is not a number becomes what convert.nan says. */
