@@ -267,125 +267,86 @@ static inline int64_t order(struct format f, uint64_t bits)
     return bits & sign_bit(f, true) ? -magnitude : magnitude;
 }
 
-/* ---- binary32 ---- */
+/* ---- what is called: once a width ---- */
 
-uint32_t apply_f32_from_i64(int64_t x)
-{
-    return (uint32_t)pack(binary32, from_integer(x));
-}
+#define OPERATIONS(NAME, FORMAT, bits)                                                             \
+    bits apply_##NAME##_from_i64(int64_t x)                                                        \
+    {                                                                                              \
+        return (bits)pack(FORMAT, from_integer(x));                                                \
+    }                                                                                              \
+    bits apply_##NAME##_add(bits a, bits b)                                                        \
+    {                                                                                              \
+        return (bits)pack(FORMAT, add(unpack(FORMAT, a), unpack(FORMAT, b)));                      \
+    }                                                                                              \
+    bits apply_##NAME##_sub(bits a, bits b)                                                        \
+    {                                                                                              \
+        return (bits)pack(FORMAT, add(unpack(FORMAT, a), negate(unpack(FORMAT, b))));              \
+    }                                                                                              \
+    bits apply_##NAME##_div(bits a, bits b)                                                        \
+    {                                                                                              \
+        return (bits)pack(FORMAT, divide(unpack(FORMAT, a), unpack(FORMAT, b)));                   \
+    }                                                                                              \
+    bits apply_##NAME##_fma(bits a, bits b, bits c)                                                \
+    {                                                                                              \
+        struct number product = multiply(unpack(FORMAT, a), unpack(FORMAT, b));                    \
+        return (bits)pack(FORMAT, add(product, unpack(FORMAT, c)));                                \
+    }                                                                                              \
+    bits apply_##NAME##_round(bits a, enum assay_rounding mode)                                    \
+    {                                                                                              \
+        return (bits)round_to_integral(FORMAT, a, mode);                                           \
+    }                                                                                              \
+    bool apply_##NAME##_lt(bits a, bits b)                                                         \
+    {                                                                                              \
+        return !apply_##NAME##_is_nan(a) && !apply_##NAME##_is_nan(b) &&                           \
+               order(FORMAT, a) < order(FORMAT, b);                                                \
+    }                                                                                              \
+    bool apply_##NAME##_le(bits a, bits b)                                                         \
+    {                                                                                              \
+        return !apply_##NAME##_is_nan(a) && !apply_##NAME##_is_nan(b) &&                           \
+               order(FORMAT, a) <= order(FORMAT, b);                                               \
+    }                                                                                              \
+    bits apply_##NAME##_min(bits a, bits b)                                                        \
+    {                                                                                              \
+        return apply_##NAME##_lt(b, a) ? b : a;                                                    \
+    }                                                                                              \
+    bits apply_##NAME##_max(bits a, bits b)                                                        \
+    {                                                                                              \
+        return apply_##NAME##_lt(a, b) ? b : a;                                                    \
+    }                                                                                              \
+    bits apply_##NAME##_clamp(bits a, bits lo, bits hi)                                            \
+    {                                                                                              \
+        return apply_##NAME##_min(apply_##NAME##_max(a, lo), hi);                                  \
+    }
+
+OPERATIONS(f32, binary32, uint32_t)
+OPERATIONS(f64, binary64, uint64_t)
+
+/* ---- those with a name of their own, or of one width ---- */
+
 uint32_t apply_f32_from_f64(uint64_t a)
 {
     return (uint32_t)pack(binary32, unpack(binary64, a));
-}
-uint32_t apply_f32_add(uint32_t a, uint32_t b)
-{
-    return (uint32_t)pack(binary32, add(unpack(binary32, a), unpack(binary32, b)));
-}
-uint32_t apply_f32_sub(uint32_t a, uint32_t b)
-{
-    return (uint32_t)pack(binary32, add(unpack(binary32, a), negate(unpack(binary32, b))));
-}
-uint32_t apply_f32_mul_full(uint32_t a, uint32_t b)
-{
-    return (uint32_t)pack(binary32, multiply(unpack(binary32, a), unpack(binary32, b)));
-}
-uint32_t apply_f32_div(uint32_t a, uint32_t b)
-{
-    return (uint32_t)pack(binary32, divide(unpack(binary32, a), unpack(binary32, b)));
-}
-uint32_t apply_f32_fma(uint32_t a, uint32_t b, uint32_t c)
-{
-    struct number product = multiply(unpack(binary32, a), unpack(binary32, b));
-    return (uint32_t)pack(binary32, add(product, unpack(binary32, c)));
-}
-uint32_t apply_f32_sqrt(uint32_t a)
-{
-    return (uint32_t)pack(binary32, square_root(unpack(binary32, a)));
-}
-uint32_t apply_f32_round(uint32_t a, enum assay_rounding mode)
-{
-    return (uint32_t)round_to_integral(binary32, a, mode);
-}
-bool apply_f32_lt(uint32_t a, uint32_t b)
-{
-    return !apply_f32_is_nan(a) && !apply_f32_is_nan(b) && order(binary32, a) < order(binary32, b);
-}
-bool apply_f32_le(uint32_t a, uint32_t b)
-{
-    return !apply_f32_is_nan(a) && !apply_f32_is_nan(b) && order(binary32, a) <= order(binary32, b);
-}
-uint32_t apply_f32_min(uint32_t a, uint32_t b)
-{
-    return apply_f32_lt(b, a) ? b : a;
-}
-uint32_t apply_f32_max(uint32_t a, uint32_t b)
-{
-    return apply_f32_lt(a, b) ? b : a;
-}
-uint32_t apply_f32_clamp(uint32_t a, uint32_t lo, uint32_t hi)
-{
-    return apply_f32_min(apply_f32_max(a, lo), hi);
-}
-int64_t apply_f32_to_int_full(uint32_t a, enum assay_rounding mode, int64_t lo, int64_t hi,
-                              int64_t nan)
-{
-    return to_integer_in(binary32, a, mode, lo, hi, nan);
-}
-
-/* ---- binary64 ---- */
-
-uint64_t apply_f64_from_i64(int64_t x)
-{
-    return pack(binary64, from_integer(x));
 }
 uint64_t apply_f64_from_f32(uint32_t a)
 {
     return pack(binary64, unpack(binary32, a));
 }
-uint64_t apply_f64_add(uint64_t a, uint64_t b)
+uint32_t apply_f32_mul_full(uint32_t a, uint32_t b)
 {
-    return pack(binary64, add(unpack(binary64, a), unpack(binary64, b)));
-}
-uint64_t apply_f64_sub(uint64_t a, uint64_t b)
-{
-    return pack(binary64, add(unpack(binary64, a), negate(unpack(binary64, b))));
+    return (uint32_t)pack(binary32, multiply(unpack(binary32, a), unpack(binary32, b)));
 }
 uint64_t apply_f64_mul(uint64_t a, uint64_t b)
 {
     return pack(binary64, multiply(unpack(binary64, a), unpack(binary64, b)));
 }
-uint64_t apply_f64_div(uint64_t a, uint64_t b)
+uint32_t apply_f32_sqrt(uint32_t a)
 {
-    return pack(binary64, divide(unpack(binary64, a), unpack(binary64, b)));
+    return (uint32_t)pack(binary32, square_root(unpack(binary32, a)));
 }
-uint64_t apply_f64_fma(uint64_t a, uint64_t b, uint64_t c)
+int64_t apply_f32_to_int_full(uint32_t a, enum assay_rounding mode, int64_t lo, int64_t hi,
+                              int64_t nan)
 {
-    struct number product = multiply(unpack(binary64, a), unpack(binary64, b));
-    return pack(binary64, add(product, unpack(binary64, c)));
-}
-uint64_t apply_f64_round(uint64_t a, enum assay_rounding mode)
-{
-    return round_to_integral(binary64, a, mode);
-}
-bool apply_f64_lt(uint64_t a, uint64_t b)
-{
-    return !apply_f64_is_nan(a) && !apply_f64_is_nan(b) && order(binary64, a) < order(binary64, b);
-}
-bool apply_f64_le(uint64_t a, uint64_t b)
-{
-    return !apply_f64_is_nan(a) && !apply_f64_is_nan(b) && order(binary64, a) <= order(binary64, b);
-}
-uint64_t apply_f64_min(uint64_t a, uint64_t b)
-{
-    return apply_f64_lt(b, a) ? b : a;
-}
-uint64_t apply_f64_max(uint64_t a, uint64_t b)
-{
-    return apply_f64_lt(a, b) ? b : a;
-}
-uint64_t apply_f64_clamp(uint64_t a, uint64_t lo, uint64_t hi)
-{
-    return apply_f64_min(apply_f64_max(a, lo), hi);
+    return to_integer_in(binary32, a, mode, lo, hi, nan);
 }
 int64_t apply_f64_to_int(uint64_t a, enum assay_rounding mode, int64_t lo, int64_t hi, int64_t nan)
 {
