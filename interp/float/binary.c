@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "graph/core/integers.h"
 #include "interp/float/float.h"
 #include "interp/move/broadcast.h"
 
@@ -67,81 +68,13 @@ static void float_row(const assay_node *node, operand a, operand b, int64_t n, f
     }
 }
 
-/* Unsigned arithmetic wraps where signed overflow would be undefined. */
-static int64_t multiply(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-
-static int64_t add(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
-static int64_t subtract(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-
-static int64_t power(int64_t base, int64_t exponent)
-{
-    int64_t result = 1;
-    if (exponent < 0)
-        return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
-    for (; exponent; exponent >>= 1) {
-        if (exponent & 1)
-            result = multiply(result, base);
-        base = multiply(base, base);
-    }
-    return result;
-}
-
-static int64_t divide(int64_t a, int64_t b) /* b not 0 */
-{
-    return b == -1 ? subtract(0, a) : a / b;
-}
-
-static int64_t integer_binary(const assay_node *node, int64_t a, int64_t b)
-{
-    int64_t quotient, rest;
-    switch (node->op) {
-    case ASSAY_OP_ADD:
-        return add(a, b);
-    case ASSAY_OP_SUB:
-        return subtract(a, b);
-    case ASSAY_OP_MUL:
-        return multiply(a, b);
-    case ASSAY_OP_MIN:
-        return a < b ? a : b;
-    case ASSAY_OP_MAX:
-        return a > b ? a : b;
-    case ASSAY_OP_POW:
-        return power(a, b);
-    case ASSAY_OP_SQUARED_DIFFERENCE:
-        return multiply(subtract(a, b), subtract(a, b));
-    case ASSAY_OP_PRELU:
-        return a >= 0 ? a : multiply(a, b);
-    case ASSAY_OP_DIV:
-        return divide(a, b);
-    case ASSAY_OP_FLOOR_DIV:
-    case ASSAY_OP_MOD:
-        quotient = divide(a, b);
-        rest = subtract(a, multiply(quotient, b));
-        bool down = rest != 0 && (rest < 0) != (b < 0);
-        if (node->op == ASSAY_OP_FLOOR_DIV)
-            return down ? quotient - 1 : quotient;
-        return down && !node->attr.mod.truncated ? rest + b : rest;
-    default:
-        abort();
-    }
-}
-
 #define CHUNK 256
 
 static assay_status integer_row(const assay_call *call, const assay_broadcast *w, assay_error *err)
 {
     assay_op op = call->node->op;
-    bool divides = op == ASSAY_OP_DIV || op == ASSAY_OP_FLOOR_DIV || op == ASSAY_OP_MOD;
+    const bool divides = assay_integers_divide(op);
+    const bool truncated = op == ASSAY_OP_MOD && call->node->attr.mod.truncated;
     int64_t a[CHUNK], b[CHUNK];
 
     for (int64_t done = 0; done < w->columns; done += CHUNK) {
@@ -152,7 +85,8 @@ static assay_status integer_row(const assay_call *call, const assay_broadcast *w
             if (divides && b[i] == 0)
                 return assay_fail(err, ASSAY_ERR_INPUT, "node '%s': integer division by zero",
                                   call->node->name);
-            a[i] = integer_binary(call->node, a[i], b[i]);
+            if (!assay_integers_binary(op, truncated, a[i], b[i], &a[i]))
+                abort(); /* the registry gives no other op */
         }
         float_store_integers(&call->out[0], w->at_out + done, n, a);
     }

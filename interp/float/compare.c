@@ -2,39 +2,28 @@
  * logical_and, logical_or, logical_not on bool. y is bool, 0 or 1. */
 #include <stdlib.h>
 
+#include "graph/core/integers.h"
 #include "interp/float/float.h"
 #include "interp/move/broadcast.h"
 
-#define COMPARE(a, b)                                                                              \
-    switch (op) {                                                                                  \
-    case ASSAY_OP_EQUAL:                                                                           \
-        return (a) == (b);                                                                         \
-    case ASSAY_OP_NOT_EQUAL:                                                                       \
-        return (a) != (b);                                                                         \
-    case ASSAY_OP_LESS:                                                                            \
-        return (a) < (b);                                                                          \
-    case ASSAY_OP_LESS_EQUAL:                                                                      \
-        return (a) <= (b);                                                                         \
-    case ASSAY_OP_GREATER:                                                                         \
-        return (a) > (b);                                                                          \
-    case ASSAY_OP_GREATER_EQUAL:                                                                   \
-        return (a) >= (b);                                                                         \
-    case ASSAY_OP_LOGICAL_AND:                                                                     \
-        return (a) != 0 && (b) != 0;                                                               \
-    case ASSAY_OP_LOGICAL_OR:                                                                      \
-        return (a) != 0 || (b) != 0;                                                               \
-    default:                                                                                       \
-        abort(); /* the registry gives no other op */                                              \
-    }
-
 static bool compare_floats(assay_op op, float a, float b)
 {
-    COMPARE(a, b)
-}
-
-static bool compare_integers(assay_op op, int64_t a, int64_t b)
-{
-    COMPARE(a, b)
+    switch (op) {
+    case ASSAY_OP_EQUAL:
+        return a == b;
+    case ASSAY_OP_NOT_EQUAL:
+        return a != b;
+    case ASSAY_OP_LESS:
+        return a < b;
+    case ASSAY_OP_LESS_EQUAL:
+        return a <= b;
+    case ASSAY_OP_GREATER:
+        return a > b;
+    case ASSAY_OP_GREATER_EQUAL:
+        return a >= b;
+    default:
+        abort(); /* the registry gives no other op floats */
+    }
 }
 
 static bool compare_at(const assay_call *call, int64_t i, int64_t j)
@@ -46,7 +35,9 @@ static bool compare_at(const assay_call *call, int64_t i, int64_t j)
                               ((const float *)b->data)[j]);
     float_load_integers(a, i, 1, 1, &p);
     float_load_integers(b, j, 1, 1, &q);
-    return compare_integers(call->node->op, p, q);
+    if (!assay_integers_binary(call->node->op, false, p, q, &p))
+        abort(); /* the registry gives no other op */
+    return p != 0;
 }
 
 assay_status float_compare(assay_call *call, assay_error *err)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/core/integers.h"
 #include "graph/onnx/node/fold.h"
 
 /* Computable element types: uint64 constants can be moved and cast only. */
@@ -47,59 +48,13 @@ static void broadcast_strides(const onnx_const *c, int rank, int64_t *stride)
     }
 }
 
-static int64_t int_power(int64_t base, int64_t exponent)
-{
-    uint64_t r = 1, b = (uint64_t)base;
-
-    if (exponent < 0)
-        return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
-    for (uint64_t e = (uint64_t)exponent; e; e >>= 1, b *= b)
-        if (e & 1)
-            r *= b;
-    return (int64_t)r;
-}
-
 /* A function that is known: its value. */
 #define IS(ID, value)                                                                              \
     case ASSAY_OP_##ID:                                                                            \
         *y = value;                                                                                \
         return true;
 
-static bool divides_by_zero(assay_op op, int64_t b)
-{
-    return (op == ASSAY_OP_DIV || op == ASSAY_OP_MOD) && b == 0;
-}
-
-/* False: op is no function of two integers that is known here. b is no divisor 0. */
-static bool binary_int(assay_op op, int64_t a, int64_t b, int64_t *y)
-{
-    uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
-
-    switch (op) {
-        IS(ADD, (int64_t)(ua + ub))
-        IS(SUB, (int64_t)(ua - ub))
-        IS(MUL, (int64_t)(ua * ub))
-        IS(DIV, b == -1 ? (int64_t)(0 - ua) : a / b) /* toward zero */
-        IS(MOD, b == -1                                  ? 0
-                : (a % b != 0 && (a % b < 0) != (b < 0)) ? a % b + b
-                                                         : a % b) /* the sign of the divisor */
-        IS(MIN, a < b ? a : b)
-        IS(MAX, a > b ? a : b)
-        IS(POW, int_power(a, b))
-        IS(EQUAL, a == b)
-        IS(NOT_EQUAL, a != b)
-        IS(LESS, a < b)
-        IS(LESS_EQUAL, a <= b)
-        IS(GREATER, a > b)
-        IS(GREATER_EQUAL, a >= b)
-        IS(LOGICAL_AND, a && b)
-        IS(LOGICAL_OR, a || b)
-    default:
-        return false;
-    }
-}
-
-/* The same of two real numbers. */
+/* False: op is no function of two real numbers that is known here. */
 static bool binary_real(assay_op op, double a, double b, double *y)
 {
     switch (op) {
@@ -125,7 +80,7 @@ static bool is_binary(assay_op op, bool real)
 {
     int64_t i;
     double r;
-    return real ? binary_real(op, 1, 1, &r) : binary_int(op, 1, 1, &i);
+    return real ? binary_real(op, 1, 1, &r) : assay_integers_binary(op, false, 1, 1, &i);
 }
 
 /* Element i of y is op of one of a and one of b; an op that is_binary knows. */
@@ -137,10 +92,10 @@ static void set_binary(onnx_node *n, assay_op op, const onnx_const *a, int64_t a
     if (onnx_is_float(a->dtype)) {
         binary_real(op, onnx_get_real(a, at_a), onnx_get_real(b, at_b), &real);
         onnx_set_real(y, i, real);
-    } else if (divides_by_zero(op, onnx_get_int(b, at_b))) {
+    } else if (assay_integers_divide(op) && onnx_get_int(b, at_b) == 0) {
         onnx_fail(n, ASSAY_ERR_INPUT, "division by zero among constants");
     } else {
-        binary_int(op, onnx_get_int(a, at_a), onnx_get_int(b, at_b), &whole);
+        assay_integers_binary(op, false, onnx_get_int(a, at_a), onnx_get_int(b, at_b), &whole);
         onnx_set_int(y, i, whole);
     }
 }

@@ -1,0 +1,81 @@
+/* Element-wise ops of two plain integers; see integers.h. */
+#include "graph/core/integers.h"
+
+bool assay_integers_divide(assay_op op)
+{
+    return op == ASSAY_OP_DIV || op == ASSAY_OP_FLOOR_DIV || op == ASSAY_OP_MOD;
+}
+
+/* Unsigned arithmetic wraps where signed overflow would be undefined. */
+static int64_t product(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static int64_t difference(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static int64_t power(int64_t base, int64_t exponent)
+{
+    int64_t result = 1;
+    if (exponent < 0)
+        return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
+    for (; exponent; exponent >>= 1) {
+        if (exponent & 1)
+            result = product(result, base);
+        base = product(base, base);
+    }
+    return result;
+}
+
+/* Toward zero; the remainder has the sign of a. */
+static int64_t quotient(int64_t a, int64_t b)
+{
+    return b == -1 ? difference(0, a) : a / b;
+}
+
+static int64_t remainder_of(int64_t a, int64_t b)
+{
+    return b == -1 ? 0 : a % b;
+}
+
+/* Whether the quotient of a and b is below the one toward zero. */
+static bool is_lower(int64_t a, int64_t b)
+{
+    const int64_t rest = remainder_of(a, b);
+    return rest != 0 && (rest < 0) != (b < 0);
+}
+
+#define IS(ID, value)                                                                              \
+    case ASSAY_OP_##ID:                                                                            \
+        *y = (value);                                                                              \
+        return true;
+
+bool assay_integers_binary(assay_op op, bool truncated, int64_t a, int64_t b, int64_t *y)
+{
+    switch (op) {
+        IS(ADD, (int64_t)((uint64_t)a + (uint64_t)b))
+        IS(SUB, difference(a, b))
+        IS(MUL, product(a, b))
+        IS(DIV, quotient(a, b))
+        IS(FLOOR_DIV, quotient(a, b) - is_lower(a, b))
+        IS(MOD, remainder_of(a, b) + (!truncated && is_lower(a, b) ? b : 0))
+        IS(MIN, a < b ? a : b)
+        IS(MAX, a > b ? a : b)
+        IS(POW, power(a, b))
+        IS(SQUARED_DIFFERENCE, product(difference(a, b), difference(a, b)))
+        IS(PRELU, a >= 0 ? a : product(a, b))
+        IS(EQUAL, a == b)
+        IS(NOT_EQUAL, a != b)
+        IS(LESS, a < b)
+        IS(LESS_EQUAL, a <= b)
+        IS(GREATER, a > b)
+        IS(GREATER_EQUAL, a >= b)
+        IS(LOGICAL_AND, a != 0 && b != 0)
+        IS(LOGICAL_OR, a != 0 || b != 0)
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,19 @@
+/* Element-wise ops of two plain integers (indices, shapes), for constant folding and the float
+ * engine. */
+#ifndef ASSAY_GRAPH_CORE_INTEGERS_H
+#define ASSAY_GRAPH_CORE_INTEGERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "graph/core/op.h"
+
+/* Whether b = 0 has no result. */
+bool assay_integers_divide(assay_op op);
+
+/* *y = a op b; false where op is no function of two integers. Sums, differences, products and
+ * powers wrap in 64 bits; div is toward zero, floor_div down; mod has the sign of b, or of a where
+ * it is truncated (attribute of mod). b is not 0 where assay_integers_divide(op). */
+bool assay_integers_binary(assay_op op, bool truncated, int64_t a, int64_t b, int64_t *y);
+
+#endif
