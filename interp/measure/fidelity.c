@@ -79,13 +79,8 @@ static assay_status run_both(const job *j, assay_run *const run[2], int64_t i, a
 {
     assay_status status = ASSAY_OK;
     for (int k = j->has_recorded ? 1 : 0; k < 2 && !status; k++) {
-        status = measure_sample_read(
-            run[k], k == 0 && j->samples->reference ? j->samples->reference : j->samples,
-            j->program[k]->graph, i, err);
-        if (status)
-            break;
-        assay_run_reset(run[k]);
-        status = run_execute(run[k], NULL, false, NULL, err);
+        const assay_samples *own = k == 0 ? j->samples->reference : NULL;
+        status = measure_sample_run(run[k], own ? own : j->samples, j->program[k]->graph, i, err);
     }
     return status;
 }
@@ -114,9 +109,7 @@ static assay_status judge(const job *j, worker *w, int64_t k, const void *const 
 
     for (int s = 0; s < 2; s++) {
         t[s] = type_of(j, s, j->program[s]->graph->output[0]);
-        XXH128_canonicalFromHash(
-            &j->hash[s][k],
-            XXH3_128bits(result[s], (size_t)assay_shape_count(t[s]) * assay_elem_size(t[s]->elem)));
+        measure_output_hash(t[s], result[s], &j->hash[s][k]);
         if (!status)
             status =
                 measure_tally_add(&w->tally[s], &j->judge[s], t[s], result[s], w->label, i, err);
@@ -144,9 +137,13 @@ static assay_status note(const job *j, worker *w, int64_t k, assay_error *err)
     return judge(j, w, k, result, err);
 }
 
-static assay_status start(const job *j, worker *w, assay_error *err)
+static assay_status start(void *of, void *own, int thread, assay_error *err)
 {
+    const job *j = of;
+    worker *w = own;
     assay_status status = ASSAY_OK;
+
+    (void)thread;
     for (int k = 0; k < 2 && !status; k++)
         status = measure_tally_make(&j->judge[k], &w->tally[k], err);
     for (int k = j->has_recorded ? 1 : 0; k < 2 && !status; k++)
@@ -157,44 +154,29 @@ static assay_status start(const job *j, worker *w, assay_error *err)
     return status;
 }
 
-static void finish(job *j, worker *w)
+static assay_status compare_sample(void *of, void *own, int64_t k, assay_error *err)
 {
-#pragma omp critical(assay_fidelity_add)
-    {
-        j->out->agree += w->agree;
-        for (int k = 0; k < 2; k++)
-            measure_tally_join(&j->tally[k], &w->tally[k]);
-    }
+    const job *j = of;
+    worker *w = own;
+    const assay_status status = run_both(j, w->run, j->samples->first + k, err);
+    return status ? status : note(j, w, k, err);
+}
+
+static assay_status finish(void *of, void *own, bool failed, assay_error *err)
+{
+    job *j = of;
+    worker *w = own;
+
+    (void)err;
+    j->out->agree += w->agree;
     for (int k = 0; k < 2; k++) {
+        if (!failed)
+            measure_tally_join(&j->tally[k], &w->tally[k]);
         measure_tally_free(&w->tally[k]);
         assay_run_free(w->run[k]);
     }
     free(w->label);
-}
-
-static void work(job *j, int threads, assay_shared_error *shared)
-{
-#pragma omp parallel num_threads(measure_worker_count(threads, j->samples->count))
-    {
-        worker mine = {0};
-        assay_error e;
-        assay_status status = start(j, &mine, &e);
-        if (status)
-            measure_share_error(shared, status, &e);
-#pragma omp for schedule(dynamic, 4)
-        for (int64_t k = 0; k < j->samples->count; k++) {
-            if (measure_has_failed(shared))
-                continue;
-            status = run_both(j, mine.run, j->samples->first + k, &e);
-            if (!status)
-                status = note(j, &mine, k, &e);
-            if (status)
-                measure_share_error(shared, status, &e);
-            else
-                measure_sample_done(j->samples);
-        }
-        finish(j, &mine);
-    }
+    return ASSAY_OK;
 }
 
 /* Where classes are in both outputs, and room for what is counted. */
@@ -254,21 +236,22 @@ assay_status measure_fidelity_measure(const assay_program *reference, const assa
                                       double *sqnr, assay_fidelity *out, assay_error *err)
 {
     job j = {.program = {reference, other}, .samples = samples, .pair = pair, .n = n, .out = out};
-    assay_shared_error shared = {ASSAY_OK, err};
+    const measure_work work = {samples, &j, sizeof(worker), start, compare_sample, finish};
+    assay_status status;
     *out = (assay_fidelity){0};
-    shared.status = prepare(&j, err);
-    if (recorded && !shared.status) {
+    status = prepare(&j, err);
+    if (recorded && !status) {
         const size_t bytes = output_bytes(&j), max = ASSAY_RECORDED_BYTES;
         j.has_recorded = n == 0 && recorded->output;
         j.recorded = recorded->output;
         if (!j.recorded && bytes > 0 && (size_t)samples->count <= max / bytes)
             j.recorded = malloc((size_t)samples->count * bytes + 1);
     }
-    if (!shared.status)
-        work(&j, threads, &shared);
-    if (!shared.status)
+    if (!status)
+        status = measure_samples(&work, threads, err);
+    if (!status)
         conclude(&j, sqnr);
-    if (recorded && !shared.status)
+    if (recorded && !status)
         recorded->output = j.recorded;
     else if (!recorded || j.recorded != recorded->output)
         free(j.recorded);
@@ -277,7 +260,7 @@ assay_status measure_fidelity_measure(const assay_program *reference, const assa
         free(j.hash[k]);
     }
     free(j.powers);
-    return shared.status;
+    return status;
 }
 
 double measure_fidelity_drop(const assay_fidelity *f)

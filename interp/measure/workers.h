@@ -1,68 +1,33 @@
-/* Threads over samples: what the loops of eval.c and fidelity.c share. */
-#ifndef ASSAY_INTERP_WORKERS_H
-#define ASSAY_INTERP_WORKERS_H
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+/* Threads over samples: the one loop of accuracy, fidelity and profiles. */
+#ifndef ASSAY_INTERP_MEASURE_WORKERS_H
+#define ASSAY_INTERP_MEASURE_WORKERS_H
 
 #include "interp/measure/eval.h"
 
-/* The first error of any thread wins; the others' work is dropped. */
-typedef struct assay_shared_error {
-    assay_status status;
-    assay_error *err;
-} assay_shared_error;
+/* What is done with samples. A worker is what one thread has of its own: worker_bytes, zero at
+ * first. */
+typedef struct measure_work {
+    const assay_samples *samples;
+    void *job; /* what all threads share; start and sample only read it */
+    size_t worker_bytes;
+    assay_status (*start)(void *job, void *worker, int thread, assay_error *err);
+    /* Sample k of samples->count, the first being 0. */
+    assay_status (*sample)(void *job, void *worker, int64_t k, assay_error *err);
+    /* One thread after another, once no thread has a sample left; of each worker, whatever failed.
+     */
+    assay_status (*finish)(void *job, void *worker, bool failed, assay_error *err);
+} measure_work;
 
-static inline void measure_share_error(assay_shared_error *s, assay_status status,
-                                       const assay_error *e)
-{
-#pragma omp critical(assay_shared_error)
-    {
-        if (!s->status) {
-            s->status = status;
-            if (s->err)
-                *s->err = *e;
-        }
-    }
-}
+/* threads <= 0: all cores; never more than samples. The first error of any thread wins; samples
+ * that come after it are left out. */
+assay_status measure_samples(const measure_work *w, int threads, assay_error *err);
 
-static inline bool measure_has_failed(const assay_shared_error *s)
-{
-    assay_status status;
-#pragma omp atomic read
-    status = s->status;
-    return status;
-}
+/* Fills the inputs of a run with sample i of the data set. */
+assay_status measure_sample_read(assay_run *run, const assay_samples *s, const assay_graph *g,
+                                 int64_t i, assay_error *err);
 
-/* threads <= 0: all cores; never more than samples. */
-static inline int measure_worker_count(int threads, int64_t samples)
-{
-#ifdef _OPENMP
-    if (threads <= 0)
-        threads = omp_get_num_procs();
-#else
-    threads = 1;
-#endif
-    return threads > samples ? (int)(samples > 0 ? samples : 1) : threads;
-}
-
-static inline void measure_sample_done(const assay_samples *s)
-{
-    if (!s->done)
-        return;
-#pragma omp critical(assay_measure_sample_done)
-    s->done(s->user);
-}
-
-/* Fills the inputs of a run with sample i. */
-static inline assay_status measure_sample_read(assay_run *run, const assay_samples *s,
-                                               const assay_graph *g, int64_t i, assay_error *err)
-{
-    assay_status status = ASSAY_OK;
-    for (int k = 0; k < g->n_inputs && !status; k++)
-        status = s->read(s->user, i, k, assay_run_data(run, g->input[k]), err);
-    return status;
-}
+/* Sample i through the run, from its initial state; outputs stay in the run. */
+assay_status measure_sample_run(assay_run *run, const assay_samples *s, const assay_graph *g,
+                                int64_t i, assay_error *err);
 
 #endif
