@@ -6,36 +6,6 @@
 #include "interp/measure/sensitivity.h"
 #include "interp/page/json.h"
 
-int cli_trial_open(cli_session *s, cli_data *d, cli_quantize *q, const cli_args *a, assay_trial *t)
-{
-    assay_judge judge;
-    bool labelled;
-    int status;
-
-    if (!cli_has(a, "profile") || !cli_has(a, "scheme") || !cli_has(a, "dataset"))
-        return cli_trouble("%s: --profile, --scheme and --dataset are needed", a->command->name);
-    status = cli_session_load(s, a);
-    if (status == CLI_OK)
-        status = cli_quantize_options(a, q);
-    if (status == CLI_OK && q->options.integer_io)
-        status = cli_trouble("%s: --integer-io cannot be judged: the samples are floats",
-                             a->command->name);
-    if (status == CLI_OK)
-        status = cli_data_open(d, a, s->floating, a->command->name);
-    if (status != CLI_OK)
-        return status;
-    if (s->floating->n_outputs > 0)
-        status = cli_data_judge(d, &s->floating->value[s->floating->output[0]], &judge, &labelled);
-    d->samples.done = NULL; /* progress is by trial */
-    *t = (assay_trial){.floating = s->floating,
-                       .profile = s->profile,
-                       .scheme = s->scheme,
-                       .options = &q->options,
-                       .samples = &d->samples,
-                       .threads = d->threads};
-    return status;
-}
-
 static void print_number(double x, int decimals)
 {
     if (isnan(x))
@@ -128,18 +98,14 @@ static void step(void *user, int done, int of)
     cli_progress_step(p);
 }
 
-static int run(const cli_args *a)
+static int sensitivity(const cli_args *a, const assay_trial *t)
 {
-    cli_session s = {0};
-    cli_data d = {0};
-    cli_quantize q = {0};
     cli_progress progress = {.quiet = cli_has(a, "quiet")};
     assay_sensitivity table = {0};
-    assay_trial trial;
     assay_error err;
-    int status = cli_trial_open(&s, &d, &q, a, &trial);
+    int status = CLI_OK;
 
-    if (status == CLI_OK && measure_sensitivity_measure(&trial, step, &progress, &table, &err))
+    if (measure_sensitivity_measure(t, step, &progress, &table, &err))
         status = cli_failed(&err);
     cli_progress_end(&progress);
     if (status == CLI_OK)
@@ -147,10 +113,12 @@ static int run(const cli_args *a)
     if (status == CLI_OK && cli_has(a, "json"))
         status = write_json(cli_value(a, "json", ""), &table);
     measure_sensitivity_free(&table);
-    cli_data_close(&d);
-    cli_quantize_free(&q);
-    cli_session_close(&s);
     return status;
+}
+
+static int run(const cli_args *a)
+{
+    return cli_trial_run(a, sensitivity);
 }
 
 static const cli_option options[] = {

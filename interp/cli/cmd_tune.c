@@ -108,20 +108,8 @@ static int tune(const cli_args *a, const assay_trial *t)
 
 static int run(const cli_args *a)
 {
-    cli_session s = {0};
-    cli_data d = {0};
-    cli_quantize q = {0};
-    assay_trial trial;
-    int status = cli_check_output(a);
-
-    if (status == CLI_OK)
-        status = cli_trial_open(&s, &d, &q, a, &trial);
-    if (status == CLI_OK)
-        status = tune(a, &trial);
-    cli_data_close(&d);
-    cli_quantize_free(&q);
-    cli_session_close(&s);
-    return status;
+    const int status = cli_check_output(a);
+    return status == CLI_OK ? cli_trial_run(a, tune) : status;
 }
 
 static const cli_option options[] = {

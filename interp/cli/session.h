@@ -177,8 +177,8 @@ void cli_data_close(cli_data *d);
 int cli_data_judge(const cli_data *d, const assay_value *out, assay_judge *j, bool *labelled);
 
 /* What `sensitivity` and `tune` begin with: a float network, a profile, a scheme, options and
- * samples to judge by. All are closed by the caller, whatever the status. */
-int cli_trial_open(cli_session *s, cli_data *d, cli_quantize *q, const cli_args *a, assay_trial *t);
+ * samples to judge by, handed to `judge`; its status. */
+int cli_trial_run(const cli_args *a, int (*judge)(const cli_args *a, const assay_trial *t));
 
 /* Is a sample of type t, which `file` holds, what the input takes? Dimensions of 1 in front do not
  * count; codes are in the smallest container of their width. */

@@ -11,18 +11,11 @@ import subprocess
 import sys
 import tempfile
 
+from support import COUNT, check, write
+
 ASSAY = os.path.realpath(sys.argv[1])
-COUNT = [0, 0]
 CODES = [1, 7, -8, -1, 0, 3, -6]
 BITS = sum((c & 15) << 4 * i for i, c in enumerate(CODES))
-
-
-def check(good, name, why=""):
-    COUNT[0] += 1
-    COUNT[1] += not good
-    print(f"{'ok' if good else 'not ok'} {COUNT[0]} - {name}")
-    if not good:
-        print("# " + str(why).replace("\n", "\n# "), flush=True)
 
 
 def assay(*args):
@@ -34,8 +27,7 @@ def diff(name, content, *more):
     """Status of comparing the bundle with a folder of one dump."""
     shutil.rmtree("dump", ignore_errors=True)
     os.mkdir("dump")
-    with open("dump/" + name, "wb") as f:
-        f.write(content if isinstance(content, bytes) else content.encode())
+    write("dump/" + name, content if isinstance(content, bytes) else content.encode())
     return assay("diff", "golden", "dump", *more)
 
 
@@ -52,18 +44,15 @@ def words(width):
 
 def lone():
     """One code fills a byte of its container and a byte when it is packed: both are taken, nothing else."""
-    with open("one.assay", "w") as f:
-        f.write("graph one {\n  input x: i4[1] q(0.5,0)\n  y: i4[1] q(0.5,0) = neg(x)\n  output y\n}\n")
-    with open("one.bin", "wb") as f:
-        f.write(b"\xfd")
+    write("one.assay", b"graph one {\n  input x: i4[1] q(0.5,0)\n  y: i4[1] q(0.5,0) = neg(x)\n  output y\n}\n")
+    write("one.bin", b"\xfd")
     status, out = assay("golden", "one.assay", "-s", "tflite", "--as-is", "-i", "one.bin", "-o", "one")
     check(status == 0, "a bundle of one 4-bit code", out)
     for name, byte, want in (("a byte with copies of the sign", 0xfd, 0), ("packed, zeros above", 0x0d, 0),
                              ("another code", 0x0c, 1), ("a positive one", 0x05, 1), ("other bits above", 0x1d, 2),
                              ("signs above a positive one", 0xf5, 2)):
         os.makedirs("single", exist_ok=True)
-        with open("single/x.bin", "wb") as f:
-            f.write(bytes([byte]))
+        write("single/x.bin", bytes([byte]))
         status, out = assay("diff", "one", "single")
         check(status == want, f"one code: {name}: {want}", (status, out))
 
@@ -75,8 +64,7 @@ def strangers():
     os.makedirs("dump/layers")
     raw = bytes(c & 255 for c in CODES)
     for name in ("x.bin", "x.mask.bin", "z.bin", "s00007/x.bin", "layers/x.bin"):
-        with open("dump/" + name, "wb") as f:
-            f.write(raw)
+        write("dump/" + name, raw)
     names = ["'layers'", "'s00007/x.bin'", "'z.bin'"]
     for verb in ("diff", "blame"):
         status, out = assay(verb, "golden", "dump", "--json", verb + ".json")
@@ -90,18 +78,15 @@ def strangers():
     for verb in ("diff", "blame"):
         status, out = assay(verb, "golden", "dump")
         check(status == 2 and out.count("\n") == 1, f"{verb}: nothing in common is trouble", (status, out))
-    with open("t.txt", "w") as f:
-        f.write("no dump\n")
+    write("t.txt", b"no dump\n")
     for verb in ("diff", "blame"):
         status, out = assay(verb, "golden", "t.txt")
         check(status == 2 and "t.txt" in out and "golden:" not in out, f"{verb} names the side that is at fault", out)
 
 
 def main():
-    with open("net.assay", "w") as f:
-        f.write("graph four {\n  input x: i4[1,7] q(0.5,0)\n  y: i4[1,7] q(0.5,0) = relu(x)\n  output y\n}\n")
-    with open("x.bin", "wb") as f:
-        f.write(bytes(c & 255 for c in CODES))
+    write("net.assay", b"graph four {\n  input x: i4[1,7] q(0.5,0)\n  y: i4[1,7] q(0.5,0) = relu(x)\n  output y\n}\n")
+    write("x.bin", bytes(c & 255 for c in CODES))
     status, out = assay("golden", "net.assay", "-s", "tflite", "--as-is", "-i", "x.bin", "-o", "golden")
     check(status == 0, "a bundle of 4-bit codes", out)
     packed = BITS.to_bytes(4, "little")
@@ -135,13 +120,9 @@ def main():
     strangers()
     lone()
     print(f"1..{COUNT[0]}")
-    return COUNT[1] > 0
 
 
-HERE = tempfile.mkdtemp()
-try:
-    os.chdir(HERE)
-    sys.exit(main())
-finally:
+with tempfile.TemporaryDirectory() as here:
+    os.chdir(here)
+    main()
     os.chdir("/")
-    shutil.rmtree(HERE)

@@ -5,23 +5,15 @@ A pipe without a writer, a device, a folder and a socket, in place of every file
 one line that names it, status 2, at once.
 """
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 
+from support import COUNT, check, write
+
 ASSAY, DATA = (os.path.realpath(a) for a in sys.argv[1:3])
-COUNT = [0, 0]
 LIMIT = 30  # seconds: under sanitizers a refusal takes one, a pipe waits for ever
-
-
-def check(good, name, why=""):
-    COUNT[0] += 1
-    COUNT[1] += not good
-    print(f"{'ok' if good else 'not ok'} {COUNT[0]} - {name}")
-    if not good and why:
-        print("# " + str(why).replace("\n", "\n# "), flush=True)
 
 
 def assay(*args):
@@ -70,10 +62,8 @@ def main():
     check(status == 0, "a network", why)
     status, _, why = assay("golden", "net.assay", "-s", "tflite", "-i", image, "-o", "golden")
     check(status == 0, "a bundle", why)
-    with open("ext.onnx", "wb") as f:
-        f.write(external())
-    with open("w.bin", "wb") as f:
-        f.write(bytes(16))
+    write("ext.onnx", external())
+    write("w.bin", bytes(16))
     status, _, why = assay("inspect", "ext.onnx")
     check(status == 0, "a network with its weights beside it", why)
     run = ["run", "net.assay", "-s", "tflite"]
@@ -106,13 +96,9 @@ def main():
             if os.path.lexists("aside"):
                 os.rename("aside", name)
     print(f"1..{COUNT[0]}")
-    return COUNT[1] > 0
 
 
-HERE = tempfile.mkdtemp()
-try:
-    os.chdir(HERE)
-    sys.exit(main())
-finally:
+with tempfile.TemporaryDirectory() as here:
+    os.chdir(here)
+    main()
     os.chdir("/")
-    shutil.rmtree(HERE)

@@ -6,29 +6,14 @@ import subprocess
 import sys
 import tempfile
 
+from support import COUNT, check, npy, read, write
+
 ASSAY = os.path.realpath(sys.argv[1])
-COUNT = [0]
 UNIT = "nv-volta-f16-f32"
 
 
-def check(good, name, why=""):
-    COUNT[0] += 1
-    print(f"{'ok' if good else 'not ok'} {COUNT[0]} - {name}")
-    if not good:
-        print(f"# {why}")
-
-
-def write(name, letter, shape, values):
-    code = {"B": "|u1", "H": "<u2", "I": "<u4", "b": "|i1"}[letter]
-    text = f"{{'descr': '{code}', 'fortran_order': False, 'shape': ({', '.join(map(str, shape))},), }}"
-    text += " " * (-(11 + len(text)) % 64) + "\n"
-    with open(name, "wb") as f:
-        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
-        f.write(struct.pack(f"<{len(values)}{letter}", *values))
-
-
-def read(name, letter):
-    data = open(name, "rb").read()
+def codes(name, letter):
+    data = read(name)
     (length,) = struct.unpack_from("<H", data, 8)
     body = data[10 + length :]
     return list(struct.unpack(f"<{len(body) // struct.calcsize(letter)}{letter}", body))
@@ -40,7 +25,7 @@ def dot(*arguments):
 
 def gives(name, letter, expected, *arguments):
     done = dot(*arguments, "-o", "d.npy")
-    got = read("d.npy", letter) if done.returncode == 0 else done.stderr
+    got = codes("d.npy", letter) if done.returncode == 0 else done.stderr
     check(got == expected, name, f"{got}, expected {expected}")
 
 
@@ -51,37 +36,35 @@ def refuses(name, word, *arguments):
 
 
 def main():
-    os.chdir(tempfile.mkdtemp())
     one = 0x3C00
     # 1*1 - 2^-12 * 2^-12: Volta keeps 23 digits below 1, Turing 24
-    write("a.npy", "H", (2, 8), [one, 0x8C00] + 6 * [0] + 8 * [one])
-    write("b.npy", "H", (2, 8), [one, 0x0C00] + 6 * [0] + 8 * [one])
-    write("c.npy", "I", (2,), [0, 0x3F800000])
+    npy("a.npy", "<u2", (2, 8), [one, 0x8C00] + 6 * [0] + 8 * [one])
+    npy("b.npy", "<u2", (2, 8), [one, 0x0C00] + 6 * [0] + 8 * [one])
+    npy("c.npy", "<u4", (2,), [0, 0x3F800000])
     both = ("--a", "a.npy", "--b", "b.npy")
     gives("Volta, two steps", "I", [0x3F800000, 0x41000000], UNIT, *both)
     gives("Turing", "I", [0x3F7FFFFF, 0x41000000], "nv-turing-f16-f32", *both)
     gives("an accumulator", "I", [0x3F800000, 0x41100000], UNIT, *both, "--c", "c.npy")
     gives("f16 results", "H", [0x3C00, 0x4800], "nv-volta-f16-f16", *both)
-    with open("my.yaml", "w") as f:
-        f.write("unit: my\nmac: {a: e2m1, b: e2m1, acc: bf16, out: bf16, group: 2, align_bits: 8, "
-                "align_cut: floor, out_round: half-even, nan: 0x7fc0}\n")
-    write("a4.npy", "B", (1, 2), [2, 7])
-    write("b4.npy", "B", (1, 2), [2, 7])
+    write("my.yaml", b"unit: my\nmac: {a: e2m1, b: e2m1, acc: bf16, out: bf16, group: 2, align_bits: 8, "
+          b"align_cut: floor, out_round: half-even, nan: 0x7fc0}\n")
+    npy("a4.npy", "|u1", (1, 2), [2, 7])
+    npy("b4.npy", "|u1", (1, 2), [2, 7])
     gives("a unit of one's own", "H", [0x4214], "./my.yaml", "--a", "a4.npy", "--b", "b4.npy")
-    write("a8.npy", "B", (1, 32), 32 * [0x38])
-    write("s.npy", "B", (1, 1), [128])
+    npy("a8.npy", "|u1", (1, 32), 32 * [0x38])
+    npy("s.npy", "|u1", (1, 1), [128])
     eight = ("--a", "a8.npy", "--b", "a8.npy", "--scale-a", "s.npy", "--scale-b")
     gives("block scales", "I", [0x43000000], "nv-blackwell-mxf8-e4m3", *eight, "s.npy")
-    write("none.npy", "H", (0, 4), [])
+    npy("none.npy", "<u2", (0, 4), [])
     gives("no rows", "I", [], UNIT, "--a", "none.npy", "--b", "none.npy")
 
     out = ("-o", "e.npy")
-    write("k3.npy", "H", (2, 3), 6 * [0])
-    write("n3.npy", "H", (3, 8), 24 * [0])
-    write("a4bad.npy", "B", (1, 2), [2, 16])
-    write("signed.npy", "b", (2, 8), 16 * [0])
-    write("s2.npy", "B", (1, 2), [1, 1])
-    write("a16.npy", "B", (1, 16), 16 * [0])
+    npy("k3.npy", "<u2", (2, 3), 6 * [0])
+    npy("n3.npy", "<u2", (3, 8), 24 * [0])
+    npy("a4bad.npy", "|u1", (1, 2), [2, 16])
+    npy("signed.npy", "|i1", (2, 8), 16 * [0])
+    npy("s2.npy", "|u1", (1, 2), [1, 1])
+    npy("a16.npy", "|u1", (1, 16), 16 * [0])
     refuses("no output", "needs --a", UNIT, *both)
     refuses("no such unit", "nearest: nv-volta-f16-f32", "nv-volt-f16-f32", *both, *out)
     refuses("no such file", "nofile.npy", UNIT, "--a", "nofile.npy", "--b", "b.npy", *out)
@@ -102,4 +85,7 @@ def main():
     print(f"1..{COUNT[0]}")
 
 
-main()
+with tempfile.TemporaryDirectory() as here:
+    os.chdir(here)
+    main()
+    os.chdir("/")

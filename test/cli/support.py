@@ -3,7 +3,7 @@ import struct
 import sys
 
 COUNT = [0]
-FORMATS = {"<f4": "f", "|u1": "B", "<i4": "i", "|i1": "b", "<i8": "q"}
+FORMATS = {"<f4": "f", "|u1": "B", "<u2": "H", "<u4": "I", "<i4": "i", "|i1": "b", "<i8": "q"}
 
 
 def check(good, name, why=""):

@@ -54,67 +54,87 @@ static assay_scheme *open_scheme(const char *name)
     return s;
 }
 
-/* Ranges around 0, around +-2^24 (float32 conversion), and at both ends of int32 (wrap-around). */
-static void exhaustive(void **state)
+/* A question to a preset that takes its scale. */
+typedef struct trial {
+    const char *preset;
+    int k;
+    question q;
+    assay_single o;
+    test_rng *rng;
+} trial;
+
+/* `times` questions to each preset; those whose scale it refuses are passed over. */
+static void each_preset(test_rng *rng, int times, void (*check)(const trial *t))
 {
-    (void)state;
-    static const int64_t centre[] = {
-        0, 16777216, -16777216, INT32_MAX - 2000, INT32_MIN + 2000, INT64_C(536870912)};
-    test_rng rng = test_seed("exhaustive", 31);
     for (const char *const *name = assay_scheme_presets(); *name != NULL; name++) {
         assay_scheme *s = open_scheme(*name);
-        for (int k = 0; k < 12; k++) {
-            question q = random_question(&rng, s);
-            assay_single o;
-            assay_threshold_form form;
-            assay_error err;
-            if (!prepare(&o, s, &q))
-                continue;
-            int64_t lo = centre[k % 6] - 2000, hi = centre[k % 6] + 2000;
-            assert_ok(assay_threshold_form_make(&o.r, 0, lo, hi, &form, &err), &err);
-            assert_int_equal(form.from[0], lo);
-            for (int64_t x = lo; x <= hi; x++)
-                if (assay_threshold_form_at(&form, x) != code_of(&o, x))
-                    fail_msg("%s, R %.17g: %lld has the code %lld, the form %lld", *name, q.scale,
-                             (long long)x, (long long)code_of(&o, x),
-                             (long long)assay_threshold_form_at(&form, x));
-            assay_threshold_form_free(&form);
+        for (int k = 0; k < times; k++) {
+            trial t = {.preset = *name, .k = k, .q = random_question(rng, s), .rng = rng};
+            if (prepare(&t.o, s, &t.q))
+                check(&t);
         }
         assay_scheme_free(s);
     }
 }
 
+/* Any number of bits of int32, as likely few as many. */
+static int64_t random_sum(test_rng *rng)
+{
+    const int64_t all = test_between(rng, INT32_MIN, INT32_MAX);
+    return all >> test_between(rng, 0, 31);
+}
+
+/* Ranges around 0, around +-2^24 (float32 conversion), and at both ends of int32 (wrap-around). */
+static void check_range(const trial *t)
+{
+    static const int64_t centre[] = {
+        0, 16777216, -16777216, INT32_MAX - 2000, INT32_MIN + 2000, INT64_C(536870912)};
+    const int64_t lo = centre[t->k % 6] - 2000, hi = centre[t->k % 6] + 2000;
+    assay_threshold_form form;
+    assay_error err;
+    assert_ok(assay_threshold_form_make(&t->o.r, 0, lo, hi, &form, &err), &err);
+    assert_int_equal(form.from[0], lo);
+    for (int64_t x = lo; x <= hi; x++)
+        if (assay_threshold_form_at(&form, x) != code_of(&t->o, x))
+            fail_msg("%s, R %.17g: %lld has the code %lld, the form %lld", t->preset, t->q.scale,
+                     (long long)x, (long long)code_of(&t->o, x),
+                     (long long)assay_threshold_form_at(&form, x));
+    assay_threshold_form_free(&form);
+}
+
+static void exhaustive(void **state)
+{
+    (void)state;
+    test_rng rng = test_seed("exhaustive", 31);
+    each_preset(&rng, 12, check_range);
+}
+
 /* Over all of int32: every step is a step, and between steps samples agree. */
+static void check_int32(const trial *t)
+{
+    assay_threshold_form form;
+    assay_error err;
+    if (assay_threshold_form_make(&t->o.r, 0, INT32_MIN, INT32_MAX, &form, &err) != ASSAY_OK) {
+        assert_non_null(strstr(err.text, "narrower range")); /* VTA's stores wrap often */
+        return;
+    }
+    for (size_t i = 0; i < form.n && i < 3000; i++) {
+        assert_int_equal(code_of(&t->o, form.from[i]), form.code[i]);
+        if (i > 0)
+            assert_int_equal(code_of(&t->o, form.from[i] - 1), form.code[i - 1]);
+    }
+    for (int i = 0; i < 3000; i++) {
+        const int64_t x = random_sum(t->rng);
+        assert_int_equal(assay_threshold_form_at(&form, x), code_of(&t->o, x));
+    }
+    assay_threshold_form_free(&form);
+}
+
 static void whole_range(void **state)
 {
     (void)state;
     test_rng rng = test_seed("whole", 32);
-    for (const char *const *name = assay_scheme_presets(); *name != NULL; name++) {
-        assay_scheme *s = open_scheme(*name);
-        for (int k = 0; k < 3; k++) {
-            question q = random_question(&rng, s);
-            assay_single o;
-            assay_threshold_form form;
-            assay_error err;
-            if (!prepare(&o, s, &q))
-                continue;
-            if (assay_threshold_form_make(&o.r, 0, INT32_MIN, INT32_MAX, &form, &err) != ASSAY_OK) {
-                assert_non_null(strstr(err.text, "narrower range")); /* VTA's stores wrap often */
-                continue;
-            }
-            for (size_t i = 0; i < form.n && i < 3000; i++) {
-                assert_int_equal(code_of(&o, form.from[i]), form.code[i]);
-                if (i > 0)
-                    assert_int_equal(code_of(&o, form.from[i] - 1), form.code[i - 1]);
-            }
-            for (int i = 0; i < 3000; i++) {
-                int64_t x = test_between(&rng, INT32_MIN, INT32_MAX) >> test_between(&rng, 0, 31);
-                assert_int_equal(assay_threshold_form_at(&form, x), code_of(&o, x));
-            }
-            assay_threshold_form_free(&form);
-        }
-        assay_scheme_free(s);
-    }
+    each_preset(&rng, 3, check_int32);
 }
 
 static void comparison(void **state)
@@ -184,30 +204,24 @@ static void refused_runs(void **state)
 }
 
 /* What is explained is what runs. */
+static void check_traces(const trial *t)
+{
+    for (int i = 0; i < 200; i++) {
+        const int64_t x = random_sum(t->rng), code = code_of(&t->o, x);
+        assay_trace trace;
+        assay_trace_run(&t->o.r, x, 0, &trace);
+        assert_int_equal(trace.accepted, code != ASSAY_REFUSED);
+        if (trace.accepted && trace.code != code)
+            fail_msg("%s, R %.17g, acc %lld: explained as %lld, runs as %lld", t->preset,
+                     t->q.scale, (long long)x, (long long)trace.code, (long long)code);
+    }
+}
+
 static void traces(void **state)
 {
     (void)state;
     test_rng rng = test_seed("traces", 34);
-    for (const char *const *name = assay_scheme_presets(); *name != NULL; name++) {
-        assay_scheme *s = open_scheme(*name);
-        for (int k = 0; k < 60; k++) {
-            question q = random_question(&rng, s);
-            assay_single o;
-            if (!prepare(&o, s, &q))
-                continue;
-            for (int i = 0; i < 200; i++) {
-                int64_t x = test_between(&rng, INT32_MIN, INT32_MAX) >> test_between(&rng, 0, 31);
-                assay_trace t;
-                assay_trace_run(&o.r, x, 0, &t);
-                int64_t code = code_of(&o, x);
-                assert_int_equal(t.accepted, code != ASSAY_REFUSED);
-                if (t.accepted && t.code != code)
-                    fail_msg("%s, R %.17g, acc %lld: explained as %lld, runs as %lld", *name,
-                             q.scale, (long long)x, (long long)t.code, (long long)code);
-            }
-        }
-        assay_scheme_free(s);
-    }
+    each_preset(&rng, 60, check_traces);
 }
 
 int main(void)

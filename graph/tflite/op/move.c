@@ -200,23 +200,29 @@ assay_status tfl_op_block(const tfl_op *o)
     return s ? s : tfl_straight(o, &a, NULL);
 }
 
+/* The axis of PACK and UNPACK, and one part of the whole along it. */
+static assay_status cut(const tfl_op *o, const assay_type *whole, const char *which, int64_t *axis,
+                        assay_type *part)
+{
+    *axis = tfl_flat_i32(o->options, PACK_AXIS, 0);
+    *axis += *axis < 0 ? whole->rank : 0;
+    if (*axis < 0 || *axis >= whole->rank)
+        return tfl_fail(o, "the axis is outside the %s's %d dimensions", which, whole->rank);
+    *part = *whole;
+    part->dim[*axis] = 1;
+    return ASSAY_OK;
+}
+
 /* PACK: each input gets the new axis, then they are joined along it. */
 assay_status tfl_op_pack(const tfl_op *o)
 {
-    const assay_type *out;
-    assay_attrs a = {.axis.axis = tfl_flat_i32(o->options, PACK_AXIS, 0)};
+    assay_attrs a = {0};
     assay_type part;
     int *in, y;
     assay_status s = tfl_expect(o, 1);
 
-    if (s)
+    if (s || (s = cut(o, &tfl_out(o, 0)->type, "output", &a.axis.axis, &part)))
         return s;
-    out = &tfl_out(o, 0)->type;
-    a.axis.axis += a.axis.axis < 0 ? out->rank : 0;
-    if (a.axis.axis < 0 || a.axis.axis >= out->rank)
-        return tfl_fail(o, "the axis is outside the output's %d dimensions", out->rank);
-    part = *out;
-    part.dim[a.axis.axis] = 1;
     in = assay_arena_array(o->m->temp, (size_t)o->n_in, sizeof *in);
     if (!in)
         return tfl_no_memory(o->m);
@@ -239,20 +245,13 @@ assay_status tfl_op_pack(const tfl_op *o)
 /* UNPACK: split along the axis, which then goes. */
 assay_status tfl_op_unpack(const tfl_op *o)
 {
-    const assay_type *x;
-    assay_attrs a = {.split.axis = tfl_flat_i32(o->options, PACK_AXIS, 0)};
+    assay_attrs a = {0};
     assay_type part;
     int *out, vx, y;
     assay_status s = tfl_expect(o, 1);
 
-    if (s)
+    if (s || (s = cut(o, &tfl_in(o, 0)->type, "input", &a.split.axis, &part)))
         return s;
-    x = &tfl_in(o, 0)->type;
-    a.split.axis += a.split.axis < 0 ? x->rank : 0;
-    if (a.split.axis < 0 || a.split.axis >= x->rank)
-        return tfl_fail(o, "the axis is outside the input's %d dimensions", x->rank);
-    part = *x;
-    part.dim[a.split.axis] = 1;
     out = assay_arena_array(o->m->temp, (size_t)o->n_out, sizeof *out);
     if (!out)
         return tfl_no_memory(o->m);

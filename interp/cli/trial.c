@@ -1,0 +1,49 @@
+/* Trials of a quantization: what `sensitivity` and `tune` open before and close after. */
+#include "interp/cli/session.h"
+
+static int open_trial(cli_session *s, cli_data *d, cli_quantize *q, const cli_args *a,
+                      assay_trial *t)
+{
+    assay_judge judge;
+    bool labelled;
+    int status;
+
+    if (!cli_has(a, "profile") || !cli_has(a, "scheme") || !cli_has(a, "dataset"))
+        return cli_trouble("%s: --profile, --scheme and --dataset are needed", a->command->name);
+    status = cli_session_load(s, a);
+    if (status == CLI_OK)
+        status = cli_quantize_options(a, q);
+    if (status == CLI_OK && q->options.integer_io)
+        status = cli_trouble("%s: --integer-io cannot be judged: the samples are floats",
+                             a->command->name);
+    if (status == CLI_OK)
+        status = cli_data_open(d, a, s->floating, a->command->name);
+    if (status != CLI_OK)
+        return status;
+    if (s->floating->n_outputs > 0)
+        status = cli_data_judge(d, &s->floating->value[s->floating->output[0]], &judge, &labelled);
+    d->samples.done = NULL; /* progress is by trial */
+    *t = (assay_trial){.floating = s->floating,
+                       .profile = s->profile,
+                       .scheme = s->scheme,
+                       .options = &q->options,
+                       .samples = &d->samples,
+                       .threads = d->threads};
+    return status;
+}
+
+int cli_trial_run(const cli_args *a, int (*judge)(const cli_args *a, const assay_trial *t))
+{
+    cli_session s = {0};
+    cli_data d = {0};
+    cli_quantize q = {0};
+    assay_trial trial;
+    int status = open_trial(&s, &d, &q, a, &trial);
+
+    if (status == CLI_OK)
+        status = judge(a, &trial);
+    cli_data_close(&d);
+    cli_quantize_free(&q);
+    cli_session_close(&s);
+    return status;
+}
