@@ -79,3 +79,20 @@ bool assay_integers_binary(assay_op op, bool truncated, int64_t a, int64_t b, in
         return false;
     }
 }
+
+assay_op assay_op_merge(assay_op op)
+{
+    switch (op) {
+    case ASSAY_OP_REDUCE_SUM:
+    case ASSAY_OP_REDUCE_MEAN:
+        return ASSAY_OP_ADD;
+    case ASSAY_OP_REDUCE_PROD:
+        return ASSAY_OP_MUL;
+    case ASSAY_OP_REDUCE_MAX:
+        return ASSAY_OP_MAX;
+    case ASSAY_OP_REDUCE_MIN:
+        return ASSAY_OP_MIN;
+    default:
+        return ASSAY_OP_COUNT;
+    }
+}

@@ -16,4 +16,8 @@ bool assay_integers_divide(assay_op op);
  * it is truncated (attribute of mod). b is not 0 where assay_integers_divide(op). */
 bool assay_integers_binary(assay_op op, bool truncated, int64_t a, int64_t b, int64_t *y);
 
+/* What a reduction (reduce_sum, ...) does with two elements, a mean before it divides;
+ * ASSAY_OP_COUNT for other ops. */
+assay_op assay_op_merge(assay_op op);
+
 #endif

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "graph/core/integers.h"
 #include "interp/float/float.h"
 #include "interp/move/move.h"
 
@@ -54,23 +55,8 @@ static void join_real(assay_op op, double v, double *to)
 
 static void join_whole(assay_op op, int64_t v, int64_t *to)
 {
-    switch (op) {
-    case ASSAY_OP_REDUCE_PROD:
-        *to = (int64_t)((uint64_t)*to * (uint64_t)v);
-        return;
-    case ASSAY_OP_REDUCE_MAX:
-        *to = v > *to ? v : *to;
-        return;
-    case ASSAY_OP_REDUCE_MIN:
-        *to = v < *to ? v : *to;
-        return;
-    case ASSAY_OP_REDUCE_SUM:
-    case ASSAY_OP_REDUCE_MEAN:
-        *to = (int64_t)((uint64_t)*to + (uint64_t)v);
-        return;
-    default:
+    if (!assay_integers_binary(assay_op_merge(op), false, *to, v, to))
         abort();
-    }
 }
 
 /* Steps in the output for neighbours along each axis of x. */

@@ -6,6 +6,25 @@
 #include "graph/memory.h"
 #include "interp/golden/diff_rows.h"
 
+/* A row "NAME (WHAT)" that says in words what is not the same. */
+static assay_status add_note(assay_diff *d, const assay_diff_options *o, const char *name,
+                             const char *what, const char *op, int64_t sample, int index,
+                             const char *note, assay_error *err)
+{
+    char row[512];
+    assay_diff_row *r;
+
+    snprintf(row, sizeof row, "%.480s (%s)", name, what);
+    r = golden_diff_add_row(d, row, op, sample, index);
+    if (!r)
+        return assay_out_of_memory(err);
+    r->kind = ASSAY_DIFF_DIGEST_ONLY;
+    r->result.pass = !golden_diff_is_exact(o);
+    snprintf(r->note, sizeof r->note, "%s", note);
+    golden_diff_count_row(d, r);
+    return ASSAY_OK;
+}
+
 /* ---- parameters ---- */
 
 /* What of two nodes is not the same: "multiplier[3]: 5 != 6"; false where all is. */
@@ -47,28 +66,22 @@ assay_status golden_diff_parameters(assay_diff *d, const assay_diff_options *o,
 {
     const json_t *list = json_object_get(a->manifest, "nodes");
     const json_t *scheme = json_object_get(a->manifest, "scheme");
+    assay_status s = ASSAY_OK;
     if (!b || !json_equal(json_object_get(scheme, "xxh3"),
                           json_object_get(json_object_get(b->manifest, "scheme"), "xxh3")))
         return ASSAY_OK;
-    for (size_t i = 0; i < json_array_size(list); i++) {
+    for (size_t i = 0; i < json_array_size(list) && !s; i++) {
         const json_t *node = json_array_get(list, i);
         const char *name = json_string_value(json_object_get(node, "name"));
         const json_t *other = name ? node_named(b, i, name) : NULL;
-        char note[160], row[512];
-        assay_diff_row *r;
+        char note[160];
         if (!other || !find_parameter(json_object_get(node, "parameters"),
                                       json_object_get(other, "parameters"), note, sizeof note))
             continue;
-        snprintf(row, sizeof row, "%.480s (parameters)", name);
-        r = golden_diff_add_row(d, row, json_string_value(json_object_get(node, "op")), 0, -1);
-        if (!r)
-            return assay_out_of_memory(err);
-        r->kind = ASSAY_DIFF_DIGEST_ONLY;
-        r->result.pass = !golden_diff_is_exact(o);
-        snprintf(r->note, sizeof r->note, "%s", note);
-        golden_diff_count_row(d, r);
+        s = add_note(d, o, name, "parameters", json_string_value(json_object_get(node, "op")), 0,
+                     -1, note, err);
     }
-    return ASSAY_OK;
+    return s;
 }
 
 /* ---- what codes stand for ---- */
@@ -104,21 +117,12 @@ assay_status golden_diff_meaning(assay_diff *d, const assay_diff_options *o, con
                                  const assay_bundle *b, int i, int entry, assay_error *err)
 {
     const assay_bundle_tensor *t = &a->tensor[i];
-    char note[160], row[512];
-    assay_diff_row *r;
+    char note[160];
 
     if (!b || entry < 0 || t->sample != a->tensor[0].sample ||
         !find_meaning(json_array_get(json_object_get(a->manifest, "tensors"), (size_t)i),
                       json_array_get(json_object_get(b->manifest, "tensors"), (size_t)entry), note,
                       sizeof note))
         return ASSAY_OK;
-    snprintf(row, sizeof row, "%.480s (codes)", t->name);
-    r = golden_diff_add_row(d, row, t->op, t->sample, t->index);
-    if (!r)
-        return assay_out_of_memory(err);
-    r->kind = ASSAY_DIFF_DIGEST_ONLY;
-    r->result.pass = !golden_diff_is_exact(o);
-    snprintf(r->note, sizeof r->note, "%s", note);
-    golden_diff_count_row(d, r);
-    return ASSAY_OK;
+    return add_note(d, o, t->name, "codes", t->op, t->sample, t->index, note, err);
 }

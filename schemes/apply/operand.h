@@ -1,5 +1,6 @@
-/* What of one code or two is rescaled, and by which of a unit's rescales: asked by the row that
- * rescales it and by who asks whether the target takes it (accept.c). */
+/* Operands of rescales of codes: what is made of one code or two before a rescale, and which of the
+ * unit's rescales it is. The rows that rescale and the question whether the target accepts the
+ * operand (accept.c) go by it alike. */
 #ifndef ASSAY_SCHEMES_APPLY_OPERAND_H
 #define ASSAY_SCHEMES_APPLY_OPERAND_H
 

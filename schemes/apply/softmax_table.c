@@ -3,6 +3,23 @@
 #include "schemes/apply/row.h"
 #include "schemes/apply/softfloat.h"
 
+/* The sum of a row's exponentials, floats in their order. */
+static uint32_t float_sum(const assay_unit *u, int32_t max, const int32_t *x, size_t n)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum = apply_f32_add(sum, (uint32_t)u->table[max - x[i]]);
+    return sum;
+}
+
+static int64_t integer_sum(const assay_unit *u, int32_t max, const int32_t *x, size_t n)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += u->table[max - x[i]];
+    return sum;
+}
+
 /* LiteRT: table[d] = float bits of e^(-beta * s_in * d); the sum in float32, in order; then
  * round(t * (1 / (sum * s_out))) + z. k[0]: bits of s_out. */
 void apply_softmax_float_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
@@ -10,9 +27,7 @@ void apply_softmax_float_table(const assay_unit *u, const int32_t *x, size_t n, 
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     const uint32_t one = 0x3f800000;
     int32_t max = apply_greatest(x, n);
-    uint32_t sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum = apply_f32_add(sum, (uint32_t)u->table[max - x[i]]);
+    const uint32_t sum = float_sum(u, max, x, n);
     uint32_t inverse = apply_f32_div(one, apply_f32_mul(sum, (uint32_t)u->k[0]));
     for (size_t i = 0; i < n; i++) {
         uint32_t f = apply_f32_mul((uint32_t)u->table[max - x[i]], inverse);
@@ -27,9 +42,7 @@ void apply_softmax_integer_table(const assay_unit *u, const int32_t *x, size_t n
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int32_t max = apply_greatest(x, n);
-    int64_t sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += u->table[max - x[i]];
+    const int64_t sum = integer_sum(u, max, x, n);
     for (size_t i = 0; i < n; i++) {
         int64_t t = u->table[max - x[i]] * 256 + sum / 2;
         out[i] = apply_rescale_store(o, apply_round_div(t, sum, ASSAY_ROUND_TRUNC) + o->lo);
@@ -46,9 +59,7 @@ void apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t n, in
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int64_t overflown = o->lo == 0 ? o->zero_point : o->zero_point < 0 ? o->hi : o->lo;
     int32_t max = apply_greatest(x, n);
-    uint32_t sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum = apply_f32_add(sum, (uint32_t)u->table[max - x[i]]);
+    const uint32_t sum = float_sum(u, max, x, n);
     for (size_t i = 0; i < n; i++) {
         uint32_t f = apply_f32_mul((uint32_t)u->table[max - x[i]], (uint32_t)u->k[0]);
         int64_t v = apply_f32_to_int(apply_f32_div(f, sum), ASSAY_ROUND_HALF_EVEN, INT32_MIN,
@@ -63,9 +74,7 @@ void apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, int32_t 
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int32_t max = apply_greatest(x, n);
-    int64_t sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += u->table[max - x[i]];
+    const int64_t sum = integer_sum(u, max, x, n);
     for (size_t i = 0; i < n; i++) {
         int64_t t = apply_round_shift(u->table[max - x[i]] * u->k[0], 16, ASSAY_ROUND_HALF_AWAY);
         out[i] =

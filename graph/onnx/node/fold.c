@@ -219,24 +219,6 @@ static const onnx_const *fold_unary(onnx_node *n, assay_op op, const onnx_const 
     return y;
 }
 
-/* What a reduction does with two elements; ASSAY_OP_COUNT where it is none that is known here. */
-static assay_op merge_of(assay_op op)
-{
-    switch (op) {
-    case ASSAY_OP_REDUCE_SUM:
-    case ASSAY_OP_REDUCE_MEAN:
-        return ASSAY_OP_ADD;
-    case ASSAY_OP_REDUCE_PROD:
-        return ASSAY_OP_MUL;
-    case ASSAY_OP_REDUCE_MAX:
-        return ASSAY_OP_MAX;
-    case ASSAY_OP_REDUCE_MIN:
-        return ASSAY_OP_MIN;
-    default:
-        return ASSAY_OP_COUNT;
-    }
-}
-
 /* Sum, product, maximum, minimum and mean; ints wrap in 64 bits and mean truncates. */
 static const onnx_const *fold_reduce(onnx_node *n, assay_op op, const assay_attr_reduce *attr,
                                      const onnx_const *x)
@@ -263,7 +245,7 @@ static const onnx_const *fold_reduce(onnx_node *n, assay_op op, const assay_attr
         stride_y[i] = reduced[i] ? 0 : own[i];
     /* Where the reduced coordinates are all zero an output element starts with its first input. */
     walk w = {.rank = x->rank, .dim = x->dim};
-    const assay_op merge = merge_of(op);
+    const assay_op merge = assay_op_merge(op);
     for (int64_t i = 0; i < x->count; i++) {
         bool first = true;
         for (int d = 0; d < x->rank; d++)
@@ -324,6 +306,6 @@ void onnx_fold(onnx_node *n, assay_op op, const assay_attrs *attr, onnx_value *c
         *out = fold_unary(n, op, x);
     else if (op == ASSAY_OP_SELECT)
         *out = fold_select(n, x, in[1]->constant, in[2]->constant);
-    else if (merge_of(op) != ASSAY_OP_COUNT)
+    else if (assay_op_merge(op) != ASSAY_OP_COUNT)
         *out = fold_reduce(n, op, &attr->reduce, x);
 }
