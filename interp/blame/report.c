@@ -106,22 +106,22 @@ static json_t *json_fault(const blame_report *r, const blame_fault *f)
     const blame_row *row = &r->row[f->row];
     json_t *classes = json_array(), *o = json_object();
     for (int i = 0; i < f->n_classes; i++)
-        json_array_append_new(classes, json_string(f->classes[i]));
-    json_object_set_new(o, "index", json_integer(r->device.index[row->value]));
-    json_object_set_new(o, "name", golden_json_name(g->value[row->value].name));
-    json_object_set_new(o, "node", golden_json_name(g->node[row->node].name));
-    json_object_set_new(o, "op", json_string(op_of(r, row->node)));
-    json_object_set_new(o, "class", json_string(f->class));
-    json_object_set_new(o, "classes", classes);
-    json_object_set_new(o, "detail", golden_json_name(f->detail));
-    json_object_set_new(o, "elements", json_integer(f->elements));
-    json_object_set_new(o, "differing", json_integer(f->differing));
-    json_object_set_new(o, "explained", json_real(f->explained));
-    json_object_set_new(o, "sample", json_string(f->sample));
+        page_json_add(&classes, json_string(f->classes[i]));
+    page_json_set(&o, "index", json_integer(r->device.index[row->value]));
+    page_json_set(&o, "name", page_json_text(g->value[row->value].name));
+    page_json_set(&o, "node", page_json_text(g->node[row->node].name));
+    page_json_set(&o, "op", json_string(op_of(r, row->node)));
+    page_json_set(&o, "class", json_string(f->class));
+    page_json_set(&o, "classes", classes);
+    page_json_set(&o, "detail", page_json_text(f->detail));
+    page_json_set(&o, "elements", json_integer(f->elements));
+    page_json_set(&o, "differing", json_integer(f->differing));
+    page_json_set(&o, "explained", page_json_number(f->explained));
+    page_json_set(&o, "sample", page_json_text(f->sample));
     json_t *apart = json_array();
     for (int i = 0; i < f->n_apart; i++)
-        json_array_append_new(apart, golden_json_name(f->apart[i]));
-    json_object_set_new(o, "apart", apart);
+        page_json_add(&apart, page_json_text(f->apart[i]));
+    page_json_set(&o, "apart", apart);
     return o;
 }
 
@@ -130,7 +130,7 @@ static json_t *json_region(const blame_report *r, int end)
     json_t *list = json_array();
     for (int i = 0; i < r->device.graph->n_nodes; i++)
         if (r->row[i].region == end)
-            json_array_append_new(list, golden_json_name(r->device.graph->node[i].name));
+            page_json_add(&list, page_json_text(r->device.graph->node[i].name));
     return list;
 }
 
@@ -139,17 +139,15 @@ static json_t *json_row(const blame_report *r, const blame_row *row)
     const assay_graph *g = r->device.graph;
     const bool dumped = row->elements > 0;
     json_t *o = json_object();
-    json_object_set_new(o, "index", json_integer(r->device.index[row->value]));
-    json_object_set_new(o, "name", golden_json_name(g->value[row->value].name));
-    json_object_set_new(o, "node", golden_json_name(g->node[row->node].name));
-    json_object_set_new(o, "op", json_string(op_of(r, row->node)));
-    json_object_set_new(o, "verdict", json_string(blame_verdict_name(row->verdict)));
-    json_object_set_new(o, "differing_cumulative",
-                        dumped ? json_integer(row->cumulative) : json_null());
-    json_object_set_new(o, "differing_isolated",
-                        dumped ? json_integer(row->isolated) : json_null());
+    page_json_set(&o, "index", json_integer(r->device.index[row->value]));
+    page_json_set(&o, "name", page_json_text(g->value[row->value].name));
+    page_json_set(&o, "node", page_json_text(g->node[row->node].name));
+    page_json_set(&o, "op", json_string(op_of(r, row->node)));
+    page_json_set(&o, "verdict", json_string(blame_verdict_name(row->verdict)));
+    page_json_set(&o, "differing_cumulative", dumped ? json_integer(row->cumulative) : json_null());
+    page_json_set(&o, "differing_isolated", dumped ? json_integer(row->isolated) : json_null());
     if (row->verdict == BLAME_SUSPECT)
-        json_object_set_new(o, "region", json_region(r, row->region));
+        page_json_set(&o, "region", json_region(r, row->region));
     return o;
 }
 
@@ -157,13 +155,14 @@ assay_status blame_write_json(const blame_report *r, const char *path, assay_err
 {
     json_t *faults = json_array(), *nodes = json_array(), *o = json_object();
     for (int i = 0; i < r->n_faults; i++)
-        json_array_append_new(faults, json_fault(r, &r->fault[i]));
+        page_json_add(&faults, json_fault(r, &r->fault[i]));
     for (int i = 0; i < r->device.graph->n_nodes; i++)
-        json_array_append_new(nodes, json_row(r, &r->row[i]));
-    json_object_set_new(o, "verdict", json_string(r->n_faults ? "fault" : "clean"));
-    json_object_set_new(o, "faults", faults);
-    json_object_set_new(o, "nodes", nodes);
-    json_object_set(o, "not_compared", r->device.extra);
+        page_json_add(&nodes, json_row(r, &r->row[i]));
+    page_json_set(&o, "verdict", json_string(r->n_faults ? "fault" : "clean"));
+    page_json_set(&o, "faults", faults);
+    page_json_set(&o, "nodes", nodes);
+    if (r->device.extra)
+        page_json_set(&o, "not_compared", json_incref(r->device.extra));
     assay_status status = page_json_write(path, o, err);
     json_decref(o);
     return status;

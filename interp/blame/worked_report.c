@@ -4,6 +4,7 @@
 
 #include "interp/blame/worked.h"
 #include "interp/golden/bundle.h"
+#include "interp/page/json.h"
 
 enum { NAME = 26, TEXT = 48, MOST_OTHERS = 24 };
 
@@ -106,21 +107,20 @@ static json_t *json_value(const blame_report *r, const blame_worked *w, int64_t 
     memcpy(&f, &bits, sizeof f);
     if (type_of(r, w)->elem.kind != ASSAY_KIND_F32)
         return json_integer(value);
-    json_t *real = json_real((double)f);
-    return real ? real : json_null();
+    return page_json_number((double)f);
 }
 
 static json_t *json_cause(const blame_worked *w)
 {
     json_t *o = json_object();
-    json_object_set_new(o, "class", json_string(w->fault->class));
-    json_object_set_new(o, "detail", golden_json_name(w->fault->detail));
-    json_object_set_new(o, "trace", explain_json(&w->under));
-    json_object_set_new(o, "parts",
-                        w->parts < 0 ? json_null()
-                                     : json_string(w->pair[w->parts].a >= 0
-                                                       ? w->trace.step[w->pair[w->parts].a].name
-                                                       : w->under.step[w->pair[w->parts].b].name));
+    page_json_set(&o, "class", json_string(w->fault->class));
+    page_json_set(&o, "detail", page_json_text(w->fault->detail));
+    page_json_set(&o, "trace", explain_json(&w->under));
+    page_json_set(&o, "parts",
+                  w->parts < 0 ? json_null()
+                               : json_string(w->pair[w->parts].a >= 0
+                                                 ? w->trace.step[w->pair[w->parts].a].name
+                                                 : w->under.step[w->pair[w->parts].b].name));
     return o;
 }
 
@@ -130,20 +130,20 @@ json_t *blame_worked_json(const blame_report *r, const blame_worked *w)
     const assay_node *n = &d->graph->node[r->row[w->row].node];
     json_t *o = json_object(), *others = json_array();
     char place[96];
-    json_object_set_new(o, "node", golden_json_name(n->name));
-    json_object_set_new(o, "name", golden_json_name(d->graph->value[n->out[0]].name));
-    json_object_set_new(o, "op", json_string(assay_op_get(n->op)->name));
-    json_object_set_new(o, "element",
-                        json_string(explain_place(type_of(r, w), w->element, place, sizeof place)));
-    json_object_set_new(o, "sample", json_integer(d->number[w->sample]));
-    json_object_set_new(o, "golden", json_value(r, w, w->golden));
-    json_object_set_new(o, "replayed", json_value(r, w, w->trace.value));
-    json_object_set_new(o, "device", w->observed ? json_value(r, w, w->device) : json_null());
-    json_object_set_new(o, "trace", explain_json(&w->trace));
-    json_object_set_new(o, "cause", w->fault ? json_cause(w) : json_null());
+    page_json_set(&o, "node", page_json_text(n->name));
+    page_json_set(&o, "name", page_json_text(d->graph->value[n->out[0]].name));
+    page_json_set(&o, "op", json_string(assay_op_get(n->op)->name));
+    page_json_set(&o, "element",
+                  json_string(explain_place(type_of(r, w), w->element, place, sizeof place)));
+    page_json_set(&o, "sample", json_integer(d->number[w->sample]));
+    page_json_set(&o, "golden", json_value(r, w, w->golden));
+    page_json_set(&o, "replayed", json_value(r, w, w->trace.value));
+    page_json_set(&o, "device", w->observed ? json_value(r, w, w->device) : json_null());
+    page_json_set(&o, "trace", explain_json(&w->trace));
+    page_json_set(&o, "cause", w->fault ? json_cause(w) : json_null());
     for (int i = 0; i < w->n_other; i++)
-        json_array_append_new(others, json_pack("{s:s, s:s}", "class", w->other[i].class, "detail",
-                                                w->other[i].detail));
-    json_object_set_new(o, "counterfactuals", others);
+        page_json_add(&others, json_pack("{s:s, s:o}", "class", w->other[i].class, "detail",
+                                         page_json_text(w->other[i].detail)));
+    page_json_set(&o, "counterfactuals", others);
     return o;
 }

@@ -65,45 +65,38 @@ static void print_difference(const evaluation *e)
 
 /* ---- JSON ---- */
 
-/* JSON has no infinity and no NaN. */
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static void put_accuracy(json_t *o, const evaluation *e, const char *prefix,
+static void put_accuracy(json_t **o, const evaluation *e, const char *prefix,
                          const assay_accuracy *r)
 {
     char key[32];
     for (int k = 1; k <= ASSAY_EVAL_TOP && e->labelled; k += ASSAY_EVAL_TOP - 1) {
         snprintf(key, sizeof key, e->has_pixels ? "%spixel_top%d" : "%stop%d", prefix, k);
-        json_object_set_new(o, key, json_real(points(r, k)));
+        page_json_set(o, key, page_json_number(points(r, k)));
     }
     snprintf(key, sizeof key, "%smean_iou", prefix);
     if (e->labelled && e->has_pixels)
-        json_object_set_new(o, key, number(100.0 * r->mean_iou));
+        page_json_set(o, key, page_json_number(100.0 * r->mean_iou));
 }
 
 static int write_json(const evaluation *e, const char *path)
 {
     const assay_fidelity *f = &e->result;
-    json_t *o = json_pack("{s:s,s:I,s:s}", "scheme", e->name, "samples",
-                          (json_int_t)(e->labelled ? f->other.samples : f->samples), "outputs",
-                          f->other.digest);
+    json_t *o = json_object();
     assay_error err;
-    assay_status status;
 
-    if (o)
-        put_accuracy(o, e, "", &f->other);
-    if (o && e->twin) {
-        put_accuracy(o, e, "float_", &f->reference);
-        json_object_set_new(o, "sqnr_db", number(f->output_sqnr));
-        json_object_set_new(o, "mse", number(f->output_mse));
-        json_object_set_new(o, "agreement",
-                            f->compared ? json_real(100.0 * (double)f->agree / (double)f->compared)
-                                        : json_null());
+    page_json_set(&o, "scheme", page_json_text(e->name));
+    page_json_set(&o, "samples", json_integer(e->labelled ? f->other.samples : f->samples));
+    page_json_set(&o, "outputs", json_string(f->other.digest));
+    put_accuracy(&o, e, "", &f->other);
+    if (e->twin) {
+        put_accuracy(&o, e, "float_", &f->reference);
+        page_json_set(&o, "sqnr_db", page_json_number(f->output_sqnr));
+        page_json_set(&o, "mse", page_json_number(f->output_mse));
+        page_json_set(&o, "agreement",
+                      f->compared ? json_real(100.0 * (double)f->agree / (double)f->compared)
+                                  : json_null());
     }
-    status = o ? page_json_write(path, o, &err) : assay_out_of_memory(&err);
+    const assay_status status = page_json_write(path, o, &err);
     json_decref(o);
     return !status ? CLI_OK : cli_failed(&err);
 }

@@ -57,35 +57,38 @@ static void print_table(const assay_sensitivity *s)
     print_whole(&s->whole);
 }
 
-/* JSON has no infinity and no NaN. */
-static json_t *ratio(double db)
+static json_t *json_row(const assay_sensitivity_row *r)
 {
-    return isfinite(db) ? json_real(db) : json_null();
+    json_t *o = json_object();
+    char elem[8];
+    page_json_set(&o, "node", page_json_text(r->node));
+    page_json_set(&o, "op", json_string(r->op));
+    page_json_set(&o, "value", page_json_text(r->value));
+    page_json_set(&o, "type", json_string(assay_elem_print(r->elem, elem)));
+    page_json_set(&o, "isolated_db", page_json_number(r->isolated));
+    page_json_set(&o, "cumulative_db", page_json_number(r->cumulative));
+    page_json_set(&o, "alone_db", page_json_number(r->alone.output_sqnr));
+    page_json_set(&o, "alone_drop", page_json_number(measure_fidelity_drop(&r->alone)));
+    page_json_set(&o, "without_db", page_json_number(r->without.output_sqnr));
+    page_json_set(&o, "without_drop", page_json_number(measure_fidelity_drop(&r->without)));
+    return o;
 }
 
 static int write_json(const char *path, const assay_sensitivity *s)
 {
-    json_t *rows = json_array(), *o;
+    const assay_fidelity *whole = &s->whole;
+    json_t *rows = json_array(), *o = json_object();
     assay_error err;
-    char elem[8];
 
-    for (int i = 0; i < s->n; i++) {
-        const assay_sensitivity_row *r = &s->row[i];
-        json_array_append_new(
-            rows, json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "node", r->node, "op",
-                            r->op, "value", r->value, "type", assay_elem_print(r->elem, elem),
-                            "isolated_db", ratio(r->isolated), "cumulative_db",
-                            ratio(r->cumulative), "alone_db", ratio(r->alone.output_sqnr),
-                            "alone_drop", ratio(measure_fidelity_drop(&r->alone)), "without_db",
-                            ratio(r->without.output_sqnr), "without_drop",
-                            ratio(measure_fidelity_drop(&r->without))));
-    }
-    o = json_pack("{s:o,s:f,s:o,s:s,s:I,s:o}", "output_db", ratio(s->whole.output_sqnr),
-                  "output_mse", s->whole.output_mse, "drop",
-                  ratio(measure_fidelity_drop(&s->whole)), "drop_of",
-                  measure_fidelity_drop_name(&s->whole), "samples", (json_int_t)s->whole.samples,
-                  "nodes", rows);
-    const assay_status status = o ? page_json_write(path, o, &err) : assay_out_of_memory(&err);
+    page_json_set(&o, "output_db", page_json_number(whole->output_sqnr));
+    page_json_set(&o, "output_mse", page_json_number(whole->output_mse));
+    page_json_set(&o, "drop", page_json_number(measure_fidelity_drop(whole)));
+    page_json_set(&o, "drop_of", json_string(measure_fidelity_drop_name(whole)));
+    page_json_set(&o, "samples", json_integer(whole->samples));
+    for (int i = 0; i < s->n; i++)
+        page_json_add(&rows, json_row(&s->row[i]));
+    page_json_set(&o, "nodes", rows);
+    const assay_status status = page_json_write(path, o, &err);
     json_decref(o);
     return !status ? CLI_OK : cli_failed(&err);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "interp/explain/explain.h"
+#include "interp/page/json.h"
 
 void explain_add(explain_trace *t, char *name, char *text)
 {
@@ -100,12 +101,12 @@ json_t *explain_json(const explain_trace *t)
 {
     json_t *o = json_object(), *steps = json_array();
     for (int i = 0; i < t->n; i++)
-        json_array_append_new(
-            steps, json_pack("{s:s, s:s}", "name", t->step[i].name, "text", t->step[i].text));
-    json_object_set_new(o, "steps", steps);
+        page_json_add(&steps, json_pack("{s:o, s:o}", "name", page_json_text(t->step[i].name),
+                                        "text", page_json_text(t->step[i].text)));
+    page_json_set(&o, "steps", steps);
     if (!t->is_float)
-        json_object_set_new(o, "value", json_integer(t->value));
+        page_json_set(&o, "value", json_integer(t->value));
     if (t->honest)
-        json_object_set_new(o, "note", json_string(t->honest));
+        page_json_set(&o, "note", page_json_text(t->honest));
     return o;
 }

@@ -95,8 +95,6 @@ assay_status golden_dump_npy(const char *path, const assay_type *type, const voi
 const char *golden_dtype_name(assay_elem e);
 
 /* ---- JSON pieces (interp/golden/bundle_json.c); new references, NULL when out of memory ---- */
-/* A name as it is, or, where its bytes are no UTF-8, with those that are none as \xHH. */
-json_t *golden_json_name(const char *name);
 json_t *golden_json_type(const assay_type *t); /* dtype, bits, shape, scale, zero_point, axis */
 json_t *golden_json_node(const assay_graph *g, int node, const assay_scheme_vtable *vt,
                          const assay_unit *unit);

@@ -1,35 +1,12 @@
 /* Types and nodes as JSON, and types back. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/core/attr.h"
 #include "graph/memory.h"
 #include "interp/golden/bundle.h"
-#include "interp/page/utf8.h"
-
-json_t *golden_json_name(const char *name)
-{
-    char *escaped = malloc(4 * strlen(name) + 1), *to = escaped;
-    json_t *o;
-    if (!escaped)
-        return NULL;
-    for (const char *p = name; *p;) {
-        const size_t n = page_utf8_character(p);
-        if (n == 0) {
-            to += sprintf(to, "\\x%02x", (unsigned char)*p++);
-            continue;
-        }
-        memcpy(to, p, n);
-        to += n;
-        p += n;
-    }
-    *to = 0;
-    o = json_string(escaped);
-    free(escaped);
-    return o;
-}
+#include "interp/page/json.h"
 
 size_t golden_bundle_parameters(const assay_scheme_vtable *vt, const assay_unit *unit,
                                 assay_unit_param list[ASSAY_BUNDLE_PARAMETERS])
@@ -46,7 +23,7 @@ static json_t *scales(const assay_qparams *q)
         return json_real((double)q->scale[0]);
     a = json_array();
     for (size_t i = 0; i < q->count; i++)
-        json_array_append_new(a, json_real((double)q->scale[i]));
+        page_json_add(&a, json_real((double)q->scale[i]));
     return a;
 }
 
@@ -57,7 +34,7 @@ static json_t *zero_points(const assay_qparams *q)
         return json_integer(q->zero_point[0]);
     a = json_array();
     for (size_t i = 0; i < q->count; i++)
-        json_array_append_new(a, json_integer(q->zero_point[i]));
+        page_json_add(&a, json_integer(q->zero_point[i]));
     return a;
 }
 
@@ -66,18 +43,18 @@ json_t *golden_json_type(const assay_type *t)
     json_t *o = json_object();
     json_t *shape = json_array();
 
-    json_object_set_new(o, "dtype", json_string(golden_dtype_name(t->elem)));
-    json_object_set_new(o, "bits", json_integer(t->elem.bits));
+    page_json_set(&o, "dtype", json_string(golden_dtype_name(t->elem)));
+    page_json_set(&o, "bits", json_integer(t->elem.bits));
     for (int d = 0; d < t->rank; d++)
-        json_array_append_new(shape, json_integer(t->dim[d]));
-    json_object_set_new(o, "shape", shape);
+        page_json_add(&shape, json_integer(t->dim[d]));
+    page_json_set(&o, "shape", shape);
     if (t->q.granularity != ASSAY_Q_NONE) {
-        json_object_set_new(o, "scale", scales(&t->q));
-        json_object_set_new(o, "zero_point", zero_points(&t->q));
+        page_json_set(&o, "scale", scales(&t->q));
+        page_json_set(&o, "zero_point", zero_points(&t->q));
         if (t->q.granularity != ASSAY_Q_TENSOR)
-            json_object_set_new(o, "axis", json_integer(t->q.axis));
+            page_json_set(&o, "axis", json_integer(t->q.axis));
         if (t->q.granularity == ASSAY_Q_BLOCK)
-            json_object_set_new(o, "block", json_integer(t->q.block));
+            page_json_set(&o, "block", json_integer(t->q.block));
     }
     return o;
 }
@@ -86,8 +63,7 @@ static json_t *names(const assay_graph *g, const int *ids, int n)
 {
     json_t *a = json_array();
     for (int i = 0; i < n; i++)
-        json_array_append_new(a,
-                              ids[i] < 0 ? json_null() : golden_json_name(g->value[ids[i]].name));
+        page_json_add(&a, ids[i] < 0 ? json_null() : page_json_text(g->value[ids[i]].name));
     return a;
 }
 
@@ -100,10 +76,19 @@ static json_t *parameters(const assay_scheme_vtable *vt, const assay_unit *unit)
     for (size_t i = 0; i < n; i++) {
         json_t *a = json_array();
         for (size_t k = 0; k < list[i].count; k++)
-            json_array_append_new(a, json_integer(list[i].value[k]));
-        json_object_set_new(o, list[i].name, a);
+            page_json_add(&a, json_integer(list[i].value[k]));
+        page_json_set(&o, list[i].name, a);
     }
     return o;
+}
+
+/* JSON has neither infinities nor NaN: those as text. */
+static json_t *number(float x)
+{
+    return isfinite(x) ? json_real((double)x)
+                       : json_string(isnan(x)   ? "nan"
+                                     : x > 0.0f ? "inf"
+                                                : "-inf");
 }
 
 static json_t *attribute(const assay_attr_field *f, const assay_attrs *attrs)
@@ -116,21 +101,19 @@ static json_t *attribute(const assay_attr_field *f, const assay_attrs *attrs)
         return json_integer(*(const int64_t *)at);
     case 'B':
         return json_boolean(*(const bool *)at);
-    case 'F': /* JSON has no infinities: as text, "inf" */
-        return isfinite(*(const float *)at)
-                   ? json_real((double)*(const float *)at)
-                   : json_string(*(const float *)at > 0.0f ? "inf" : "-inf");
+    case 'F':
+        return number(*(const float *)at);
     case 'E':
         return json_string(f->names[*(const int *)at]);
     case 'L':
         a = json_array();
         for (int i = 0; i < ((const assay_list *)at)->n; i++)
-            json_array_append_new(a, json_integer(((const assay_list *)at)->v[i]));
+            page_json_add(&a, json_integer(((const assay_list *)at)->v[i]));
         return a;
     default:
         a = json_array();
         for (int i = 0; i < ((const assay_float_list *)at)->n; i++)
-            json_array_append_new(a, json_real((double)((const assay_float_list *)at)->v[i]));
+            page_json_add(&a, number(((const assay_float_list *)at)->v[i]));
         return a;
     }
 }
@@ -141,14 +124,14 @@ static json_t *attributes(const assay_node *n)
     json_t *o = json_object();
 
     for (int i = 0; i < info->n_fields; i++)
-        json_object_set_new(o, info->field[i].name, attribute(&info->field[i], &n->attr));
+        page_json_set(&o, info->field[i].name, attribute(&info->field[i], &n->attr));
     if (isfinite(n->act_lo))
-        json_object_set_new(o, "act_lo", json_real((double)n->act_lo));
+        page_json_set(&o, "act_lo", json_real((double)n->act_lo));
     if (isfinite(n->act_hi))
-        json_object_set_new(o, "act_hi", json_real((double)n->act_hi));
+        page_json_set(&o, "act_hi", json_real((double)n->act_hi));
     if (n->has_code_bounds) {
-        json_object_set_new(o, "code_lo", json_integer(n->code_lo));
-        json_object_set_new(o, "code_hi", json_integer(n->code_hi));
+        page_json_set(&o, "code_lo", json_integer(n->code_lo));
+        page_json_set(&o, "code_hi", json_integer(n->code_hi));
     }
     return o;
 }
@@ -159,13 +142,13 @@ json_t *golden_json_node(const assay_graph *g, int node, const assay_scheme_vtab
     const assay_node *n = &g->node[node];
     json_t *o = json_object();
 
-    json_object_set_new(o, "name", golden_json_name(n->name));
-    json_object_set_new(o, "op", json_string(assay_op_get(n->op)->name));
-    json_object_set_new(o, "inputs", names(g, n->in, n->n_in));
-    json_object_set_new(o, "outputs", names(g, n->out, n->n_out));
-    json_object_set_new(o, "attributes", attributes(n));
+    page_json_set(&o, "name", page_json_text(n->name));
+    page_json_set(&o, "op", json_string(assay_op_get(n->op)->name));
+    page_json_set(&o, "inputs", names(g, n->in, n->n_in));
+    page_json_set(&o, "outputs", names(g, n->out, n->n_out));
+    page_json_set(&o, "attributes", attributes(n));
     if (unit)
-        json_object_set_new(o, "parameters", parameters(vt, unit));
+        page_json_set(&o, "parameters", parameters(vt, unit));
     return o;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/files/files.h"
+#include "graph/files/json.h"
 #include "graph/files/memory.h"
 #include "graph/memory.h"
 #include "interp/golden/bundle_writer.h"
@@ -26,12 +27,12 @@ static json_t *input_entry(const assay_bundle_writer *w, int64_t record, int slo
     json_t *entry = golden_json_type(&v->type);
     char hex[33];
     golden_digest_print(r->tensor[record * r->n_slots + slot], hex);
-    json_object_set_new(entry, "name", golden_json_name(v->name));
+    page_json_set(&entry, "name", page_json_text(v->name));
     if (w->options.samples > 1)
-        json_object_set_new(entry, "sample", json_integer(r->sample[record]));
+        page_json_set(&entry, "sample", json_integer(r->sample[record]));
     if (source)
-        json_object_set_new(entry, "file", golden_json_name(source));
-    json_object_set_new(entry, "xxh3", json_string(hex));
+        page_json_set(&entry, "file", page_json_text(source));
+    page_json_set(&entry, "xxh3", json_string(hex));
     return entry;
 }
 
@@ -41,10 +42,7 @@ static json_t *input_list(const assay_bundle_writer *w)
     json_t *a = json_array();
     for (int64_t k = 0; k < w->records.n; k++)
         for (int i = 0; i < w->program->graph->n_inputs && a; i++)
-            if (json_array_append_new(a, input_entry(w, k, i)) != 0) {
-                json_decref(a);
-                a = NULL;
-            }
+            page_json_add(&a, input_entry(w, k, i));
     return a;
 }
 
@@ -80,7 +78,7 @@ static assay_status put_parameters(assay_bundle_writer *w, int node, char part[A
     return status;
 }
 
-static assay_status add_nodes(assay_bundle_writer *w, json_t *m, assay_error *err)
+static assay_status add_nodes(assay_bundle_writer *w, json_t **m, assay_error *err)
 {
     const assay_program *p = w->program;
     json_t *a = json_array();
@@ -90,10 +88,10 @@ static assay_status add_nodes(assay_bundle_writer *w, json_t *m, assay_error *er
         char part[ASSAY_BUNDLE_PART];
         status = put_parameters(w, n, part, err);
         if (*part)
-            json_object_set_new(o, "parameter_files", json_string(part));
-        json_array_append_new(a, o);
+            page_json_set(&o, "parameter_files", json_string(part));
+        page_json_add(&a, o);
     }
-    json_object_set_new(m, "nodes", a);
+    page_json_set(m, "nodes", a);
     return status;
 }
 
@@ -102,7 +100,7 @@ static json_t *form_list(unsigned forms)
     json_t *a = json_array();
     for (unsigned form = 1; form & ASSAY_DUMP_ALL; form <<= 1)
         if (forms & form)
-            json_array_append_new(a, json_string(golden_dump_name((enum assay_dump_format)form)));
+            page_json_add(&a, json_string(golden_dump_name((enum assay_dump_format)form)));
     return a;
 }
 
@@ -123,12 +121,13 @@ static assay_status bundle_digest(const assay_bundle_records *r, char hex[33], a
     return ASSAY_OK;
 }
 
-/* The manifest, whose list of tensors is empty as yet, with that list and sealed. */
+/* The manifest, whose list of tensors is empty as yet, with that list and sealed; NULL, which
+ * memory was short for, is an error here. */
 static assay_status print_manifest(const assay_bundle_writer *w, const json_t *m, file_memory *all,
                                    assay_error *err)
 {
     static const char list[] = "\n \"tensors\": [";
-    char *text = json_dumps(m, ASSAY_JSON_FORMAT), hex[33] = "";
+    char *text = file_json_text(m, ASSAY_JSON_FORMAT), hex[33] = "";
     char *rest = text ? strstr(text, list) + strlen(list) : NULL;
     FILE *f = text ? file_memory_open(all) : NULL;
     assay_status status = f ? ASSAY_OK : no_memory(err);
@@ -153,23 +152,22 @@ static json_t *origin(const assay_bundle_writer *w)
 {
     const assay_program *p = w->program;
     json_t *m = json_object();
-    json_object_set_new(m, "format", json_string("assay-golden-1"));
-    json_object_set_new(m, "assay", json_string(ASSAY_VERSION));
-    json_object_set_new(m, "model",
-                        json_pack("{s:o,s:s}", "file",
-                                  golden_json_name(file_base_name(w->model_file)), "xxh3",
-                                  p->graph->model_digest));
-    json_object_set_new(m, "scheme",
-                        p->scheme ? json_pack("{s:s,s:s,s:s}", "name", p->scheme->name, "xxh3",
-                                              p->scheme->digest, "text", p->scheme->text)
-                                  : json_null());
+    page_json_set(&m, "format", json_string("assay-golden-1"));
+    page_json_set(&m, "assay", json_string(ASSAY_VERSION));
+    page_json_set(&m, "model",
+                  json_pack("{s:o,s:s}", "file", page_json_text(file_base_name(w->model_file)),
+                            "xxh3", p->graph->model_digest));
+    page_json_set(&m, "scheme",
+                  p->scheme ? json_pack("{s:s,s:s,s:s}", "name", p->scheme->name, "xxh3",
+                                        p->scheme->digest, "text", p->scheme->text)
+                            : json_null());
     if (w->preprocessing)
-        json_object_set_new(m, "preprocessing", golden_json_name(w->preprocessing));
+        page_json_set(&m, "preprocessing", page_json_text(w->preprocessing));
     if (w->options.sequence)
-        json_object_set_new(m, "sequence", json_true());
-    json_object_set_new(m, "forms", form_list(w->options.forms));
+        page_json_set(&m, "sequence", json_true());
+    page_json_set(&m, "forms", form_list(w->options.forms));
     if (w->options.hex_bits)
-        json_object_set_new(m, "hex_bits", json_integer(w->options.hex_bits));
+        page_json_set(&m, "hex_bits", json_integer(w->options.hex_bits));
     return m;
 }
 
@@ -177,25 +175,24 @@ assay_status golden_bundle_manifest(assay_bundle_writer *w, char digest[33], fil
                                     assay_error *err)
 {
     const assay_program *p = w->program;
-    json_t *m = origin(w), *graph = json_object(), *inputs = input_list(w);
-    assay_status status = m && graph && inputs ? ASSAY_OK : no_memory(err);
+    json_t *m = origin(w), *graph = json_object();
+    assay_status status;
 
     if (!w->options.digests_only) {
-        json_object_set_new(graph, "file", json_string("graph.assay"));
-        json_object_set_new(graph, "xxh3", json_string(w->graph_digest));
+        page_json_set(&graph, "file", json_string("graph.assay"));
+        page_json_set(&graph, "xxh3", json_string(w->graph_digest));
     }
-    json_object_set_new(m, "inputs", inputs);
-    json_object_set_new(m, "graph", graph);
-    if (!status)
-        status = add_nodes(w, m, err);
-    json_object_set(m, "constants", w->constants);
-    json_object_set_new(m, "tensors", json_array()); /* filled in as text */
+    page_json_set(&m, "inputs", input_list(w));
+    page_json_set(&m, "graph", graph);
+    status = add_nodes(w, &m, err);
+    page_json_set(&m, "constants", json_incref(w->constants));
+    page_json_set(&m, "tensors", json_array()); /* filled in as text */
     if (!status)
         status = bundle_digest(&w->records, digest, err);
     if (p->scheme)
-        json_object_set_new(m, "contract", golden_contract_json(p));
+        page_json_set(&m, "contract", golden_contract_json(p));
     if (!status) {
-        json_object_set_new(m, "digest", json_string(digest));
+        page_json_set(&m, "digest", json_string(digest));
         status = print_manifest(w, m, text, err);
     }
     json_decref(m);

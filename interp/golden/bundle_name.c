@@ -3,16 +3,15 @@
 #include <string.h>
 
 #include "interp/golden/bundle_writer.h"
-#include "interp/page/json.h"
+#include "interp/page/utf8.h"
 
 void golden_bundle_stem(int index, const char *op, const char *name, char stem[ASSAY_BUNDLE_STEM])
 {
     char *p;
-    json_t *shown = golden_json_name(name); /* as the manifest has it: readers find files by that */
-    const char *text = shown ? json_string_value(shown) : name;
+    char shown[160 + 4]; /* as the manifest has it: readers find files by that */
 
-    snprintf(stem, ASSAY_BUNDLE_STEM, "%04d_%s_%.160s", index, op, text);
-    json_decref(shown);
+    page_utf8_escape(name, shown, sizeof shown);
+    snprintf(stem, ASSAY_BUNDLE_STEM, "%04d_%s_%.160s", index, op, shown);
     for (p = stem; *p; p++)
         if (!((*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
               *p == '_' || *p == '-' || *p == '.'))

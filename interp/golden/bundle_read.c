@@ -107,6 +107,8 @@ static assay_status read_manifest(assay_bundle *b, assay_error *err)
     b->sealed = is_sealed((const char *)text, size);
     b->manifest = json_loadb((const char *)text, size, JSON_REJECT_DUPLICATES, &json_error);
     free(text);
+    if (!b->manifest && json_error.line < 0) /* it did not come to read */
+        return assay_out_of_memory_for(err, "%s", path);
     if (!b->manifest)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: %s", path, json_error.line,
                           json_error.column, json_error.text);

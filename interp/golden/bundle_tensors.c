@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/core/buf.h"
+#include "graph/files/json.h"
 #include "graph/memory.h"
 #include "interp/golden/bundle_writer.h"
 #include "interp/page/json.h"
@@ -39,19 +40,22 @@ static json_t *common_fields(const assay_graph *g, int value)
     const char *layout = layout_of(g, value);
     json_t *o = json_object(), *type = golden_json_type(&v->type);
     if (v->source_index >= 0)
-        json_object_set_new(o, "source_index", json_integer(v->source_index));
-    json_object_set_new(o, "name", golden_json_name(v->name));
-    json_object_set_new(o, "op", json_string(golden_bundle_op(g, value)));
-    json_object_update(o, type);
+        page_json_set(&o, "source_index", json_integer(v->source_index));
+    page_json_set(&o, "name", page_json_text(v->name));
+    page_json_set(&o, "op", json_string(golden_bundle_op(g, value)));
+    if (!type || json_object_update(o, type) != 0) {
+        json_decref(o);
+        o = NULL;
+    }
     json_decref(type);
-    json_object_set_new(o, "layout", layout ? json_string(layout) : json_null());
+    page_json_set(&o, "layout", layout ? json_string(layout) : json_null());
     return o;
 }
 
 /* The fields of an object as lines of an entry, without its braces; malloc'd, or NULL. */
 static char *lines_of(json_t *o)
 {
-    char *text = json_dumps(o, ASSAY_JSON_FORMAT);
+    char *text = file_json_text(o, ASSAY_JSON_FORMAT);
     const char *end = text ? text + strlen(text) - 2 : NULL; /* newline and brace */
     assay_buf lines = {.failed = !text};
     for (const char *p = text + 1; text && p < end; p++) {

@@ -12,6 +12,7 @@
 #include "graph/text/text.h"
 #include "interp/golden/bundle_files.h"
 #include "interp/golden/bundle_writer.h"
+#include "interp/page/json.h"
 
 static assay_status no_memory(assay_error *err)
 {
@@ -42,10 +43,11 @@ static assay_status put_constant(void *user, const assay_graph *g, int value, co
     char part[ASSAY_TEXT_FILE_NAME + 16];
 
     snprintf(part, sizeof part, "constants/%s", file);
-    json_object_set_new(entry, "name", golden_json_name(v->name));
-    json_object_set_new(entry, "file", json_string(part));
-    json_object_set_new(entry, "xxh3", json_string(digest));
-    if (!entry || json_array_append_new(w->constants, entry) != 0)
+    page_json_set(&entry, "name", page_json_text(v->name));
+    page_json_set(&entry, "file", json_string(part));
+    page_json_set(&entry, "xxh3", json_string(digest));
+    page_json_add(&w->constants, entry);
+    if (!w->constants)
         return no_memory(err);
     part[strlen(part) - strlen(".npy")] = 0;
     return golden_bundle_put(w, part, w->options.forms, &v->type, v->data, err);

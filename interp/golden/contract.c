@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "interp/page/json.h"
 #include "schemes/node/admit.h"
 
 enum class { EXACT, NOT_EXACT, OUTSIDE, FLOAT_EXACT, FLOAT, CLASSES };
@@ -168,24 +169,23 @@ json_t *golden_contract_json(const assay_program *p)
         json_t *ops = json_object();
         for (int op = 0; op < ASSAY_OP_COUNT; op++)
             if (t.count[c][op])
-                json_object_set_new(ops, assay_op_get((assay_op)op)->name,
-                                    json_integer(t.count[c][op]));
-        json_object_set_new(o, class_key[c], ops);
+                page_json_set(&ops, assay_op_get((assay_op)op)->name, json_integer(t.count[c][op]));
+        page_json_set(&o, class_key[c], ops);
     }
     if (p->graph->quantized_for)
-        json_object_set_new(o, "quantized_for", json_string(p->graph->quantized_for));
+        page_json_set(&o, "quantized_for", page_json_text(p->graph->quantized_for));
     words = json_object();
     for (int k = 0; k < 3; k++) {
         const char *text = assay_scheme_contract(p->scheme, (enum assay_contract)k);
         if (text)
-            json_object_set_new(words, words_key[k], json_string(text));
+            page_json_set(&words, words_key[k], page_json_text(text));
     }
-    json_object_set_new(o, "words", words);
+    page_json_set(&o, "words", words);
     if (t.total[OUTSIDE]) {
         json_t *why = json_array();
         for (int i = 0; i < t.n_why; i++)
-            json_array_append_new(why, json_string(t.why[i]));
-        json_object_set_new(o, "outside_why", why);
+            page_json_add(&why, page_json_text(t.why[i]));
+        page_json_set(&o, "outside_why", why);
     }
     return o;
 }

@@ -1,6 +1,5 @@
 /* A diff as text, JSON and JUnit. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,30 +68,26 @@ static const char *kind_name(const assay_diff_row *r)
     return r->result.pass ? "same" : "different";
 }
 
-/* JSON has no infinity: a measure that is not finite is null. */
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *json_row(const assay_diff_row *r)
 {
-    json_t *o = json_pack("{s:s,s:s,s:I,s:i,s:s}", "name", r->name, "op", r->op, "sample",
-                          (json_int_t)r->sample, "index", r->index, "verdict", kind_name(r));
-    if (!o)
-        return NULL;
+    json_t *o = json_object();
+    page_json_set(&o, "name", page_json_text(r->name));
+    page_json_set(&o, "op", json_string(r->op));
+    page_json_set(&o, "sample", json_integer(r->sample));
+    page_json_set(&o, "index", json_integer(r->index));
+    page_json_set(&o, "verdict", json_string(kind_name(r)));
     if (r->note[0])
-        json_object_set_new(o, "note", json_string(r->note));
+        page_json_set(&o, "note", page_json_text(r->note));
     if (r->kind == ASSAY_DIFF_COMPARED) {
-        json_object_set_new(o, "elements", json_integer(r->result.elements));
-        json_object_set_new(o, "differing", json_integer(r->result.differing));
-        json_object_set_new(o, "mismatches", json_integer(r->result.mismatches));
-        json_object_set_new(o, "first", json_integer(r->result.first));
-        json_object_set_new(o, "max_lsb", number(r->result.max_lsb));
-        json_object_set_new(o, "max_abs", number(r->result.max_abs));
-        json_object_set_new(o, "max_rel", number(r->result.max_rel));
-        json_object_set_new(o, "cosine", number(r->result.cosine));
-        json_object_set_new(o, "sqnr_db", number(r->result.sqnr));
+        page_json_set(&o, "elements", json_integer(r->result.elements));
+        page_json_set(&o, "differing", json_integer(r->result.differing));
+        page_json_set(&o, "mismatches", json_integer(r->result.mismatches));
+        page_json_set(&o, "first", json_integer(r->result.first));
+        page_json_set(&o, "max_lsb", page_json_number(r->result.max_lsb));
+        page_json_set(&o, "max_abs", page_json_number(r->result.max_abs));
+        page_json_set(&o, "max_rel", page_json_number(r->result.max_rel));
+        page_json_set(&o, "cosine", page_json_number(r->result.cosine));
+        page_json_set(&o, "sqnr_db", page_json_number(r->result.sqnr));
     }
     return o;
 }
@@ -103,11 +98,11 @@ static json_t *json_element(const assay_diff *d, const assay_diff_element *e)
     json_t *at = json_array();
 
     for (int k = 0; k < e->rank; k++)
-        json_array_append_new(at, json_integer(e->at[k]));
-    json_object_set_new(o, "tensor", json_string(d->row[e->row].name));
-    json_object_set_new(o, "at", at);
-    json_object_set_new(o, "a", e->codes ? json_integer(e->code_a) : number(e->real_a));
-    json_object_set_new(o, "b", e->codes ? json_integer(e->code_b) : number(e->real_b));
+        page_json_add(&at, json_integer(e->at[k]));
+    page_json_set(&o, "tensor", page_json_text(d->row[e->row].name));
+    page_json_set(&o, "at", at);
+    page_json_set(&o, "a", e->codes ? json_integer(e->code_a) : page_json_number(e->real_a));
+    page_json_set(&o, "b", e->codes ? json_integer(e->code_b) : page_json_number(e->real_b));
     return o;
 }
 
@@ -116,25 +111,17 @@ assay_status golden_diff_write_json(const assay_diff *d, const char *path, assay
     json_t *o = json_pack("{s:s,s:i,s:i}", "verdict", d->n_failed ? "different" : "same",
                           "compared", d->n_compared, "different", d->n_failed);
     json_t *rows = json_array(), *elements = json_array();
-    assay_status status;
 
-    if (!o || !rows || !elements) {
-        json_decref(o);
-        json_decref(rows);
-        json_decref(elements);
-        return assay_out_of_memory_for(err, "%s", path);
-    }
-    json_object_set_new(o, "first",
-                        d->first >= 0 ? json_string(d->row[d->first].name) : json_null());
+    page_json_set(&o, "first", d->first >= 0 ? page_json_text(d->row[d->first].name) : json_null());
     for (int i = 0; i < d->n_rows; i++)
-        json_array_append_new(rows, json_row(&d->row[i]));
+        page_json_add(&rows, json_row(&d->row[i]));
     for (int i = 0; i < d->n_elements; i++)
-        json_array_append_new(elements, json_element(d, &d->element[i]));
-    json_object_set_new(o, "elements", elements);
-    json_object_set_new(o, "tensors", rows);
+        page_json_add(&elements, json_element(d, &d->element[i]));
+    page_json_set(&o, "elements", elements);
+    page_json_set(&o, "tensors", rows);
     if (d->extra)
-        json_object_set(o, "not_compared", d->extra);
-    status = page_json_write(path, o, err);
+        page_json_set(&o, "not_compared", json_incref(d->extra));
+    const assay_status status = page_json_write(path, o, err);
     json_decref(o);
     return status;
 }

@@ -1,6 +1,7 @@
 /* Tensors that only the second side of a comparison has; see extra.h. */
 #include "interp/golden/extra.h"
 #include "graph/memory.h"
+#include "interp/page/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@ json_t *golden_extra_dumps(const assay_dumps *d, const assay_bundle *a, bool mas
     json_t *names = json_array();
     for (int i = 0; i < d->n && names; i++)
         if (!golden_dumps_is_known(d, i, a, masks))
-            json_array_append_new(names, golden_json_name(d->dump[i].path));
+            page_json_add(&names, page_json_text(d->dump[i].path));
     return names;
 }
 
@@ -34,7 +35,7 @@ json_t *golden_extra_tensors(const assay_bundle *b, const assay_bundle *a)
     for (int i = 0; i < b->n_tensors && names; i++) {
         const assay_bundle_tensor *t = &b->tensor[i];
         if (!bsearch(&t, known, n, sizeof *known, by_name))
-            json_array_append_new(names, golden_json_name(t->name));
+            page_json_add(&names, page_json_text(t->name));
     }
     free(known);
     return names;

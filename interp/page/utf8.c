@@ -1,6 +1,9 @@
 /* Characters of UTF-8: their bytes. */
 #include "interp/page/utf8.h"
 
+#include <stdio.h>
+#include <string.h>
+
 size_t page_utf8_character(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -29,4 +32,21 @@ size_t page_utf8_cut(const char *text, size_t length)
         cut += step;
     }
     return cut;
+}
+
+void page_utf8_escape(const char *bytes, char *text, size_t size)
+{
+    size_t used = 0;
+    while (*bytes) {
+        const size_t n = page_utf8_character(bytes), step = n > 0 ? n : strlen("\\x00");
+        if (used + step >= size)
+            break;
+        if (n > 0)
+            memcpy(text + used, bytes, n);
+        else
+            snprintf(text + used, size - used, "\\x%02x", (unsigned char)*bytes);
+        bytes += n > 0 ? n : 1;
+        used += step;
+    }
+    text[used] = 0;
 }

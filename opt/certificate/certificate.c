@@ -10,6 +10,7 @@
 
 #include "graph/core/digest.h"
 #include "graph/core/type.h"
+#include "graph/files/json.h"
 #include "graph/text/text.h"
 
 static void hex_of(const void *bytes, size_t n, char hex[33])
@@ -23,9 +24,11 @@ static void hex_of(const void *bytes, size_t n, char hex[33])
 assay_status certificate_digest(const json_t *certificate, char hex[33], assay_error *err)
 {
     json_t *copy = json_copy((json_t *)(uintptr_t)certificate);
-    if (copy)
+    /* what json_copy (jansson 2.14) has no memory for, it leaves out */
+    const bool whole = copy && json_object_size(copy) == json_object_size(certificate);
+    if (whole)
         json_object_del(copy, "digest");
-    char *text = copy ? json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    char *text = whole ? file_json_text(copy, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     if (text)
         hex_of(text, strlen(text), hex);
     assay_status s = text ? ASSAY_OK : assay_out_of_memory(err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/files/json.h"
 #include "graph/text/text.h"
 #include "opt/certificate/certificate.h"
 
@@ -129,7 +130,7 @@ assay_status rewrite_certificate_print(json_t *certificate, const assay_graph *r
         s = certificate_digest(certificate, hex, err);
     if (!s && json_object_set_new(certificate, "digest", json_string(hex)))
         s = assay_out_of_memory(err);
-    char *text = s ? NULL : json_dumps(certificate, JSON_INDENT(1));
+    char *text = s ? NULL : file_json_text(certificate, JSON_INDENT(1));
     if (!s && !text)
         s = assay_out_of_memory(err);
     if (!s) {
