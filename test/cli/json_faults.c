@@ -1,5 +1,5 @@
-/* For LD_PRELOAD: jansson's allocation number ASSAY_JSON_FAULT, of all that a program makes, finds no
- * memory. With ASSAY_JSON_COUNT, a file, how many there were is written there at the end. */
+/* For LD_PRELOAD: jansson's allocation number ASSAY_JSON_FAULT, of all that a program makes, finds
+ * no memory. With ASSAY_JSON_COUNT, a file, how many there were is written there at the end. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
