@@ -3,6 +3,7 @@
 
   schemes/RECORD.md         schemes/record/record.def and schemes/apply/round.def
   graph/OPS.md              graph/core/op.def
+  interp/golden/MANIFEST.md interp/golden/manifest.def
   interp/cli/COMMANDS.md    the option tables, as `assay COMMAND --help` prints them
 
 Without --write a test (TAP): every page is what its source makes."""
@@ -11,7 +12,7 @@ import re
 import subprocess
 import sys
 
-ASSAY, SOURCE = sys.argv[1], sys.argv[2]
+ASSAY, SOURCE = (sys.argv + ["", ""])[1:3]
 MADE = "<!-- made by interp/howto/pages.py from {}: `interp/howto/pages.py build/assay . --write` writes it anew -->\n"
 
 
@@ -105,6 +106,37 @@ def ops():
     return "".join(out)
 
 
+OBJECTS = {  # of a manifest, in the order of the page
+    "manifest": "The manifest", "model": "`model`", "scheme": "`scheme`", "contract": "`contract`",
+    "input": "An entry of `inputs`", "graph": "`graph`", "node": "An entry of `nodes`", "constant": "An entry of `constants`",
+    "tensor": "An entry of `tensors`", "accumulators": "`accumulators` of a tensor"}
+KINDS = {"TEXT": "text", "NUMBER": "number", "NUMBERS": "number or list", "TRUE": "true", "LIST": "list", "OBJECT": "object", "DIGEST": "digest"}
+
+
+def manifest_list():
+    """(macro, arguments) of every line of manifest.def."""
+    return list(calls(lines_of(source("interp/golden/manifest.def")), ["KEY", "PARAMETER", "SUFFIX", "CONSTANTS"]))
+
+
+def manifest():
+    lines = manifest_list()
+    out = ["# The manifest of a golden bundle\n\n", MADE.format("interp/golden/manifest.def"),
+           "\n`manifest.json`, format `assay-golden-1`. A digest is XXH3-128, 32 hex digits, high half first.\n"]
+    for name, title in OBJECTS.items():
+        out.append(f"\n## {title}\n\n| key | kind | there | what |\n|---|---|---|---|\n")
+        for of, key, kind, when, doc in (a for macro, a in lines if macro == "KEY" and a[0] == name):
+            out.append(f"| `{key}` | {KINDS[kind]} | {'always' if when == 'ALWAYS' else cell(when)} | {cell(doc)} |\n")
+    out.append("\n## `parameters` of a node\n\nWhat its unit reads, as integers, one entry or one a channel. Those of floats are the bits of a float32 (of a\n"
+               "float64 where `encoding: float64`). A suffix says which of several rescales, none the output's:\n\n"
+               "| suffix | which |\n|---|---|\n")
+    out += [f"| `{a[0]}` | {cell(a[1])} |\n" for macro, a in lines if macro == "SUFFIX"]
+    out.append("\n| parameter | what |\n|---|---|\n")
+    out += [f"| `{a[0]}` | {cell(a[1])} |\n" for macro, a in lines if macro == "PARAMETER"]
+    out.append("\n| `constants` of | kind | what, in order |\n|---|---|---|\n")
+    out += [f"| {a[0]} | {'`' + a[1] + '`' if a[1] else ''} | {cell(a[2])} |\n" for macro, a in lines if macro == "CONSTANTS"]
+    return "".join(out)
+
+
 def told(*command):
     return subprocess.run([ASSAY, *command], capture_output=True, text=True, check=True).stdout
 
@@ -131,7 +163,8 @@ def commands():
     return "".join(out)
 
 
-PAGES = {"schemes/RECORD.md": record, "graph/OPS.md": ops, "interp/cli/COMMANDS.md": commands}
+PAGES = {"schemes/RECORD.md": record, "graph/OPS.md": ops, "interp/golden/MANIFEST.md": manifest,
+         "interp/cli/COMMANDS.md": commands}
 
 
 def main():
@@ -148,4 +181,5 @@ def main():
     sys.exit(failed != 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
