@@ -4,6 +4,7 @@
 #include "schemes/apply/apply.h"
 #include "schemes/apply/round.h"
 #include "schemes/apply/softfloat.h"
+#include "schemes/apply/tail.h"
 
 static inline int64_t first(const assay_unit *u, int32_t a)
 {
@@ -102,7 +103,7 @@ void apply_add_fixed_scale(const assay_unit *u, const int32_t *a, const int32_t 
         sum = apply_wrap(u->subtract ? sum - add : sum + add, 32);
         uint32_t f = apply_f32_mul(apply_f32_from_i64(sum), (uint32_t)u->k[2]);
         out[i] = apply_rescale_store(
-            o, apply_f32_to_int(apply_f32_add(f, zero), mode, INT32_MIN, INT32_MAX, 0));
+            o, apply_f32_to_int(apply_f32_add(f, zero), mode, INT32_MIN, apply_float_max(o), 0));
     }
 }
 

@@ -24,7 +24,8 @@ int64_t apply_code(const assay_rule_convert *k, uint32_t x, uint32_t scale, int6
     const bool least = k->nan == ASSAY_NAN_LEAST;
     if (k->zero_point == ASSAY_ZERO_INSIDE)
         return quotient(k, x, scale, zero, lo, hi, least ? lo : zero);
-    return zero + quotient(k, x, scale, 0, INT32_MIN, INT32_MAX, least ? INT32_MIN : 0);
+    return zero + quotient(k, x, scale, 0, INT32_MIN, hi > INT32_MAX ? hi : INT32_MAX,
+                           least ? INT32_MIN : 0);
 }
 
 void apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
@@ -38,14 +39,15 @@ void apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t 
     }
 }
 
-/* x = scale * (code - zero point), in float32, or in float64 and then rounded to float32. */
+/* x = scale * (code - zero point), in float32, or in float64 and then rounded to float32; k[0]: 1
+ * when codes are of 32 unsigned bits. */
 void apply_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
                       uint32_t *bits)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (size_t i = 0; i < n; i++) {
         size_t c = o->n > 1 ? channel + i : 0;
-        int64_t v = q[i] - u->list[0][c];
+        int64_t v = (u->k[0] ? (uint32_t)q[i] : (int64_t)q[i]) - u->list[0][c];
         uint32_t scale = (uint32_t)o->scale[c];
         if (u->rec.convert.dequantize == ASSAY_PRECISION_F32)
             bits[i] = apply_f32_mul(apply_f32_from_i64(v), scale);

@@ -24,5 +24,6 @@ assay_status derive_convert(const assay_derive *d)
     u->scale[ASSAY_OUT].n = q->count;
     u->scale[ASSAY_OUT].scale = scale;
     u->list[0] = zero;
+    u->k[0] = !to_codes && t->elem.bits == 32 && !t->elem.is_signed;
     return ASSAY_OK;
 }

@@ -176,8 +176,9 @@ static inline uint32_t derive_bits_of(float f)
 bool derive_keeps_value(enum assay_op op);
 /* Whether function.def has a line for the op. */
 bool derive_is_function(enum assay_op op);
-/* The code of a real value by the scheme's quantize rule, not saturated beyond int32. */
-int64_t derive_code_of(const assay_record *rec, float x, float scale, int32_t zero_point);
+/* The code of a real value in type t by the scheme's quantize rule, saturated to int32 (uint32
+ * where that is the type) and no further. */
+int64_t derive_code_of(const assay_record *rec, float x, const assay_type *t);
 /* The float32 bits by which that rule divides or multiplies. */
 uint32_t derive_quantize_bits(const assay_record *rec, float scale);
 

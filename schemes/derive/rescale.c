@@ -31,10 +31,12 @@ assay_status derive_memory(const assay_derive *d)
     return assay_out_of_memory_for(d->err, "node '%s'", d->spec->node);
 }
 
-int64_t derive_code_of(const assay_record *rec, float x, float scale, int32_t zero_point)
+int64_t derive_code_of(const assay_record *rec, float x, const assay_type *t)
 {
-    return apply_code(&rec->convert, derive_bits_of(x), derive_quantize_bits(rec, scale),
-                      zero_point, INT32_MIN, INT32_MAX);
+    const int64_t most = assay_elem_max(t->elem);
+    return apply_code(&rec->convert, derive_bits_of(x),
+                      derive_quantize_bits(rec, derive_scale_of(t)), derive_zero_of(t), INT32_MIN,
+                      most > INT32_MAX ? most : INT32_MAX);
 }
 
 uint32_t derive_quantize_bits(const assay_record *rec, float scale)
@@ -78,7 +80,7 @@ static int64_t bound_of(const assay_derive *d, double bound, int64_t code)
     if (d->spec->has_code_bounds &&
         bound == (double)derive_scale_of(out) * ((double)code - derive_zero_of(out)))
         return code;
-    return derive_code_of(&d->u->rec, (float)bound, derive_scale_of(out), derive_zero_of(out));
+    return derive_code_of(&d->u->rec, (float)bound, out);
 }
 
 /* The output's range and zero point; a device's own zero point takes the place of the type's, after

@@ -162,6 +162,22 @@ const char *derive_lacks(const assay_record *r, enum assay_op op)
     return is_table(r, op) && r->table.kind == ASSAY_TABLE_NONE ? "tables of functions" : NULL;
 }
 
+/* Codes travel as int32: what computes with them would take the upper half of u32 for negative
+ * numbers. */
+static bool check_width(const assay_unit_spec *spec, char *why, size_t n)
+{
+    for (int i = 0; i < spec->n_in; i++) {
+        const assay_elem e = spec->in[i].elem;
+        if (e.kind == ASSAY_KIND_INT && e.bits == 32 && !e.is_signed) {
+            snprintf(why, n,
+                     "input %d has unsigned codes of 32 bits; expected at most 31, or 32 signed",
+                     i);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* What the op class cannot do at all under this record. */
 static bool class_supports(const assay_record *r, enum assay_op op, const assay_unit_spec *spec,
                            char *why, size_t n)
@@ -216,6 +232,8 @@ bool derive_family_supports(const assay_scheme *s, const assay_unit_spec *spec, 
         if (!check_type(&spec->in[i], allows_axis(op, i), converts, i == 0 ? "input 0" : "input 1",
                         why, n))
             return false;
+    if (!converts && !check_width(spec, why, n))
+        return false;
     bool sums = c.derive == derive_weighted && assay_is_accumulator(spec->out);
     if (!is_compare(op) && op != ASSAY_OP_DEQUANTIZE && !sums &&
         !check_type(spec->out, op == ASSAY_OP_QUANTIZE, converts, "the output", why, n))

@@ -5,6 +5,7 @@
 
 #include "graph/core/attr.h"
 #include "graph/core/type.h"
+#include "schemes/apply/tail.h"
 #include "schemes/derive/derive.h"
 #include "schemes/derive/mlas.h"
 
@@ -103,11 +104,11 @@ static int64_t to_code(const assay_derive *d, float f)
         return d->u->rec.convert.nan == ASSAY_NAN_LEAST
                    ? o->lo
                    : apply_clamp_to(o->zero_point, o->lo, o->hi);
-    if (k->zero_point == ASSAY_ZERO_INSIDE)
-        return apply_rescale_store(
-            o, apply_f32_to_int(derive_bits_of(v + zero), mode, INT32_MIN, INT32_MAX, 0));
-    int64_t code = apply_f32_to_int(derive_bits_of(v), mode, INT32_MIN, INT32_MAX, 0);
-    return apply_rescale_store(o, code + o->zero_point);
+    const bool inside = k->zero_point == ASSAY_ZERO_INSIDE;
+    const int64_t code = apply_f32_to_int(derive_bits_of(inside ? v + zero : v), mode, INT32_MIN,
+                                          apply_float_max(o), 0);
+    const int32_t stored = apply_rescale_store(o, inside ? code : code + o->zero_point);
+    return o->out_bits == 32 && !o->out_signed ? (uint32_t)stored : (int64_t)stored;
 }
 
 static assay_status full(const assay_derive *d)

@@ -105,7 +105,7 @@ assay_status derive_unary(const assay_derive *d)
     if (!derive_keeps_value(u->op))
         return derive_unknown(d);
     bool clamp = u->op != ASSAY_OP_RESCALE && derive_same_params(in, out);
-    if (!clamp && u->rec.unary.rescale == ASSAY_CHANGE_TABLE && in->elem.bits <= 16)
+    if (!clamp && u->rec.unary.rescale == ASSAY_CHANGE_TABLE)
         return derive_table(d);
     u->unary = clamp ? apply_clamp : apply_rescale;
     if (clamp)

@@ -39,7 +39,7 @@ class Tensor:
         return count_of(self.shape)
 
     def file_kind(self):
-        return "%sint%d" % ("" if self.kind[1] else "u", 8 if self.kind[0] <= 8 else 16)
+        return "%sint%d" % ("" if self.kind[1] else "u", 8 if self.kind[0] <= 8 else 16 if self.kind[0] <= 16 else 32)
 
     def file_values(self):
         return self.codes
@@ -93,10 +93,11 @@ class Network:
         self.given = {name: own for name, own in self.given.items() if name in kept}
 
     def other_kind(self):
-        """A kind that the section accepts lets in, or the scheme's own."""
+        """A kind that the section accepts lets in, or the scheme's own. Nothing computes with u32."""
         rule = self.record["accepts"]
         bits = self.rng.choice([self.kind[0], rule["activation_bits"] or self.kind[0]])
-        return bits, self.kind[1] != (rule["activation_either_sign"] and self.rng.random() < 0.5)
+        signed = self.kind[1] != (rule["activation_either_sign"] and self.rng.random() < 0.5)
+        return min(bits, 31 + signed), signed
 
     def draw_scale(self, low, high):
         if self.record["types"]["power_of_two_scales"]:
