@@ -214,6 +214,10 @@ assay_status derive_pool(const assay_derive *d)
     case ASSAY_POOL_RESCALE_DIVIDE:
         if (u->op != ASSAY_OP_AVG_POOL || d->spec->flag != 0) /* padding counts */
             return by_count(d, false);
+        if (u->rec.rescale.encoding == ASSAY_ENCODE_THRESHOLDS)
+            return derive_fail(d,
+                               "pool.kind rescale-divide divides what is rescaled, but thresholds "
+                               "give no more than the output's codes (rescale.encoding)");
         u->pool = apply_pool_rescale_divide;
         return derive_ratio(d, &u->scale[ASSAY_OUT], s_in, &one, 1, s_out, "");
     case ASSAY_POOL_FLOAT_SUM:
@@ -221,7 +225,7 @@ assay_status derive_pool(const assay_derive *d)
     case ASSAY_POOL_DIVIDED_MULTIPLIER:
         return by_count(d, true);
     case ASSAY_POOL_RESCALE:
-        break;
+        return by_count(d, false);
     }
-    return by_count(d, false);
+    return derive_unknown(d);
 }

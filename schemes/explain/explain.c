@@ -12,7 +12,7 @@
 
 const char *assay_explain_shift_sign(const assay_rule_rescale *k)
 {
-    switch (k->shift_sign) {
+    switch ((enum assay_shift_sign)k->shift_sign) {
     case ASSAY_SHIFT_LEFT_OF_BITS:
         return "left of the multiplier's bits: m / 2^bits * 2^shift, so positive shifts to the "
                "left";
@@ -20,9 +20,10 @@ const char *assay_explain_shift_sign(const assay_rule_rescale *k)
         return "right, after the multiplier's own bits: m / 2^bits / 2^shift";
     case ASSAY_SHIFT_LEFT:
         return "left: m * 2^shift";
-    default:
-        return "right: m / 2^shift";
+    case ASSAY_SHIFT_RIGHT:
+        break;
     }
+    return "right: m / 2^shift";
 }
 
 static void formation(FILE *f, const assay_rule_rescale *k)
@@ -54,7 +55,7 @@ static void shift_range(FILE *f, const assay_rule_rescale *k)
 
 static void encoding(FILE *f, const assay_rule_rescale *k)
 {
-    switch (k->encoding) {
+    switch ((enum assay_encoding)k->encoding) {
     case ASSAY_ENCODE_MULTIPLIER:
         fprintf(f, "  R becomes m / 2^s: m has %d bits, rounded %s%s; ", k->multiplier_bits,
                 MODE(k->multiplier_round), k->multiplier_renormalise ? "" : ", not renormalised");
@@ -72,7 +73,8 @@ static void encoding(FILE *f, const assay_rule_rescale *k)
     case ASSAY_ENCODE_THRESHOLDS:
         fprintf(f, "  R becomes sorted thresholds: q = least code + how many are <= acc.\n");
         break;
-    default:
+    case ASSAY_ENCODE_F32:
+    case ASSAY_ENCODE_F64:
         fprintf(f, "  R stays a %s.\n",
                 k->encoding == ASSAY_ENCODE_F32 ? "float32" : "float64 (binary64)");
     }

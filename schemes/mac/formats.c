@@ -41,9 +41,11 @@ static enum assay_mac_kind kind_of(const assay_mac_layout *l, uint32_t magnitude
         return negative && magnitude == 0 ? ASSAY_MAC_NAN : ASSAY_MAC_NUMBER;
     case ASSAY_MAC_FINITE:
         return ASSAY_MAC_NUMBER;
-    default:
-        return magnitude == all ? ASSAY_MAC_NAN : ASSAY_MAC_NUMBER;
+    case ASSAY_MAC_FN:
+    case ASSAY_MAC_SCALE:
+        break;
     }
+    return magnitude == all ? ASSAY_MAC_NAN : ASSAY_MAC_NUMBER;
 }
 
 assay_mac_value mac_decode(enum assay_mac_format f, uint32_t pattern)
@@ -87,9 +89,12 @@ static uint32_t largest(const assay_mac_layout *l)
         return all - ones(l->fraction_bits) - 1;
     case ASSAY_MAC_FN:
         return all - 1;
-    default:
-        return all;
+    case ASSAY_MAC_FNUZ:
+    case ASSAY_MAC_FINITE:
+    case ASSAY_MAC_SCALE:
+        break;
     }
+    return all;
 }
 
 static uint32_t not_a_number(enum assay_mac_format f, bool negative)
@@ -102,9 +107,11 @@ static uint32_t not_a_number(enum assay_mac_format f, bool negative)
         return with_sign(f, negative, largest(l) + 1);
     case ASSAY_MAC_FNUZ:
         return (uint32_t)1 << (l->bits - 1);
-    default:
-        return largest(l);
+    case ASSAY_MAC_FINITE:
+    case ASSAY_MAC_SCALE:
+        break;
     }
+    return largest(l);
 }
 
 static uint32_t beyond(enum assay_mac_format f, bool negative, bool saturate)

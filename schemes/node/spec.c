@@ -11,27 +11,6 @@ static int64_t list_product(const assay_list *l)
     return p;
 }
 
-/* Products in one accumulator. */
-static int64_t weighted_depth(const assay_node *n, const assay_type *x, const assay_type *w)
-{
-    switch (n->op) {
-    case ASSAY_OP_SVDF_TIME:
-    case ASSAY_OP_CONV: /* every filter is O's share of the weights, in both layouts */
-        return w->dim[0] > 0 ? assay_shape_count(w) / w->dim[0] : 0;
-    case ASSAY_OP_CONV_TRANSPOSE: {
-        const assay_attr_conv *a = &n->attr.conv;
-        int64_t channels = a->layout == ASSAY_LAYOUT_NHWC ? x->dim[x->rank - 1] : x->dim[1];
-        return channels / (a->group > 0 ? a->group : 1) * list_product(&a->kernel);
-    }
-    case ASSAY_OP_FC:
-    case ASSAY_OP_SVDF_FEATURE:
-        return w->dim[w->rank - 1];
-    default: /* matmul */
-        return n->attr.matmul.transpose_a && x->rank > 1 ? x->dim[x->rank - 2]
-                                                         : x->dim[x->rank - 1];
-    }
-}
-
 static int64_t reduced_count(const assay_attr_reduce *a, const assay_type *x)
 {
     int64_t count = 1;
@@ -58,22 +37,42 @@ static int64_t normalized_count(const assay_attr_norm *a, const assay_type *x)
 
 /* ---- what a unit asks of a node, by op ---- */
 
+/* Of weighted ops: products in one accumulator, the last extent of the weights ... */
 static void weighted(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
 {
-    spec->depth = weighted_depth(n, &in[0], &in[1]);
+    (void)n;
+    spec->depth = in[1].dim[in[1].rank - 1];
+}
+
+/* ... or every filter, O's share of them, in both layouts. */
+static void filters(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    (void)n;
+    spec->depth = in[1].dim[0] > 0 ? assay_shape_count(&in[1]) / in[1].dim[0] : 0;
 }
 
 static void conv(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
 {
     const assay_attr_conv *a = &n->attr.conv;
     spec->flag = a->depthwise ? 2 : a->group;
-    weighted(n, in, spec);
+    filters(n, in, spec);
+}
+
+static void conv_transpose(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    const assay_attr_conv *a = &n->attr.conv;
+    const int64_t channels =
+        a->layout == ASSAY_LAYOUT_NHWC ? in[0].dim[in[0].rank - 1] : in[0].dim[1];
+    spec->flag = a->depthwise ? 2 : a->group;
+    spec->depth = channels / (a->group > 0 ? a->group : 1) * list_product(&a->kernel);
 }
 
 static void matmul(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
 {
-    spec->flag = n->attr.matmul.transpose_b;
-    weighted(n, in, spec);
+    const assay_attr_matmul *a = &n->attr.matmul;
+    const int rank = in[0].rank;
+    spec->flag = a->transpose_b;
+    spec->depth = in[0].dim[a->transpose_a && rank > 1 ? rank - 2 : rank - 1];
 }
 
 static void pool(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
@@ -175,10 +174,10 @@ static void pad(const assay_node *n, const assay_type *in, assay_unit_spec *spec
 static void (*const fills[ASSAY_OP_COUNT])(const assay_node *n, const assay_type *in,
                                            assay_unit_spec *spec) = {
     [ASSAY_OP_CONV] = conv,
-    [ASSAY_OP_CONV_TRANSPOSE] = conv,
+    [ASSAY_OP_CONV_TRANSPOSE] = conv_transpose,
     [ASSAY_OP_FC] = weighted,
     [ASSAY_OP_SVDF_FEATURE] = weighted,
-    [ASSAY_OP_SVDF_TIME] = weighted,
+    [ASSAY_OP_SVDF_TIME] = filters,
     [ASSAY_OP_MATMUL] = matmul,
     [ASSAY_OP_MAX_POOL] = pool,
     [ASSAY_OP_AVG_POOL] = pool,

@@ -76,9 +76,10 @@ bool assay_override_applies(const assay_override *o, const char *op, const char 
         return is_unsigned && strcmp(o->name, op) == 0;
     case ASSAY_SCOPE_UNSIGNED_DEPTHWISE:
         return is_unsigned && depthwise;
-    default:
-        return strcmp(o->name, node) == 0;
+    case ASSAY_SCOPE_NODE:
+        break;
     }
+    return strcmp(o->name, node) == 0;
 }
 
 const char *assay_override_op(const assay_override *o)
@@ -91,9 +92,12 @@ const char *assay_override_op(const assay_override *o)
     case ASSAY_SCOPE_WIDE:
     case ASSAY_SCOPE_NODE:
         return "";
-    default:
-        return o->name;
+    case ASSAY_SCOPE_OP:
+    case ASSAY_SCOPE_WIDE_OP:
+    case ASSAY_SCOPE_UNSIGNED_OP:
+        break;
     }
+    return o->name;
 }
 
 void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node,

@@ -180,7 +180,7 @@ void assay_trace_run(const assay_rescale *r, int64_t x, size_t channel, assay_tr
     memset(t, 0, sizeof *t);
     t->accepted = apply_rescale_accepts(r, x, channel);
     t->operand = apply_saturate128((assay_int128)x - assay_trace_zero(r), 64);
-    switch (r->rule->encoding) {
+    switch ((enum assay_encoding)r->rule->encoding) {
     case ASSAY_ENCODE_THRESHOLDS:
         t->rounded = apply_rescale_value(r, x, channel);
         t->sum = t->clamped = t->rounded + r->zero_point;
@@ -192,7 +192,9 @@ void assay_trace_run(const assay_rescale *r, int64_t x, size_t channel, assay_tr
     case ASSAY_ENCODE_F64:
         floats64(r, c, t);
         return;
-    default:
+    case ASSAY_ENCODE_MULTIPLIER:
+    case ASSAY_ENCODE_SHIFT:
+    case ASSAY_ENCODE_GLOW:
         integers(r, c, t);
     }
 }

@@ -263,6 +263,11 @@ static void classes(void **state)
          .s1 = 0x1p100f, .s_out = 0x1p-100f},
         {"pool: {kind: divided-multiplier}\nrescale: {shift_min: 31}\n", "reduce_mean",
          "scale 1 needs a right shift of 30, below shift_min 31", .depth = 4},
+        {"pool: {kind: rescale-divide}\nrescale: {encoding: thresholds, round: [half-even]}\n",
+         "avg_pool",
+         "pool.kind rescale-divide divides what is rescaled, but thresholds give no more than the "
+         "output's codes (rescale.encoding)",
+         .depth = 4},
         {"pool: {kind: dpu}\n", "avg_pool", "needs power-of-two scales", .s1 = 3, .depth = 4},
         {"pool: {kind: dpu}\n", "avg_pool", "needs power-of-two scales", .s_out = 3, .depth = 4},
         {"pool: {kind: float-sum}\n", "avg_pool", "needs input codes of at most 16 bits",
