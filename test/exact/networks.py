@@ -120,9 +120,9 @@ def offered(network, x, op, needs):
     return needs is None or network.records(op, "", x)[needs[0]][needs[1]] not in ("none", False)
 
 
-def add_node(network, value):
+def add_node(network, value, ops):
     """The value that the next node may take; where no sentence says what a node gives, it is taken away."""
-    op, maker, needs = network.rng.choice(OPS)
+    op, maker, needs = network.rng.choice(ops)
     if not offered(network, value, op, needs):
         return value
     kept = network.state()
@@ -134,15 +134,15 @@ def add_node(network, value):
     return made
 
 
-def build(rng, record, in_force):
+def build(rng, record, in_force, size=(3, 8), ops=None):
     network = Network(rng, record, in_force)
     if rng.random() < 0.2:
         value = edges.given(network, [rng.randint(1, 2), rng.randint(1, 40)])
     else:
         value = network.input([rng.randint(1, 2), rng.randint(1, 40)])
-    count = rng.randint(3, 8)
+    count = rng.randint(*size)
     for _ in range(2 * count):
-        value = add_node(network, value)
+        value = add_node(network, value, ops or OPS)
         if network.late or network.nodes >= count:
             break
     return network
@@ -164,19 +164,27 @@ def run(command, rng, pairs, definition, folder, report):
         record = records.in_force(definition, written)
         overrides = settings.draw_overrides(rng, record)
         network = build(rng, record, in_force_of(record, overrides))
-        nodes = {name: {"given": own} for name, own in network.given.items()}
-        for name, own in overrides.get("nodes", {}).items():
-            nodes[name] = dict(nodes.get(name, {}), **own)
-        scheme = records.to_yaml("drawn", dict(written, **dict(overrides, nodes=nodes)))
-        status, message = golden(command, network, scheme, folder)
-        if not status:
-            pairs.meet(written)
-            compare(network, folder + "/bundle", scheme + network.text(), report)
+        refusal = tried(command, network, written, overrides, folder, report, pairs)
+        if refusal is None:
             return
-        if network.late and status == 2:
-            return
-        report.refused(status, message, scheme + network.text())
-        records.drop_named(written, message)
+        records.drop_named(written, refusal)
+
+
+def tried(command, network, written, overrides, folder, report, pairs):
+    """Run and compared; what a refusal said that the model did not expect, else None."""
+    nodes = {name: {"given": own} for name, own in network.given.items()}
+    for name, own in overrides.get("nodes", {}).items():
+        nodes[name] = dict(nodes.get(name, {}), **own)
+    scheme = records.to_yaml("drawn", dict(written, **dict(overrides, nodes=nodes)))
+    status, message = golden(command, network, scheme, folder)
+    if not status:
+        pairs.meet(written)
+        report.ran += 1
+        compare(network, folder + "/bundle", scheme + network.text(), report)
+    if not status or network.late and status == 2:
+        return None
+    report.refused(status, message, scheme + network.text())
+    return message
 
 
 def write_files(folder, network, scheme):

@@ -3,7 +3,7 @@ import pools
 import records
 import rescales
 
-KINDS = [2, 3, 4, 5, 6, 7, 8, 8, 8, 8, 9, 12, 16, 16]
+KINDS = [1, 2, 3, 4, 5, 6, 7, 8, 8, 8, 8, 9, 10, 11, 12, 13, 14, 15, 16, 16]
 
 
 def draw(rng, pairs):
@@ -33,8 +33,6 @@ def restore(rng, written, pair):
 def draw_types(rng, types):
     """Those that the pairs left open, and what does not go together."""
     bits = rng.choice(KINDS)
-    if types.get("activation_bits", 2) < 2:
-        types.pop("activation_bits")
     types.setdefault("activation_bits", bits)
     types.setdefault("activation_signed", rng.random() < 0.6)
     types.setdefault("activation_zero_point", rng.choice(["none", "any", "any"]))

@@ -17,15 +17,16 @@ import memories
 import networks
 import records
 import rescales
+import sparse
 
 
-PARTS = (rescales, networks, memories)
-TURNS = (0, 1, 0, 1, 2, 1, 0, 1)
+PARTS = (rescales, networks, memories, sparse)
+TURNS = (0, 1, 3, 0, 1, 3, 2, 3)  # which part each record is of
 
 
 class Report:
     def __init__(self):
-        self.compared, self.differences, self.reasons, self.bad = 0, [], {}, []
+        self.ran, self.compared, self.differences, self.reasons, self.bad = 0, 0, [], {}, []
 
     def refused(self, status, message, text):
         """What is refused is refused with status 2 and a line, or one a node."""
@@ -65,8 +66,8 @@ def main():
             part, pairs = kinds[TURNS[index % len(TURNS)]]
             part.run(command, rng, pairs, definition, folder, report)
     refused = sum(len(texts) for texts in report.reasons.values())
-    print("# %d values compared, %d records refused" % (report.compared, refused))
-    for what, (_, pairs) in zip(("rescale in rows", "whole record in networks", "whole record in memories"), kinds):
+    print("# %d records run, %d values compared, %d records refused" % (report.ran, report.compared, refused))
+    for what, (_, pairs) in zip(("rescale in rows", "whole record in networks", "whole record in memories", "few fields in networks"), kinds):
         print("# pairs of fields' values, %s: %s" % (what, pairs.counts()))
     for reason, texts in sorted(report.reasons.items(), key=lambda item: -len(item[1])):
         print("# refused %d times: %s" % (len(texts), reason))
