@@ -1,13 +1,15 @@
 """Floats to codes and back: section convert."""
+import math
 from fractions import Fraction
 
 import rescale
-from numbers_exact import clamp, f32, f64, plus, times
+from numbers_exact import Refused, clamp, f32, f64, plus, times
 
 ONE = Fraction(1)
 
 
-def quantize(record, out):
+def whole_of(record, out):
+    """A function of floats: their codes, beyond the type too."""
     rule = record["convert"]
     inverse = f32(ONE / out.scale)
 
@@ -15,16 +17,29 @@ def quantize(record, out):
         to = f64 if rule["division"] == "divide-float64" else f32
         value = times(x, inverse, f32) if rule["division"] == "reciprocal" else to(x / out.scale)
         if rule["zero_point"] == "inside":
-            whole = rescale.float_to_int(plus(value, out.zero, to), rule["round"])
-        else:
-            whole = rescale.float_to_int(value, rule["round"]) + out.zero
-        return clamp(whole, out.low, out.high)
+            return rescale.float_to_int(plus(value, out.zero, to), rule["round"])
+        return rescale.float_to_int(value, rule["round"]) + out.zero
     return one
 
 
+def quantize(record, out):
+    one = whole_of(record, out)
+    return lambda x: clamp(one(x), out.low, out.high)
+
+
+def bounds_of(record, out, low, high):
+    """Real bounds as codes of the type; high None: there is none, so that what wraps does so above."""
+    one = whole_of(record, out)
+    ends = one(low), out.high if high is None else one(high)
+    if ends[0] > out.high or ends[1] < out.low:
+        raise Refused("a fused activation that leaves no code of the output")
+    return [clamp(ends[0], out.low, out.high), math.inf if high is None else clamp(ends[1], out.low, out.high)]
+
+
 def dequantize(record, x):
-    """A product of 41 bits at most: exact in float64, and once rounded in float32."""
-    return lambda p: f32(x.scale * (p - x.zero))
+    """In the precision that convert says; floats are binary32."""
+    to = f32 if record["convert"]["dequantize"] == "float32" else f64
+    return lambda p: f32(to(x.scale * to(p - x.zero)))
 
 
 def floats_to_codes(network, x):

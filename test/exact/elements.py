@@ -210,7 +210,7 @@ def rsqrt(record, a, out):  # 2.4 RSQRT, Newton
         if x < 0:
             raise Unsaid("a root of less than nothing")
         if x == 0:
-            return (out.bounds or (out.low, out.high))[1]
+            return min((out.bounds or (out.low, out.high))[1], out.high)
         multiplier, shift = fp.inverse_sqrt(x)
         value = fp.by_multiplier(fp.by_multiplier(1, multiplier, shift + 20, once), m, left - 20, once)
         return finish(record, value, out)

@@ -79,7 +79,7 @@ def clip(network, x):
     ends = sorted(f32(out.scale * Fraction(network.rng.randint(-80, 80), 2)) for _ in "ab")
 
     def run():
-        out.bounds = list(map(edges.quantize(record, out), ends))
+        out.bounds = edges.bounds_of(record, out, *ends)
         one = between(record, x, out)
         return [one(p) for p in x.codes]
     network.node(out, "clip(%s) {lo=%s, hi=%s}" % (x.name, float(ends[0]), float(ends[1])), run)

@@ -102,7 +102,7 @@ def run(command, rng, pairs, definition, folder, report):
                 continue
             return
         pairs.meet(written)
-        report.ran += 1
+        report.run(cell.text())
         compare(cell, xs, folder + "/bundle", scheme + cell.text(), report)
         return
 

@@ -1,7 +1,8 @@
 """A network under work: its text, its tensors, and what the model says of each."""
 from fractions import Fraction
 
-from numbers_exact import Refused, f32, number, signed_range
+import edges
+from numbers_exact import Refused, Unsaid, f32, number, signed_range
 
 
 def ints(values):
@@ -176,11 +177,24 @@ class Network:
         return made
 
     def bounds(self, out):
-        """Sometimes a fused activation, its bounds as codes."""
+        """Sometimes a fused activation, its bounds as codes, or real ones that become codes as convert says."""
         if self.rng.random() < 0.7:
             return ""
+        if self.rng.random() < 0.4:
+            ends = [self.draw_real(out) for _ in "ab"]
+            ends = [ends[0], None] if ends[0] <= ends[1] and self.rng.random() < 0.3 else sorted(ends)
+            try:
+                out.bounds = edges.bounds_of(self.record, out, *ends)
+            except Refused:
+                raise Unsaid("no code is left")
+            return " act[%s,%s]" % (number(ends[0]), "inf" if ends[1] is None else number(ends[1]))
         out.bounds = sorted([self.rng.randint(out.low, out.high) for _ in "ab"])
         return " codes[%d,%d]" % tuple(out.bounds)
+
+    def draw_real(self, out):
+        """A real value near the type's range, ties of codes among them."""
+        span = out.high - out.low
+        return f32(out.scale * (Fraction(self.rng.randint(-span, 3 * span), 2) + out.low - out.zero))
 
     def node(self, out, text, function):
         """function: the codes. What the record refuses at a value is refused for the network."""
@@ -188,6 +202,7 @@ class Network:
         self.nodes += 1
         try:
             out.codes = function()
+            assert isinstance(out, Floats) or all(out.low <= code <= out.high for code in out.codes), text
         except Refused as refusal:
             self.late = "%s: %s" % (out.name, refusal)
 

@@ -9,6 +9,7 @@ import edges
 import elements
 import layers
 import many
+import moves
 import norms
 import npy
 import pools
@@ -110,7 +111,7 @@ OPS = [("fc", fc, None), ("fc", fc, None), ("conv", layers.conv, None), ("conv",
        ("softmax", row("softmax"), ("softmax", "kind")), ("l2_norm", row("l2_norm"), ("softmax", "l2_norm")),
        ("log_softmax", row("log_softmax"), ("softmax", "log_softmax")), ("add_n", many.add_n, None), ("cumsum", many.cumsum, None),
        ("clip", many.clip, None), ("reduce_max", many.extreme, None), ("max_pool", many.max_pool, None),
-       ("concat", many.moved, None), ("reduce_prod", many.product, None),
+       ("concat", many.moved, None), ("moves", moves.node, None), ("lookup", moves.looked_up, None), ("reduce_prod", many.product, None),
        ("layer_norm", norms.layer_norm_node, ("softmax", "layer_norm")), ("lrn", norms.lrn_node, ("lrn", "kind")),
        ("div", divided("div"), ("binary", "div")), ("squared_difference", divided("squared_difference"), None),
        ("compare", divided("compare"), None), ("quantize", edges.there_and_back, None)]
@@ -179,7 +180,7 @@ def tried(command, network, written, overrides, folder, report, pairs):
     status, message = golden(command, network, scheme, folder)
     if not status:
         pairs.meet(written)
-        report.ran += 1
+        report.run(network.text())
         compare(network, folder + "/bundle", scheme + network.text(), report)
     if not status or network.late and status == 2:
         return None

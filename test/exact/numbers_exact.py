@@ -93,10 +93,11 @@ def times(a, b, to):
 
 
 def plus(a, b, to):
+    """a + b of two floats: an integer becomes one first."""
     for x in (a, b):
         if abs(x) == inf:
             return x
-    return to(a + b)
+    return to(to(a) + to(b))
 
 
 def number(value):

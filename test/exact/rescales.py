@@ -221,7 +221,7 @@ def run(command, rng, pairs, definition, folder, report):
         status, message = command(arguments + ["-o", folder + "/codes.npy", "--errors", folder + "/errors.npy"])
         if not status:
             pairs.meet(written)
-            report.ran += 1
+            report.run()
             compare(rows, rule, folder, report, text, options)
             return
         report.refused(status, message, text)

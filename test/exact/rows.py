@@ -170,7 +170,7 @@ def node(network, x, op="softmax"):
     out = network.tensor(x.shape, kind=x.kind)
     kind = rule["kind"]
     bits, signed = out.kind
-    if op == "softmax" and (bits > 8) != (kind == "lut-16"):
+    if op == "softmax" and (out.kind != (16, True) if kind == "lut-16" else bits > 8):
         raise Unsaid("codes of another width")
     beta = ONE
     if op == "log_softmax":

@@ -4,6 +4,7 @@ model in integers and fractions that was written from the documentation alone.
 
     sweep.py ASSAY SOURCE [SEED [COUNT]]          TAP; exit 1 when anything differs
 """
+import collections
 import os
 import random
 import re
@@ -27,6 +28,7 @@ TURNS = (0, 1, 3, 0, 1, 3, 2, 3)  # which part each record is of
 class Report:
     def __init__(self):
         self.ran, self.compared, self.differences, self.reasons, self.bad = 0, 0, [], {}, []
+        self.ops = collections.Counter()
 
     def refused(self, status, message, text):
         """What is refused is refused with status 2 and a line, or one a node."""
@@ -35,6 +37,11 @@ class Report:
             self.bad.append("exit %d: %s\n%s" % (status, message, text))
         reason = re.sub(r"'[^']*'|-?\d+", "N", lines[-1].split(": ", 2)[-1] if lines else "")
         self.reasons.setdefault(reason, []).append(lines[-1] + "\n" + text if lines else text)
+
+    def run(self, text=""):
+        """A record that was run; text: its network."""
+        self.ran += 1
+        self.ops.update(re.findall(r" = (\w+)\(", text))
 
     def differ(self, what, text, command, seen, expected):
         self.differences.append("%s: assay %s, model %s\n  assay %s\n%s" % (
@@ -67,6 +74,7 @@ def main():
             part.run(command, rng, pairs, definition, folder, report)
     refused = sum(len(texts) for texts in report.reasons.values())
     print("# %d records run, %d values compared, %d records refused" % (report.ran, report.compared, refused))
+    print("# nodes run: %s" % ", ".join("%s %d" % one for one in report.ops.most_common()))
     for what, (_, pairs) in zip(("rescale in rows", "whole record in networks", "whole record in memories", "few fields in networks"), kinds):
         print("# pairs of fields' values, %s: %s" % (what, pairs.counts()))
     for reason, texts in sorted(report.reasons.items(), key=lambda item: -len(item[1])):

@@ -56,7 +56,8 @@ def interpolated(record, a, out, name):
     low, high = (to(a.scale * (end - a.zero)) for end in (a.low, a.high))
     ends = [to(out.scale * (end - out.zero)) for end in (out.low, out.high)]
     made = points(function, low, high, *ends, to=to)
-    return lambda p: clamp(interpolate(made, p), *(out.bounds or (out.low, out.high)))
+    bounds = out.bounds or (out.low, out.high)
+    return lambda p: clamp(clamp(interpolate(made, p), *bounds), out.low, out.high)
 
 
 def fixed(record, a, out, name):
