@@ -1,7 +1,8 @@
 /* The families of hypotheses.def, by file: hypotheses.c (the record, schemes), operands.c (zero
- * points, signs, scales), weights.c (weights, bias), windows.c (padding, strides, divisors, tiles),
- * ends.c (zero point and bounds of the output), codes.c and orders.c (what is done to codes),
- * fits.c (numbers that are solved for); what they share is in pieces.c. */
+ * points, signs, scales), weights.c (weights, bias), windows.c (padding, strides, tiles), pools.c
+ * (divisors), ends.c (zero point and bounds of the output), codes.c and orders.c (what is done to
+ * codes), tables.c (entries), fits.c and fit_scales.c (numbers that are solved for); what they
+ * share is in pieces.c and fits.h. */
 #ifndef ASSAY_INTERP_BLAME_FAMILIES_H
 #define ASSAY_INTERP_BLAME_FAMILIES_H
 

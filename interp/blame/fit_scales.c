@@ -1,0 +1,243 @@
+/* Scales that are solved for: a channel's, all channels', or the one of a node without weights, by
+ * bisection of their logarithm. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/blame/fits.h"
+
+/* The scale of each channel as a multiple of what it should be, by bisection of its logarithm. */
+typedef struct fit {
+    double *lo, *hi, *at; /* factors */
+    int64_t n;
+} fit;
+
+static bool scaled_codes(blame_search *s, const double *factor, int32_t *codes)
+{
+    const int64_t *sums = blame_sums(s);
+    void *out = malloc(assay_type_bytes(s->type) + 64);
+    bool good = sums && out;
+    for (int k = 0; k < s->n_samples && good; k++) {
+        blame_case c;
+        int64_t n = 0;
+        float *scale = NULL;
+        good = blame_search_case(s, k, &c) && (scale = blame_weight_scales(&c, &n));
+        for (int64_t j = 0; j < n && good; j++)
+            scale[j] = (float)((double)scale[j] * factor[j]);
+        good = good && blame_case_requantize(&c, sums + k * s->count, out, NULL) == ASSAY_OK;
+        if (good)
+            blame_load(s->type, out, codes + k * s->count);
+    }
+    free(out);
+    return good;
+}
+
+/* A greater scale takes codes away from the zero point. */
+static void vote_scale(const blame_search *s, const int32_t *codes, blame_votes *v)
+{
+    const blame_axis a = blame_channels_of(s);
+    memset(v->more, 0, (size_t)(2 * v->n) * sizeof *v->more);
+    for (int64_t e = 0; e < s->n_samples * s->count; e++) {
+        const int64_t c = e % s->count / a.inner % a.n;
+        if (s->seen[e] && !blame_same(s, s->dev[e], codes[e]))
+            ((s->dev[e] > codes[e]) == (s->sums[e] > 0) ? v->more : v->less)[c] = true;
+    }
+}
+
+/* One factor for all channels: what one of them asks for all do. */
+static void vote_as_one(blame_votes *v)
+{
+    for (int64_t c = 1; c < v->n; c++) {
+        v->more[0] = v->more[0] || v->more[c];
+        v->less[0] = v->less[0] || v->less[c];
+    }
+    for (int64_t c = 1; c < v->n; c++) {
+        v->more[c] = v->more[0];
+        v->less[c] = v->less[0];
+    }
+}
+
+static bool settle_scales(blame_search *s, fit *f, bool as_one, blame_votes *v, int32_t *codes)
+{
+    bool open = true;
+    for (int step = 0; step < 48 && open; step++) {
+        if (!scaled_codes(s, f->at, codes))
+            return false;
+        vote_scale(s, codes, v);
+        if (as_one)
+            vote_as_one(v);
+        open = false;
+        for (int64_t c = 0; c < f->n; c++) {
+            if (v->more[c] && v->less[c])
+                return false;
+            if (!v->more[c] && !v->less[c])
+                continue;
+            *(v->more[c] ? &f->lo[c] : &f->hi[c]) = f->at[c];
+            f->at[c] = sqrt(f->lo[c] * f->hi[c]);
+            open = true;
+        }
+    }
+    return !open;
+}
+
+static bool fit_scales(blame_search *s, fit *f, bool as_one)
+{
+    const blame_axis a = blame_channels_of(s);
+    int32_t *codes = malloc((size_t)(s->n_samples * s->count) * sizeof *codes + 64);
+    blame_votes v = {0};
+    f->n = a.n;
+    f->lo = calloc((size_t)(3 * a.n) + 1, sizeof *f->lo);
+    f->hi = f->lo + a.n;
+    f->at = f->hi + a.n;
+    bool good = codes && f->lo && blame_votes_open(&v, a.n);
+    for (int64_t c = 0; c < a.n && good; c++) {
+        f->lo[c] = ldexp(1, -20);
+        f->hi[c] = ldexp(1, 20);
+        f->at[c] = 1;
+    }
+    good = good && settle_scales(s, f, as_one, &v, codes);
+    free(v.more);
+    free(codes);
+    return good;
+}
+
+static bool scale_holds(blame_search *s, fit *f, int64_t c, double candidate, blame_votes *v,
+                        int32_t *codes)
+{
+    const double old = f->at[c];
+    f->at[c] = candidate;
+    const bool good = scaled_codes(s, f->at, codes);
+    if (good)
+        vote_scale(s, codes, v);
+    if (good && !v->more[c] && !v->less[c])
+        return true;
+    f->at[c] = old;
+    return false;
+}
+
+/* One channel's scale as one that is there: another channel's, or its own shifted. */
+static const char *name_scale(blame_search *s, fit *f, int64_t c, char *text, size_t size)
+{
+    int32_t *codes = malloc((size_t)(s->n_samples * s->count) * sizeof *codes + 64);
+    const char *class = NULL;
+    blame_case kase;
+    blame_votes v = {0};
+    int64_t n = 0;
+    float *scale = codes && blame_votes_open(&v, f->n) && blame_search_case(s, 0, &kase)
+                       ? blame_weight_scales(&kase, &n)
+                       : NULL;
+    int tries = 0;
+    for (int64_t j = 0; j < n && scale && !class && tries < BLAME_CANDIDATES; j++) {
+        const double candidate = (double)scale[j] / (double)scale[c];
+        if (j == c || candidate == 1.0 || candidate <= f->lo[c] || candidate >= f->hi[c])
+            continue;
+        tries++;
+        if (scale_holds(s, f, c, candidate, &v, codes)) {
+            class = "rescale.channel";
+            snprintf(text, size, "channel %lld has the rescale of channel %lld", (long long)c,
+                     (long long)j);
+        }
+    }
+    for (int power = -8; power <= 8 && scale && !class; power++)
+        if (power && ldexp(1, power) > f->lo[c] && ldexp(1, power) < f->hi[c] &&
+            scale_holds(s, f, c, ldexp(1, power), &v, codes)) {
+            class = "rescale.shift";
+            snprintf(text, size, "channel %lld is shifted by %d more to the %s", (long long)c,
+                     abs(power), power > 0 ? "left" : "right");
+        }
+    free(v.more);
+    free(codes);
+    return class;
+}
+
+int blame_fit_scale_count(blame_search *s)
+{
+    return s->n->op != ASSAY_OP_CONV_TRANSPOSE ? 2 * blame_fit_bias_count(s) : 0;
+}
+
+bool blame_fit_scale_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    fit f = {0};
+    int changed = 0;
+    int64_t which = 0;
+    const bool as_one = i == 1;
+    bool good = blame_sums(s) && fit_scales(s, &f, as_one);
+    for (int64_t c = 0; c < f.n && good; c++)
+        if (f.at[c] != 1.0) {
+            which = changed++ ? which : c;
+        }
+    char text[96];
+    const char *class =
+        good && changed == 1 && !as_one ? name_scale(s, &f, which, text, sizeof text) : NULL;
+    good = good && changed > 0 && scaled_codes(s, f.at, codes);
+    good = good && (class || as_one || !blame_is_thin(s));
+    if (good && class)
+        blame_tell(story, class, 2, "%s", text);
+    else if (good && as_one)
+        blame_tell(story, "rescale.multiplier", 1, "multipliers are %.9g of what they should be",
+                   f.at[which]);
+    else if (good)
+        blame_tell(story, "rescale.multiplier", 1 + changed,
+                   "%d channel%s another multiplier; channel %lld: %.9g of its own", changed,
+                   changed == 1 ? " has" : "s have", (long long)which, f.at[which]);
+    if (s->sums)
+        free(f.lo);
+    return good;
+}
+
+/* ---- one factor of a node without weights ---- */
+
+int blame_fit_factor_count(blame_search *s)
+{
+    const unsigned traits = assay_op_get(s->n->op)->traits;
+    return !(traits & (ASSAY_T_WEIGHTED | ASSAY_T_MOVE)) && s->n_after == 0 && s->has_record &&
+           assay_is_quantized(s->type) && s->type->q.granularity == ASSAY_Q_TENSOR &&
+           s->type->q.zero_point;
+}
+
+/* Every sample's codes with results that are so many times as much. */
+static bool factored_codes(blame_search *s, double factor, int32_t *codes)
+{
+    void *out = malloc(assay_type_bytes(s->type) + 64);
+    bool good = out != NULL;
+    for (int k = 0; k < s->n_samples && good; k++) {
+        blame_case c;
+        float *scale;
+        assay_arena_free(s->arena);
+        good = (s->arena = assay_arena_new()) && blame_search_case(s, k, &c) &&
+               blame_own_params(&c, &c.out, &scale, NULL);
+        if (good)
+            scale[0] = (float)((double)scale[0] / factor);
+        good = good && blame_case_run(&c, out, NULL, NULL) == ASSAY_OK;
+        if (good)
+            blame_load(s->type, out, codes + k * s->count);
+    }
+    free(out);
+    return good;
+}
+
+bool blame_fit_factor_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    double lo = ldexp(1, -8), hi = ldexp(1, 8), at = 1;
+    const int32_t zero = s->type->q.zero_point[0];
+    (void)i;
+    for (int step = 0; step < 40; step++) {
+        bool more = false, less = false;
+        if (!factored_codes(s, at, codes))
+            return false;
+        for (int64_t e = 0; e < s->n_samples * s->count; e++)
+            if (s->seen[e] && !blame_same(s, s->dev[e], codes[e]))
+                *(llabs((int64_t)s->dev[e] - zero) > llabs((int64_t)codes[e] - zero) ? &more
+                                                                                     : &less) =
+                    true;
+        if (more == less) {
+            blame_tell(story, "rescale.multiplier", 1,
+                       "the multiplier is %.9g of what it should be", at);
+            return !more && at != 1;
+        }
+        *(more ? &lo : &hi) = at;
+        at = sqrt(lo * hi);
+    }
+    return false;
+}

@@ -1,0 +1,21 @@
+/* What families that solve for numbers share: which way each channel's number must go. */
+#ifndef ASSAY_INTERP_BLAME_FITS_H
+#define ASSAY_INTERP_BLAME_FITS_H
+
+#include "interp/blame/families.h"
+
+/* How many of the numbers that are there are tried for one that was solved for. */
+#define BLAME_CANDIDATES 64
+
+/* By channel: whether the device's codes ask for more, for less. */
+typedef struct blame_votes {
+    int64_t n;
+    bool *more, *less; /* one allocation, of `more`; the holder's */
+} blame_votes;
+
+/* Of n channels; false: out of memory. */
+bool blame_votes_open(blame_votes *v, int64_t n);
+blame_axis blame_channels_of(const blame_search *s);
+/* A number a channel that is solved for explains nothing where a channel is one element. */
+bool blame_is_thin(const blame_search *s);
+#endif

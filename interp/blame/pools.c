@@ -1,0 +1,176 @@
+/* Hypotheses over what an average pool divides by. */
+#include <string.h>
+
+#include "interp/blame/families.h"
+
+/* Divisors that are greater than a window: cells more, at the zero point or the code 0; and those
+ * that are less, some cells holding two. */
+enum { MORE_CELLS = 16, FEWER_CELLS = 8, DIVISORS = 1 + 2 * MORE_CELLS + FEWER_CELLS };
+
+int blame_divisor_count(blame_search *s)
+{
+    return s->n->op == ASSAY_OP_AVG_POOL || s->n->op == ASSAY_OP_GLOBAL_AVG_POOL ? DIVISORS : 0;
+}
+
+static void window_of(const blame_case *c, assay_window *w)
+{
+    if (c->op == ASSAY_OP_AVG_POOL)
+        kernel_window_of_pool(w, &c->attr.pool, &c->in[0], &c->out);
+    else
+        kernel_window_of_layout(w, c->attr.layout.layout, &c->in[0], &c->out);
+}
+
+/* A pool's windows, one after the other: areas of them, each of so many taps. */
+typedef struct windows {
+    assay_window w;
+    bool global;
+    int64_t areas, taps;
+} windows;
+
+/* False: some windows reach into padding, or the output would be in the other order. */
+static bool windows_of(const blame_case *c, windows *ws)
+{
+    window_of(c, &ws->w);
+    ws->global = c->op == ASSAY_OP_GLOBAL_AVG_POOL;
+    ws->taps = ws->global ? ws->w.in_area : ws->w.taps;
+    ws->areas = ws->global ? 1 : ws->w.out_area;
+    for (int d = 0; d < ASSAY_SPATIAL; d++)
+        if (ws->w.pad[d] || ws->w.pad_end[d])
+            return false;
+    return !ws->w.nhwc || ws->areas == 1 || ws->w.in_channels == 1;
+}
+
+/* The input's cell that tap j of window p reads. */
+static int64_t cell_of(const windows *ws, int64_t p, int64_t j)
+{
+    const assay_window *w = &ws->w;
+    if (ws->global)
+        return j;
+    const int64_t o[3] = {p / w->out[2] / w->out[1], p / w->out[2] % w->out[1], p % w->out[2]};
+    const int64_t tap[3] = {j / w->kernel[2] / w->kernel[1], j / w->kernel[2] % w->kernel[1],
+                            j % w->kernel[2]};
+    int64_t cell = 0;
+    for (int d = 0; d < 3; d++)
+        cell = cell * w->in[d] + o[d] * w->stride[d] + tap[d] * w->dilation[d];
+    return cell;
+}
+
+/* The codes of one window in `cells` places: the rest filled, or what is left over added to the
+ * first ones. */
+static void spread_window(const windows *ws, const int32_t *channel, int64_t p, int64_t cells,
+                          int32_t fill, int32_t *y)
+{
+    for (int64_t j = 0; j < cells; j++)
+        y[j] = fill;
+    for (int64_t j = 0; j < ws->taps; j++) {
+        const int32_t code = channel[cell_of(ws, p, j) * kernel_strides_in(&ws->w).cell];
+        y[j % cells] = j < cells ? code : y[j % cells] + code - fill;
+    }
+}
+
+/* The case as a pool over its windows laid out one after the other, of `cells` cells each. */
+static bool pool_of_cells(blame_case *c, const windows *ws, int64_t cells, const int32_t *y)
+{
+    assay_type t = {.elem = cells < ws->taps ? assay_int(16, true) : c->in[0].elem,
+                    .rank = 4,
+                    .dim = {ws->w.batch, ws->w.in_channels, ws->areas, cells},
+                    .q = c->in[0].q};
+    c->op = ASSAY_OP_AVG_POOL;
+    c->attr.pool = (assay_attr_pool){.layout = ASSAY_LAYOUT_NCHW,
+                                     .kernel = {2, {1, cells}},
+                                     .stride = {2, {1, cells}},
+                                     .dilation = {2, {1, 1}},
+                                     .pad_begin = {2, {0, 0}},
+                                     .pad_end = {2, {0, 0}}};
+    c->out.rank = 4;
+    memcpy(c->out.dim, t.dim, sizeof c->out.dim);
+    c->out.dim[3] = 1;
+    return blame_set_codes(c, 0, &t, y);
+}
+
+/* The window of each output cell in so many cells instead of its own. */
+static bool spread_windows(blame_case *c, int64_t cells, int32_t fill)
+{
+    windows ws;
+    if (!windows_of(c, &ws) || cells == ws.taps || cells < 1)
+        return false;
+    const assay_strides in = kernel_strides_in(&ws.w);
+    const int64_t count = ws.w.batch * ws.w.in_channels * ws.areas;
+    const int32_t *x = blame_codes_of(c, 0);
+    int32_t *y = assay_arena_array(c->arena, (size_t)(count * cells) + 1, sizeof *y);
+    if (!x || !y)
+        return false;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t p = i % ws.areas, k = i / ws.areas % ws.w.in_channels;
+        const int64_t n = i / ws.areas / ws.w.in_channels;
+        spread_window(&ws, x + n * in.image + k * in.channel, p, cells, fill, y + i * cells);
+    }
+    return pool_of_cells(c, &ws, cells, y);
+}
+
+static int64_t taps_of(const blame_case *c)
+{
+    assay_window w;
+    window_of(c, &w);
+    return c->op == ASSAY_OP_AVG_POOL ? w.taps : w.in_area;
+}
+
+/* The i-th divisor that is less than so many cells; 0: there are no more. */
+static int64_t fewer(int64_t taps, int i)
+{
+    int64_t power = 1;
+    while (2 * power < taps)
+        power *= 2;
+    const int64_t found = i < FEWER_CELLS / 2 ? taps - 1 - i : power >> (i - FEWER_CELLS / 2);
+    return found > taps / 4 ? found : 0;
+}
+
+bool blame_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int32_t zero = c->in[0].q.zero_point ? c->in[0].q.zero_point[0] : 0;
+    (void)s;
+    if (i == 0) {
+        if (c->op != ASSAY_OP_AVG_POOL)
+            return false;
+        c->attr.pool.count_include_pad = !c->attr.pool.count_include_pad;
+        blame_tell(story, "pool.divisor", 1, "cells of padding %s",
+                   c->attr.pool.count_include_pad ? "count" : "do not count");
+        return true;
+    }
+    const int64_t taps = taps_of(c);
+    const int k = (i - 1) / 2;
+    int64_t cells = 1;
+    if (i > 2 * MORE_CELLS) {
+        cells = fewer(taps, i - 1 - 2 * MORE_CELLS);
+        blame_tell(story, "pool.divisor", 1, "divided by %lld instead of %lld", (long long)cells,
+                   (long long)taps);
+        c->has_record = true;
+        return cells > 0 && spread_windows(c, cells, zero);
+    }
+    while (cells <= taps)
+        cells *= 2;
+    cells = k < 2 ? cells << k : taps + k - 1;
+    blame_tell(story, "pool.divisor", 1, "divided by %lld instead of %lld", (long long)cells,
+               (long long)taps);
+    return spread_windows(c, cells, (i - 1) % 2 ? 0 : zero);
+}
+
+/* Every other divisor. */
+enum { MOST_DIVISOR = 1024 };
+
+int blame_any_divisor_count(blame_search *s)
+{
+    return blame_divisor_count(s) > 0 ? MOST_DIVISOR : 0;
+}
+
+bool blame_any_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int64_t taps = taps_of(c);
+    const int32_t zero = c->in[0].q.zero_point ? c->in[0].q.zero_point[0] : 0;
+    (void)s;
+    if (i + 1 > 4 * taps)
+        return false;
+    blame_tell(story, "pool.divisor", 1, "divided by %d instead of %lld", i + 1, (long long)taps);
+    c->has_record = c->has_record || i + 1 < taps;
+    return spread_windows(c, i + 1, zero);
+}

@@ -1,0 +1,43 @@
+/* Output codes as a function of input codes: where the device's are one, entries of its table. */
+#include <stdlib.h>
+
+#include "interp/blame/families.h"
+
+int blame_table_entry_count(blame_search *s)
+{
+    const assay_value *v = s->n->n_in > 0 ? assay_node_in(s->d->graph, s->n, 0) : NULL;
+    return v && s->n_after == 0 && assay_op_get(s->n->op)->traits & ASSAY_T_UNARY &&
+           v->type.elem.kind == ASSAY_KIND_INT && v->type.elem.bits <= 16 && blame_case_can(s->n) &&
+           assay_shape_count(&v->type) == s->count;
+}
+
+bool blame_table_entry_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    int32_t *to = calloc(65536, sizeof *to);
+    uint8_t *known = calloc(65536, 1);
+    int changed = 0, which = 0;
+    bool good = to && known;
+    (void)i;
+    for (int k = 0; k < s->n_samples && good; k++) {
+        blame_case c;
+        int32_t *x = NULL;
+        good = blame_search_case(s, k, &c) && (x = blame_codes_of(&c, 0));
+        for (int64_t e = k * s->count, j = 0; j < s->count && good; e++, j++) {
+            const int at = x[j] & 0xFFFF;
+            if (s->seen[e] && !known[at]) {
+                known[at] = 1;
+                to[at] = s->dev[e];
+                if (s->dev[e] != s->base[e])
+                    which = changed++ ? which : x[j];
+            }
+            codes[e] = known[at] ? to[at] : codes[e];
+        }
+    }
+    if (good)
+        blame_tell(story, "table.entry", 1 + changed,
+                   "%d entr%s of the table differ; first that of code %d", changed,
+                   changed == 1 ? "y" : "ies", which);
+    free(to);
+    free(known);
+    return good && changed > 0;
+}
