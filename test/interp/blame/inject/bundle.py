@@ -7,16 +7,25 @@ import numpy as np
 
 
 def settings(text):
-    """{section: {key: text}} of a scheme's canonical text."""
-    record, section = {}, None
+    """{section: {key: text}} of a scheme's canonical text, which is indented; sections may hold sections."""
+    record = {}
+    path = [(-1, record)]
     for line in text.splitlines():
+        depth = len(line) - len(line.lstrip())
         key, _, value = line.strip().partition(":")
-        if line.startswith(" "):
-            record[section][key] = value.strip()
-        else:
-            section = key
-            record[section] = {}
+        while path[-1][0] >= depth:
+            path.pop()
+        path[-1][1][key] = value.strip()
+        if not value:
+            path[-1][1][key] = {}
+            path.append((depth, path[-1][1][key]))
     return record
+
+
+def in_force(record, op):
+    """The settings of an op: those of all, with its own in their place."""
+    own = record.get("ops", {}).get(op, {})
+    return {s: {**v, **own.get(s, {})} if isinstance(v, dict) else v for s, v in record.items()}
 
 
 class Bundle:
@@ -63,7 +72,7 @@ def dump(bundle, folder, values, names, sample=None):
     to = folder if sample is None else os.path.join(folder, "s%05d" % sample)
     os.makedirs(to, exist_ok=True)
     for name in names:
-        np.save(os.path.join(to, bundle.file_name(name)), values[name].astype(bundle.array(name).dtype))
+        np.save(os.path.join(to, bundle.file_name(name)), np.ascontiguousarray(values[name].astype(bundle.array(name).dtype)))
 
 
 def empty(folder):

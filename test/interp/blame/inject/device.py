@@ -4,9 +4,14 @@ know the arithmetic (`Device.known`), and nothing is planted or computed there."
 import numpy as np
 
 import rescales
+from bundle import in_force
+from moves import Moves
 from rescales import f32
+from rows import Rows
 
-INSIDE = {"reshape", "concat", "transpose"}
+INSIDE = {"reshape", "concat", "transpose", "pad", "slice", "tile", "reverse", "depth_to_space"}
+STATE = ("read", "assign")
+CALLED = {"sub": "add", "clip": "relu", "pad": "padding", "tile": "tiled"}
 
 
 def floats(bits):
@@ -17,7 +22,7 @@ def clip(x, lo, hi):
     return np.minimum(np.maximum(x, lo), hi)
 
 
-class Node:
+class Node(Rows, Moves):
     """values: {name: array} of everything before it."""
 
     def __init__(self, bundle, index, values):
@@ -25,7 +30,7 @@ class Node:
         self.bundle, self.index, self.op, self.name = bundle, index, entry["op"], entry["name"]
         self.inputs, self.output = entry["inputs"], entry["outputs"][0]
         self.attr, p = dict(entry["attributes"]), entry.get("parameters", {})
-        self.p, self.record = p, bundle.record
+        self.p, self.record = p, in_force(bundle.record, entry["op"])
         self.shape = bundle.tensor[self.output]["shape"]
         self.low, self.high = bundle.span(self.output)
         self.x = [values[i] for i in self.inputs if i in values]
@@ -38,21 +43,27 @@ class Node:
         self.zero = p.get("zero_point", [0])[0]
         self.lo, self.hi = p.get("range", [self.low, self.high])
         self.nhwc = self.attr.get("layout") == "nhwc" or bundle.tensor[self.output].get("layout") == "NHWC"
-        self.axis = len(self.shape) - 1 if self.nhwc or len(self.shape) < 3 else 1
-        self.rule = rescales.rule_of(bundle.record)
+        self.axis = len(self.shape) - 1 if self.nhwc or len(self.shape) < 4 else 1
+        self.rule = rescales.rule_of(self.record)
         self.m = self.multipliers("") if self.rule else None
         self.s = self.shifts("") if self.rule else None
         self.store = self.rule["store"] if self.rule else "saturate"
         self.pad_code = self.zx[0] if self.zx else 0
         self.pad, self.stride = list(self.attr.get("pad_begin", [])), list(self.attr.get("stride", []))
-        k = bundle.record["accumulator"]
+        k = self.record["accumulator"]
         self.sum = {"bits": int(k["bits"]), "overflow": k["overflow"], "order": k["order"], "lanes": int(k["lanes"]), "bias": k["bias"]}
         self.tile = None  # (rows, columns) of output that see nothing of their neighbours
         self.count = None  # a pool's divisor
         self.include_pad = self.attr.get("count_include_pad", False)
-        self.pool_round = bundle.record["pool"]["round"]
+        self.pool_round = self.record["pool"]["round"]
         self.table = np.array(p["table"]) if "table" in p else None
         self.sign = -1 if self.op == "sub" else 1
+        self.m_negative = self.s_negative = None
+        if self.rule and "shift_negative" in p:
+            self.m_negative, self.s_negative = self.multipliers("_negative"), self.shifts("_negative")
+        elif self.rule and "scale_bits_negative" in p:
+            self.m_negative, self.s_negative = self.multipliers("_negative"), self.s
+        self.last, self.fine = "half-away", int(self.record["resize"]["bits"])  # softmax's last rounding, resize's fraction
 
     # ---- parameters ----
     def multipliers(self, suffix):
@@ -144,7 +155,8 @@ class Node:
             return self.stored(rescales.shift_right(total, k[3], mode) + self.zero)
         ra, rb, fixed = (floats([v])[0].astype(np.float64) for v in k[:3])
         inner = f32(self.x[1] * rb + fixed).astype(np.float64)
-        return self.stored(rescales.to_integer(f32(self.x[0] * ra + inner), mode) + self.zero)
+        added = 0 if self.record["add"]["zero_point"] == "inside" else self.zero
+        return self.stored(rescales.to_integer(f32(self.x[0] * ra + inner), mode) + added)
 
     def operands(self):
         return [(self.multipliers(s), self.shifts(s)) for s in ("_1", "_2")]
@@ -187,15 +199,6 @@ class Node:
     def tabled(self):
         return self.table[self.x[0] - self.bundle.span(self.inputs[0])[0]].astype(np.int64)
 
-    def reshape(self):
-        return self.x[0].reshape(self.shape)
-
-    def concat(self):
-        return np.concatenate(self.x, self.attr["axis"])
-
-    def transpose(self):
-        return self.x[0].transpose(self.attr["perm"])
-
     def quantize(self):
         scale = f32(self.bundle.entry(self.output)["scale"])
         return self.stored(rescales.to_integer(self.x[0] / scale, self.rule["steps"][-1][1] if self.attr.get("mode") else
@@ -205,10 +208,13 @@ class Node:
         return ((self.x[0] - self.zx[0]).astype(f32) * f32(self.bundle.entry(self.inputs[0])["scale"])).astype(f32)
 
     def codes(self):
-        kinds = {"sub": self.add, "clip": self.relu}
         if self.table is not None:
             return self.tabled()
-        return kinds.get(self.op, getattr(self, self.op, None))()
+        return getattr(self, CALLED.get(self.op, self.op))()
+
+    def rounded(self, x, bits):
+        """What resize mixed, as a code."""
+        return self.stored(rescales.shift_right(x, bits, self.last))
 
 
 def divide_each(total, count, mode):
@@ -257,18 +263,22 @@ class Device:
 
     def agrees(self, index):
         node = Node(self.bundle, index, self.golden)
-        if (node.rule is None and node.op not in INSIDE) or not (node.table is not None or hasattr(node, node.op) or node.op in ("sub", "clip")):
+        if (node.rule is None and node.op not in INSIDE) or not (node.table is not None or hasattr(node, CALLED.get(node.op, node.op))):
             return False
         if node.op in ("conv", "fc") and (node.m.dtype == f32) != (node.rule["encoding"] == "float32"):
             return False
         try:
             made = node.codes()
-        except (KeyError, IndexError, TypeError, ValueError):
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError):
             return False
         return made.shape == tuple(node.shape) and np.array_equal(made, self.golden[node.output])
 
     def node(self, index, values=None):
-        return Node(self.bundle, index, self.golden if values is None else values)
+        """Of a node that is not known the codes are golden's, which a fault of stored codes begins with."""
+        node = Node(self.bundle, index, self.golden if values is None else values)
+        if not self.known[index]:
+            node.codes = lambda: self.golden[node.output]
+        return node
 
     def behind(self, index, codes, values=None):
         """The values of a device whose node gave these codes; values that depend on a node that is not known are
@@ -284,6 +294,6 @@ class Device:
             ready = all(v in before or v in self.bundle.constant for v in entry["inputs"])
             for out in entry["outputs"]:
                 before.pop(out, None)
-            if ready and self.known[i]:
+            if ready and self.known[i] and entry["op"] not in STATE:
                 before[entry["outputs"][0]] = Node(self.bundle, i, before).codes()
         return before

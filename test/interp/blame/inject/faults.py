@@ -437,7 +437,7 @@ def other_pool_rounding(rng, n):
     return n.codes()
 
 
-@fault("table.entry", "sigmoid", "tanh", "hard_swish", "leaky_relu", "elu")
+@fault("table.entry", "sigmoid", "tanh", "hard_swish", "leaky_relu", "elu", "gelu")
 def table_entries(rng, n):
     if n.table is None:
         return None

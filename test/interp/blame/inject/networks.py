@@ -1,15 +1,19 @@
 """The golden bundles: shipped networks, three of ../shared/models, two random ones, under several schemes."""
 import os
-import random
 import subprocess
 
 import numpy as np
 
-SHIPPED = [("res_dsconv", s) for s in ("tflite", "onnxruntime", "npu16", "narrow", "tflite-single")] + [
-    ("plain_cnn", s) for s in ("tflite", "gemmlowp", "narrow")]
+import mixed
+
+SHIPPED = [("res_dsconv", s) for s in ("tflite", "onnxruntime", "npu16", "narrow", "tflite-single", "nvdla", "vta-rounded", "qnnpack")] + [
+    ("plain_cnn", s) for s in ("tflite", "gemmlowp", "narrow", "glow-interp", "vta", "nvdla")]
 TFLITE = [("kws_ref_model", [1, 49, 10, 1], np.int8), ("pretrainedResnet_quant", [1, 32, 32, 3], np.int8),
           ("ad01_int8", [1, 640], np.int8), ("mobilenet_v1_0.25_128_quant", [1, 128, 128, 3], np.uint8)]
-DRAWN = [(1, "tflite"), (2, "tflite-single"), (3, "narrow")]
+DRAWN = [(1, "tflite"), (2, "tflite-single"), (3, "narrow"), (1, "tflite", 1, "attention"), (2, "cmsis-nn", 1, "attention"),
+         (3, "onnxruntime", 1, "attention_plain"), (4, "xnnpack-qs8", 1, "attention_plain"), (1, "tflite", 1, "picture"),
+         (2, "tflite-single", 1, "picture"), (3, "tosa-double", 1, "picture_plain"), (4, "onnxruntime", 1, "picture_plain")]
+RECURRENT = [(1, "tflite", 4, "recurrent"), (2, "onnxruntime", 4, "recurrent"), (3, "tflite-single", 4, "recurrent")]
 NARROW = """scheme: narrow
 description: tflite with a narrow accumulator that saturates at each step
 extends: tflite
@@ -66,102 +70,15 @@ class Shop:
         np.save(array, np.random.RandomState(7).randint(limits.min, limits.max + 1, shape).astype(kind))
         return self.golden(f"{model}-{scheme}", file, "-s", scheme, "-i", array)
 
-    def drawn(self, seed, scheme, samples=1):
-        text, shape = network_text(seed)
-        file = os.path.join(self.folder, f"drawn{seed}.assay")
+    def drawn(self, seed, scheme, samples=1, kind="convolutional"):
+        text, shape = getattr(mixed, kind)(seed)
+        file = os.path.join(self.folder, f"{kind}{seed}.assay")
         with open(file, "w") as f:
             f.write(text)
         inputs = []
         for i in range(samples):
-            array = os.path.join(self.folder, f"drawn{seed}-{i}.npy")
+            array = os.path.join(self.folder, f"{kind}{seed}-{i}.npy")
             np.save(array, np.random.RandomState(seed + 100 * i).randint(-128, 128, shape).astype(np.int8))
             inputs += ["-i", array]
-        return self.golden(f"drawn{seed}-{scheme}-{samples}", file, "-s", self.scheme(scheme), *inputs)
-
-
-# ---- random networks ----
-
-def ints(values):
-    return "[" + ",".join(str(int(v)) for v in values) + "]"
-
-
-class Text:
-    """The text of a network under work; a value is (name, shape, scale, zero)."""
-
-    def __init__(self, seed):
-        self.rng, self.draw = random.Random(seed), np.random.RandomState(seed)
-        self.lines, self.count = [], 0
-
-    def put(self, shape, scale, zero, text, fused=True):
-        self.count += 1
-        name = f"v{self.count}"
-        bounds = f" codes[{max(zero, -120)},{self.rng.randint(90, 127)}]" if fused and self.rng.random() < 0.4 else ""
-        self.lines.append(f"{name}: i8{ints(shape)} q({scale:.9g},{zero}) = {text}{bounds}")
-        return name, shape, scale, zero
-
-    def parameters(self, x, width, depth, shape):
-        """Weights and bias of a node that is to come, and the output's scale."""
-        scales = self.draw.uniform(0.004, 0.012, width)
-        w = self.draw.randint(-127, 128, shape)
-        unit = x[2] * scales.mean() * depth ** 0.5 * 5000
-        b = self.draw.randint(-3000, 3000, width) * max(1, int(depth ** 0.5) // 2)
-        zeros = ints([0] * width)
-        spread = ",".join(f"{s:.9g}" for s in scales)
-        wide = ",".join(f"{np.float32(s) * np.float32(x[2]):.9g}" for s in scales)
-        self.lines.append(f"const w{self.count}: i8{ints(shape)} q(axis=0,[{spread}],{zeros}) = {ints(w.flat)}")
-        self.lines.append(f"const b{self.count}: i32[{width}] q(axis=0,[{wide}],{zeros}) = {ints(b)}")
-        return f"w{self.count}, b{self.count}", unit / 60
-
-    def conv(self, x):
-        n, c, h, w = x[1]
-        depthwise = self.rng.random() < 0.4
-        width, kernel, stride = (c if depthwise else self.rng.choice([8, 12, 16])), self.rng.choice([1, 3, 3]), self.rng.choice([1, 1, 2])
-        kernel = 3 if depthwise else kernel
-        stride = stride if min(h, w) >= 8 else 1
-        pad = kernel // 2
-        out = [n, width, (h + 2 * pad - kernel) // stride + 1, (w + 2 * pad - kernel) // stride + 1]
-        own = 1 if depthwise else c
-        names, scale = self.parameters(x, width, own * kernel * kernel, [width, own, kernel, kernel])
-        return self.put(out, scale, self.rng.randint(-40, 40), f"conv({x[0]}, {names}) {{kernel=[{kernel},{kernel}], stride=[{stride},{stride}], "
-                        f"pad_begin=[{pad},{pad}], pad_end=[{pad},{pad}], group={c if depthwise else 1}}}")
-
-    def pool(self, x, op):
-        return self.put(x[1], x[2], x[3], f"{op}({x[0]}) {{kernel=[3,3], pad_begin=[1,1], pad_end=[1,1]}}", False)
-
-    def pair(self, x, op):
-        y = self.conv1(x)
-        scale = {"add": max(x[2], y[2]) * 1.3, "sub": max(x[2], y[2]) * 1.3, "mul": x[2] * y[2] * 60}[op]
-        return self.put(x[1], scale, self.rng.randint(-30, 30), f"{op}({x[0]}, {y[0]})")
-
-    def conv1(self, x):
-        names, scale = self.parameters(x, x[1][1], x[1][1], [x[1][1], x[1][1], 1, 1])
-        return self.put(x[1], scale, self.rng.randint(-40, 40), f"conv({x[0]}, {names}) {{kernel=[1,1]}}")
-
-    def tabled(self, x, op):
-        return self.put(x[1], 1 / 256 if op == "sigmoid" else 1 / 128, -128 if op == "sigmoid" else 0, f"{op}({x[0]})", False)
-
-    def joined(self, x):
-        y = self.pool(x, "max_pool")
-        return self.put([x[1][0], 2 * x[1][1]] + x[1][2:], x[2], x[3], f"concat({x[0]}, {y[0]}) {{axis=1}}", False)
-
-    def ending(self, x):
-        n, c, h, w = x[1]
-        x = self.put([n, c, 1, 1], x[2], x[3], f"global_avg_pool({x[0]})", False)
-        x = self.put([n, c], x[2], x[3], f"reshape({x[0]}) {{shape={ints([n, c])}}}", False)
-        names, scale = self.parameters(x, 10, c, [10, c])
-        return self.put([n, 10], scale, self.rng.randint(-20, 20), f"fc({x[0]}, {names})")
-
-
-def network_text(seed):
-    text = Text(seed)
-    shape = [1, 4, 14, 12]
-    x = text.conv(("x", shape, 0.02, 3))
-    kinds = [text.conv, text.conv, lambda v: text.pool(v, "avg_pool"), lambda v: text.pool(v, "max_pool"), lambda v: text.pair(v, "add"),
-             lambda v: text.pair(v, "sub"), lambda v: text.pair(v, "mul"), lambda v: text.tabled(v, "sigmoid"), lambda v: text.tabled(v, "tanh"),
-             text.joined]
-    text.rng.shuffle(kinds)
-    for kind in kinds:
-        x = kind(x)
-    x = text.ending(x)
-    body = "\n  ".join([f"input x: i8{ints(shape)} q(0.02,3)"] + text.lines)
-    return f"graph drawn {{\n  {body}\n  output {x[0]}\n}}\n", shape
+        more = ["--sequence"] if kind == "recurrent" and samples > 1 else []
+        return self.golden(f"{kind}{seed}-{scheme}-{samples}", file, "-s", self.scheme(scheme), *inputs, *more)

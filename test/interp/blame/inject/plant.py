@@ -5,7 +5,9 @@ import random
 import numpy as np
 
 from bundle import dump, empty
+from device import STATE
 from faults import FAULTS
+import faults_rows  # noqa: F401 (registers its own)
 
 TRIES = 60
 LATE = ("lane", "stuck_bit", "sign")  # faults of a node's codes, whatever made them
@@ -30,14 +32,16 @@ class Planted:
 
 def nodes_for(device, fault, but=()):
     _, ops, _ = fault
-    return [i for i, known in enumerate(device.known) if known and i not in but and device.bundle.nodes[i]["op"] != "dequantize" and
-            (not ops or device.bundle.nodes[i]["op"] in ops)]
+    op = [n["op"] for n in device.bundle.nodes]
+    return [i for i, known in enumerate(device.known) if i not in but and op[i] not in STATE + ("dequantize",) and
+            device.bundle.tensor[device.bundle.nodes[i]["outputs"][0]]["bits"] == 8 and (op[i] in ops and known if ops else True)]
 
 
 def draw(rng, device, fault, index, values=None):
     """The codes of a node with a fault that shows, or None."""
-    node = device.node(index, values)
-    right = node.codes()
+    if values is not None and not device.known[index]:
+        return None
+    right = device.node(index, values).codes()
     codes = fault[2](rng, device.node(index, values))
     return None if codes is None or np.array_equal(codes, right) else codes
 
@@ -90,8 +94,10 @@ def mask_part(rng, made, output):
 
 
 def hidden(rng, device, fault):
-    """The faulty node's output is not among the dumps; what reads it is."""
+    """The faulty node's output is not among the dumps; what reads it is. Arbitrary values cannot be told there."""
     bundle = device.bundle
+    if fault[0] == "unexplained":
+        return None
     for _ in range(TRIES):
         places = [i for i in nodes_for(device, fault) if readers(bundle, bundle.nodes[i]["outputs"][0])]
         if not places:
@@ -161,6 +167,77 @@ def draw_late(fault, device, index, rng):
 
 
 KINDS = [single] * 8 + [hidden, two_nodes, two_in_one]
+
+# Those whose draw does not rest on the values.
+STEADY = {"last_rounding", "multiplier_bit", "shift_off", "channel_rolled", "zero_point", "low_bits", "no_bias", "bias_rolled", "filters_of_zeros",
+          "read_in_another_order", "weights_unsigned", "input_zero", "input_unsigned", "parameters_swapped", "dead_lanes", "bit_stuck", "top_bit_flipped",
+          "row_rounding", "row_multiplier", "row_shift", "row_zero", "row_input_zero", "table_shifted", "table_half", "first_twice"}
+
+
+def runs(device, index=None, fault=None, seed=0, stale=None):
+    """The values of every sample of a device whose node has the fault, or which reads stale(step, states before, var)
+    of a state; in a sequence each step goes on from the one before."""
+    bundle, out, states, history = device.bundle, [], {}, []
+    for sample in range(bundle.samples):
+        golden = {t["name"]: bundle.codes(t["name"], sample) for t in bundle.tensors}
+        values = dict(golden)
+        for i, entry in enumerate(bundle.nodes):
+            if entry["op"] != "read":
+                continue
+            var, name = entry["inputs"][0], entry["outputs"][0]
+            held = states.get(var, golden[name])
+            held = stale(sample, history, var, held) if stale else held
+            if not np.array_equal(values[name], held):
+                values = device.behind(i, held, values)
+        history.append(dict(states))
+        if fault and all(v in values for v in inputs_of(bundle, index)):
+            codes = fault[2](random.Random(seed), device.node(index, values))
+            if codes is None:
+                return None
+            values = device.behind(index, codes, values)
+        for entry in bundle.nodes:
+            if entry["op"] == "assign" and entry["inputs"][1] in values:
+                states[entry["inputs"][0]] = values[entry["inputs"][1]]
+        out.append(values)
+    return out
+
+
+def of_samples(kind, device, wanted, samples, what):
+    shown = any(not np.array_equal(v[n], device.bundle.codes(n, i)) for i, v in enumerate(samples) for n in v)
+    if not shown:
+        return None
+    made = Planted(kind, device.bundle, wanted, {}, [n for n in samples[0] if all(n in v for v in samples)], what)
+    made.samples = samples
+    return made
+
+
+def steady(rng, device):
+    """One fault in all samples, or in all steps of a sequence."""
+    fault = rng.choice([f for f in FAULTS if f[2].__name__ in STEADY])
+    places = [i for i in nodes_for(device, fault) if device.known[i]]
+    if not places:
+        return None
+    index = rng.choice(places)
+    samples = runs(device, index, fault, rng.random())
+    output = device.bundle.nodes[index]["outputs"][0]
+    if not samples or all(np.array_equal(device.node(index, v).codes(), v[output]) for v in samples):
+        return None
+    return of_samples("every sample", device, [(output, fault[0])], samples, fault[2].__name__)
+
+
+def stale_state(rng, device):
+    """A state is read as it was a step earlier, or never written."""
+    bundle = device.bundle
+    reads = [n for n in bundle.nodes if n["op"] == "read"]
+    node = rng.choice(reads)
+    before, from_step = rng.random() < 0.6, rng.randrange(1, bundle.samples)
+
+    def stale(step, history, var, held):
+        if var != node["inputs"][0] or step < from_step or step == 0:
+            return held
+        return history[step - 1].get(var, np.zeros_like(held)) if before else np.zeros_like(held)
+    samples = runs(device, stale=stale)
+    return samples and of_samples("state", device, [(node["outputs"][0], "stale.sample")], samples, "state_of_earlier" if before else "state_never_written")
 
 
 def stale(rng, device):
