@@ -85,8 +85,8 @@ bool blame_lane_post(blame_search *s, int i, int32_t *codes, blame_story *story)
     if (!find_lane(s, a, &l))
         return false;
     const int64_t step = l.step == 0 ? a.n : l.step >> i / N_SOURCES;
-    if (step < 1 || (l.step == 0 && i >= N_SOURCES) || (step == 1 && a.n > 1 && offset == 0) ||
-        offset >= a.n || -offset >= a.n || (l.step > 0 && step << i / N_SOURCES != l.step))
+    if (step < 1 || (l.step == 0 && i >= N_SOURCES) || (step == 1 && a.n > 1) || offset >= a.n ||
+        -offset >= a.n || (l.step > 0 && step << i / N_SOURCES != l.step))
         return false;
     const int64_t first = l.first % step;
     int64_t held = 0;
@@ -260,44 +260,5 @@ bool blame_edge_post(blame_search *s, int i, int32_t *codes, blame_story *story)
     }
     blame_tell(story, "tile.edge", 2, "the %s cell of tiles of %lld along axis %d holds %s",
                last ? "last" : "first", (long long)tile, axis, words[from]);
-    return true;
-}
-
-/* ---- samples ---- */
-
-enum { STALE_ALL, STALE_PARTS = STALE_ALL + ASSAY_MAX_RANK, SAMPLE_SOURCES = 3 };
-
-int blame_stale_sample_count(blame_search *s)
-{
-    return s->n_samples > 1 ? (1 + ASSAY_MAX_RANK) * SAMPLE_SOURCES : 0;
-}
-
-bool blame_stale_sample_post(blame_search *s, int i, int32_t *codes, blame_story *story)
-{
-    static const char *const words[SAMPLE_SOURCES] = {"the sample before", "the first sample",
-                                                      "the sample behind"};
-    const int source = i % SAMPLE_SOURCES, part = i / SAMPLE_SOURCES;
-    if (part > s->type->rank || (part > 0 && s->n_after > 0))
-        return false;
-    const blame_axis a = blame_axis_of(s->type, part - 1);
-    bool *bad = calloc((size_t)a.n + 1, sizeof *bad);
-    for (int k = 0; k < s->n_samples && bad; k++) {
-        const int from = source == 0 ? k - 1 : source == 1 ? 0 : k + 1;
-        if (from < 0 || from >= s->n_samples)
-            continue;
-        memset(bad, part == 0, (size_t)a.n);
-        for (int64_t e = 0; e < s->count && part > 0; e++)
-            if (differs(s, k * s->count + e))
-                bad[e / a.inner % a.n] = true;
-        for (int64_t e = 0; e < s->count; e++)
-            if (bad[part == 0 ? 0 : e / a.inner % a.n])
-                codes[k * s->count + e] = s->base[from * s->count + e];
-    }
-    if (part == 0)
-        blame_tell(story, "stale.sample", 1, "what %s gives", words[source]);
-    else
-        blame_tell(story, "stale.sample", 2, "in part (along axis %d) what %s gives", part - 1,
-                   words[source]);
-    free(bad);
     return true;
 }

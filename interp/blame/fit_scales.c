@@ -41,7 +41,8 @@ static void vote_scale(const blame_search *s, const int32_t *codes, blame_votes 
     for (int64_t e = 0; e < s->n_samples * s->count; e++) {
         const int64_t c = e % s->count / a.inner % a.n;
         if (s->seen[e] && !blame_same(s, s->dev[e], codes[e]))
-            ((s->dev[e] > codes[e]) == (s->sums[e] > 0) ? v->more : v->less)[c] = true;
+            (blame_is_above(s, s->dev[e], codes[e]) == (s->sums[e] > 0) ? v->more : v->less)[c] =
+                true;
     }
 }
 
@@ -151,9 +152,12 @@ static const char *name_scale(blame_search *s, fit *f, int64_t c, char *text, si
     return class;
 }
 
+/* A channel's as one that is there; one factor for all; a channel's as it was solved for. */
+enum { NAMED, AS_ONE, AS_SOLVED, FITS };
+
 int blame_fit_scale_count(blame_search *s)
 {
-    return s->n->op != ASSAY_OP_CONV_TRANSPOSE ? 2 * blame_fit_bias_count(s) : 0;
+    return s->n->op != ASSAY_OP_CONV_TRANSPOSE ? FITS * blame_fit_bias_count(s) : 0;
 }
 
 bool blame_fit_scale_post(blame_search *s, int i, int32_t *codes, blame_story *story)
@@ -161,7 +165,7 @@ bool blame_fit_scale_post(blame_search *s, int i, int32_t *codes, blame_story *s
     fit f = {0};
     int changed = 0;
     int64_t which = 0;
-    const bool as_one = i == 1;
+    const bool as_one = i == AS_ONE;
     bool good = blame_sums(s) && fit_scales(s, &f, as_one);
     for (int64_t c = 0; c < f.n && good; c++)
         if (f.at[c] != 1.0) {
@@ -169,9 +173,9 @@ bool blame_fit_scale_post(blame_search *s, int i, int32_t *codes, blame_story *s
         }
     char text[96];
     const char *class =
-        good && changed == 1 && !as_one ? name_scale(s, &f, which, text, sizeof text) : NULL;
+        good && changed == 1 && i == NAMED ? name_scale(s, &f, which, text, sizeof text) : NULL;
     good = good && changed > 0 && scaled_codes(s, f.at, codes);
-    good = good && (class || as_one || !blame_is_thin(s));
+    good = good && (class || as_one || !blame_is_thin(s)) && (i != AS_SOLVED || changed == 1);
     if (good && class)
         blame_tell(story, class, 2, "%s", text);
     else if (good && as_one)
@@ -188,28 +192,74 @@ bool blame_fit_scale_post(blame_search *s, int i, int32_t *codes, blame_story *s
 
 /* ---- one factor of a node without weights ---- */
 
+/* Of the output; of the side below zero and of that above it where they have rescales of their own;
+ * of one operand of a sum. */
+enum { OF_OUTPUT, OF_NEGATIVE, OF_POSITIVE, OF_FIRST, OF_SECOND, FACTORS };
+
 int blame_fit_factor_count(blame_search *s)
 {
     const unsigned traits = assay_op_get(s->n->op)->traits;
     return !(traits & (ASSAY_T_WEIGHTED | ASSAY_T_MOVE)) && s->n_after == 0 && s->has_record &&
-           assay_is_quantized(s->type) && s->type->q.granularity == ASSAY_Q_TENSOR &&
-           s->type->q.zero_point;
+                   assay_is_quantized(s->type) && s->type->q.granularity == ASSAY_Q_TENSOR &&
+                   s->type->q.zero_point
+               ? FACTORS
+               : 0;
 }
 
-/* Every sample's codes with results that are so many times as much. */
-static bool factored_codes(blame_search *s, double factor, int32_t *codes)
+/* The output's scale, and the slope's, so that one side alone is so many times as much. */
+static bool scale_side(blame_case *c, bool negative, double factor)
+{
+    const double slope = negative ? factor : 1 / factor;
+    float *scale;
+    if (c->op == ASSAY_OP_LEAKY_RELU)
+        c->attr.alpha.alpha = (float)((double)c->attr.alpha.alpha * slope);
+    else if (c->op == ASSAY_OP_PRELU && assay_is_quantized(&c->in[1]) &&
+             blame_own_params(c, &c->in[1], &scale, NULL))
+        for (size_t k = 0; k < c->in[1].q.count; k++)
+            scale[k] = (float)((double)scale[k] * slope);
+    else
+        return false;
+    if (negative)
+        return true;
+    if (!blame_own_params(c, &c->out, &scale, NULL))
+        return false;
+    scale[0] = (float)((double)scale[0] / factor);
+    return true;
+}
+
+static bool scale_operand(blame_case *c, int operand, double factor)
+{
+    float *scale;
+    if ((c->op != ASSAY_OP_ADD && c->op != ASSAY_OP_SUB) || c->in[operand].q.count != 1 ||
+        !blame_own_params(c, &c->in[operand], &scale, NULL))
+        return false;
+    scale[0] = (float)((double)scale[0] * factor);
+    return true;
+}
+
+static bool scale_part(blame_case *c, int part, double factor)
+{
+    float *scale;
+    if (part == OF_NEGATIVE || part == OF_POSITIVE)
+        return scale_side(c, part == OF_NEGATIVE, factor);
+    if (part != OF_OUTPUT)
+        return scale_operand(c, part - OF_FIRST, factor);
+    if (!blame_own_params(c, &c->out, &scale, NULL))
+        return false;
+    scale[0] = (float)((double)scale[0] / factor);
+    return true;
+}
+
+/* Every sample's codes with one part so many times as much. */
+static bool factored_codes(blame_search *s, int part, double factor, int32_t *codes)
 {
     void *out = malloc(assay_type_bytes(s->type) + 64);
     bool good = out != NULL;
     for (int k = 0; k < s->n_samples && good; k++) {
         blame_case c;
-        float *scale;
         assay_arena_free(s->arena);
         good = (s->arena = assay_arena_new()) && blame_search_case(s, k, &c) &&
-               blame_own_params(&c, &c.out, &scale, NULL);
-        if (good)
-            scale[0] = (float)((double)scale[0] / factor);
-        good = good && blame_case_run(&c, out, NULL, NULL) == ASSAY_OK;
+               scale_part(&c, part, factor) && blame_case_run(&c, out, NULL, NULL) == ASSAY_OK;
         if (good)
             blame_load(s->type, out, codes + k * s->count);
     }
@@ -217,27 +267,94 @@ static bool factored_codes(blame_search *s, double factor, int32_t *codes)
     return good;
 }
 
+/* Where each element of the part goes with a greater factor: 1, -1, or 0. NULL: out of memory. */
+static int8_t *directions(blame_search *s, int part)
+{
+    int8_t *up = malloc((size_t)(s->n_samples * s->count) + 1);
+    const int operand = part == OF_SECOND;
+    const int32_t zero = s->type->q.zero_point[0];
+    for (int64_t e = 0; e < s->n_samples * s->count && up; e++)
+        up[e] = (s->base[e] == zero ? s->dev[e] : s->base[e]) < zero ? -1 : 1;
+    for (int k = 0; k < s->n_samples && up && part >= OF_FIRST; k++) {
+        blame_case c;
+        int32_t *x = NULL;
+        if (!blame_search_case(s, k, &c) || assay_shape_count(&c.in[operand]) != s->count ||
+            !c.in[operand].q.zero_point || !(x = blame_codes_of(&c, operand))) {
+            free(up);
+            return NULL;
+        }
+        for (int64_t e = 0; e < s->count; e++) {
+            const int32_t d = x[e] - c.in[operand].q.zero_point[0];
+            const int sign = (d > 0) - (d < 0);
+            up[k * s->count + e] = (int8_t)(operand && c.op == ASSAY_OP_SUB ? -sign : sign);
+        }
+    }
+    return up;
+}
+
+/* What the elements ask of the factor at these codes: 1, -1; 0: nothing; 2: both. Where a bit is
+ * not compared, what most of them ask. */
+static int ask(const blame_search *s, const int8_t *up, const int32_t *codes)
+{
+    int64_t more = 0, less = 0;
+    for (int64_t e = 0; e < s->n_samples * s->count; e++)
+        if (s->seen[e] && !blame_same(s, s->dev[e], codes[e]))
+            ++*((blame_is_above(s, s->dev[e], codes[e]) ? 1 : -1) == up[e] ? &more : &less);
+    return more > 0 && less > 0 && (s->unseen_bits == 0 || more == less)
+               ? 2
+               : (more > less) - (more < less);
+}
+
 bool blame_fit_factor_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 {
+    static const char *const words[FACTORS] = {
+        "", " of what is below zero", " of what is above zero", " of operand 0", " of operand 1"};
     double lo = ldexp(1, -8), hi = ldexp(1, 8), at = 1;
-    const int32_t zero = s->type->q.zero_point[0];
-    (void)i;
-    for (int step = 0; step < 40; step++) {
-        bool more = false, less = false;
-        if (!factored_codes(s, at, codes))
-            return false;
-        for (int64_t e = 0; e < s->n_samples * s->count; e++)
-            if (s->seen[e] && !blame_same(s, s->dev[e], codes[e]))
-                *(llabs((int64_t)s->dev[e] - zero) > llabs((int64_t)codes[e] - zero) ? &more
-                                                                                     : &less) =
-                    true;
-        if (more == less) {
-            blame_tell(story, "rescale.multiplier", 1,
-                       "the multiplier is %.9g of what it should be", at);
-            return !more && at != 1;
-        }
-        *(more ? &lo : &hi) = at;
+    int8_t *up = directions(s, i);
+    int asked = 2;
+    for (int step = 0; step < 40 && up; step++) {
+        asked = factored_codes(s, i, at, codes) ? ask(s, up, codes) : 2;
+        if (asked == 0 || asked == 2)
+            break;
+        *(asked > 0 ? &lo : &hi) = at;
         at = sqrt(lo * hi);
     }
-    return false;
+    free(up);
+    blame_tell(story, "rescale.multiplier", 1, "the multiplier%s is %.9g of what it should be",
+               words[i], at);
+    return asked == 0 && at != 1;
+}
+
+/* ---- the rescale of one part, shifted or the other side's ---- */
+
+enum { MAX_PART_SHIFT = 8 };
+
+int blame_part_count(blame_search *s)
+{
+    return s->n->op == ASSAY_OP_LEAKY_RELU || s->n->op == ASSAY_OP_PRELU
+               ? 1 + 2 * 2 * MAX_PART_SHIFT
+               : 0;
+}
+
+bool blame_part_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int side = i % 2, step = (i - 1) / 2;
+    const int power = step < MAX_PART_SHIFT ? step + 1 : MAX_PART_SHIFT - 1 - step;
+    float *scale;
+    (void)s;
+    if (i > 0) {
+        blame_tell(story, "rescale.shift", 1, "what is %s zero shifted by %d more to the %s",
+                   side ? "below" : "above", abs(power), power > 0 ? "left" : "right");
+        return scale_side(c, side, ldexp(1, power));
+    }
+    blame_tell(story, "rescale.multiplier", 1, "what is below zero has the multiplier of the rest");
+    if (c->op == ASSAY_OP_LEAKY_RELU) {
+        c->attr.alpha.alpha = 1;
+        return true;
+    }
+    if (!assay_is_quantized(&c->in[1]) || !blame_own_params(c, &c->in[1], &scale, NULL))
+        return false;
+    for (size_t k = 0; k < c->in[1].q.count; k++)
+        scale[k] = 1;
+    return true;
 }

@@ -13,6 +13,12 @@ bool blame_votes_open(blame_votes *v, int64_t n)
     return v->more != NULL;
 }
 
+bool blame_is_above(const blame_search *s, int32_t device, int32_t predicted)
+{
+    const int32_t compared = (int32_t)~s->unseen_bits;
+    return (device & compared) > (predicted & compared);
+}
+
 blame_axis blame_channels_of(const blame_search *s)
 {
     return blame_axis_of(s->type, s->channel_axis);
@@ -58,7 +64,7 @@ static void vote(const blame_search *s, const int32_t *codes, blame_votes *v)
     for (int64_t e = 0; e < s->n_samples * s->count; e++) {
         const int64_t c = e % s->count / a.inner % a.n;
         if (s->seen[e] && !blame_same(s, s->dev[e], codes[e]))
-            (s->dev[e] > codes[e] ? v->more : v->less)[c] = true;
+            (blame_is_above(s, s->dev[e], codes[e]) ? v->more : v->less)[c] = true;
     }
 }
 

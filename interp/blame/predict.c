@@ -141,8 +141,7 @@ static bool run_behind(const blame_search *s, int sample, int node, const behind
     return assay_replay_node(s->d->program, node, in, out, NULL, NULL) == ASSAY_OK;
 }
 
-/* The end's codes from the node's own, of sample k. */
-static bool finish(const blame_search *s, int k, const int32_t *codes, int32_t *end)
+bool blame_finish(const blame_search *s, int k, const int32_t *codes, int32_t *end)
 {
     const assay_graph *g = s->d->graph;
     behind b = {.arena = assay_arena_new()};
@@ -184,7 +183,7 @@ bool blame_predict(blame_search *s, const blame_family *f, int i, int32_t *codes
     const size_t bytes = (size_t)(s->n_samples * s->count) * sizeof *own;
     good = good && memcmp(own, s->base, bytes) != 0;
     for (int k = 0; k < s->n_samples && good; k++)
-        good = finish(s, k, own + k * s->count, codes + k * s->end_count);
+        good = blame_finish(s, k, own + k * s->count, codes + k * s->end_count);
     free(own);
     return good;
 }

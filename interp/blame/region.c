@@ -57,6 +57,8 @@ static assay_status narrow_region(blame_report *r, int row, enum blame_effort ef
             continue;
         status = blame_search_open(&s, &r->device, &r->schemes, i, r->row[row].value, after,
                                    n_after, r->rel, err);
+        if (status == ASSAY_OK)
+            blame_search_pull(&s);
         const int n =
             status == ASSAY_OK ? blame_search_run(&s, effort, w->found, BLAME_FINDINGS) : 0;
         if (n > 0 && (w->n == 0 || is_better(&w->found[0], &w->best[0]))) {
@@ -67,6 +69,21 @@ static assay_status narrow_region(blame_report *r, int row, enum blame_effort ef
         blame_search_close(&s);
     }
     return status;
+}
+
+/* What nothing explains is no fault of a node that only moves codes, where what it moved was made
+ * in the region. */
+static int maker_of(const blame_report *r, int row)
+{
+    const assay_graph *g = r->device.graph;
+    while (assay_op_get(g->node[row].op)->traits & ASSAY_T_MOVE) {
+        const assay_value *v = assay_node_in(g, &g->node[row], 0);
+        if (v->data || v->producer < 0 || r->row[v->producer].verdict != BLAME_SUSPECT ||
+            r->row[v->producer].elements > 0)
+            break;
+        row = v->producer;
+    }
+    return row;
 }
 
 /* The node of the region that explains it with the fewest numbers changed. */
@@ -84,7 +101,8 @@ assay_status blame_region(blame_report *r, int row, assay_error *err)
         status = blame_search_open(&s, &r->device, &r->schemes, row, r->row[row].value, NULL, 0,
                                    r->rel, err);
     if (status == ASSAY_OK) {
-        blame_fault *f = blame_add_fault(r, w.n > 0 && w.best[0].full ? w.at : row, &s);
+        const bool full = w.n > 0 && w.best[0].full;
+        blame_fault *f = blame_add_fault(r, full ? w.at : maker_of(r, row), &s);
         if (f)
             blame_fill_fault(f, w.best, w.n);
         blame_search_close(&s);

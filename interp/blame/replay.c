@@ -94,7 +94,9 @@ static assay_status replay_node(blame_device *d, int node, int sample, const sta
         status = believe(&d->graph->value[n->out[j]].type, blame_at(d, sample, n->out[j]), err);
     if (status == ASSAY_OK && n->op == ASSAY_OP_ASSIGN) {
         held->held[n->in[0]] = blame_at(d, sample, n->out[0])->believed;
-        held->guessed[n->in[0]] = blame_at(d, sample, n->out[0])->device == NULL;
+        held->guessed[n->in[0]] = !blame_at(d, sample, n->out[0])->device &&
+                                  !d->graph->value[n->in[1]].data &&
+                                  !blame_at(d, sample, n->in[1])->device;
     }
     free(in);
     free(out);

@@ -118,7 +118,9 @@ void blame_screen_through(blame_search *s, const blame_screen *screen)
     s->n_seen = 0;
     s->differing = 0;
     if (screen->kind == BLAME_SCREEN_BIT)
-        s->unseen_bits = UINT32_C(1) << screen->bit;
+        s->unseen_bits = screen->bit + 1 == s->type->elem.bits
+                             ? UINT32_MAX << screen->bit /* and the copies of the sign */
+                             : UINT32_C(1) << screen->bit;
     for (int64_t e = 0; e < total(s); e++) {
         if (screen->kind == BLAME_SCREEN_FLIP)
             s->dev[e] = flipped(s, s->dev[e]);

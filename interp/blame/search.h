@@ -142,6 +142,14 @@ bool blame_predict_look(blame_search *s, const blame_family *f, int i, const bla
 bool blame_predict(blame_search *s, const blame_family *f, int i, int32_t *codes,
                    blame_story *story);
 
+/* The end's codes from the node's own, of sample k. */
+bool blame_finish(const blame_search *s, int k, const int32_t *codes, int32_t *end);
+
+/* ---- pull.c ---- */
+/* Where the nodes behind only move codes: compares what they show of the node's own output, of which
+ * what they do not show is not seen. */
+void blame_search_pull(blame_search *s);
+
 /* ---- for families ---- */
 /* Makes the case of sample k (an index into s->sample), prefixes applied. */
 bool blame_search_case(blame_search *s, int k, blame_case *c);

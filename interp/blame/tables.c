@@ -1,7 +1,11 @@
-/* Output codes as a function of input codes: where the device's are one, entries of its table. */
+/* Functions of codes: entries of a table, where the device's output is a function of its input; the
+ * scale before an exponential. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "interp/blame/families.h"
+
+/* ---- entries ---- */
 
 int blame_table_entry_count(blame_search *s)
 {
@@ -40,4 +44,30 @@ bool blame_table_entry_post(blame_search *s, int i, int32_t *codes, blame_story 
     free(to);
     free(known);
     return good && changed > 0;
+}
+
+/* ---- the scale before an exponential ---- */
+
+enum { FRACTION = 24, LEAST_BIT = 12 };
+
+int blame_exponent_count(blame_search *s)
+{
+    return s->n->op == ASSAY_OP_SOFTMAX || s->n->op == ASSAY_OP_LOG_SOFTMAX
+               ? FRACTION - 1 - LEAST_BIT
+               : 0;
+}
+
+/* One of the upper bits of its fraction is the other. */
+bool blame_exponent_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    float *scale;
+    int exponent;
+    (void)s;
+    if (!assay_is_quantized(&c->in[0]) || !blame_own_params(c, &c->in[0], &scale, NULL))
+        return false;
+    const int64_t m = (int64_t)ldexp(frexp((double)scale[0], &exponent), FRACTION);
+    scale[0] = (float)ldexp((double)(m ^ INT64_C(1) << (FRACTION - 2 - i)), exponent - FRACTION);
+    blame_tell(story, "rescale.multiplier", 1, "bit %d of the input's multiplier is flipped",
+               29 - i);
+    return true;
 }

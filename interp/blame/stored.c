@@ -1,0 +1,69 @@
+/* Hypotheses over the codes of nodes whose end no edit reaches (softmax, moves): another zero
+ * point, other bounds. */
+#include "interp/blame/families.h"
+
+static bool has_fixed_end(const blame_search *s)
+{
+    return s->n_after == 0 && s->type->elem.kind == ASSAY_KIND_INT && s->type->elem.bits <= 16 &&
+           assay_is_quantized(s->type) &&
+           !(assay_op_get(s->n->op)->traits & (ASSAY_T_ABSORB_OUT | ASSAY_T_STATE));
+}
+
+static int64_t total(const blame_search *s)
+{
+    return s->n_samples * s->count;
+}
+
+static bool differs(const blame_search *s, int64_t e)
+{
+    return s->seen[e] && !blame_same(s, s->dev[e], s->base[e]);
+}
+
+int blame_moved_count(blame_search *s)
+{
+    return has_fixed_end(s);
+}
+
+/* By what most of the elements say that lie within the type's bounds. */
+bool blame_moved_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    const int64_t lo = assay_elem_min(s->type->elem), hi = assay_elem_max(s->type->elem);
+    int64_t by = 0, votes = 0;
+    (void)i;
+    for (int64_t e = 0; e < total(s); e++) {
+        const int64_t d = (int64_t)s->dev[e] - s->base[e];
+        if (!differs(s, e) || s->dev[e] == lo || s->dev[e] == hi)
+            continue;
+        by = votes == 0 ? d : by;
+        votes += d == by ? 1 : -1;
+    }
+    for (int64_t e = 0; e < total(s); e++) {
+        const int64_t to = codes[e] + by;
+        codes[e] = (int32_t)(to < lo ? lo : to > hi ? hi : to);
+    }
+    blame_tell(story, "rescale.zero_point", 1, "zero point of the output: %+lld", (long long)by);
+    return by != 0 && s->differing > 1;
+}
+
+enum { LOW, HIGH, BOTH, SIDES };
+
+int blame_clamped_count(blame_search *s)
+{
+    return has_fixed_end(s) ? SIDES : 0;
+}
+
+bool blame_clamped_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    int32_t lo = INT32_MAX, hi = INT32_MIN;
+    for (int64_t e = 0; e < total(s); e++)
+        if (s->seen[e]) {
+            lo = s->dev[e] < lo ? s->dev[e] : lo;
+            hi = s->dev[e] > hi ? s->dev[e] : hi;
+        }
+    lo = i == HIGH ? (int32_t)assay_elem_min(s->type->elem) : lo;
+    hi = i == LOW ? (int32_t)assay_elem_max(s->type->elem) : hi;
+    for (int64_t e = 0; e < total(s); e++)
+        codes[e] = codes[e] < lo ? lo : codes[e] > hi ? hi : codes[e];
+    blame_tell(story, "saturation.bounds", i == BOTH ? 2 : 1, "bounds %d and %d", lo, hi);
+    return s->differing > 1; /* one element may hold anything */
+}
