@@ -146,8 +146,8 @@ bool blame_predict(blame_search *s, const blame_family *f, int i, int32_t *codes
 bool blame_finish(const blame_search *s, int k, const int32_t *codes, int32_t *end);
 
 /* ---- pull.c ---- */
-/* Where the nodes behind only move codes: compares what they show of the node's own output, of which
- * what they do not show is not seen. */
+/* Where the nodes behind only move codes: compares what they show of the node's own output, of
+ * which what they do not show is not seen. */
 void blame_search_pull(blame_search *s);
 
 /* ---- for families ---- */
