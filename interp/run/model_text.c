@@ -69,6 +69,8 @@ assay_status run_text_load(const char *path, assay_graph **out, assay_error *err
 typedef struct saver {
     const char *folder; /* of the constants */
     int open;           /* that folder, locked; -1 before it is needed */
+    bool made_folder;
+    assay_buf made; /* names of constants that were not there before, each in quotes */
 } saver;
 
 /* Opens the folder of constants and waits for its other writers. */
@@ -105,7 +107,8 @@ static assay_status put_constant(void *user, const assay_graph *g, int value, co
 
     (void)digest;
     if (s->open < 0) {
-        if (mkdir(s->folder, 0777) != 0 && errno != EEXIST)
+        s->made_folder = mkdir(s->folder, 0777) == 0;
+        if (!s->made_folder && errno != EEXIST)
             return errno == ENOENT ? no_folder(s->folder, err)
                                    : assay_fail(err, ASSAY_ERR_IO, "%s: cannot create: %s",
                                                 s->folder, strerror(errno));
@@ -116,6 +119,10 @@ static assay_status put_constant(void *user, const assay_graph *g, int value, co
         status = file_partial_file(path, &partial, err);
     if (!status)
         status = text_constant_write(partial.path, &v->type, v->data, err);
+    if (!status && access(path, F_OK) != 0)
+        assay_buf_printf(&s->made, "\"%s\"", file);
+    if (!status)
+        status = assay_buf_status(&s->made, err);
     if (!status)
         return file_partial_move(&partial, path, err);
     if (partial.path[0])
@@ -136,19 +143,32 @@ static bool is_constant(const char *name)
            (strcmp(end, ".npy") == 0 || strncmp(end, partial, strlen(partial)) == 0);
 }
 
-/* Removes constants that the text does not name, and the folder when nothing is left in it. */
-static void clean(const saver *s, const char *text)
+/* Removes constants that the text does not name: all, or those of the list `of` alone. */
+static void clean(const saver *s, const char *text, const char *of)
 {
     char quoted[264];
     DIR *d = opendir(s->folder);
     for (const struct dirent *e; d && (e = readdir(d));) {
         snprintf(quoted, sizeof quoted, "\"%s\"", e->d_name);
-        if (is_constant(e->d_name) && !strstr(text, quoted))
+        if (is_constant(e->d_name) && !strstr(text, quoted) && (!of || strstr(of, quoted)))
             unlinkat(s->open, e->d_name, 0);
     }
     if (d)
         closedir(d);
-    rmdir(s->folder); /* one that is not empty stays */
+}
+
+/* After a failure: what was made goes, unless the text that stands there names it. */
+static void take_back(const saver *s, const char *path)
+{
+    unsigned char *text = NULL;
+    size_t size;
+    if (s->made.length > 0 && access(path, F_OK) != 0)
+        clean(s, "", s->made.text);
+    else if (s->made.length > 0 && !assay_slurp(path, &text, &size, NULL))
+        clean(s, (const char *)text, s->made.text);
+    free(text);
+    if (s->made_folder)
+        rmdir(s->folder); /* one that is not empty stays */
 }
 
 /* Removes PATH.d.partial, which a killed run of an older version left, unless it holds anything
@@ -210,12 +230,17 @@ assay_status run_text_save(const assay_graph *g, const char *path, assay_error *
         status = flush(&s, err);
     if (!status)
         status = file_write_file(path, text.text, text.length, err);
-    if (!status && s.open >= 0)
-        clean(&s, text.text);
+    if (!status && s.open >= 0) {
+        clean(&s, text.text, NULL);
+        rmdir(folder); /* one that is not empty stays */
+    }
     if (!status)
         clean_older(folder);
+    else
+        take_back(&s, path);
     if (s.open >= 0)
         close(s.open);
+    assay_buf_free(&s.made);
     assay_buf_free(&text);
     return status;
 }

@@ -389,6 +389,21 @@ def networks():
     everywhere("kill", fresh, act, whole, "a network is whole, and the next save cleans up, when its writer is killed")
     everywhere("28", fresh, act, whole, "the same on a full disk")
     everywhere("5", fresh, act, whole, "the same with a broken disk")
+    def clear():
+        for f in os.listdir("."):
+            if f.startswith("net.assay"):
+                shutil.rmtree(f) if os.path.isdir(f) else os.unlink(f)
+    def state():
+        tops = [f for f in os.listdir(".") if f.startswith("net.assay")]
+        return {f: files_below(f) if os.path.isdir(f) else read(f) for f in tops}
+    for what, disk in (("28", "full"), ("5", "broken")):
+        for start, name in ((fresh, "takes back what it made"), (clear, "and leaves nothing where nothing stood")):
+            start()
+            stood = state()
+            everywhere(what, start, act, lambda *_, stood=stood: None if state() == stood or (
+                output_of("net.assay") == new) else state(), f"a save that fails on a {disk} disk {name}")
+    fresh()
+    assay(*act)
     shutil.copytree("net.assay.d", "mixed.assay.d")
     for f in os.listdir("net.assay.d"):
         data = bytearray(read("net.assay.d/" + f))
