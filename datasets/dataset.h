@@ -40,7 +40,8 @@ typedef struct assay_dataset_options {
      * samples' order; or the folder or .npy of label maps.
      * NULL: where the list above says; none there means that no sample has a label. */
     const char *labels;
-    /* For raw data: the type of one sample, as "u8:32x32x3". NULL for every other format. */
+    /* For raw data: the type of one sample, as "u8:32x32x3". NULL for every other format:
+     * folders and PNGs refuse it. */
     const char *raw;
     /* Planar images ([C,H,W]) in .npy or raw data; the other formats say themselves. */
     bool planar;

@@ -149,14 +149,15 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 33);
 }
 
-/* Of the elements that are at the first place of every axis along which the constant repeats. */
-static uint64_t payload_digest(const assay_value *v)
+/* Of the elements that are at the first place of every axis along which the constant repeats; of
+ * all, with `copies`. */
+static uint64_t payload_digest(const assay_value *v, bool copies)
 {
     const unsigned char *p = v->data;
     int64_t stride[ASSAY_MAX_RANK], extent[ASSAY_MAX_RANK];
     int n_repeated = 0;
     uint64_t sum = 0;
-    for (int axis = 0; axis < v->type.rank; axis++)
+    for (int axis = 0; axis < v->type.rank && !copies; axis++)
         if (repeats(v, axis)) {
             stride[n_repeated] = stride_of(&v->type, axis);
             extent[n_repeated++] = v->type.dim[axis];
@@ -197,7 +198,8 @@ static uint64_t ancestors(const assay_graph *g, int v, const uint64_t *payload, 
     return sum;
 }
 
-assay_status assay_value_lineage(const assay_graph *g, uint64_t *lineage, assay_error *err)
+assay_status assay_value_lineage(const assay_graph *g, bool copies, uint64_t *lineage,
+                                 assay_error *err)
 {
     size_t n = (size_t)(g->n_values > 0 ? g->n_values : 1);
     uint64_t *payload = calloc(n, sizeof *payload);
@@ -209,7 +211,7 @@ assay_status assay_value_lineage(const assay_graph *g, uint64_t *lineage, assay_
     } else {
         for (int v = 0; v < g->n_values; v++)
             if (g->value[v].data && g->value[v].type.elem.kind == ASSAY_KIND_F32)
-                payload[v] = payload_digest(&g->value[v]);
+                payload[v] = payload_digest(&g->value[v], copies);
         for (int v = 0; v < g->n_values; v++)
             lineage[v] = ancestors(g, v, payload, mark, stack);
     }

@@ -126,7 +126,12 @@ static int open_part(int dir, const char **path)
         return -1;
     }
     *path += last ? n : n + 1;
-    return openat(dir, part, last ? READING | O_NOFOLLOW : READING | O_NOFOLLOW | O_DIRECTORY);
+    const int file =
+        openat(dir, part, last ? READING | O_NOFOLLOW : READING | O_NOFOLLOW | O_DIRECTORY);
+    struct stat st;
+    if (file < 0 && errno == ENOTDIR && fstatat(dir, part, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        errno = S_ISLNK(st.st_mode) ? ELOOP : ENOTDIR;
+    return file;
 }
 
 static assay_status no_part(const char *shown, int cause, assay_error *err)
@@ -135,8 +140,8 @@ static assay_status no_part(const char *shown, int cause, assay_error *err)
     case EXDEV:
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: leaves the folder", shown);
     case ELOOP:
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s: a symbolic link, which is not followed here",
-                          shown);
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s: a part of it is a symbolic link, which is not followed here", shown);
     case ENXIO: /* a socket, or a device that is not there */
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: not a regular file", shown);
     case ENOENT:

@@ -12,6 +12,14 @@
 
 enum { MAX_OPTIONS = 64 }; /* of a command */
 
+FILE *cli_notes_of(const cli_args *a)
+{
+    for (int i = 0; i < a->n_given; i++)
+        if (a->given[i].value && strcmp(a->given[i].value, "-") == 0)
+            return stderr;
+    return stdout;
+}
+
 FILE *cli_notes(const char *file)
 {
     return file && strcmp(file, "-") == 0 ? stderr : stdout;
@@ -135,6 +143,7 @@ static void no_option(const cli_command *c, const cli_verb *v, const char *given
     assay_guess g = ASSAY_GUESS(name);
     char(*dashed)[64] = calloc(MAX_OPTIONS, sizeof *dashed);
     int n = 0;
+    assay_guess_consider(&g, "--help");
     for (const cli_option *o = c->options; dashed && o->name && n < MAX_OPTIONS; o++)
         if (takes(v, o->name)) {
             snprintf(dashed[n], sizeof *dashed, "--%s", o->name);
@@ -252,6 +261,22 @@ static int check_verb(const cli_args *a)
     return CLI_PARSED;
 }
 
+/* No option reads from "-", and two that write there would mix. */
+static int check_streams(const cli_args *a)
+{
+    const char *first = NULL;
+    for (int i = 0; i < a->n_given; i++) {
+        const char *name = a->given[i].option->name;
+        if (!a->given[i].value || strcmp(a->given[i].value, "-") != 0)
+            continue;
+        if (first && strcmp(first, name) != 0)
+            return cli_trouble("%s: --%s and --%s both write to standard output", a->command->name,
+                               first, name);
+        first = name;
+    }
+    return CLI_PARSED;
+}
+
 int cli_parse(const cli_command *command, int argc, char **argv, cli_args *args)
 {
     memset(args, 0, sizeof *args);
@@ -273,7 +298,8 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_args *args)
         if (n == 0)
             return CLI_TROUBLE;
     }
-    return command->verbs ? check_verb(args) : check_count(args);
+    const int status = check_streams(args);
+    return status != CLI_PARSED ? status : command->verbs ? check_verb(args) : check_count(args);
 }
 
 int cli_execute(const cli_args *args)

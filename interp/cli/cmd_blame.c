@@ -1,6 +1,5 @@
 /* assay blame: which nodes of a device are at fault themselves, and why. */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "interp/blame/page.h"
@@ -26,8 +25,8 @@ static int report(const cli_args *a, const blame_report *r)
     const char *json = cli_value(a, "json", NULL), *junit = cli_value(a, "junit", NULL);
     const char *html = cli_value(a, "html", NULL);
     assay_error err;
-    if (!cli_has(a, "quiet") && !(json && strcmp(json, "-") == 0))
-        blame_print(r, stdout);
+    if (!cli_has(a, "quiet"))
+        blame_print(r, cli_notes_of(a));
     if ((json && blame_write_json(r, json, &err)) || (junit && blame_write_junit(r, junit, &err)) ||
         (html && blame_write_html(r, html, &err)))
         return cli_failed(&err);

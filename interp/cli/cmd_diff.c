@@ -54,7 +54,7 @@ static int compare(const cli_args *a, const assay_diff_options *o)
     if (golden_diff_paths(a->positional[0], a->positional[1], o, &d, &err))
         return cli_failed(&err);
     if (!cli_has(a, "quiet"))
-        golden_diff_print(d, stdout);
+        golden_diff_print(d, cli_notes_of(a));
     status = json ? golden_diff_write_json(d, json, &err) : ASSAY_OK;
     if (!status && junit)
         status = golden_diff_write_junit(d, junit, &err);

@@ -12,6 +12,7 @@
 /* What was asked for, and what came of it. */
 typedef struct evaluation {
     const cli_args *args;
+    FILE *notes;               /* where the text goes */
     const char *name;          /* of the scheme */
     const assay_graph *twin;   /* NULL: nothing to compare with */
     bool labelled, has_pixels; /* the samples' labels; by pixel */
@@ -34,14 +35,14 @@ static double score(const assay_accuracy *r)
 
 static void print_row(const evaluation *e, const char *what, const assay_accuracy *r)
 {
-    printf("%-28.60s ", what);
+    fprintf(e->notes, "%-28.60s ", what);
     if (e->labelled && e->has_pixels)
-        printf("mean IoU %8.4f %%  pixels %8.4f %%  (%" PRId64 " of %" PRId64 ")  ", score(r),
-               points(r, 1), r->top[0], r->samples);
+        fprintf(e->notes, "mean IoU %8.4f %%  pixels %8.4f %%  (%" PRId64 " of %" PRId64 ")  ",
+                score(r), points(r, 1), r->top[0], r->samples);
     else if (e->labelled)
-        printf("top-1 %8.4f %%  top-5 %8.4f %%  (%" PRId64 " of %" PRId64 ")  ", points(r, 1),
-               points(r, 5), r->top[0], r->samples);
-    printf("outputs %s\n", r->digest);
+        fprintf(e->notes, "top-1 %8.4f %%  top-5 %8.4f %%  (%" PRId64 " of %" PRId64 ")  ",
+                points(r, 1), points(r, 5), r->top[0], r->samples);
+    fprintf(e->notes, "outputs %s\n", r->digest);
 }
 
 static void print_difference(const evaluation *e)
@@ -49,18 +50,18 @@ static void print_difference(const evaluation *e)
     const assay_accuracy *r = &e->result.other, *f = &e->result.reference;
 
     if (e->labelled && e->has_pixels)
-        printf("%-28s mean IoU %+8.4f    pixels %+8.4f    points\n", "difference",
-               score(r) - score(f), points(r, 1) - points(f, 1));
+        fprintf(e->notes, "%-28s mean IoU %+8.4f    pixels %+8.4f    points\n", "difference",
+                score(r) - score(f), points(r, 1) - points(f, 1));
     else if (e->labelled)
-        printf("%-28s top-1 %+8.4f    top-5 %+8.4f    points\n", "difference",
-               points(r, 1) - points(f, 1), points(r, 5) - points(f, 5));
-    printf("%-28s SQNR %.2f dB  MSE %.6g", "outputs against float", e->result.output_sqnr,
-           e->result.output_mse);
+        fprintf(e->notes, "%-28s top-1 %+8.4f    top-5 %+8.4f    points\n", "difference",
+                points(r, 1) - points(f, 1), points(r, 5) - points(f, 5));
+    fprintf(e->notes, "%-28s SQNR %.2f dB  MSE %.6g", "outputs against float",
+            e->result.output_sqnr, e->result.output_mse);
     if (e->result.compared)
-        printf("  agreement %.4f %%  (%" PRId64 " of %" PRId64 "%s)",
-               100.0 * (double)e->result.agree / (double)e->result.compared, e->result.agree,
-               e->result.compared, e->result.compared > e->result.samples ? " pixels" : "");
-    printf("\n");
+        fprintf(e->notes, "  agreement %.4f %%  (%" PRId64 " of %" PRId64 "%s)",
+                100.0 * (double)e->result.agree / (double)e->result.compared, e->result.agree,
+                e->result.compared, e->result.compared > e->result.samples ? " pixels" : "");
+    fprintf(e->notes, "\n");
 }
 
 /* ---- JSON ---- */
@@ -170,7 +171,7 @@ static int report(const evaluation *e, const assay_program *p)
     print_row(e, e->name, &f->other);
     if (e->twin)
         print_difference(e);
-    golden_contract_print(p, stdout);
+    golden_contract_print(p, e->notes);
     if (json)
         status = write_json(e, json);
     if (status == CLI_OK && e->twin &&
@@ -182,7 +183,10 @@ static int report(const evaluation *e, const assay_program *p)
 
 static int compare(const cli_args *a, const cli_session *s)
 {
-    evaluation e = {.args = a, .name = s->scheme ? s->scheme->name : "float", .twin = s->floating};
+    evaluation e = {.args = a,
+                    .notes = cli_notes_of(a),
+                    .name = s->scheme ? s->scheme->name : "float",
+                    .twin = s->floating};
     assay_graph *loaded = NULL;
     cli_data d = {0};
     assay_error err;

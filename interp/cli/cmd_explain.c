@@ -1,5 +1,4 @@
 /* assay explain: one output element, worked through. */
-#include <string.h>
 
 #include "interp/blame/worked.h"
 #include "interp/cli/cli.h"
@@ -9,8 +8,7 @@ static int show(const cli_args *a, const blame_report *r, const blame_worked *w)
 {
     const char *json = cli_value(a, "json", NULL);
     assay_error err;
-    if (!json || strcmp(json, "-") != 0)
-        blame_worked_print(r, w, stdout);
+    blame_worked_print(r, w, cli_notes_of(a));
     if (!json)
         return CLI_OK;
     json_t *o = blame_worked_json(r, w);

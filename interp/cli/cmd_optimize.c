@@ -12,10 +12,9 @@
 #include "opt/rewrite/optimize.h"
 #include "opt/target/target.h"
 
-static void print_line(void *user, const char *line)
+static void print_line(void *notes, const char *line)
 {
-    (void)user;
-    printf("%s\n", line);
+    fprintf(notes, "%s\n", line);
 }
 
 /* --allow none|bounded:N|any */
@@ -81,13 +80,14 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
     assay_buf_free(&r.certificate);
     if (status)
         return cli_failed(&err);
-    printf("%d applied, %d refused; %d nodes, were %d\n", r.applied, r.refused, count_nodes(g),
-           before);
+    fprintf(o->user, "%d applied, %d refused; %d nodes, were %d\n", r.applied, r.refused,
+            count_nodes(g), before);
     if (r.unproved)
-        printf("%d applied without a proof: nothing is known of the outputs\n", r.unproved);
+        fprintf(o->user, "%d applied without a proof: nothing is known of the outputs\n",
+                r.unproved);
     else if (r.bounded)
-        printf("%d applied are bounded: outputs differ by at most %lld codes\n", r.bounded,
-               (long long)r.output_bound);
+        fprintf(o->user, "%d applied are bounded: outputs differ by at most %lld codes\n",
+                r.bounded, (long long)r.output_bound);
     return CLI_OK;
 }
 
@@ -95,6 +95,7 @@ static int run(const cli_args *a)
 {
     assay_optimize_options o = {
         .passes = cli_value(a, "passes", NULL), .run = run_whole_graph, .log = print_line};
+    o.user = cli_notes_of(a);
     assay_graph *g = NULL;
     assay_scheme *s = NULL;
     assay_error err;

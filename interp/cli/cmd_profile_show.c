@@ -125,7 +125,7 @@ static int draw(const cli_args *a, const char *scheme, const char *option,
     snprintf(d.title, sizeof d.title, "%s%s%s", a->positional[0], *scheme ? " under " : "", scheme);
     if (file_print(path, put_drawing, &d, &err))
         return cli_failed(&err);
-    printf("%s: %d histograms\n", path, n);
+    fprintf(cli_notes_of(a), "%s: %d histograms\n", path, n);
     return CLI_OK;
 }
 

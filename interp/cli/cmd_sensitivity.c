@@ -6,55 +6,55 @@
 #include "interp/measure/sensitivity.h"
 #include "interp/page/json.h"
 
-static void print_number(double x, int decimals)
+static void print_number(FILE *f, double x, int decimals)
 {
     if (isnan(x))
-        printf(" %8s", "-");
+        fprintf(f, " %8s", "-");
     else
-        printf(" %8.*f", decimals, x);
+        fprintf(f, " %8.*f", decimals, x);
 }
 
-static void print_ratio(double db)
+static void print_ratio(FILE *f, double db)
 {
-    print_number(db, 2);
+    print_number(f, db, 2);
 }
 
-static void print_whole(const assay_fidelity *f)
+static void print_whole(FILE *f, const assay_fidelity *whole)
 {
-    const double drop = measure_fidelity_drop(f);
+    const double drop = measure_fidelity_drop(whole);
 
-    printf("the whole: output %.2f dB (MSE %.6g)", f->output_sqnr, f->output_mse);
+    fprintf(f, "the whole: output %.2f dB (MSE %.6g)", whole->output_sqnr, whole->output_mse);
     if (!isnan(drop))
-        printf(", drop %.4f points of %s", drop, measure_fidelity_drop_name(f));
-    printf(", over %lld samples\n", (long long)f->samples);
+        fprintf(f, ", drop %.4f points of %s", drop, measure_fidelity_drop_name(whole));
+    fprintf(f, ", over %lld samples\n", (long long)whole->samples);
 }
 
-static void print_table(const assay_sensitivity *s)
+static void print_table(FILE *f, const assay_sensitivity *s)
 {
     char elem[8];
     int width = 36;
 
     for (int i = 0; i < s->n; i++)
         width = cli_widen(width, s->row[i].node);
-    printf("%-*s %-16s %-4s %17s %19s %19s\n", width, "", "", "", "own output, dB",
-           "only it integer", "only it float");
-    printf("%-*s %-16s %-4s %8s %8s  %8s %8s   %8s %8s\n", width, "node", "op", "type", "isolated",
-           "in place", "dB", "drop", "dB", "drop");
+    fprintf(f, "%-*s %-16s %-4s %17s %19s %19s\n", width, "", "", "", "own output, dB",
+            "only it integer", "only it float");
+    fprintf(f, "%-*s %-16s %-4s %8s %8s  %8s %8s   %8s %8s\n", width, "node", "op", "type",
+            "isolated", "in place", "dB", "drop", "dB", "drop");
     for (int i = 0; i < s->n; i++) {
         const assay_sensitivity_row *r = &s->row[i];
-        cli_put_name(stdout, width, r->node);
-        printf(" %-16s %-4s", r->op, assay_elem_print(r->elem, elem));
-        print_ratio(r->isolated);
-        print_ratio(r->cumulative);
-        printf(" ");
-        print_ratio(r->alone.output_sqnr);
-        print_number(measure_fidelity_drop(&r->alone), 4);
-        printf("  ");
-        print_ratio(r->without.output_sqnr);
-        print_number(measure_fidelity_drop(&r->without), 4);
-        printf("\n");
+        cli_put_name(f, width, r->node);
+        fprintf(f, " %-16s %-4s", r->op, assay_elem_print(r->elem, elem));
+        print_ratio(f, r->isolated);
+        print_ratio(f, r->cumulative);
+        fprintf(f, " ");
+        print_ratio(f, r->alone.output_sqnr);
+        print_number(f, measure_fidelity_drop(&r->alone), 4);
+        fprintf(f, "  ");
+        print_ratio(f, r->without.output_sqnr);
+        print_number(f, measure_fidelity_drop(&r->without), 4);
+        fprintf(f, "\n");
     }
-    print_whole(&s->whole);
+    print_whole(f, &s->whole);
 }
 
 static json_t *json_row(const assay_sensitivity_row *r)
@@ -112,7 +112,7 @@ static int sensitivity(const cli_args *a, const assay_trial *t)
         status = cli_failed(&err);
     cli_progress_end(&progress);
     if (status == CLI_OK)
-        print_table(&table);
+        print_table(cli_notes_of(a), &table);
     if (status == CLI_OK && cli_has(a, "json"))
         status = write_json(cli_value(a, "json", ""), &table);
     measure_sensitivity_free(&table);

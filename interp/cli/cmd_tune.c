@@ -6,45 +6,46 @@
 #include "interp/measure/tune.h"
 #include "interp/run/model.h"
 
-static void print_line(void *user, const char *line)
+static void print_line(void *notes, const char *line)
 {
-    (void)user;
-    printf("%s\n", line);
-    fflush(stdout);
+    fprintf(notes, "%s\n", line);
+    fflush(notes);
 }
 
 /* In single quotes, for a shell. */
-static void print_quoted(const char *before, const char *text, const char *after)
+static void print_quoted(FILE *f, const char *before, const char *text, const char *after)
 {
-    printf(" %s'", before);
+    fprintf(f, " %s'", before);
     for (; *text; text++)
-        printf(*text == '\'' ? "'\\''" : "%c", *text);
-    printf("%s'", after);
+        fprintf(f, *text == '\'' ? "'\\''" : "%c", *text);
+    fprintf(f, "%s'", after);
 }
 
 /* What was found, as options of `assay quantize`. */
-static void print_options(const assay_quantize_options *found, const assay_quantize_options *given)
+static void print_options(FILE *f, const assay_quantize_options *found,
+                          const assay_quantize_options *given)
 {
-    printf("options:");
+    fprintf(f, "options:");
     if (found->calibration.method != given->calibration.method)
-        printf(" --calibration %s", calibrate_name(found->calibration.method));
+        fprintf(f, " --calibration %s", calibrate_name(found->calibration.method));
     for (int i = 0; i < found->n_calibrate - given->n_calibrate; i++) {
         char after[32];
         snprintf(after, sizeof after, "=%s", calibrate_name(found->calibrate[i].how.method));
-        print_quoted("--calibration ", found->calibrate[i].pattern, after);
+        print_quoted(f, "--calibration ", found->calibrate[i].pattern, after);
     }
     for (int i = 0; i < found->n_precision - given->n_precision; i++)
-        print_quoted("--keep-float ", found->precision[i].pattern, "");
-    printf(found->calibration.method == given->calibration.method &&
-                   found->n_calibrate == given->n_calibrate &&
-                   found->n_precision == given->n_precision
-               ? " those that were given\n"
-               : "\n");
+        print_quoted(f, "--keep-float ", found->precision[i].pattern, "");
+    fprintf(f, found->calibration.method == given->calibration.method &&
+                       found->n_calibrate == given->n_calibrate &&
+                       found->n_precision == given->n_precision
+                   ? " those that were given\n"
+                   : "\n");
 }
 
 static int save(const cli_args *a, const assay_trial *t, const assay_quantize_options *o)
 {
     const char *out = cli_value(a, "output", NULL);
+    FILE *f = cli_notes(out);
     assay_quantize_report report;
     assay_graph *q = NULL;
     assay_error err;
@@ -52,37 +53,38 @@ static int save(const cli_args *a, const assay_trial *t, const assay_quantize_op
         quantize_network(t->floating, t->profile, t->scheme, o, &q, &report, &err);
 
     if (!status) {
-        cli_report_print(&report, stdout);
+        cli_report_print(&report, f);
         if (out)
             status = run_model_save(q, out, &err);
     }
     if (!status && out)
-        printf("%s: %d nodes\n", out, q->n_nodes);
+        fprintf(f, "%s: %d nodes\n", out, q->n_nodes);
     quantize_report_free(&report);
     assay_graph_free(q);
     return !status ? CLI_OK : cli_failed(&err);
 }
 
-static void print_end(const assay_tune_options *o, const assay_tune_result *r)
+static void print_end(FILE *f, const assay_tune_options *o, const assay_tune_result *r)
 {
     const double before = measure_fidelity_drop(&r->before),
                  after = measure_fidelity_drop(&r->after);
 
-    printf("stopped after %d trial%s: %s; ", r->trials, r->trials == 1 ? "" : "s", r->reason);
+    fprintf(f, "stopped after %d trial%s: %s; ", r->trials, r->trials == 1 ? "" : "s", r->reason);
     if (!isnan(after))
-        printf("drop %.4f points of %s (was %.4f%s", after, measure_fidelity_drop_name(&r->after),
-               before, o->target_sqnr > 0 ? "), " : ", ");
+        fprintf(f, "drop %.4f points of %s (was %.4f%s", after,
+                measure_fidelity_drop_name(&r->after), before, o->target_sqnr > 0 ? "), " : ", ");
     if (!isnan(after) && o->target_sqnr <= 0)
-        printf("target %.4g), ", o->target_drop);
-    printf("output %.2f dB (was %.2f", r->after.output_sqnr, r->before.output_sqnr);
+        fprintf(f, "target %.4g), ", o->target_drop);
+    fprintf(f, "output %.2f dB (was %.2f", r->after.output_sqnr, r->before.output_sqnr);
     if (o->target_sqnr > 0)
-        printf(", target %.4g", o->target_sqnr);
-    printf(")\n");
+        fprintf(f, ", target %.4g", o->target_sqnr);
+    fprintf(f, ")\n");
 }
 
 static int tune(const cli_args *a, const assay_trial *t)
 {
-    assay_tune_options o = {.log = print_line};
+    FILE *notes = cli_notes(cli_value(a, "output", NULL));
+    assay_tune_options o = {.log = print_line, .user = notes};
     assay_tune_result r;
     assay_error err;
     int64_t max;
@@ -96,8 +98,8 @@ static int tune(const cli_args *a, const assay_trial *t)
     if (measure_tune(t, &o, &r, &err)) {
         status = cli_failed(&err);
     } else {
-        print_end(&o, &r);
-        print_options(&r.options, t->options);
+        print_end(notes, &o, &r);
+        print_options(notes, &r.options, t->options);
         status = save(a, t, &r.options);
         if (status == CLI_OK && !r.reached)
             status = CLI_DIFFERENT;

@@ -167,7 +167,8 @@ static assay_status read_image(const cli_args *a, const char *file, const assay_
                                assay_error *err)
 {
     const char *given = cli_value(a, "preprocess", NULL);
-    const assay_dataset_options options = {.raw = cli_value(a, "raw", NULL)};
+    const assay_dataset_options options = {
+        .raw = ends_with(file, ".png") ? NULL : cli_value(a, "raw", NULL)};
     assay_dataset *d = NULL;
     assay_preprocess p;
     assay_sample_type t;
@@ -257,6 +258,28 @@ static int too_few(const cli_files *f, int64_t at)
                        name, (long long)given, given == 1 ? "" : "s", (long long)f->samples);
 }
 
+/* Whether a file is of raw samples, given --raw, or an image: what preprocessing is for. */
+static bool is_sample(const cli_files *f, const char *file)
+{
+    return ends_with(file, ".png") || (cli_has(f->args, "raw") && !ends_with(file, ".npy"));
+}
+
+/* Options that no file is read with. */
+static int check_used(const cli_files *f)
+{
+    bool raw = false, preprocess = false;
+    for (int64_t i = 0; i < f->samples * f->graph->n_inputs; i++) {
+        preprocess |= is_sample(f, f->file[i]);
+        raw |= is_sample(f, f->file[i]) && !ends_with(f->file[i], ".png");
+    }
+    if (f->samples > 0 && cli_has(f->args, "raw") && !raw)
+        return cli_trouble("--raw is of files of raw samples, and every --input is .npy or .png");
+    if (f->samples > 0 && cli_has(f->args, "preprocess") && !preprocess)
+        return cli_trouble(
+            "--preprocess is of images and raw samples (--raw), and no --input is one");
+    return CLI_OK;
+}
+
 int cli_files_open(cli_files *f, const cli_args *a, const assay_graph *g)
 {
     const int64_t inputs = g->n_inputs;
@@ -288,7 +311,7 @@ int cli_files_open(cli_files *f, const cli_args *a, const assay_graph *g)
     for (int64_t i = 0; i < f->samples * inputs; i++)
         if (!f->file[i])
             return too_few(f, i);
-    return CLI_OK;
+    return check_used(f);
 }
 
 void cli_files_close(cli_files *f)
@@ -310,7 +333,7 @@ assay_status cli_files_read(const cli_files *f, int64_t sample, int input, void 
 
     if (ends_with(file, ".npy"))
         return read_npy(file, in, to, err);
-    if (ends_with(file, ".png") || cli_has(f->args, "raw"))
+    if (is_sample(f, file))
         return read_image(f->args, file, in, to, err);
     return read_raw(file, in, to, err);
 }

@@ -68,6 +68,8 @@ static int no_command(const char *name)
     char words[ASSAY_GUESS_WORDS];
     assay_guess g = ASSAY_GUESS(name);
 
+    assay_guess_consider(&g, "--help");
+    assay_guess_consider(&g, "--version");
     for (int i = 0; i < N_COMMANDS; i++)
         assay_guess_consider(&g, commands[i]->name);
     return cli_trouble("no command '%s'%s; 'assay --help' lists them", name,

@@ -85,7 +85,9 @@ static bool has_twin_in(const assay_profile *p, const assay_graph *g, const assa
     return false;
 }
 
-static void look(const assay_profile *p, const assay_graph *g, const uint64_t *lineage, fitness *f)
+/* older: the values' lineage as older versions wrote it, constants with all their copies. */
+static void look(const assay_profile *p, const assay_graph *g, const uint64_t *lineage,
+                 const uint64_t *older, fitness *f)
 {
     for (int v = 0; v < g->n_values; v++) {
         if (!profile_is_profiled(&g->value[v]))
@@ -95,7 +97,7 @@ static void look(const assay_profile *p, const assay_graph *g, const uint64_t *l
             list_name(&f->missing, g->value[v].name);
         else if (e->seen.finite == 0)
             list_name(&f->unseen, g->value[v].name);
-        else if (e->lineage != lineage[v])
+        else if (e->lineage != lineage[v] && e->lineage != older[v])
             list_name(&f->differing, g->value[v].name);
     }
     for (int i = 0; i < p->n_entries; i++)
@@ -107,14 +109,17 @@ assay_status profile_check(const assay_profile *p, const assay_graph *g, assay_e
 {
     fitness f = {0};
     char digest[33];
-    uint64_t *lineage = calloc((size_t)g->n_values + 1, sizeof *lineage);
+    const size_t n = (size_t)g->n_values;
+    uint64_t *lineage = calloc(2 * n + 1, sizeof *lineage), *older = lineage ? lineage + n : NULL;
     if (!lineage)
         return assay_out_of_memory(err);
-    assay_status status = assay_value_lineage(g, lineage, err);
+    assay_status status = assay_value_lineage(g, false, lineage, err);
+    if (!status)
+        status = assay_value_lineage(g, true, older, err);
     if (!status)
         status = assay_graph_digest(g, digest, err);
     if (!status)
-        look(p, g, lineage, &f);
+        look(p, g, lineage, older, &f);
     free(lineage);
     if (status)
         return status;

@@ -154,6 +154,24 @@ for type in "17 float8e4m3fn" "18 float8e4m3fnuz" "19 float8e5m2" "20 float8e5m2
     refused "of ${type#* }" "initializer 'w': element type ${type% *} .${type#* }.$" "$assay" inspect "type${type% *}.onnx"
 done
 
+# ---- options that nothing given is read with ----
+picture=$source/datasets/glyphs/test/0000_A.png
+refused "--raw beside a PNG" "every --input is .npy or .png" "$assay" run two.assay -i "$picture" -i f4.npy --raw u8:4
+refused "--preprocess beside .npy" "no --input is one" "$assay" run two.assay -i f4.npy -i f4.npy --preprocess p.yaml
+refused "--raw of a folder" "raw samples, and this is a folder" \
+    "$assay" profile large.assay -d "$source/datasets/glyphs/test" --raw u8:32x32 -o p.yaml
+refused "--raw of a PNG" "raw samples, and this is a PNG" \
+    "$assay" profile large.assay -d "$picture" --raw u8:32x32 -o p.yaml
+
+refused "two files to standard output" "optimize: --output and --prove-to both write to standard output" \
+    "$assay" optimize two.assay -s tflite -o - --prove-to -
+
+# ---- a bundle whose folder is a link elsewhere ----
+"$assay" golden two.assay -i f4.npy -i f4.npy -o linked >/dev/null 2>&1
+cp -r linked/tensors tensors && rm -r linked/tensors && ln -s ../tensors linked/tensors
+refused "tensors that are a link" "linked/tensors/.*: a part of it is a symbolic link, which is not followed here" \
+    "$assay" diff linked linked
+
 # ---- profiles and data sets of another kind ----
 "$assay" profile two.assay -i f4.npy -i f4.npy -q -o two.yaml >/dev/null
 refused "a profile of another network names itself" "^assay: two.yaml: profile is of another network" \

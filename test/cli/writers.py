@@ -63,9 +63,10 @@ WRITERS = [
     ("convert to text", lambda f: ("convert", "q.assay", "-o", f)),
     ("diff --json", lambda f: ("diff", "bundle", "bundle", "--json", f)),
     ("diff --junit", lambda f: ("diff", "bundle", "bundle", "--junit", f)),
+    ("explain --json", lambda f: ("explain", "bundle", "y[0,1]", "--json", f)),
     ("scheme apply", lambda f: ("scheme", "apply", "tflite", "--acc", "acc.npy", "--scale", "0.01", "-o", f)),
     ("scheme apply --errors", lambda f: ("scheme", "apply", "tflite", "--acc", "acc.npy", "--scale", "0.01", "-o",
-                                         "-" if f == "-" else "codes.npy", "--errors", f)),
+                                         "codes.npy", "--errors", f)),
     ("scheme dot", lambda f: ("scheme", "dot", "nv-hopper-e4m3-f32", "--a", "a.npy", "--b", "a.npy", "-o", f)),
 ]
 NETWORKS = ("quantize", "tune", "optimize", "convert to text")  # whose form goes by the ending
@@ -173,6 +174,8 @@ def main():
             new = dying(name, "target" + end, command("target" + end))
             if new is not None:
                 special(name, command, new, end)
+            out = subprocess.run([ASSAY, *command("-")], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+            check((out.returncode, out.stdout) == (0, new), f"{name}: standard output takes the file alone", out)
         for name, target, command in FORMATS:
             dying(name, target, command(target))
     finally:

@@ -385,7 +385,7 @@ static void test_digests(void **state)
     assay_error err;
     for (int i = 0; i < 5; i++) {
         assert_ok(assay_graph_digest(g[i], digest[i], &err), &err);
-        assert_ok(assay_value_lineage(g[i], lineage[i], &err), &err);
+        assert_ok(assay_value_lineage(g[i], false, lineage[i], &err), &err);
         of_y[i] = lineage[i][assay_graph_find_value(g[i], "y")];
         assay_graph_free(g[i]);
     }

@@ -13,6 +13,7 @@
 #include "interp/run/model.h"
 #include "interp/run/program.h"
 #include "opt/lower/opt.h"
+#include "opt/profile/state.h"
 #include "opt/quantize/quantize.h"
 #include "test/support/net.h"
 #include "test/support/onnx_build.h"
@@ -100,6 +101,53 @@ static void test_convolution_or_fully_connected(void **state)
         assay_graph_free(g);
         assay_graph_free(other);
     }
+}
+
+/* A sum of digests of elements, which older versions wrote of a constant with all its copies. */
+static uint64_t older_lineage(const float *element, size_t n)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i <= n; i++) {
+        uint32_t bits = 0;
+        uint64_t x = sum;
+        if (i < n) {
+            memcpy(&bits, &element[i], sizeof bits);
+            x = (uint64_t)bits + UINT64_C(0x9e3779b97f4a7c15);
+        }
+        x = (x ^ (x >> 33)) * UINT64_C(0xff51afd7ed558ccd);
+        x = (x ^ (x >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
+        x ^= x >> 33;
+        sum = i < n ? sum + x : x;
+    }
+    return sum;
+}
+
+/* A constant of equal rows counts once today; profiles that count every row serve as well, and
+ * those of other weights do not. */
+static void test_older_lineage(void **state)
+{
+    static const float rows[2][3] = {{0.5f, -1, 2}, {0.5f, -1, 2}};
+    assay_graph *g = net_new();
+    assay_error err;
+    int w;
+    (void)state;
+    const assay_type type = {.elem = apply_f32(), .rank = 2, .dim = {2, 3}};
+    const int x = net_input(g, "x", NET_SHAPE(2, 3));
+    assert_ok(assay_graph_add_constant(g, "token", &type, rows, &w, &err), &err);
+    net_output(g, net_node(g, ASSAY_OP_ADD, "y", NULL, x, w, -2));
+    assay_profile *p = profile_of(g);
+    const uint64_t older = older_lineage(rows[0], 6), once = older_lineage(rows[0], 3);
+    assay_profile_entry *y = NULL;
+    for (int i = 0; i < p->n_entries; i++)
+        if (strcmp(p->entry[i].name, "y") == 0)
+            y = &p->entry[i];
+    assert_true(y->lineage == once && once != older);
+    y->lineage = older;
+    assert_ok(profile_check(p, g, &err), &err);
+    y->lineage = older + 1;
+    assert_refused(profile_check(p, g, &err), &err, "other weights: 'y'");
+    profile_free(p);
+    assay_graph_free(g);
 }
 
 /* What was added has no ranges: it stays in float, with the reason, even behind another lowering.
@@ -268,6 +316,7 @@ int main(void)
         cmocka_unit_test(test_runs_at_any_batch),
         cmocka_unit_test(test_digest_of_any_batch),
         cmocka_unit_test(test_other_weights),
+        cmocka_unit_test(test_older_lineage),
     };
     return cmocka_run_group_tests_name("profile_fit", tests, NULL, NULL);
 }
