@@ -147,7 +147,7 @@ static bool try_screens(blaming *b, int row, const blame_search *s, int64_t most
     return done;
 }
 
-static assay_status blame_node(blaming *b, int row, enum blame_effort effort, assay_error *err)
+static assay_status blame_node(blaming *b, int row, assay_error *err)
 {
     blame_search s;
     blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
@@ -157,15 +157,15 @@ static assay_status blame_node(blaming *b, int row, enum blame_effort effort, as
     if (status == ASSAY_OK && !found)
         status = assay_out_of_memory(err);
     if (status == ASSAY_OK) {
-        const int n = blame_search_run(&s, effort, found, BLAME_FINDINGS);
+        const int n = blame_search_run(&s, BLAME_THOROUGH, found, BLAME_FINDINGS);
         const bool full = n > 0 && found[0].full;
         const int64_t changed = full ? found[0].story.changed : s.differing;
-        if (effort == BLAME_SCHEMES || (full && changed <= MANY) ||
+        if ((full && changed <= MANY) ||
             (!try_screens(b, row, &s, changed) && (full || !try_pairs(b, row, &s, found, n)))) {
             blame_fault *f = blame_add_fault(b->report, row, &s);
             if (f)
                 blame_fill_fault(f, found, n);
-            if (f && full && effort != BLAME_SCHEMES)
+            if (f && full)
                 blame_say_apart(&s, found, n, f);
         }
     }
@@ -175,52 +175,6 @@ static assay_status blame_node(blaming *b, int row, enum blame_effort effort, as
 }
 
 /* ---- all of it ---- */
-
-static bool has_scheme(const blame_fault *f, const char *name)
-{
-    int i = 0;
-    while (i < f->n_schemes && strcmp(f->scheme[i], name) != 0)
-        i++;
-    return i < f->n_schemes;
-}
-
-static bool explains_all(const blame_report *r, const char *name)
-{
-    for (int i = 0; i < r->n_faults; i++)
-        if (!has_scheme(&r->fault[i], name))
-            return false;
-    return true;
-}
-
-static void put_scheme_first(blame_fault *f, const char *detail)
-{
-    int at = 0;
-    while (at < f->n_classes - 1 && strcmp(f->classes[at], "scheme") != 0)
-        at++;
-    memmove(f->classes[1], f->classes[0], (size_t)at * BLAME_CLASS);
-    snprintf(f->classes[0], BLAME_CLASS, "scheme");
-    snprintf(f->class, sizeof f->class, "scheme");
-    snprintf(f->detail, sizeof f->detail, "%s", detail);
-}
-
-/* Schemes that explain every fault, of two nodes or more, are the cause of all of them. */
-static void prefer_scheme(blame_report *r)
-{
-    char detail[BLAME_DETAIL] = "what these schemes compute: ";
-    const size_t start = strlen(detail);
-    size_t used = start;
-    int nodes = 0;
-    for (int i = 0; i < r->n_faults; i++)
-        nodes += i == 0 || r->fault[i].row != r->fault[i - 1].row;
-    for (int k = 0; nodes > 1 && k < r->fault[0].n_schemes; k++) {
-        const char *name = r->fault[0].scheme[k];
-        if (explains_all(r, name) && used + strlen(name) + 4 < sizeof detail)
-            used += (size_t)snprintf(detail + used, sizeof detail - used, "%s%s",
-                                     used > start ? ", " : "", name);
-    }
-    for (int i = 0; i < r->n_faults && used > start; i++)
-        put_scheme_first(&r->fault[i], detail);
-}
 
 static int by_row(const void *x, const void *y)
 {
@@ -246,37 +200,6 @@ static void merge_faults(blame_report *r)
     r->n_faults = n;
 }
 
-/* Where several nodes are at fault, whole schemes first: true when one explains them all. */
-static assay_status try_schemes(blaming *b, bool *all, assay_error *err)
-{
-    blame_report *r = b->report;
-    assay_status status = ASSAY_OK;
-    int own = 0, i;
-    *all = false;
-    for (i = 0; i < r->device.graph->n_nodes; i++) {
-        own += r->row[i].verdict == BLAME_OWN;
-        if (r->row[i].verdict == BLAME_SUSPECT)
-            return ASSAY_OK;
-    }
-    for (i = 0; i < r->device.graph->n_nodes && own > 1 && status == ASSAY_OK; i++) {
-        if (r->row[i].verdict != BLAME_OWN)
-            continue;
-        status = blame_node(b, i, BLAME_SCHEMES, err);
-        if (status == ASSAY_OK && r->n_faults > 0 && r->fault[r->n_faults - 1].n_schemes == 0)
-            break; /* this one is no scheme's */
-    }
-    if (own > 1 && i == r->device.graph->n_nodes && status == ASSAY_OK) {
-        prefer_scheme(r);
-        *all = r->n_faults > 0 && strcmp(r->fault[0].class, "scheme") == 0 &&
-               explains_all(r, r->fault[0].scheme[0]);
-        for (int k = 1; k < (r->n_faults ? r->fault[0].n_schemes : 0); k++)
-            *all = *all || explains_all(r, r->fault[0].scheme[k]);
-    }
-    if (!*all)
-        blame_drop_faults(r);
-    return status;
-}
-
 /* Whether row i is one whose cause is asked for: the node itself, or the end of its region. */
 static bool is_asked(const blaming *b, int i)
 {
@@ -289,13 +212,13 @@ static assay_status find_causes(blaming *b, assay_error *err)
 {
     blame_report *r = b->report;
     bool all = false;
-    assay_status status = b->options->only ? ASSAY_OK : try_schemes(b, &all, err);
+    assay_status status = b->options->only ? ASSAY_OK : blame_whole(r, &all, err);
     for (int i = 0; i < r->device.graph->n_nodes && status == ASSAY_OK && !all; i++) {
         const blame_row *row = &r->row[i];
         if (!is_asked(b, i))
             continue;
         if (row->verdict == BLAME_OWN)
-            status = blame_node(b, i, BLAME_THOROUGH, err);
+            status = blame_node(b, i, err);
         else if (row->verdict == BLAME_SUSPECT && row->region == i)
             status = blame_region(r, i, err);
         step(b);

@@ -24,6 +24,11 @@
 void blame_tell(blame_story *story, const char *class, int changed, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Puts the record that a scheme has for the node in place of the case's, which it must have; types
+ * and what is accepted stay. Returns how many fields that the node reads are other ones; 0: none.
+ */
+int blame_scheme_apply(const assay_scheme *scheme, blame_case *c);
+
 /* Ops with weights in input 1; the type of input i, kind NONE where it is absent; its elements
  * where it is a constant. */
 bool blame_is_weighted(const assay_node *n);

@@ -18,4 +18,7 @@ void blame_drop_faults(blame_report *r);
 
 /* region.c: the fault of the region that ends in a row. */
 assay_status blame_region(blame_report *r, int row, assay_error *err);
+/* whole.c: where several nodes are at fault: *all when one scheme or more explain everything; then
+ * every faulty node is a fault of class `scheme`, with those schemes. Else the report has none. */
+assay_status blame_whole(blame_report *r, bool *all, assay_error *err);
 #endif

@@ -180,7 +180,7 @@ int blame_scheme_count(blame_search *s)
     return s->has_record ? s->schemes->n : 0;
 }
 
-static int count_changes(const blame_search *s, const assay_record *a, const assay_record *b)
+static int count_changes(assay_op op, const assay_record *a, const assay_record *b)
 {
     size_t n;
     const assay_field *f = assay_record_fields(&n);
@@ -189,26 +189,35 @@ static int count_changes(const blame_search *s, const assay_record *a, const ass
         changes +=
             strcmp(f[i].section, "types") != 0 && strcmp(f[i].section, "accepts") != 0 &&
             !assay_field_equal(&f[i], assay_record_get(a, &f[i]), assay_record_get(b, &f[i])) &&
-            (assay_reads_op(a, s->n->op, &f[i]) || assay_reads_op(b, s->n->op, &f[i]));
+            (assay_reads_op(a, op, &f[i]) || assay_reads_op(b, op, &f[i]));
+    return changes;
+}
+
+int blame_scheme_apply(const assay_scheme *scheme, blame_case *c)
+{
+    blame_case theirs = *c;
+    assay_record r;
+    theirs.scheme = scheme;
+    if (!blame_case_record(&theirs, &r))
+        return 0;
+    r.types = c->record.types;
+    r.accepts = c->record.accepts;
+    const int changes = count_changes(c->op, &c->record, &r);
+    if (changes == 0)
+        return 0;
+    c->record = r;
+    c->has_record = true;
     return changes;
 }
 
 bool blame_scheme_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
-    blame_case theirs = *c;
-    assay_record r;
-    theirs.scheme = s->schemes->scheme[i];
-    if (!blame_case_record(&theirs, &r))
-        return false;
-    r.types = c->record.types;
-    r.accepts = c->record.accepts;
-    const int changes = count_changes(s, &c->record, &r);
+    const assay_scheme *scheme = s->schemes->scheme[i];
+    const int changes = blame_scheme_apply(scheme, c);
     if (changes == 0)
         return false;
-    blame_tell(story, "scheme", changes, "what scheme %s computes", theirs.scheme->name);
-    snprintf(story->scheme, sizeof story->scheme, "%s", theirs.scheme->name);
-    c->record = r;
-    c->has_record = true;
+    blame_tell(story, "scheme", changes, "what scheme %s computes", scheme->name);
+    snprintf(story->scheme, sizeof story->scheme, "%s", scheme->name);
     return true;
 }
 
