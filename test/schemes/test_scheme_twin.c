@@ -333,10 +333,13 @@ static const char *any(test_rng *rng, const char *const *list, int n)
     return list[test_between(rng, 0, n - 1)];
 }
 
+static const char *any_mode(test_rng *rng)
+{
+    return apply_rounding_name((enum assay_rounding)test_between(rng, 0, ASSAY_ROUND_COUNT - 1));
+}
+
 static void random_text(test_rng *rng, char *buf, size_t size)
 {
-    static const char *const modes[] = {"half-up", "half-away", "half-even", "half-zero", "floor",
-                                        "trunc",   "ceil",      "odd",       "away"};
     static const char *const narrow[] = {"wrap", "saturate"};
     static const char *const left[] = {"product", "wrap", "saturate"};
     static const char *const signs[] = {"right", "left-of-multiplier", "right-of-multiplier",
@@ -347,11 +350,11 @@ static void random_text(test_rng *rng, char *buf, size_t size)
     int n = snprintf(rounds, sizeof rounds, "[");
     for (int i = 0; i + 1 < steps; i++)
         n += snprintf(rounds + n, sizeof rounds - (size_t)n, "%d %s, ",
-                      (int)test_between(rng, 1, 15), any(rng, modes, 9));
-    snprintf(rounds + n, sizeof rounds - (size_t)n, "%s]", any(rng, modes, 9));
+                      (int)test_between(rng, 1, 15), any_mode(rng));
+    snprintf(rounds + n, sizeof rounds - (size_t)n, "%s]", any_mode(rng));
     if (test_between(rng, 0, 2) == 0)
         snprintf(extra, sizeof extra, ", pre_shift: fixed, pre_shift_bits: %d, pre_shift_round: %s",
-                 (int)test_between(rng, 1, 12), any(rng, modes, 9));
+                 (int)test_between(rng, 1, 12), any_mode(rng));
     else if (test_between(rng, 0, 2) == 0)
         snprintf(extra, sizeof extra, ", reduced_bits: %d", (int)test_between(rng, 1, bits - 1));
     const bool wide_result = test_between(rng, 0, 3) == 0;
@@ -361,8 +364,8 @@ static void random_text(test_rng *rng, char *buf, size_t size)
              "left_shift: %s, round: %s, operand_bits: %d, product_bits: %d, result_bits: %d, "
              "result_overflow: %s, zero_point: %s, sum_bits: %d, sum_overflow: %s, store: %s, "
              "shift_sign: %s%s}\n",
-             bits, any(rng, modes, 9), (int)test_between(rng, -40, 10),
-             (int)test_between(rng, 12, 63), any(rng, modes, 9), any(rng, left, 3), rounds,
+             bits, any_mode(rng), (int)test_between(rng, -40, 10),
+             (int)test_between(rng, 12, 63), any_mode(rng), any(rng, left, 3), rounds,
              (int)test_between(rng, 0, 1) * (int)test_between(rng, 12, 40),
              (int)test_between(rng, 0, 1) * 48,
              (int)test_between(rng, 0, 1) * (int)test_between(rng, 9, wide_result ? 64 : 40),
@@ -373,8 +376,6 @@ static void random_text(test_rng *rng, char *buf, size_t size)
 
 static void random_float_text(test_rng *rng, char *buf, size_t size)
 {
-    static const char *const modes[] = {"half-up", "half-away", "half-even", "half-zero", "floor",
-                                        "trunc",   "ceil",      "odd",       "away"};
     static const char *const narrow[] = {"wrap", "saturate"};
     static const char *const stages[] = {"after", "inside"};
     static const char *const beyond[] = {"saturate", "int-min"};
@@ -384,7 +385,7 @@ static void random_float_text(test_rng *rng, char *buf, size_t size)
              "scheme: random\nrescale: {encoding: %s, scale: %s, round: [%s], zero_point: %s, "
              "sum_bits: %d, sum_overflow: %s, store: %s, float_overflow: %s%s}\n",
              single ? "float32" : "float64", single ? "f32" : "double",
-             add_one ? "half-even" : any(rng, modes, 9), any(rng, stages, 2),
+             add_one ? "half-even" : any_mode(rng), any(rng, stages, 2),
              (int)test_between(rng, 0, 1) * (int)test_between(rng, 18, 32), any(rng, narrow, 2),
              any(rng, narrow, 2), any(rng, beyond, 2), add_one ? ", float_rounding: add-one" : "");
 }
