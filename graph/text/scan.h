@@ -75,4 +75,14 @@ void text_params_free(assay_text_params *q);
 assay_status text_parse_type(assay_scanner *p, assay_type *t, assay_text_params *q,
                              int *source_index);
 
+/* name ":" type [ "=" data ], added to the graph. */
+typedef enum assay_text_value {
+    ASSAY_TEXT_WITHOUT_DATA,
+    ASSAY_TEXT_CONSTANT,
+    ASSAY_TEXT_VARIABLE
+} assay_text_value;
+assay_status text_parse_value(assay_scanner *p, assay_graph *g, assay_text_value kind, int *id);
+/* The name of a value that is there already. */
+assay_status text_parse_reference(assay_scanner *p, const assay_graph *g, int *id);
+
 #endif
