@@ -1,163 +1,14 @@
-/* The grouping: what is around a node, whether the target computes it on codes, and the rewrite. */
+/* The grouping: whether the target computes a node on codes, and the rewrite. */
 #include "opt/quantize/qdq.h"
 #include "graph/memory.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/core/blocks.h"
 #include "opt/quantize/qdq_parts.h"
-
-static bool because(assay_grouping *q, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static bool because(assay_grouping *q, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(q->why, sizeof q->why, format, args);
-    va_end(args);
-    return false;
-}
-
-static const char *name_of(const assay_grouping *q, int value)
-{
-    return q->g->value[value].name;
-}
-
-static const assay_type *type_of(const assay_grouping *q, int value)
-{
-    return &q->g->value[value].type;
-}
-
-static const assay_node *maker_of(const assay_grouping *q, int value)
-{
-    int i = q->g->value[value].producer;
-    return i >= 0 ? &q->g->node[i] : NULL;
-}
-
-/* The maker of what a value was before its rounding to a narrow float: groups look through that. */
-static const assay_node *real_maker_of(const assay_grouping *q, int value)
-{
-    const assay_node *n = maker_of(q, value);
-    while (n && assay_is_narrowing(n) && type_of(q, n->in[0])->elem.kind == ASSAY_KIND_F32)
-        n = maker_of(q, n->in[0]);
-    return n;
-}
-
-/* The only reader of a value, or -1 when others see it too. */
-static int only_reader(const assay_grouping *q, int value)
-{
-    return value < q->n_values && q->uses[value] == 1 ? q->reader[value] : -1;
-}
-
-/* ---- what is around a node ---- */
-
-static bool is_weighted(assay_op op)
-{
-    return assay_op_get(op)->traits & ASSAY_T_WEIGHTED;
-}
-
-/* Parameters for each index are for weights, along their output channels. */
-static bool fits_slot(const assay_grouping *q, const assay_node *n, int slot, int codes)
-{
-    const assay_qparams *p = &type_of(q, codes)->q;
-    int last = type_of(q, codes)->rank - 1;
-    if (p->granularity == ASSAY_Q_TENSOR)
-        return true;
-    if (p->granularity == ASSAY_Q_BLOCK) {
-        bool transpose_b = n->op == ASSAY_OP_MATMUL && n->attr.matmul.transpose_b;
-        assay_blocks unused;
-        return slot == 1 && assay_blocks_of(n->op, transpose_b, type_of(q, codes), &unused);
-    }
-    if (p->granularity != ASSAY_Q_AXIS)
-        return false;
-    if (is_weighted(n->op))
-        return slot == 2 || (slot == 1 && p->axis == (n->op == ASSAY_OP_CONV_TRANSPOSE));
-    return n->op == ASSAY_OP_MATMUL && slot == 1 &&
-           p->axis == (n->attr.matmul.transpose_b ? last - 1 : last);
-}
-
-/* Codes behind every float input; a constant float bias is left for later. */
-static bool find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group)
-{
-    int floats = 0;
-    if (n->n_in > q->max_in)
-        return because(q, "%d inputs", n->n_in);
-    for (int i = 0; i < n->n_in; i++) {
-        int v = n->in[i];
-        group->in[i] = v;
-        if (v < 0 || type_of(q, v)->elem.kind != ASSAY_KIND_F32)
-            continue;
-        floats++;
-        const assay_node *from = real_maker_of(q, v);
-        if (from && from->op == ASSAY_OP_DEQUANTIZE) {
-            group->in[i] = from->in[0];
-            if (!fits_slot(q, n, i, from->in[0]))
-                return because(q, "the parameters of '%.60s' are not of a form that it takes",
-                               name_of(q, from->in[0]));
-        } else if (is_weighted(n->op) && i == 2 && lower_is_f32_constant(q->g, v)) {
-            group->float_bias = v;
-        } else if (n->op == ASSAY_OP_LAYER_NORM && i > 0 && lower_is_f32_constant(q->g, v)) {
-            group->float_norm = true;
-        } else {
-            return because(q, "its input '%.80s' comes in float", name_of(q, v));
-        }
-    }
-    return floats > 0;
-}
-
-static bool absorbs_activation(const assay_node *n)
-{
-    return assay_op_get(n->op)->traits & ASSAY_T_ABSORB_OUT || n->op == ASSAY_OP_MAX_POOL;
-}
-
-/* The quantize node behind output k, with relu and clip between; -1 when there is none. */
-static int find_quantize(assay_grouping *q, const assay_node *n, int k, assay_qdq_group *group)
-{
-    int reader = only_reader(q, n->out[k]);
-    while (reader >= 0 && k == 0 && n->n_out == 1 && group->n_fused < ASSAY_QDQ_FUSED) {
-        const assay_node *a = &q->g->node[reader];
-        if (assay_is_narrowing(a)) {
-            group->fused[group->n_fused++] = reader;
-            group->n_narrowing++;
-            reader = only_reader(q, a->out[0]);
-            continue;
-        }
-        if (!absorbs_activation(n))
-            break;
-        if (a->op != ASSAY_OP_RELU && a->op != ASSAY_OP_CLIP)
-            break;
-        float lo = a->op == ASSAY_OP_RELU ? 0 : a->attr.clip.lo;
-        float hi = a->op == ASSAY_OP_RELU ? INFINITY : a->attr.clip.hi;
-        group->lo = fminf(fmaxf(group->lo, lo), hi);
-        group->hi = fmaxf(fminf(group->hi, hi), lo);
-        group->fused[group->n_fused++] = reader;
-        reader = only_reader(q, a->out[0]);
-    }
-    return reader >= 0 && q->g->node[reader].op == ASSAY_OP_QUANTIZE &&
-                   !q->g->node[reader].has_code_bounds
-               ? reader
-               : -1;
-}
-
-static bool find_outputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group)
-{
-    if (n->n_out > q->max_in)
-        return because(q, "%d outputs", n->n_out);
-    for (int k = 0; k < n->n_out; k++) {
-        group->quantize[k] = find_quantize(q, n, k, group);
-        if (group->quantize[k] < 0)
-            return because(q, "its output '%.80s' is not quantized, or seen in float elsewhere",
-                           name_of(q, n->out[k]));
-        const assay_type *t = type_of(q, q->g->node[group->quantize[k]].out[0]);
-        if (t->q.granularity != ASSAY_Q_TENSOR)
-            return because(q, "its output has parameters for each index of an axis");
-    }
-    return true;
-}
 
 /* ---- the rewrite of one group, undone when the target refuses ---- */
 
@@ -209,15 +60,18 @@ static bool target_can(assay_grouping *q, int i)
 {
     const assay_node *n = &q->g->node[i];
     if (q->has_kernel && !q->has_kernel(n->op))
-        return because(q, "there is no integer kernel for %s", assay_op_get(n->op)->name);
-    if (!assay_scheme_fuses(q->scheme, assay_op_get(n->op)->name, type_of(q, n->in[0])->elem.bits))
-        return because(q, "the target computes %s of %d bits in float (unfused_ops)",
-                       assay_op_get(n->op)->name, type_of(q, n->in[0])->elem.bits);
+        return quantize_qdq_because(q, "there is no integer kernel for %s",
+                                    assay_op_get(n->op)->name);
+    if (!assay_scheme_fuses(q->scheme, assay_op_get(n->op)->name,
+                            quantize_qdq_type_of(q, n->in[0])->elem.bits))
+        return quantize_qdq_because(q, "the target computes %s of %d bits in float (unfused_ops)",
+                                    assay_op_get(n->op)->name,
+                                    quantize_qdq_type_of(q, n->in[0])->elem.bits);
     if (has_narrow(q, n) && !assay_scheme_fuses_narrow(q->scheme, assay_op_get(n->op)->name))
-        return because(q,
-                       "the target computes %s of fewer than 8 bits in float "
-                       "(narrow_unfused_ops)",
-                       assay_op_get(n->op)->name);
+        return quantize_qdq_because(q,
+                                    "the target computes %s of fewer than 8 bits in float "
+                                    "(narrow_unfused_ops)",
+                                    assay_op_get(n->op)->name);
     bool can = true;
     assay_error err;
     if (lower_needs_target(n) &&
@@ -244,7 +98,8 @@ static assay_status align_inputs(assay_grouping *q, int i, bool *ok, assay_error
     int out = q->g->node[i].out[0];
     for (int k = 0; k < q->g->node[i].n_in && *ok && !status; k++) {
         int v = q->g->node[i].in[k], id;
-        if (!passes_codes(&q->g->node[i], k) || quantize_same_codes(type_of(q, v), type_of(q, out)))
+        if (!passes_codes(&q->g->node[i], k) ||
+            quantize_same_codes(quantize_qdq_type_of(q, v), quantize_qdq_type_of(q, out)))
             continue;
         status = quantize_qdq_rescale(q, v, out, &id, err);
         if (status)
@@ -262,7 +117,7 @@ static void make_global(assay_grouping *q, int i)
 {
     assay_node *n = &q->g->node[i];
     const assay_attr_pool *a = &n->attr.pool;
-    const assay_type *x = type_of(q, n->in[0]);
+    const assay_type *x = quantize_qdq_type_of(q, n->in[0]);
     int first = a->layout == ASSAY_LAYOUT_NHWC ? 1 : 2, layout = a->layout;
     if (n->op != ASSAY_OP_AVG_POOL)
         return;
@@ -277,10 +132,11 @@ static void make_global(assay_grouping *q, int i)
 static bool moves_exactly(assay_grouping *q, const assay_node *n)
 {
     for (int k = 1; k < n->n_out; k++)
-        if (!quantize_same_codes(type_of(q, n->out[0]), type_of(q, n->out[k])))
-            return because(q, "its outputs have different parameters");
+        if (!quantize_same_codes(quantize_qdq_type_of(q, n->out[0]),
+                                 quantize_qdq_type_of(q, n->out[k])))
+            return quantize_qdq_because(q, "its outputs have different parameters");
     return (n->op != ASSAY_OP_PAD || n->attr.pad.value == 0) ||
-           because(q, "it pads with a value other than 0");
+           quantize_qdq_because(q, "it pads with a value other than 0");
 }
 
 static assay_status commit(assay_grouping *q, int i, assay_qdq_group *group, assay_error *err)
@@ -326,7 +182,7 @@ static assay_status commit_sums(assay_grouping *q, int i, assay_qdq_group *group
     assay_status status = ASSAY_OK;
     saved was;
     bool ok = quantize_qdq_bias(q, n, group, &status, err);
-    if (status || !ok || type_of(q, group->in[0])->q.granularity != ASSAY_Q_TENSOR)
+    if (status || !ok || quantize_qdq_type_of(q, group->in[0])->q.granularity != ASSAY_Q_TENSOR)
         return status;
     status = quantize_qdq_sums(q, y, &sums, err);
     if (status)
@@ -347,14 +203,14 @@ static assay_status commit_sums(assay_grouping *q, int i, assay_qdq_group *group
 static assay_status group_conversions(assay_grouping *q, int i, bool *done, assay_error *err)
 {
     assay_node *n = &q->g->node[i];
-    const assay_node *from = real_maker_of(q, n->in[0]);
+    const assay_node *from = quantize_qdq_real_maker_of(q, n->in[0]);
     int out = n->out[0], in = from ? from->in[0] : -1;
     if (!from || from->op != ASSAY_OP_DEQUANTIZE ||
-        type_of(q, in)->q.granularity != ASSAY_Q_TENSOR ||
-        type_of(q, out)->q.granularity != ASSAY_Q_TENSOR)
+        quantize_qdq_type_of(q, in)->q.granularity != ASSAY_Q_TENSOR ||
+        quantize_qdq_type_of(q, out)->q.granularity != ASSAY_Q_TENSOR)
         return ASSAY_OK;
-    if (quantize_same_codes(type_of(q, in), type_of(q, out)) && type_of(q, in)->elem.bits <= 16 &&
-        !quantize_qdq_is_output(q, out)) {
+    if (quantize_same_codes(quantize_qdq_type_of(q, in), quantize_qdq_type_of(q, out)) &&
+        quantize_qdq_type_of(q, in)->elem.bits <= 16 && !quantize_qdq_is_output(q, out)) {
         assay_graph_replace_uses(q->g, out, in);
         q->dead[i] = *done = true;
         return ASSAY_OK;
@@ -392,10 +248,10 @@ static assay_status group_node(assay_grouping *q, int i, assay_error *err)
     if (n->op == ASSAY_OP_QUANTIZE)
         return group_conversions(q, i, &group.done, err);
     if (n->op == ASSAY_OP_DEQUANTIZE || traits_state || assay_node_is_quantized(q->g, n) ||
-        !find_inputs(q, n, &group)) {
+        !quantize_qdq_find_inputs(q, n, &group)) {
         return quantize_qdq_note(q, i, err);
     }
-    if (find_outputs(q, n, &group))
+    if (quantize_qdq_find_outputs(q, n, &group))
         status = commit(q, i, &group, err);
     else if (is_product(n->op))
         status = commit_sums(q, i, &group, err);

@@ -1,4 +1,5 @@
-/* Between the files of the QDQ grouping: qdq.c decides, qdq_parts.c makes. Internal to opt/. */
+/* Between the files of the QDQ grouping: qdq_find.c looks, qdq.c decides, qdq_parts.c makes.
+ * Internal to opt/. */
 #ifndef ASSAY_OPT_QDQ_PARTS_H
 #define ASSAY_OPT_QDQ_PARTS_H
 
@@ -64,5 +65,16 @@ assay_status quantize_qdq_rescale(assay_grouping *q, int value, int like, int *i
 assay_status quantize_qdq_sums(assay_grouping *q, int y, int *id, assay_error *err);
 /* Appends what makes y of the sums that node i gives: a cast, times in * weight. */
 assay_status quantize_qdq_real_sums(assay_grouping *q, int i, int y, assay_error *err);
+
+/* Sets q->why; false. */
+bool quantize_qdq_because(assay_grouping *q, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+const assay_type *quantize_qdq_type_of(const assay_grouping *q, int value);
+/* The maker of what a value was before its rounding to a narrow float: groups look through that. */
+const assay_node *quantize_qdq_real_maker_of(const assay_grouping *q, int value);
+/* Codes behind every float input; a constant float bias is left for later. */
+bool quantize_qdq_find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group);
+/* A quantize behind every output, with activations between that the node absorbs. */
+bool quantize_qdq_find_outputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group);
 
 #endif

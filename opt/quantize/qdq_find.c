@@ -1,0 +1,156 @@
+/* Surroundings of a node in a QDQ network: codes behind its inputs, quantize nodes behind its
+ * outputs. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "graph/core/blocks.h"
+#include "opt/quantize/qdq_parts.h"
+
+bool quantize_qdq_because(assay_grouping *q, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(q->why, sizeof q->why, format, args);
+    va_end(args);
+    return false;
+}
+
+static const char *name_of(const assay_grouping *q, int value)
+{
+    return q->g->value[value].name;
+}
+
+const assay_type *quantize_qdq_type_of(const assay_grouping *q, int value)
+{
+    return &q->g->value[value].type;
+}
+
+static const assay_node *maker_of(const assay_grouping *q, int value)
+{
+    int i = q->g->value[value].producer;
+    return i >= 0 ? &q->g->node[i] : NULL;
+}
+
+const assay_node *quantize_qdq_real_maker_of(const assay_grouping *q, int value)
+{
+    const assay_node *n = maker_of(q, value);
+    while (n && assay_is_narrowing(n) &&
+           quantize_qdq_type_of(q, n->in[0])->elem.kind == ASSAY_KIND_F32)
+        n = maker_of(q, n->in[0]);
+    return n;
+}
+
+/* The only reader of a value, or -1 when others see it too. */
+static int only_reader(const assay_grouping *q, int value)
+{
+    return value < q->n_values && q->uses[value] == 1 ? q->reader[value] : -1;
+}
+
+/* ---- what is around a node ---- */
+
+static bool is_weighted(assay_op op)
+{
+    return assay_op_get(op)->traits & ASSAY_T_WEIGHTED;
+}
+
+/* Parameters for each index are for weights, along their output channels. */
+static bool fits_slot(const assay_grouping *q, const assay_node *n, int slot, int codes)
+{
+    const assay_qparams *p = &quantize_qdq_type_of(q, codes)->q;
+    int last = quantize_qdq_type_of(q, codes)->rank - 1;
+    if (p->granularity == ASSAY_Q_TENSOR)
+        return true;
+    if (p->granularity == ASSAY_Q_BLOCK) {
+        bool transpose_b = n->op == ASSAY_OP_MATMUL && n->attr.matmul.transpose_b;
+        assay_blocks unused;
+        return slot == 1 &&
+               assay_blocks_of(n->op, transpose_b, quantize_qdq_type_of(q, codes), &unused);
+    }
+    if (p->granularity != ASSAY_Q_AXIS)
+        return false;
+    if (is_weighted(n->op))
+        return slot == 2 || (slot == 1 && p->axis == (n->op == ASSAY_OP_CONV_TRANSPOSE));
+    return n->op == ASSAY_OP_MATMUL && slot == 1 &&
+           p->axis == (n->attr.matmul.transpose_b ? last - 1 : last);
+}
+
+bool quantize_qdq_find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group)
+{
+    int floats = 0;
+    if (n->n_in > q->max_in)
+        return quantize_qdq_because(q, "%d inputs", n->n_in);
+    for (int i = 0; i < n->n_in; i++) {
+        int v = n->in[i];
+        group->in[i] = v;
+        if (v < 0 || quantize_qdq_type_of(q, v)->elem.kind != ASSAY_KIND_F32)
+            continue;
+        floats++;
+        const assay_node *from = quantize_qdq_real_maker_of(q, v);
+        if (from && from->op == ASSAY_OP_DEQUANTIZE) {
+            group->in[i] = from->in[0];
+            if (!fits_slot(q, n, i, from->in[0]))
+                return quantize_qdq_because(
+                    q, "the parameters of '%.60s' are not of a form that it takes",
+                    name_of(q, from->in[0]));
+        } else if (is_weighted(n->op) && i == 2 && lower_is_f32_constant(q->g, v)) {
+            group->float_bias = v;
+        } else if (n->op == ASSAY_OP_LAYER_NORM && i > 0 && lower_is_f32_constant(q->g, v)) {
+            group->float_norm = true;
+        } else {
+            return quantize_qdq_because(q, "its input '%.80s' comes in float", name_of(q, v));
+        }
+    }
+    return floats > 0;
+}
+
+static bool absorbs_activation(const assay_node *n)
+{
+    return assay_op_get(n->op)->traits & ASSAY_T_ABSORB_OUT || n->op == ASSAY_OP_MAX_POOL;
+}
+
+/* The quantize node behind output k, with relu and clip between; -1 when there is none. */
+static int find_quantize(assay_grouping *q, const assay_node *n, int k, assay_qdq_group *group)
+{
+    int reader = only_reader(q, n->out[k]);
+    while (reader >= 0 && k == 0 && n->n_out == 1 && group->n_fused < ASSAY_QDQ_FUSED) {
+        const assay_node *a = &q->g->node[reader];
+        if (assay_is_narrowing(a)) {
+            group->fused[group->n_fused++] = reader;
+            group->n_narrowing++;
+            reader = only_reader(q, a->out[0]);
+            continue;
+        }
+        if (!absorbs_activation(n))
+            break;
+        if (a->op != ASSAY_OP_RELU && a->op != ASSAY_OP_CLIP)
+            break;
+        float lo = a->op == ASSAY_OP_RELU ? 0 : a->attr.clip.lo;
+        float hi = a->op == ASSAY_OP_RELU ? INFINITY : a->attr.clip.hi;
+        group->lo = fminf(fmaxf(group->lo, lo), hi);
+        group->hi = fmaxf(fminf(group->hi, hi), lo);
+        group->fused[group->n_fused++] = reader;
+        reader = only_reader(q, a->out[0]);
+    }
+    return reader >= 0 && q->g->node[reader].op == ASSAY_OP_QUANTIZE &&
+                   !q->g->node[reader].has_code_bounds
+               ? reader
+               : -1;
+}
+
+bool quantize_qdq_find_outputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group)
+{
+    if (n->n_out > q->max_in)
+        return quantize_qdq_because(q, "%d outputs", n->n_out);
+    for (int k = 0; k < n->n_out; k++) {
+        group->quantize[k] = find_quantize(q, n, k, group);
+        if (group->quantize[k] < 0)
+            return quantize_qdq_because(
+                q, "its output '%.80s' is not quantized, or seen in float elsewhere",
+                name_of(q, n->out[k]));
+        const assay_type *t = quantize_qdq_type_of(q, q->g->node[group->quantize[k]].out[0]);
+        if (t->q.granularity != ASSAY_Q_TENSOR)
+            return quantize_qdq_because(q, "its output has parameters for each index of an axis");
+    }
+    return true;
+}
