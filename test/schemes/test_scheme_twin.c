@@ -364,8 +364,8 @@ static void random_text(test_rng *rng, char *buf, size_t size)
              "left_shift: %s, round: %s, operand_bits: %d, product_bits: %d, result_bits: %d, "
              "result_overflow: %s, zero_point: %s, sum_bits: %d, sum_overflow: %s, store: %s, "
              "shift_sign: %s%s}\n",
-             bits, any_mode(rng), (int)test_between(rng, -40, 10),
-             (int)test_between(rng, 12, 63), any_mode(rng), any(rng, left, 3), rounds,
+             bits, any_mode(rng), (int)test_between(rng, -40, 10), (int)test_between(rng, 12, 63),
+             any_mode(rng), any(rng, left, 3), rounds,
              (int)test_between(rng, 0, 1) * (int)test_between(rng, 12, 40),
              (int)test_between(rng, 0, 1) * 48,
              (int)test_between(rng, 0, 1) * (int)test_between(rng, 9, wide_result ? 64 : 40),
