@@ -26,13 +26,15 @@ typedef struct blame_row {
     int region; /* of suspects: the row whose output was dumped; -1: none */
 } blame_row;
 
+#define BLAME_WORDS 960 /* of a cause: where it is a scheme, every name there is has room */
+
 /* One cause. */
 typedef struct blame_fault {
     int row;
     char class[BLAME_CLASS];
     char classes[BLAME_CLASSES][BLAME_CLASS]; /* full explanations, the simplest first */
     int n_classes;
-    char detail[BLAME_DETAIL];
+    char detail[BLAME_WORDS];
     char apart[3][280]; /* what would tell it from other full explanations, in words */
     int n_apart;
     int64_t elements, differing;

@@ -175,9 +175,32 @@ bool blame_order_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 
 /* ---- schemes ---- */
 
+/* An average pool whose one window is the image: some targets take it for a global one, which they
+ * may round otherwise. */
+static bool is_whole_pool(const blame_case *c)
+{
+    assay_window w;
+    if (c->op != ASSAY_OP_AVG_POOL || !blame_case_window(c, &w))
+        return false;
+    for (int i = 0; i < c->in[0].rank - 2; i++) {
+        const int axis = i + (w.nhwc ? 1 : 2);
+        if (c->out.dim[axis] != 1 || c->attr.pool.kernel.v[i] != c->in[0].dim[axis])
+            return false;
+    }
+    return true;
+}
+
+static void make_global(blame_case *c)
+{
+    const int layout = c->attr.pool.layout;
+    c->op = ASSAY_OP_GLOBAL_AVG_POOL;
+    memset(&c->attr, 0, sizeof c->attr);
+    c->attr.layout.layout = (enum assay_layout)layout;
+}
+
 int blame_scheme_count(blame_search *s)
 {
-    return s->has_record ? s->schemes->n : 0;
+    return s->has_record ? s->schemes->n * (s->n->op == ASSAY_OP_AVG_POOL ? 2 : 1) : 0;
 }
 
 static int count_changes(assay_op op, const assay_record *a, const assay_record *b)
@@ -212,11 +235,17 @@ int blame_scheme_apply(const assay_scheme *scheme, blame_case *c)
 
 bool blame_scheme_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
-    const assay_scheme *scheme = s->schemes->scheme[i];
-    const int changes = blame_scheme_apply(scheme, c);
+    const bool global = i >= s->schemes->n;
+    const assay_scheme *scheme = s->schemes->scheme[i % s->schemes->n];
+    if (global && !is_whole_pool(c))
+        return false;
+    if (global)
+        make_global(c);
+    const int changes = blame_scheme_apply(scheme, c) + global;
     if (changes == 0)
         return false;
-    blame_tell(story, "scheme", changes, "what scheme %s computes", scheme->name);
+    blame_tell(story, "scheme", changes, "what scheme %s computes%s", scheme->name,
+               global ? " of a global average pool" : "");
     snprintf(story->scheme, sizeof story->scheme, "%s", scheme->name);
     return true;
 }

@@ -277,11 +277,11 @@ static bool agrees(const blame_report *r, const assay_scheme *scheme, bool *chan
     return true;
 }
 
-/* The schemes that explain every fault so far and every region; those alone that agree with the
- * other nodes where there is such a one. */
+/* The schemes that explain every fault so far and every region, the first `agreed` of them the
+ * other nodes as well. */
 typedef struct choice {
     const assay_scheme **scheme;
-    int n;
+    int n, agreed;
     int *in;       /* by node: the end of the region in which the first of them changes it, or -1 */
     bool *changed; /* room for a mark a node */
 } choice;
@@ -289,19 +289,19 @@ typedef struct choice {
 static void choose(const blame_report *r, choice *c)
 {
     const int tried = r->n_faults > 0 ? r->fault[0].n_schemes : r->schemes.n;
-    int agreed = 0;
     for (int k = 0; k < tried; k++) {
         const assay_scheme *scheme =
             r->n_faults > 0 ? find_scheme(r, r->fault[0].scheme[k]) : r->schemes.scheme[k];
         if (!explains_all(r, scheme->name) || !explains_regions(r, scheme, c->in) ||
             nodes_at_fault(r, c->in) < 2)
             continue;
-        const bool good = agrees(r, scheme, c->changed);
-        if (!good && agreed > 0)
-            continue;
-        if (good && agreed++ == 0)
-            c->n = 0;
-        c->scheme[c->n++] = scheme;
+        int at = c->n++;
+        if (agrees(r, scheme, c->changed)) {
+            memmove(&c->scheme[c->agreed + 1], &c->scheme[c->agreed],
+                    (size_t)(at - c->agreed) * sizeof(const assay_scheme *));
+            at = c->agreed++;
+        }
+        c->scheme[at] = scheme;
     }
     if (c->n > 0)
         explains_regions(r, c->scheme[0], c->in);
@@ -311,9 +311,13 @@ static void say_choice(const choice *c, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(
         text, size, "what %s: ", c->n > 1 ? "these schemes compute" : "this scheme computes");
-    for (int k = 0; k < c->n && used + strlen(c->scheme[k]->name) + 4 < size; k++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", k > 0 ? ", " : "",
-                                 c->scheme[k]->name);
+    for (int k = 0; k < c->n; k++) {
+        const char *mark = k == 0                            ? ""
+                           : k == c->agreed && c->agreed > 0 ? "; at these nodes alone also "
+                                                             : ", ";
+        if (used + strlen(mark) + strlen(c->scheme[k]->name) < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", mark, c->scheme[k]->name);
+    }
 }
 
 static assay_status explain_owns(blame_report *r, bool *none, assay_error *err)
@@ -341,7 +345,7 @@ static bool are_several(const blame_report *r)
 
 static assay_status report_choice(blame_report *r, const choice *c, assay_error *err)
 {
-    char detail[BLAME_DETAIL];
+    char detail[sizeof r->fault->detail];
     assay_status status = ASSAY_OK;
     for (int i = 0; i < r->device.graph->n_nodes && status == ASSAY_OK; i++)
         if (c->in[i] >= 0)

@@ -402,6 +402,20 @@ def schemes(tap, golden, folder):
                   f"another scheme, {'some tensors' if some else 'all but the input'} dumped", said)
 
 
+def whole_pool(tap, folder):
+    """A pool of the whole image, which a target takes for a global one."""
+    rng, made = random.Random(SEED), []
+    write(os.path.join(folder, "x.npy"), [1, 64, 4, 4], "|u1", [rng.randrange(256) for _ in range(1024)])
+    for i, (pool, scheme) in enumerate((("avg_pool(x) {kernel=[4,4], stride=[2,2]}", "tflite"), ("global_avg_pool(x)", "onnxruntime"))):
+        file = os.path.join(folder, f"pool{i}.assay")
+        with open(file, "w") as f:
+            f.write(f"graph main {{\n  input x: u8[1,64,4,4] q(0.023528477,0)\n  y: u8[1,64,1,1] q(0.023528477,0) = {pool} @pool\n  output y\n}}\n")
+        made.append(os.path.join(folder, f"pool{i}"))
+        subprocess.run([ASSAY, "golden", file, "-s", scheme, "--as-is", "-i", os.path.join(folder, "x.npy"), "-o", made[-1]], check=True, capture_output=True)
+    status, said = blame(*made)
+    tap.check(status == 1 and "scheme" in said["faults"][0]["classes"], "a pool of the whole image as a global one", said)
+
+
 def samples(tap, folder, device):
     golden = make_golden("tflite", folder, 3)
     tensors = json.load(open(os.path.join(golden, "manifest.json")))["tensors"]
@@ -489,6 +503,7 @@ def main():
             tap.check(good, f"{node.name}: {wanted}", what)
         several(tap, golden, device)
         schemes(tap, golden, folder)
+        whole_pool(tap, folder)
         samples(tap, folder, device)
         clean(tap, golden, device)
         bad(tap, golden, device)

@@ -148,7 +148,7 @@ def schemes(tap, bench, network, rows):
             differ = subprocess.run([ASSAY, "diff", bench.golden(network, ours), bench.golden(network, theirs)], capture_output=True, check=False).returncode
             word = "clean" if status == 0 and not faults else "fault"
             if faults and all(f["class"] == "scheme" for f in faults):
-                word = "scheme" if all(re.search(rf"[ ,]{theirs}(,|$)", f["detail"]) for f in faults) else "another scheme"
+                word = "scheme" if all(re.search(rf"[ ,]{theirs}(,|;|$)", f["detail"]) for f in faults) else "another scheme"
             rows.append(f"| {network} | {ours} | {theirs} | {word} | {len(faults)} |")
             tap.check(word == ("scheme" if differ else "clean"), f"{network}: golden of {ours}, device of {theirs}", status, faults[:2] or said)
 
