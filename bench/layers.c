@@ -24,7 +24,7 @@ static assay_type activation(const bench_builder *b, bool relu)
 {
     static const int32_t zeros[4] = {128, 0, 0, -128}; /* [signed][relu] */
     if (b->form->is_float)
-        return (assay_type){.elem = apply_f32()};
+        return (assay_type){.elem = assay_f32()};
     return (assay_type){
         .elem = assay_int(8, b->form->is_signed),
         .q = {ASSAY_Q_TENSOR, 0, 0, 1, activation_scale, &zeros[2 * b->form->is_signed + relu]}};
@@ -99,7 +99,7 @@ static int add_floats(bench_builder *b, char letter, const assay_type *shape, do
     char name[32];
     int id = 0;
     assay_type t = *shape;
-    t.elem = apply_f32();
+    t.elem = assay_f32();
     snprintf(name, sizeof name, "%c%d", letter, b->nodes);
     if (b->status != ASSAY_OK ||
         !ok(b, assay_graph_add_constant(b->graph, name, &t, NULL, &id, b->err)))

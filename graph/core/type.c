@@ -21,7 +21,7 @@ bool assay_elem_valid(assay_elem e)
     case ASSAY_KIND_INT:
         return (e.bits >= 1 && e.bits <= 32) || (e.bits == 64 && e.is_signed);
     case ASSAY_KIND_F32:
-        return assay_elem_equal(e, apply_f32());
+        return assay_elem_equal(e, assay_f32());
     case ASSAY_KIND_BOOL:
         return assay_elem_equal(e, assay_bool());
     default:
@@ -103,7 +103,7 @@ assay_status assay_elem_parse(const char *text, assay_elem *e, assay_error *err)
 {
     char again[8];
     if (strcmp(text, "f32") == 0)
-        *e = apply_f32();
+        *e = assay_f32();
     else if (strcmp(text, "bool") == 0)
         *e = assay_bool();
     else {

@@ -35,7 +35,7 @@ static inline assay_elem assay_int(unsigned bits, bool is_signed)
 {
     return (assay_elem){ASSAY_KIND_INT, (uint8_t)bits, is_signed};
 }
-static inline assay_elem apply_f32(void)
+static inline assay_elem assay_f32(void)
 {
     return (assay_elem){ASSAY_KIND_F32, 32, true};
 }

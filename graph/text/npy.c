@@ -89,6 +89,18 @@ double text_npy_get(const void *data, assay_npy_type type, size_t i)
     return 0;
 }
 
+bool text_npy_is_integer(assay_npy_type type)
+{
+    return type <= ASSAY_NPY_I8;
+}
+
+int64_t text_npy_integer(const void *data, assay_npy_type type, size_t i)
+{
+    if (type == ASSAY_NPY_I8)
+        return ((const int64_t *)data)[i];
+    return (int64_t)text_npy_get(data, type, i);
+}
+
 void text_npy_swap(void *data, size_t count, size_t size)
 {
     unsigned char *p = data;

@@ -61,6 +61,9 @@ size_t text_npy_bytes(const assay_npy *a);
 
 /* Element i as a double: exact but for 64-bit integers beyond 2^53. */
 double text_npy_get(const void *data, assay_npy_type type, size_t i);
+/* Whether all elements of the type are integers that int64 holds; and such an element, exact. */
+bool text_npy_is_integer(assay_npy_type type);
+int64_t text_npy_integer(const void *data, assay_npy_type type, size_t i);
 
 /* Reverses the bytes of each of `count` elements of `size` bytes in place. */
 void text_npy_swap(void *data, size_t count, size_t size);

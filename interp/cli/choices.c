@@ -102,7 +102,7 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
                            "not '%s'; a channel has too few weights for kl",
                            text);
     for (int k = 0; (text = cli_value_at(a, "keep-float", k)); k++)
-        if (add_rule(q, text, strlen(text), apply_f32()) != CLI_OK)
+        if (add_rule(q, text, strlen(text), assay_f32()) != CLI_OK)
             return CLI_TROUBLE;
     for (int k = 0; (text = cli_value_at(a, "precision", k)); k++)
         if (parse_precision(text, q) != CLI_OK)

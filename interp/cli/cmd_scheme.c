@@ -67,6 +67,9 @@ static const cli_verb verbs[] = {
      cli_scheme_derive},
     {"dot", "UNIT --a FILE --b FILE [--c FILE] -o FILE", "sums of a matrix unit",
      " a b c scale-a scale-b output ", 1, 1, cli_scheme_dot},
+    {"vectors", "A (B ... | --mutants) [-o DIR]",
+     "the least rows that tell schemes apart, or a scheme from its mutants",
+     " mutants kind op wide type acc seed output ", 1, 64, cli_scheme_vectors},
     {NULL, NULL, NULL, NULL, 0, 0, NULL},
 };
 
@@ -81,7 +84,7 @@ static const cli_option options[] = {
     {"min", 0, "N|FILE", "lower bound of the codes, within the type"},
     {"max", 0, "N|FILE", "upper bound of the codes, within the type"},
     {"type", 0, "TYPE", "of the output: i8, u8, i16, i32 (default: the scheme's activations)"},
-    {"output", 'o', "FILE", "apply: codes, .npy; dot: patterns, .npy"},
+    {"output", 'o', "FILE|DIR", "apply: codes, .npy; dot: patterns, .npy; vectors: a new folder"},
     {"errors", 0, "FILE", "apply, derive: .npy of 1 where the target refuses a row"},
     {"op", 0, "NAME", "whose arithmetic it is (default: conv); one that is one rescale"},
     {"wide", 0, NULL, "the arithmetic of codes of more than 8 bits (int64 accumulators to i16)"},
@@ -99,6 +102,9 @@ static const cli_option options[] = {
     {"profile", 'p', "FILE", "quantize a float MODEL with this profile first"},
     {"symmetry", 0, "NAME", "as in 'assay quantize'"},
     {"per-tensor", 0, NULL, "one weight scale a layer"},
+    {"mutants", 0, NULL, "vectors: all that A becomes by one parameter"},
+    {"kind", 0, "KIND", "vectors: rows of a multiplier and a shift, or of a scale"},
+    {"seed", 0, "N", "vectors: of the rows that are tried"},
     {"as-is", 0, NULL, "diff, matrix: nodes that a scheme's types do not admit are compared too"},
     {NULL, 0, NULL, NULL},
 };
@@ -118,7 +124,8 @@ const cli_command cli_scheme = {
         "  assay scheme matrix net.tflite --schemes tflite,tflite-single,xnnpack-qs8\n"
         "  assay scheme apply tflite --type i8 --acc A.npy --scale S.npy --zp Z.npy -o R.npy\n"
         "  assay scheme derive tosa-single --scale S.npy --multiplier M.npy --shift H.npy\n"
-        "  assay scheme dot nv-hopper-e4m3-f32 --a left.npy --b right.npy -o D.npy\n",
+        "  assay scheme dot nv-hopper-e4m3-f32 --a left.npy --b right.npy -o D.npy\n"
+        "  assay scheme vectors tflite tflite-single xnnpack-qs8 -o rows\n",
     .options = options,
     .verbs = verbs,
 };

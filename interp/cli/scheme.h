@@ -14,6 +14,7 @@ int cli_scheme_new(const cli_args *a);
 int cli_scheme_apply(const cli_args *a);
 int cli_scheme_derive(const cli_args *a);
 int cli_scheme_dot(const cli_args *a);
+int cli_scheme_vectors(const cli_args *a);
 
 /* --type i8|u8|i16|u16|i32, or the scheme's activations when it is not given. False after a
  * message. */

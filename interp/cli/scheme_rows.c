@@ -53,18 +53,6 @@ static void rows_free(rows *r)
     free(r->error);
 }
 
-static int64_t integer_at(const assay_npy *a, size_t i)
-{
-    if (a->type == ASSAY_NPY_I8)
-        return ((const int64_t *)a->data)[i];
-    return (int64_t)text_npy_get(a->data, a->type, i);
-}
-
-static bool is_integer(assay_npy_type t)
-{
-    return t != ASSAY_NPY_F2 && t != ASSAY_NPY_F4 && t != ASSAY_NPY_F8 && t != ASSAY_NPY_U8;
-}
-
 static void *out_of_memory(void)
 {
     cli_out_of_memory();
@@ -85,7 +73,8 @@ static bool open_column(const cli_args *a, int which, rows *r)
         return cli_failed(&err) == CLI_OK;
     r->from_file[which] = true;
     const assay_npy_type type = r->npy[which].type;
-    if (which < N_INTEGERS ? !is_integer(type) : type != ASSAY_NPY_F4 && type != ASSAY_NPY_F8) {
+    if (which < N_INTEGERS ? !text_npy_is_integer(type)
+                           : type != ASSAY_NPY_F4 && type != ASSAY_NPY_F8) {
         cli_trouble("scheme: --%s holds %s; expected %s", option, text_npy_type_name(type),
                     which < N_INTEGERS ? "integers of at most 64 bits, signed"
                                        : "float32 or float64");
@@ -128,7 +117,8 @@ static bool fill_integers(const cli_args *a, int which, rows *r)
     const assay_npy *npy = &r->npy[which];
     const size_t count = r->from_file[which] ? text_npy_count(npy) : 1;
     for (size_t i = 0; i < r->n; i++)
-        v[i] = r->from_file[which] ? integer_at(npy, count == 1 ? 0 : i) : one;
+        v[i] =
+            r->from_file[which] ? text_npy_integer(npy->data, npy->type, count == 1 ? 0 : i) : one;
     if (which == ACC)
         r->wide_acc = r->from_file[which] && npy->type == ASSAY_NPY_I8;
     return true;

@@ -106,7 +106,7 @@ static assay_status with_rules(const assay_trial *t, const char *const *name, in
 static assay_status measure_row(const assay_trial *t, const assay_graph *q, const assay_node *n,
                                 bool alone, assay_sensitivity_row *row, assay_error *err)
 {
-    const assay_elem floating = apply_f32();
+    const assay_elem floating = assay_f32();
     const char *name[MAX_FUSED], *own = row->value;
     const int count = nodes_of(t->floating, q, n, name);
     assay_precision_rule *rules;

@@ -190,7 +190,7 @@ static assay_status try_float(tuner *t, const assay_sensitivity_row *row, char w
     if (!name)
         return assay_out_of_memory(t->err);
     memmove(rule + 1, rule, (size_t)o->n_precision * sizeof *rule);
-    rule[0] = (assay_precision_rule){.pattern = name, .elem = apply_f32(), .exact = true};
+    rule[0] = (assay_precision_rule){.pattern = name, .elem = assay_f32(), .exact = true};
     o->n_precision++;
     snprintf(what, 200, "%.100s (%s) in float", row->node, row->op);
     return try_options(t, f);

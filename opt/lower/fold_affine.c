@@ -73,7 +73,7 @@ static assay_status fold_into(assay_graph *g, int node, const assay_affine *map,
     if (!status && has_bias)
         status = own_constant(g, node, 2, uses, n_uses, &bias, err);
     if (!status && !has_bias) {
-        assay_type type = {.elem = apply_f32(), .rank = 1, .dim = {map->channels}};
+        assay_type type = {.elem = assay_f32(), .rank = 1, .dim = {map->channels}};
         int id;
         status = lower_rewrite_constant(g, g->value[g->node[node].out[0]].name, "bias", &type, NULL,
                                         &id, err);

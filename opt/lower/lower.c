@@ -13,8 +13,8 @@ static assay_status to_depthwise(assay_graph *g, int node, const assay_affine *m
     assay_node *n = &g->node[node];
     const char *y = g->value[n->out[0]].name;
     int rank = g->value[n->out[0]].type.rank, layout = n->attr.batch_norm.layout, w, b;
-    assay_type type = {.elem = apply_f32(), .rank = rank, .dim = {map->channels, 1, 1, 1, 1, 1}};
-    assay_type bias_type = {.elem = apply_f32(), .rank = 1, .dim = {map->channels}};
+    assay_type type = {.elem = assay_f32(), .rank = rank, .dim = {map->channels, 1, 1, 1, 1, 1}};
+    assay_type bias_type = {.elem = assay_f32(), .rank = 1, .dim = {map->channels}};
     assay_status status = lower_rewrite_constant(g, y, "scale", &type, NULL, &w, err);
     if (!status)
         status = lower_rewrite_constant(g, y, "shift", &bias_type, NULL, &b, err);
@@ -43,7 +43,7 @@ static assay_status to_mul_add(assay_graph *g, int node, const assay_affine *map
                                assay_error *err)
 {
     int y = g->node[node].out[0], x = g->node[node].in[0], rank = g->value[y].type.rank, scaled;
-    assay_type type = {.elem = apply_f32(), .rank = rank - axis, .dim = {1, 1, 1, 1, 1, 1}};
+    assay_type type = {.elem = assay_f32(), .rank = rank - axis, .dim = {1, 1, 1, 1, 1, 1}};
     int c[2];
     char *name = assay_arena_alloc(g->arena, strlen(g->value[y].name) + 8);
     if (!name)

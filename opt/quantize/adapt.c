@@ -209,7 +209,7 @@ static assay_status real_bias(adapter *a, int i)
         return assay_out_of_memory(a->err);
     for (int64_t k = 0; k < count; k++)
         real[k] = (float)real_at(v, k);
-    t.elem = apply_f32();
+    t.elem = assay_f32();
     t.q = (assay_qparams){0};
     assay_status s = lower_rewrite_constant(a->g, v->name, "float", &t, real, &id, a->err);
     free(real);

@@ -262,7 +262,7 @@ assay_status quantize_qdq_real_sums(assay_grouping *q, int i, int y, assay_error
     const assay_node *n = &q->g->node[i];
     const assay_type *x = &q->g->value[n->in[0]].type, *w = &q->g->value[n->in[1]].type;
     assay_attrs cast = {.cast = {.to = ASSAY_CAST_F32}};
-    assay_type real = q->g->value[y].type, step = {.elem = apply_f32(), .rank = 1};
+    assay_type real = q->g->value[y].type, step = {.elem = assay_f32(), .rank = 1};
     int sums = n->out[0], operand[2];
     sum_scales worth;
     assay_status status = find_sum_scales(q, n, x, w, &worth, err);

@@ -48,6 +48,7 @@ HOUSE = [
     "schemes/explain",
     "schemes/node",
     "schemes/mac",
+    "schemes/vectors",
     # what goes through a network
     "datasets",
     # what may be changed in a network; the checker lies below all that it checks

@@ -27,6 +27,7 @@ PREFIX = {
     "schemes/apply/simd": "simd",
     "schemes/derive": "derive",
     "schemes/mac": "mac",
+    "schemes/vectors": "vectors",
     "datasets": "dataset",
     "opt/certificate": "certificate",
     "opt/check": "check",

@@ -9,7 +9,7 @@
 
 static assay_type f32_type(int rank, const int64_t *dim)
 {
-    assay_type t = {.elem = apply_f32(), .rank = rank};
+    assay_type t = {.elem = assay_f32(), .rank = rank};
     memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
     return t;
 }

@@ -102,7 +102,7 @@ static void gather_refuses_far_indices(void **state)
     for (int k = 0; k < 2; k++) {
         op_case c = op_begin(ASSAY_OP_GATHER, 2, 1);
         assay_error err = {0};
-        c.in[0] = op_zeros(apply_f32(), 1, (int64_t[]){4});
+        c.in[0] = op_zeros(assay_f32(), 1, (int64_t[]){4});
         c.in[1] = op_zeros(assay_int(32, true), 1, (int64_t[]){1});
         ((int32_t *)c.in[1].data)[0] = bad[k];
         assert_int_equal(op_try(&c, &err), ASSAY_ERR_INPUT);
@@ -203,7 +203,7 @@ static double few_values(const op_tensor *t, int64_t i)
 
 static op_tensor tied_tensor(test_rng *rng, int rank, const int64_t *dim)
 {
-    op_tensor t = op_zeros(test_random(rng) % 2 ? apply_f32() : assay_int(8, true), rank, dim);
+    op_tensor t = op_zeros(test_random(rng) % 2 ? assay_f32() : assay_int(8, true), rank, dim);
     for (int64_t i = 0; i < assay_shape_count(&t.type); i++) {
         int64_t v = test_between(rng, -2, 2);
         if (t.type.elem.kind == ASSAY_KIND_F32)
@@ -282,7 +282,7 @@ static void where_lists_what_is_set(void **state)
         const bool real = round & 1;
         int64_t row = 0;
         assay_error err = {0};
-        c.in[0] = op_zeros(real ? apply_f32() : assay_bool(), 3, dim);
+        c.in[0] = op_zeros(real ? assay_f32() : assay_bool(), 3, dim);
         for (int64_t i = 0; i < n; i++) {
             const int64_t draw = test_between(&rng, 0, 3);
             if (real)

@@ -414,7 +414,7 @@ static void test_convert_needs_a_type(void **state)
     (void)state;
     assay_graph *g;
     assay_error err;
-    assay_type t = {.elem = apply_f32(), .rank = 1, .dim = {4}};
+    assay_type t = {.elem = assay_f32(), .rank = 1, .dim = {4}};
     const char *name = "y";
     int x, y;
     assert_ok(assay_graph_new("g", &g, &err), &err);

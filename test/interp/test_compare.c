@@ -61,7 +61,7 @@ static void test_quantized_real_values(void **state)
 static void test_floats(void **state)
 {
     const float a[4] = {1.0f, 0.0f, NAN, -4.0f}, b[4] = {1.0f, -0.0f, NAN, -4.04f};
-    const assay_type t = vector(apply_f32(), 4);
+    const assay_type t = vector(assay_f32(), 4);
     assay_thresholds limits = ASSAY_THRESHOLDS_EXACT;
     assay_comparison c = compare(&t, a, b, limits);
 
@@ -79,7 +79,7 @@ static void test_edges_of_floats(void **state)
 {
     const float zero[3] = {0.0f, -0.0f, 2.0f}, turned[3] = {-0.0f, 0.0f, 2.0f};
     const float a[4] = {NAN, INFINITY, -INFINITY, 1.0f}, b[4] = {1.0f, 1.0f, INFINITY, 1.0f};
-    assay_type t = vector(apply_f32(), 3);
+    assay_type t = vector(assay_f32(), 3);
     assay_thresholds limits = ASSAY_THRESHOLDS_EXACT;
     assay_comparison c = compare(&t, zero, turned, limits);
 
@@ -89,7 +89,7 @@ static void test_edges_of_floats(void **state)
     assert_true(c.cosine == 1.0 && isinf(c.sqnr));
     limits.rel = 0.0;
     assert_true(compare(&t, zero, turned, limits).pass);
-    t = vector(apply_f32(), 4);
+    t = vector(assay_f32(), 4);
     limits.rel = 1e30;
     c = compare(&t, a, b, limits);
     assert_int_equal(c.mismatches, 3);
@@ -102,7 +102,7 @@ static void test_edges_of_floats(void **state)
 static void test_whole_tensor_measures(void **state)
 {
     const float a[2] = {3.0f, 4.0f}, b[2] = {3.0f, 4.5f};
-    const assay_type t = vector(apply_f32(), 2);
+    const assay_type t = vector(assay_f32(), 2);
     assay_thresholds limits = ASSAY_THRESHOLDS_EXACT;
     assay_comparison c = compare(&t, a, b, limits);
 
@@ -125,7 +125,7 @@ static void test_whole_tensor_measures(void **state)
 static void test_shapes_must_agree(void **state)
 {
     const float a[2] = {0};
-    const assay_type one = vector(apply_f32(), 1), two = vector(apply_f32(), 2);
+    const assay_type one = vector(assay_f32(), 1), two = vector(assay_f32(), 2);
     const assay_thresholds limits = ASSAY_THRESHOLDS_EXACT;
     assay_comparison c;
     assay_error err;

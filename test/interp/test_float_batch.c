@@ -32,9 +32,9 @@ static void check(test_rng *rng, const int64_t *x, int64_t outputs, int64_t kern
     a->kernel = (assay_list){2, {kernel, kernel}};
     a->stride = a->dilation = (assay_list){2, {1, 1}};
     a->pad_begin = a->pad_end = (assay_list){2, {kernel / 2, kernel / 2}};
-    c.in[0] = op_noise(rng, apply_f32(), 4, x);
-    c.in[1] = op_noise(rng, apply_f32(), 4, w);
-    c.in[2] = op_noise(rng, apply_f32(), 1, &outputs);
+    c.in[0] = op_noise(rng, assay_f32(), 4, x);
+    c.in[1] = op_noise(rng, assay_f32(), 4, w);
+    c.in[2] = op_noise(rng, assay_f32(), 1, &outputs);
     for (int64_t i = 0; i < op_count(&c.in[1]); i++) /* sums that round */
         ((float *)c.in[1].data)[i] *= (float)(test_unit(rng) - 0.5);
     op_run(&c);

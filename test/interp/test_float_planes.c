@@ -75,8 +75,8 @@ static void round_of(test_rng *rng, int64_t channels, int64_t max)
     /* A window of whole rows is another product (takes_rows of conv.c). */
     if (w[1 + spatial] == x[1 + spatial])
         x[1 + spatial]++;
-    c.in[0] = op_noise(rng, apply_f32(), spatial + 2, x);
-    c.in[1] = op_noise(rng, apply_f32(), spatial + 2, w);
+    c.in[0] = op_noise(rng, assay_f32(), spatial + 2, x);
+    c.in[1] = op_noise(rng, assay_f32(), spatial + 2, w);
     for (int64_t i = 0; i < op_count(&c.in[0]); i++) /* sums that round */
         ((float *)c.in[0].data)[i] *= (float)(test_unit(rng) - 0.5);
     op_run(&c);
@@ -110,8 +110,8 @@ static void in_tiles(void **state)
         a->stride = (assay_list){2, {stride, stride}};
         a->dilation = (assay_list){2, {1 + round / 3, 1}};
         a->pad_begin = a->pad_end = (assay_list){2, {1, 1}};
-        c.in[0] = op_noise(&rng, apply_f32(), 4, (int64_t[]){1, 2, 150, 130});
-        c.in[1] = op_noise(&rng, apply_f32(), 4, (int64_t[]){2, 1, 3, 3});
+        c.in[0] = op_noise(&rng, assay_f32(), 4, (int64_t[]){1, 2, 150, 130});
+        c.in[1] = op_noise(&rng, assay_f32(), 4, (int64_t[]){2, 1, 3, 3});
         op_run(&c);
         for (int64_t i = 0; i < op_count(&c.out[0]); i++)
             assert_true(op_f32(&c.out[0])[i] == expected(&c, i));

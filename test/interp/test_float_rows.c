@@ -17,10 +17,10 @@ static void fc_equals_naive_sums(void **state)
     for (int round = 0; round < ROUNDS; round++) {
         int64_t k = test_between(&rng, 1, 9), o = test_between(&rng, 1, 9), n = round % 4 + 1;
         op_case c = op_begin(ASSAY_OP_FC, 2 + round % 2, 1);
-        c.in[0] = op_noise(&rng, apply_f32(), 3, (int64_t[]){2, n, k});
-        c.in[1] = op_noise(&rng, apply_f32(), 2, (int64_t[]){o, k});
+        c.in[0] = op_noise(&rng, assay_f32(), 3, (int64_t[]){2, n, k});
+        c.in[1] = op_noise(&rng, assay_f32(), 2, (int64_t[]){o, k});
         if (round % 2)
-            c.in[2] = op_noise(&rng, apply_f32(), 1, &o);
+            c.in[2] = op_noise(&rng, assay_f32(), 1, &o);
         op_run(&c);
         float *want = op_wanted(&c.out[0]);
         for (int64_t i = 0; i < op_count(&c.out[0]); i++) {
@@ -47,9 +47,9 @@ static void matmul_broadcasts_batches(void **state)
         op_case c = op_begin(ASSAY_OP_MATMUL, 2, 1);
         c.attr.matmul = (assay_attr_matmul){.transpose_a = ta, .transpose_b = tb};
         c.in[0] =
-            op_noise(&rng, apply_f32(), 4, (int64_t[]){3, one_a ? 1 : 2, ta ? k : m, ta ? m : k});
+            op_noise(&rng, assay_f32(), 4, (int64_t[]){3, one_a ? 1 : 2, ta ? k : m, ta ? m : k});
         c.in[1] =
-            op_noise(&rng, apply_f32(), 3, (int64_t[]){one_b ? 1 : 2, tb ? n : k, tb ? k : n});
+            op_noise(&rng, assay_f32(), 3, (int64_t[]){one_b ? 1 : 2, tb ? n : k, tb ? k : n});
         op_run(&c);
         int64_t inner = one_a && one_b ? 1 : 2;
         assert_int_equal(op_count(&c.out[0]), 3 * inner * m * n);
@@ -108,7 +108,7 @@ static void softmax_along_any_axis(void **state)
         op_case c = op_begin(is_log ? ASSAY_OP_LOG_SOFTMAX : ASSAY_OP_SOFTMAX, 1, 1);
         c.attr.softmax.axis = axis;
         c.attr.softmax.beta = 1.5F;
-        c.in[0] = op_noise(&rng, apply_f32(), 3, dim);
+        c.in[0] = op_noise(&rng, assay_f32(), 3, dim);
         if (round == 1)
             ((float *)c.in[0].data)[0] = 10000; /* would overflow without the maximum taken out */
         op_run(&c);
@@ -182,7 +182,7 @@ static void reductions(void **state)
         for (int d = 0; d < 4; d++)
             if (axes >> d & 1)
                 c.attr.reduce.axes.v[c.attr.reduce.axes.n++] = d;
-        c.in[0] = op_noise(&rng, apply_f32(), 4, dim);
+        c.in[0] = op_noise(&rng, assay_f32(), 4, dim);
         op_run(&c);
         float *want = op_wanted(&c.out[0]);
         for (int64_t o = 0; o < op_count(&c.out[0]); o++) {

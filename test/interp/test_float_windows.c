@@ -123,14 +123,14 @@ static void conv_round(test_rng *rng, bool transposed, int round)
         per_in = 1; /* depthwise when in groups */
     int64_t inputs = per_in * a->group, outputs = per_out * a->group;
     set_shape(dim, nhwc, spatial, 2, inputs, extent);
-    c.in[0] = op_noise(rng, apply_f32(), spatial + 2, dim);
+    c.in[0] = op_noise(rng, assay_f32(), spatial + 2, dim);
     if (transposed && !nhwc)
         set_shape(dim, nhwc, spatial, inputs, per_out, a->kernel.v);
     else
         set_shape(dim, nhwc, spatial, outputs, per_in, a->kernel.v);
-    c.in[1] = op_noise(rng, apply_f32(), spatial + 2, dim);
+    c.in[1] = op_noise(rng, assay_f32(), spatial + 2, dim);
     if (c.n_in > 2)
-        c.in[2] = op_noise(rng, apply_f32(), 1, &outputs);
+        c.in[2] = op_noise(rng, assay_f32(), 1, &outputs);
     op_run(&c);
     float *want = op_wanted(&c.out[0]);
     naive_conv(&c, transposed, want);
@@ -172,8 +172,8 @@ static void conv_in_tiles(void **state)
             a->pad_begin = a->pad_end = (assay_list){2, {pad, pad}};
             set_shape(x, nhwc, 2, 1, channels, (int64_t[]){37, 41});
             set_shape(w, nhwc, 2, 2, channels, a->kernel.v);
-            c.in[0] = op_noise(&rng, apply_f32(), 4, x);
-            c.in[1] = op_noise(&rng, apply_f32(), 4, w);
+            c.in[0] = op_noise(&rng, assay_f32(), 4, x);
+            c.in[1] = op_noise(&rng, assay_f32(), 4, w);
             op_run(&c);
             float *want = op_wanted(&c.out[0]), *got = c.out[0].data;
             naive_conv(&c, false, want);
@@ -245,7 +245,7 @@ static void pools_equal_naive_windows(void **state)
                 a->pad_begin.v[d] %= 2, a->pad_end.v[d] %= 2;
         }
         set_shape(dim, nhwc, spatial, 2, 3, extent);
-        c.in[0] = op_noise(&rng, apply_f32(), spatial + 2, dim);
+        c.in[0] = op_noise(&rng, assay_f32(), spatial + 2, dim);
         op_run(&c);
         float *want = op_wanted(&c.out[0]);
         for (int64_t i = 0; i < op_count(&c.out[0]); i++)

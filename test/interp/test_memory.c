@@ -118,7 +118,7 @@ static assay_status compact(const assay_graph *g, assay_error *err)
 /* Builds with add_inferred; a failure leaves a graph that verifies. */
 static assay_status build(const assay_graph *unused_graph, assay_error *err)
 {
-    assay_type t = {.elem = apply_f32(), .rank = 1, .dim = {4}};
+    assay_type t = {.elem = assay_f32(), .rank = 1, .dim = {4}};
     const char *name = "y";
     assay_graph *g;
     assay_error unused;

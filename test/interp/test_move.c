@@ -157,7 +157,7 @@ static void pad_in_every_mode(void **state)
         int rank = (int)test_between(&rng, 1, 4);
         for (int d = 0; d < rank; d++)
             dim[d] = test_between(&rng, 1, 4);
-        c.in[0] = op_noise(&rng, apply_f32(), rank, dim);
+        c.in[0] = op_noise(&rng, assay_f32(), rank, dim);
         c.attr.pad.mode = round % 5;
         c.attr.pad.value = 7.5F;
         c.attr.pad.begin.n = c.attr.pad.end.n = rank;

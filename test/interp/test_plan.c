@@ -13,7 +13,7 @@ static assay_graph *draw_graph(test_rng *r, int nodes)
     assay_error err;
     assay_graph *g;
     int ids[200], n = 0, outputs[3];
-    assay_type t = {.elem = apply_f32(), .rank = 1};
+    assay_type t = {.elem = assay_f32(), .rank = 1};
     assert_ok(assay_graph_new("random", &g, &err), &err);
     for (; n < 3; n++) {
         char name[16];
@@ -95,7 +95,7 @@ static void test_reuse(void **state)
     assay_error err;
     assay_graph *g;
     assay_plan *p;
-    assay_type t = {.elem = apply_f32(), .rank = 2, .dim = {4, 16}};
+    assay_type t = {.elem = assay_f32(), .rank = 2, .dim = {4, 16}};
     int id;
     (void)state;
     assert_ok(assay_graph_new("chain", &g, &err), &err);
@@ -143,7 +143,7 @@ static void test_print(void **state)
 static void test_constants_have_no_place(void **state)
 {
     static const float content[4] = {1, 2, 3, 4};
-    const assay_type t = {.elem = apply_f32(), .rank = 1, .dim = {4}};
+    const assay_type t = {.elem = assay_f32(), .rank = 1, .dim = {4}};
     assay_graph *g;
     assay_error err;
     int x, c, y, id;

@@ -19,7 +19,7 @@ static assay_type codes(int64_t n)
 
 static assay_type floats(int64_t n)
 {
-    return (assay_type){.elem = apply_f32(), .rank = 1, .dim = {n}};
+    return (assay_type){.elem = assay_f32(), .rank = 1, .dim = {n}};
 }
 
 static int add_value(assay_graph *g, const char *name, const assay_type *t)

@@ -366,7 +366,7 @@ static void test_convert(void **state)
             int64_t dim[3] = {5, 7, 60}, at[6];
             fake_begin(&net);
             assay_type q = fake_type(assay_int(16, true), 3, dim, axis, &r, true);
-            assay_type f = {.elem = apply_f32(), .rank = 3, .dim = {5, 7, 60}};
+            assay_type f = {.elem = assay_f32(), .rank = 3, .dim = {5, 7, 60}};
             fake_input(&net, back ? &q : &f);
             fake_run_as(&net, back ? ASSAY_OP_DEQUANTIZE : ASSAY_OP_QUANTIZE, back ? &f : &q, &r);
             for (int64_t i = 0; i < assay_shape_count(&q); i++) {

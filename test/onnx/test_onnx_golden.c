@@ -106,7 +106,7 @@ static void read_inputs(const json_t *c, const char *folder, case_inputs *in)
         read_npy(folder, file, x);
         if (i == 0 || text_npy_count(x) != 1)
             continue;
-        assay_elem elem = x->type == ASSAY_NPY_F4   ? apply_f32()
+        assay_elem elem = x->type == ASSAY_NPY_F4   ? assay_f32()
                           : x->type == ASSAY_NPY_I1 ? assay_int(8, true)
                                                     : assay_int(8, false);
         assay_type type = {.elem = elem, .rank = x->rank};

@@ -176,7 +176,7 @@ static void test_moves_between_float_nodes_stay(void **state)
     int y = net_node(g, ASSAY_OP_EXP, "exp", NULL, x, -2);
     y = net_node(g, ASSAY_OP_RESHAPE, "flat", &flat, y, -2);
     net_output(g, net_node(g, ASSAY_OP_TANH, "y", NULL, y, -2));
-    const assay_precision_rule rules[] = {{"exp", apply_f32()}, {"tan?", apply_f32()}};
+    const assay_precision_rule rules[] = {{"exp", assay_f32()}, {"tan?", assay_f32()}};
     quantized s = quantized_prepare(g, &rng, "tflite");
     quantized_make(&s, (assay_quantize_options){.precision = rules, .n_precision = 2});
     assert_int_equal(s.report.n_integer, 0);

@@ -285,7 +285,7 @@ static void test_refusals(void **state)
     test_rng rng = rng_of(state);
     quantized s = quantized_prepare(quantized_classifier(&rng), &rng, "tflite"),
               other = quantized_prepare(quantized_classifier(&rng), &rng, "npu16");
-    const assay_precision_rule nobody[] = {{"conv9", apply_f32()}},
+    const assay_precision_rule nobody[] = {{"conv9", assay_f32()}},
                                wide[] = {{"*", assay_int(24, true)}};
     assay_quantize_options none = {0}, unmatched = {.precision = nobody, .n_precision = 1},
                            too_wide = {.precision = wide, .n_precision = 1},

@@ -283,7 +283,7 @@ static void quantize_one(test_rng *rng)
     int n_presets = 0;
     while (presets[n_presets])
         n_presets++;
-    const assay_precision_rule rules[] = {{"v3", apply_f32()}, {"v1*", assay_int(16, true)}};
+    const assay_precision_rule rules[] = {{"v3", assay_f32()}, {"v1*", assay_int(16, true)}};
     assay_quantize_options o = {
         .calibration = {.method = (assay_calibration)test_between(rng, 0, 3)},
         .weights = (assay_weight_scales)test_between(rng, 0, 1),

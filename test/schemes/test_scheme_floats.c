@@ -27,7 +27,7 @@ static void edges(void **state)
         assay_scheme *s;
         assay_unit *u;
         assay_type codes = {.elem = assay_int(8, true), .rank = 1, .dim = {3}};
-        assay_type floats = {.elem = apply_f32(), .rank = 1, .dim = {3}};
+        assay_type floats = {.elem = assay_f32(), .rank = 1, .dim = {3}};
         codes.q = (assay_qparams){ASSAY_Q_AXIS, 0, 0, 3, scale, zero};
         snprintf(text, sizeof text, "scheme: t\n%s", records[i]);
         assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
@@ -84,7 +84,7 @@ static void wide_division(void **state)
         const float scale = 0.00014495652F;
         snprintf(text, sizeof text, "convert: {round: half-away, %s}\n", list[i].record);
         assay_scheme *s = unit_scheme(text);
-        assay_type in = {.elem = apply_f32(), .rank = 1, .dim = {1}};
+        assay_type in = {.elem = assay_f32(), .rank = 1, .dim = {1}};
         assay_type out = code_type(list[i].bits, true, &scale, &list[i].zero);
         assay_unit_spec spec = unit_spec("quantize", &in, 1, &out);
         assay_unit *u = unit_prepare(s, &spec);

@@ -425,7 +425,7 @@ static void absent_zero_points(void **state)
 {
     (void)state;
     const float half = 0.5f;
-    assay_type in = code_type(8, true, &half, NULL), out = {.elem = apply_f32()};
+    assay_type in = code_type(8, true, &half, NULL), out = {.elem = assay_f32()};
     assay_scheme *s = unit_scheme("");
     assay_unit_spec spec = unit_spec("dequantize", &in, 1, &out);
     assay_unit *u = unit_prepare(s, &spec);

@@ -79,7 +79,7 @@ static void quantizing(void **state)
         assay_error err = {0};
         assay_scheme *s;
         assert_ok(assay_scheme_open(cases[i].preset, &s, &err), &err);
-        assay_type in = {.elem = apply_f32(), .rank = 1, .dim = {1}};
+        assay_type in = {.elem = assay_f32(), .rank = 1, .dim = {1}};
         assay_type out = code_type(cases[i].bits, true, &cases[i].scale, zero);
         assay_unit_spec spec = unit_spec("quantize", &in, 1, &out);
         assay_unit *u = unit_prepare(s, &spec);

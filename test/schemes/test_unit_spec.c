@@ -181,7 +181,7 @@ static void degenerate(void **state)
     const int64_t none[4] = {0, 6, 3, 3}, one[1] = {5};
     assay_error err = {0};
     assay_graph *g = net_new();
-    assay_type t = {.elem = apply_f32(), .rank = 4};
+    assay_type t = {.elem = assay_f32(), .rank = 4};
     int x = net_input(g, "x", NET_SHAPE(1, 6, 5, 4)), v = net_input(g, "v", NET_SHAPE(5)), w, y;
     memcpy(t.dim, none, sizeof none);
     assert_ok(assay_graph_add_value(g, "w", &t, &w, &err), &err);

@@ -16,7 +16,7 @@ assay_graph *net_new(void)
 
 static assay_type f32_type(int rank, const int64_t *dim)
 {
-    assay_type t = {.elem = apply_f32(), .rank = rank};
+    assay_type t = {.elem = assay_f32(), .rank = rank};
     memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
     return t;
 }

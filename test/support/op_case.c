@@ -38,7 +38,7 @@ op_tensor op_noise(test_rng *rng, assay_elem elem, int rank, const int64_t *dim)
 
 op_tensor op_floats(int rank, const int64_t *dim, const float *values)
 {
-    op_tensor t = op_zeros(apply_f32(), rank, dim);
+    op_tensor t = op_zeros(assay_f32(), rank, dim);
     memcpy(t.data, values, (size_t)assay_shape_count(&t.type) * sizeof(float));
     return t;
 }
@@ -161,7 +161,7 @@ void op_assert_close(const op_tensor *got, const float *want, const char *what)
 assay_elem op_any_elem(test_rng *rng)
 {
     const assay_elem elems[] = {assay_int(8, true),  assay_int(8, false), assay_int(4, true),
-                                assay_int(16, true), assay_int(32, true), apply_f32(),
+                                assay_int(16, true), assay_int(32, true), assay_f32(),
                                 assay_int(64, true), assay_bool()};
     return elems[test_random(rng) % (sizeof elems / sizeof *elems)];
 }

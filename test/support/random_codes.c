@@ -245,7 +245,7 @@ static void draw_output(growing *w, assay_op op, const assay_type *x, assay_type
     if (traits(op) & ASSAY_T_COMPARE)
         return;
     if (op == ASSAY_OP_DEQUANTIZE) {
-        t->elem = apply_f32();
+        t->elem = assay_f32();
         return;
     }
     *scale = x->q.count ? x->q.scale[0] : 0.1F;

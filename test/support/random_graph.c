@@ -103,7 +103,7 @@ static void add_loose_constant(generator *x)
     int64_t kind = test_between(x->r, 0, 6);
     for (int i = 0; i < t.rank; ++i)
         t.dim[i] = test_between(x->r, 0, 5);
-    t.elem = kind == 0   ? apply_f32()
+    t.elem = kind == 0   ? assay_f32()
              : kind == 1 ? assay_bool()
              : kind == 2
                  ? assay_int(64, true)
@@ -181,7 +181,7 @@ static void random_attrs(test_rng *r, assay_op op, int rank, assay_attrs *a)
 /* Weights for x's channels, layout and a random number of groups. */
 static int add_weights(generator *x, assay_op op, const assay_type *in, assay_attrs *a)
 {
-    assay_type t = {.elem = apply_f32(), .rank = in->rank};
+    assay_type t = {.elem = assay_f32(), .rank = in->rank};
     bool nchw = a->conv.layout == ASSAY_LAYOUT_NCHW;
     int64_t channels, out = test_between(x->r, 1, 3);
     if (op == ASSAY_OP_FC || op == ASSAY_OP_SVDF_FEATURE) {
@@ -233,7 +233,7 @@ static bool add_convert(generator *x, assay_op op, int from)
         (op != ASSAY_OP_QUANTIZE && !assay_is_quantized(&t)))
         return false;
     t.q = (assay_qparams){0};
-    t.elem = op == ASSAY_OP_DEQUANTIZE ? apply_f32()
+    t.elem = op == ASSAY_OP_DEQUANTIZE ? assay_f32()
              : op == ASSAY_OP_RELABEL  ? t.elem
                                        : assay_int((unsigned)test_between(x->r, 2, 16), true);
     if (op != ASSAY_OP_DEQUANTIZE)
@@ -315,7 +315,7 @@ static bool add_flow(generator *x, assay_op op, int value)
 
 static int add_variable(generator *x)
 {
-    assay_type t = {.elem = apply_f32(), .rank = 2, .dim = {2, 3}};
+    assay_type t = {.elem = assay_f32(), .rank = 2, .dim = {2, 3}};
     char name[64];
     int id;
     assay_error err;
@@ -397,9 +397,9 @@ assay_graph *test_random_graph(test_rng *r)
     int inputs[6], order[ASSAY_OP_COUNT];
 
     assert_ok(assay_graph_new("random graph", &x.g, &err), &err);
-    inputs[0] = add_input(&x, apply_f32(), 4, (int64_t[]){2, 4, 6, 6});
-    inputs[1] = add_input(&x, apply_f32(), 3, (int64_t[]){1, 4, 8});
-    inputs[2] = add_input(&x, apply_f32(), 1, (int64_t[]){4});
+    inputs[0] = add_input(&x, assay_f32(), 4, (int64_t[]){2, 4, 6, 6});
+    inputs[1] = add_input(&x, assay_f32(), 3, (int64_t[]){1, 4, 8});
+    inputs[2] = add_input(&x, assay_f32(), 1, (int64_t[]){4});
     inputs[3] = add_input(&x, assay_bool(), 2, (int64_t[]){2, 4});
     inputs[4] = add_input(&x, assay_int(64, true), 1, (int64_t[]){1});
     inputs[5] = add_input(&x, assay_int(32, true), 2, (int64_t[]){2, 1});

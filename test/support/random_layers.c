@@ -61,7 +61,7 @@ static void draw_output(test_drawing *d, assay_op op, const int in[TEST_MAX_IN],
     if (is_inferred(op, x))
         return;
     if (op == ASSAY_OP_DEQUANTIZE) {
-        t->elem = apply_f32();
+        t->elem = assay_f32();
         t->q = (assay_qparams){0};
         return;
     }

@@ -98,7 +98,7 @@ static int draw_batch_norm(test_drawing *d, const assay_type *x, const assay_att
                            int in[TEST_MAX_IN])
 {
     const bool last = a->batch_norm.layout == ASSAY_LAYOUT_NHWC;
-    const assay_type t = {.elem = apply_f32(), .rank = 1, .dim = {x->dim[last ? x->rank - 1 : 1]}};
+    const assay_type t = {.elem = assay_f32(), .rank = 1, .dim = {x->dim[last ? x->rank - 1 : 1]}};
     for (int k = 1; k < 5; k++) {
         in[k] = test_add_constant(d, &t);
         float *data = in[k] < 0 ? NULL : (float *)(uintptr_t)d->g->value[in[k]].data;

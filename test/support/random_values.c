@@ -204,7 +204,7 @@ int test_draw_operand(test_drawing *d, enum test_operands kind, int lo, int hi)
     if (kind == TEST_CODES)
         test_draw_type(d, &t, &p);
     else
-        t.elem = kind == TEST_FLOATS ? apply_f32() : assay_bool();
+        t.elem = kind == TEST_FLOATS ? assay_f32() : assay_bool();
     return test_add_input(d, &t);
 }
 

@@ -118,8 +118,8 @@ int test_draw_weighted(test_drawing *d, assay_op op, int x, assay_attrs *a, int 
             outputs = w.dim[1] * a->conv.group;
     }
     if (t.elem.kind == ASSAY_KIND_F32) {
-        const assay_type bias = {.elem = apply_f32(), .rank = 1, .dim = {outputs}};
-        w.elem = apply_f32();
+        const assay_type bias = {.elem = assay_f32(), .rank = 1, .dim = {outputs}};
+        w.elem = assay_f32();
         in[1] = test_add_either(d, &w);
         if (op == ASSAY_OP_MATMUL || test_upto(d, 1))
             return 2;

@@ -127,7 +127,7 @@ assay_type tflite_type(const struct npz_shape *s, const float *scale, const int3
 {
     assay_type t = {.elem = assay_int((unsigned)s->size * 8, s->kind == 'i'), .rank = s->ndim};
     if (s->kind == 'f')
-        t.elem = apply_f32();
+        t.elem = assay_f32();
     for (int i = 0; i < s->ndim; i++)
         t.dim[i] = (int64_t)s->dim[i];
     if (count > 0)

@@ -95,7 +95,7 @@ static size_t dequantize_case(tflite_file *f, const json_t *c, const char *name)
         bits[i] = bits_of(real[i]);
     }
     tflite_values(&n, &x, codes);
-    return tflite_expect(&n, ASSAY_OP_DEQUANTIZE, NULL, apply_f32(), 0, 0, "", bits, 256);
+    return tflite_expect(&n, ASSAY_OP_DEQUANTIZE, NULL, assay_f32(), 0, 0, "", bits, 256);
 }
 
 /* Where x / scale leaves int32 TFLite's cast is undefined: those few are left out. */
@@ -116,7 +116,7 @@ static size_t quantize_case(tflite_file *f, const json_t *c, const char *name)
             expected[kept++] = codes[i];
         }
     assert_true(kept + 8 > count);
-    assay_type x = {.elem = apply_f32(), .rank = 1, .dim = {(int64_t)kept}};
+    assay_type x = {.elem = assay_f32(), .rank = 1, .dim = {(int64_t)kept}};
     tflite_node n = tflite_begin(f);
     tflite_values(&n, &x, bits);
     size_t wrong = tflite_expect(&n, ASSAY_OP_QUANTIZE, NULL,

@@ -15,7 +15,7 @@ static void scales_and_zeros(onnx_writer *w, const char *name, const assay_type 
         memcpy(dim, t->dim, sizeof dim);
         dim[q->axis] = (dim[q->axis] + q->block - 1) / q->block;
     }
-    onnx_write_tensor(w, onnx_text(w, "%s:scale", name), apply_f32(), rank, dim, q->scale);
+    onnx_write_tensor(w, onnx_text(w, "%s:scale", name), assay_f32(), rank, dim, q->scale);
     if (t->elem.bits == 32) /* a bias: its zero point is 0 */
         return;
     char *zeros = onnx_memory(w, q->count * assay_elem_size(t->elem) + 1);
@@ -98,7 +98,7 @@ static void wide_bias(onnx_writer *w, const assay_node *n, const char *name, con
             return;
         }
     }
-    onnx_write_tensor(w, name, apply_f32(), b->type.rank, b->type.dim, real);
+    onnx_write_tensor(w, name, assay_f32(), b->type.rank, b->type.dim, real);
 }
 
 const char *onnx_export_bias(onnx_writer *w, const assay_node *n)

@@ -244,7 +244,7 @@ const char *onnx_write_numbers(onnx_writer *w, const char *base, const char *suf
 
     if (v)
         memcpy(v, list->v, (size_t)n * sizeof *v);
-    onnx_write_tensor(w, name, apply_f32(), 1, &n, v);
+    onnx_write_tensor(w, name, assay_f32(), 1, &n, v);
     return name;
 }
 
@@ -255,7 +255,7 @@ const char *onnx_write_number(onnx_writer *w, const char *base, const char *suff
 
     if (at)
         *at = v;
-    onnx_write_tensor(w, name, apply_f32(), 0, NULL, at);
+    onnx_write_tensor(w, name, assay_f32(), 0, NULL, at);
     return name;
 }
 

@@ -88,7 +88,7 @@ assay_type onnx_type(onnx_node *n, onnx_value *v)
         memcpy(t.dim, v->constant->dim, sizeof t.dim);
     } else if (v->id == ASSAY_NO_VALUE && v->codes) {
         t = onnx_type(n, v->codes->constant);
-        t.elem = apply_f32();
+        t.elem = assay_f32();
     } else {
         t = n->im->graph->value[v->id].type;
         t.q = (assay_qparams){0};

@@ -179,7 +179,7 @@ static void quantize_value(onnx_node *n, onnx_value *x, const quant *p)
         last->code_lo = (int32_t)p->lo;
         last->code_hi = (int32_t)p->hi;
     }
-    onnx_convert(n, ASSAY_OP_DEQUANTIZE, codes, apply_f32(), NULL, NULL);
+    onnx_convert(n, ASSAY_OP_DEQUANTIZE, codes, assay_f32(), NULL, NULL);
 }
 
 void onnx_import_qonnx_quant(onnx_node *n)

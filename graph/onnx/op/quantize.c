@@ -114,7 +114,7 @@ static void late_dequantize(onnx_node *n)
     if (n->status)
         return;
     zero = late_zero(n);
-    x = onnx_convert(n, ASSAY_OP_DEQUANTIZE, onnx_quantized(n, onnx_in(n, 0), &plain), apply_f32(),
+    x = onnx_convert(n, ASSAY_OP_DEQUANTIZE, onnx_quantized(n, onnx_in(n, 0), &plain), assay_f32(),
                      NULL, "codes");
     if (zero && !n->status)
         x = onnx_op2(n, ASSAY_OP_SUB, NULL, x, zero, "centred");
@@ -208,7 +208,7 @@ void onnx_import_dequantize_linear(onnx_node *n)
         y->codes = codes;
         return;
     }
-    onnx_convert(n, ASSAY_OP_DEQUANTIZE, onnx_quantized(n, x, &q), apply_f32(), NULL, NULL);
+    onnx_convert(n, ASSAY_OP_DEQUANTIZE, onnx_quantized(n, x, &q), assay_f32(), NULL, NULL);
 }
 
 /* ---- DynamicQuantizeLinear: the parameters are values of the run ---- */

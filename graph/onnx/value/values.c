@@ -157,7 +157,7 @@ static int materialize_floats(onnx_import *im, onnx_value *v, assay_error *err)
     if (codes == ASSAY_NO_VALUE)
         return codes;
     type = im->graph->value[codes].type;
-    type.elem = apply_f32();
+    type.elem = assay_f32();
     type.q = (assay_qparams){0};
     narrow = v->codes->narrow;
     name = narrow ? onnx_fresh_name(im, v->name, "wide") : v->name;

@@ -222,7 +222,7 @@ assay_status tfl_to_real(tfl_import *m, tfl_tensor *t)
     t->bytes = n * sizeof *real;
     t->is_native = true;
     t->raw = TFL_FLOAT32;
-    t->type.elem = apply_f32();
+    t->type.elem = assay_f32();
     t->type.q = (assay_qparams){0};
     return ASSAY_OK;
 }

@@ -37,7 +37,7 @@ static assay_elem elem_of(enum tfl_type raw)
     switch (raw) {
     case TFL_FLOAT32:
     case TFL_FLOAT16: /* constants only: widened when read */
-        return apply_f32();
+        return assay_f32();
     case TFL_BOOL:
         return assay_bool();
     case TFL_INT8:

@@ -1,0 +1,40 @@
+/* Suites of rows on disk, and what `assay scheme vectors` and `assay vectors lint` share. */
+#ifndef ASSAY_INTERP_CLI_VECTORS_H
+#define ASSAY_INTERP_CLI_VECTORS_H
+
+#include "interp/cli/cli.h"
+#include "schemes/vectors/mutants.h"
+#include "schemes/vectors/suite.h"
+
+/* Sides by name: "tflite", or a mutant's parameter and value; and the cases that pair them. */
+typedef struct cli_sides {
+    size_t n;
+    const assay_scheme **side; /* owned here: the list; [0] and, without mutants, all the schemes */
+    char (*name)[224];
+    size_t
+        n_owned; /* how many of them, from the first on, are freed here; mutants free themselves */
+    vectors_mutants mutants;
+    vectors_case *cases;
+    size_t n_cases;
+} cli_sides;
+
+/* --op, --wide, --kind, --type and --acc for this scheme; false after a message. */
+bool cli_vectors_space(const cli_args *a, const assay_scheme *s, vectors_space *out);
+/* The schemes as sides of the space, each two a case; or one with all its mutants, each a case
+ * against it. */
+assay_status cli_sides_of_schemes(assay_scheme *const *schemes, size_t n,
+                                  const vectors_space *space, cli_sides *out, assay_error *err);
+assay_status cli_sides_of_mutants(const assay_scheme *s, const vectors_space *space, cli_sides *out,
+                                  assay_error *err);
+void cli_sides_free(cli_sides *s);
+
+/* Writes the rows as columns (.npy, .hex, .h), the codes of the first `outs` sides, errors, and
+ * vectors.json into a new folder. */
+assay_status cli_vectors_write(const char *dir, const vectors_suite *s, const cli_sides *sides,
+                               size_t outs, assay_error *err);
+/* Rows and expected codes (ASSAY_REFUSED where errors say so) of a folder of .npy columns, or of a
+ * .csv file whose first line names them; space->scales says which are needed. */
+assay_status cli_vectors_read(const char *path, const vectors_space *space, vectors_rows *rows,
+                              int64_t **expected, assay_error *err);
+
+#endif

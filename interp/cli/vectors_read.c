@@ -1,0 +1,247 @@
+/* A suite of rows that someone has: a folder of .npy columns, or a .csv file; see vectors.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "graph/core/type.h"
+#include "graph/memory.h"
+#include "graph/text/npy.h"
+#include "interp/cli/vectors.h"
+#include "schemes/rescale/thresholds.h"
+
+enum { ACC, OUT, ZP, ERRORS, MULTIPLIER, SHIFT, IN, WEIGHT, OUT_SCALE, N_COLUMNS };
+
+static const struct {
+    const char *name;
+    bool real, may_lack;
+} columns[N_COLUMNS] = {
+    [ACC] = {"acc", false, false},
+    [OUT] = {"out", false, false},
+    [ZP] = {"zp", false, true},
+    [ERRORS] = {"errors", false, true},
+    [MULTIPLIER] = {"multiplier", 0, 0},
+    [SHIFT] = {"shift", false, false},
+    [IN] = {"in_scale", true, false},
+    [WEIGHT] = {"weight_scale", true, true},
+    [OUT_SCALE] = {"out_scale", true, true},
+};
+
+typedef struct table {
+    const char *path;
+    bool given[N_COLUMNS];
+    size_t n, room;
+    int64_t *integer[N_COLUMNS];
+    double *real[N_COLUMNS];
+} table;
+
+static void table_free(table *t)
+{
+    for (int i = 0; i < N_COLUMNS; i++) {
+        free(t->integer[i]);
+        free(t->real[i]);
+    }
+}
+
+static bool is_asked(int column, const vectors_space *space)
+{
+    return column < MULTIPLIER || (column >= IN) == space->scales;
+}
+
+/* Room for one more row in every column. */
+static bool grow(table *t)
+{
+    if (t->n < t->room)
+        return true;
+    const size_t room = t->room * 2 + 256;
+    for (int i = 0; i < N_COLUMNS; i++) {
+        int64_t *integer = realloc(t->integer[i], room * sizeof *integer);
+        t->integer[i] = integer ? integer : t->integer[i];
+        double *real = integer ? realloc(t->real[i], room * sizeof *real) : NULL;
+        t->real[i] = real ? real : t->real[i];
+        if (!real)
+            return false;
+    }
+    t->room = room;
+    return true;
+}
+
+/* ---- folders ---- */
+
+static assay_status fill_column(table *t, int i, const assay_npy *a, assay_error *err)
+{
+    const size_t n = text_npy_count(a);
+    if (columns[i].real ? a->type != ASSAY_NPY_F4 && a->type != ASSAY_NPY_F8
+                        : !text_npy_is_integer(a->type))
+        return assay_fail(err, ASSAY_ERR_INPUT, "%.200s/%s.npy holds %s; expected %s", t->path,
+                          columns[i].name, text_npy_type_name(a->type),
+                          columns[i].real ? "float32" : "integers of at most 64 bits, signed");
+    if (i != ACC && n != t->n)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%.200s/%s.npy has %zu elements; acc.npy has %zu",
+                          t->path, columns[i].name, n, t->n);
+    for (t->n = i == ACC ? 0 : t->n; t->n < n; t->n++)
+        if (!grow(t))
+            return assay_out_of_memory(err);
+    for (size_t k = 0; k < n; k++)
+        if (columns[i].real)
+            t->real[i][k] = text_npy_get(a->data, a->type, k);
+        else
+            t->integer[i][k] = text_npy_integer(a->data, a->type, k);
+    t->given[i] = true;
+    return ASSAY_OK;
+}
+
+static assay_status read_folder(table *t, const vectors_space *space, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    for (int i = 0; i < N_COLUMNS && !status; i++) {
+        char path[4096];
+        struct stat st;
+        assay_npy a;
+        snprintf(path, sizeof path, "%.4000s/%s.npy", t->path, columns[i].name);
+        if (!is_asked(i, space) || (columns[i].may_lack && stat(path, &st) != 0))
+            continue;
+        status = text_npy_read_file(path, &a, err);
+        if (status)
+            break;
+        status = fill_column(t, i, &a, err);
+        text_npy_free(&a);
+    }
+    return status;
+}
+
+/* ---- .csv ---- */
+
+static int column_named(const char *name)
+{
+    for (int i = 0; i < N_COLUMNS; i++)
+        if (strcmp(columns[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* The next cell of a line, its blanks and the end of the line taken off; NULL behind the last. */
+static char *next_cell(char **line)
+{
+    char *cell = strsep(line, ",");
+    if (!cell)
+        return NULL;
+    cell += strspn(cell, " \t");
+    cell[strcspn(cell, " \t\r\n")] = '\0';
+    return cell;
+}
+
+/* The first line: which column each cell is of. Returns how many there are, 0 after an error. */
+static int read_names(const table *t, char *line, int *of, assay_error *err)
+{
+    int n = 0;
+    for (char *cell; (cell = next_cell(&line)) && n < N_COLUMNS; n++) {
+        of[n] = column_named(cell);
+        if (of[n] < 0) {
+            assay_fail(err, ASSAY_ERR_INPUT,
+                       "%.200s:1: no column \"%.40s\"; there are acc, zp, multiplier, shift, "
+                       "in_scale, weight_scale, out_scale, out and errors",
+                       t->path, cell);
+            return 0;
+        }
+    }
+    return n;
+}
+
+static assay_status read_cells(table *t, char *line, const int *of, int n, assay_error *err)
+{
+    if (!grow(t))
+        return assay_out_of_memory(err);
+    for (int i = 0; i < n; i++) {
+        char *cell = next_cell(&line), *end = cell;
+        errno = 0;
+        if (cell && columns[of[i]].real)
+            t->real[of[i]][t->n] = strtod(cell, &end);
+        else if (cell)
+            t->integer[of[i]][t->n] = strtoll(cell, &end, 0);
+        if (!cell || end == cell || *end || errno)
+            return assay_fail(err, ASSAY_ERR_INPUT, "%.200s:%zu: %s: \"%.40s\" is no number",
+                              t->path, t->n + 2, columns[of[i]].name, cell ? cell : "");
+        t->given[of[i]] = true;
+    }
+    t->n++;
+    return ASSAY_OK;
+}
+
+static assay_status read_csv(table *t, assay_error *err)
+{
+    FILE *f = fopen(t->path, "r");
+    char *line = NULL;
+    size_t size = 0;
+    int of[N_COLUMNS], n = 0;
+    assay_status status = ASSAY_OK;
+    if (!f)
+        return assay_fail(err, ASSAY_ERR_IO, "%.200s: %s", t->path, strerror(errno));
+    if (getline(&line, &size, f) < 0)
+        status = assay_fail(err, ASSAY_ERR_INPUT, "%.200s is empty", t->path);
+    else if ((n = read_names(t, line, of, err)) == 0)
+        status = ASSAY_ERR_INPUT;
+    while (!status && getline(&line, &size, f) >= 0)
+        if (line[strspn(line, " \t\r\n")])
+            status = read_cells(t, line, of, n, err);
+    free(line);
+    fclose(f);
+    return status;
+}
+
+/* ---- rows ---- */
+
+static assay_status check(const table *t, const vectors_space *space, assay_error *err)
+{
+    for (int i = 0; i < N_COLUMNS; i++)
+        if (!t->given[i] && !columns[i].may_lack && is_asked(i, space))
+            return assay_fail(err, ASSAY_ERR_INPUT, "%.200s: no rows with %s", t->path,
+                              columns[i].name);
+    for (size_t k = 0; k < t->n; k++)
+        if (t->given[ZP] && (t->integer[ZP][k] < INT32_MIN || t->integer[ZP][k] > INT32_MAX))
+            return assay_fail(err, ASSAY_ERR_INPUT, "%.200s: row %zu: zero point %lld", t->path, k,
+                              (long long)t->integer[ZP][k]);
+    return ASSAY_OK;
+}
+
+static vectors_row row_of(const table *t, size_t k)
+{
+    const bool w = t->given[WEIGHT], o = t->given[OUT_SCALE], m = t->given[MULTIPLIER];
+    return (vectors_row){.acc = t->integer[ACC][k],
+                         .zero = t->given[ZP] ? t->integer[ZP][k] : 0,
+                         .multiplier = m ? t->integer[MULTIPLIER][k] : 0,
+                         .shift = m ? t->integer[SHIFT][k] : 0,
+                         .in = t->given[IN] ? t->real[IN][k] : 1,
+                         .weight = w ? t->real[WEIGHT][k] : 1,
+                         .out = o ? t->real[OUT_SCALE][k] : 1};
+}
+
+static assay_status take(const table *t, vectors_rows *rows, int64_t *expected, assay_error *err)
+{
+    for (size_t k = 0; k < t->n; k++) {
+        const vectors_row row = row_of(t, k);
+        if (!vectors_rows_add(rows, &row))
+            return assay_out_of_memory(err);
+        expected[k] =
+            t->given[ERRORS] && t->integer[ERRORS][k] ? ASSAY_REFUSED : t->integer[OUT][k];
+    }
+    return ASSAY_OK;
+}
+
+assay_status cli_vectors_read(const char *path, const vectors_space *space, vectors_rows *rows,
+                              int64_t **expected, assay_error *err)
+{
+    table t = {.path = path};
+    struct stat st;
+    *expected = NULL;
+    const bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    assay_status status = folder ? read_folder(&t, space, err) : read_csv(&t, err);
+    if (!status)
+        status = check(&t, space, err);
+    if (!status && !(*expected = calloc(t.n + 1, sizeof **expected)))
+        status = assay_out_of_memory(err);
+    if (!status)
+        status = take(&t, rows, *expected, err);
+    table_free(&t);
+    return status;
+}

@@ -1,0 +1,114 @@
+/* The sides of a suite: schemes that are to be told apart, or a scheme and its mutants; see
+ * vectors.h. */
+#include "interp/cli/vectors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/memory.h"
+#include "interp/cli/scheme.h"
+#include "schemes/record/data.h"
+
+/* Accumulators: those of the record's own width, where they are not too many to decide. */
+static void accumulators(const assay_scheme *s, vectors_space *out)
+{
+    enum { MOST = 48 };
+    const unsigned bits = assay_scheme_accumulator_bits(s, out->op, out->wide);
+    out->hi = (INT64_C(1) << ((bits < MOST ? bits : MOST) - 1)) - 1;
+    out->lo = -out->hi - 1;
+}
+
+bool cli_vectors_space(const cli_args *a, const assay_scheme *s, vectors_space *out)
+{
+    const char *kind = cli_value(a, "kind", NULL);
+    double acc[3];
+    if (!s->record) {
+        cli_trouble("scheme %s: a plugin has no parameter record", s->name);
+        return false;
+    }
+    if (kind && strcmp(kind, "multiplier") != 0 && strcmp(kind, "scale") != 0) {
+        cli_trouble("--kind takes multiplier or scale, not '%s'", kind);
+        return false;
+    }
+    *out = (vectors_space){.op = cli_value(a, "op", "conv"),
+                           .wide = cli_has(a, "wide") || cli_scheme_is_wide(s)};
+    assay_record r;
+    assay_effective_record(assay_data(s), out->op, "", out->wide, &r);
+    const int32_t e = r.rescale.encoding;
+    out->scales =
+        kind ? strcmp(kind, "scale") == 0 : e != ASSAY_ENCODE_MULTIPLIER && e != ASSAY_ENCODE_SHIFT;
+    if (!cli_scheme_op(a) || !cli_scheme_type(a, s, &out->type))
+        return false;
+    accumulators(s, out);
+    if (!cli_has(a, "acc"))
+        return true;
+    if (!cli_scheme_range(a, "acc", -140737488355328.0, 140737488355328.0, acc))
+        return false;
+    out->lo = (int64_t)acc[0];
+    out->hi = (int64_t)acc[1];
+    return true;
+}
+
+static assay_status room(cli_sides *s, size_t sides, size_t cases, assay_error *err)
+{
+    s->side = calloc(sides, sizeof *s->side);
+    s->name = calloc(sides, sizeof *s->name);
+    s->cases = calloc(cases + 1, sizeof *s->cases);
+    return s->side && s->name && s->cases ? ASSAY_OK : assay_out_of_memory(err);
+}
+
+static assay_status own(cli_sides *s, const assay_scheme *scheme, const vectors_space *space,
+                        assay_error *err)
+{
+    assay_scheme *side;
+    const assay_status status = vectors_side(scheme, space, NULL, NULL, &side, err);
+    if (status)
+        return status;
+    snprintf(s->name[s->n], sizeof *s->name, "%.200s", scheme->name);
+    s->side[s->n] = side;
+    s->n_owned = ++s->n;
+    return ASSAY_OK;
+}
+
+assay_status cli_sides_of_schemes(assay_scheme *const *schemes, size_t n,
+                                  const vectors_space *space, cli_sides *out, assay_error *err)
+{
+    assay_status status = room(out, n, n * (n - 1) / 2, err);
+    for (size_t i = 0; i < n && !status; i++) {
+        status = own(out, schemes[i], space, err);
+        for (size_t k = i + 1; k < n && !status; k++)
+            out->cases[out->n_cases++] = (vectors_case){.a = i, .b = k};
+    }
+    return status;
+}
+
+assay_status cli_sides_of_mutants(const assay_scheme *s, const vectors_space *space, cli_sides *out,
+                                  assay_error *err)
+{
+    assay_scheme *side;
+    assay_status status = vectors_side(s, space, NULL, NULL, &side, err);
+    if (status)
+        return status;
+    status = vectors_mutants_of(side, space, &out->mutants, err);
+    assay_scheme_free(side);
+    if (!status)
+        status = room(out, out->mutants.n + 1, out->mutants.n, err);
+    if (!status)
+        status = own(out, s, space, err);
+    for (size_t i = 0; i < out->mutants.n && !status; i++) {
+        out->side[out->n] = out->mutants.mutant[i].side;
+        vectors_mutant_print(&out->mutants.mutant[i], out->name[out->n], sizeof *out->name);
+        out->cases[out->n_cases++] = (vectors_case){.b = out->n++};
+    }
+    return status;
+}
+
+void cli_sides_free(cli_sides *s)
+{
+    for (size_t i = 0; i < s->n_owned; i++)
+        assay_scheme_free((assay_scheme *)(uintptr_t)s->side[i]);
+    vectors_mutants_free(&s->mutants);
+    free(s->side);
+    free(s->name);
+    free(s->cases);
+}

@@ -1,0 +1,97 @@
+/* Rows of a rescale; see rows.h. */
+#include "schemes/vectors/rows.h"
+
+#include <stdlib.h>
+
+#include "schemes/record/data.h"
+#include "schemes/rescale/thresholds.h"
+
+bool vectors_rows_add(vectors_rows *rows, const vectors_row *row)
+{
+    if (rows->n == rows->room) {
+        const size_t room = rows->room * 2 + 256;
+        vectors_row *grown = realloc(rows->row, room * sizeof *grown);
+        if (!grown)
+            return false;
+        rows->row = grown;
+        rows->room = room;
+    }
+    rows->row[rows->n++] = *row;
+    return true;
+}
+
+void vectors_rows_free(vectors_rows *rows)
+{
+    free(rows->row);
+    *rows = (vectors_rows){0};
+}
+
+assay_status vectors_side(const assay_scheme *s, const vectors_space *space,
+                          void (*change)(assay_record *r, const void *what), const void *what,
+                          assay_scheme **out, assay_error *err)
+{
+    assay_record r;
+    assay_single probe;
+    assay_status status = assay_single_start(&probe, s, space->op, space->wide, err);
+    if (status)
+        return status;
+    assay_effective_record(assay_data(s), space->op, "", space->wide, &r);
+    if (!space->scales) /* else zero_shift would be another */
+        r.rescale.shift_sign = ASSAY_SHIFT_RIGHT;
+    if (change)
+        change(&r, what);
+    const int32_t e = r.rescale.encoding;
+    if (!space->scales && e != ASSAY_ENCODE_MULTIPLIER && e != ASSAY_ENCODE_SHIFT)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "scheme %s takes scales, not multipliers and shifts: --kind scale",
+                          s->name);
+    return assay_scheme_of_record(s, &r, NULL, out, err);
+}
+
+/* The row as a batch of one; it points into *row and *space. */
+static assay_batch batch_of(const vectors_space *space, const vectors_row *row)
+{
+    assay_batch b = {.n = 1,
+                     .op = space->op,
+                     .wide = space->wide,
+                     .type = space->type,
+                     .acc = &row->acc,
+                     .zero_point = &row->zero};
+    if (space->scales) {
+        b.in = &row->in;
+    } else {
+        b.multiplier = &row->multiplier;
+        b.shift = &row->shift;
+    }
+    return b;
+}
+
+static bool set(assay_single *o, const vectors_space *space, const vectors_row *row)
+{
+    const assay_batch b = batch_of(space, row);
+    char why[256];
+    if (!space->scales)
+        return assay_single_set(o, &b, 0, why, sizeof why);
+    return assay_single_form(o, &b, 0, (float)row->in, (float)row->weight, (float)row->out, why,
+                             sizeof why);
+}
+
+assay_status vectors_ask(const assay_scheme *side, const vectors_space *space,
+                         const vectors_rows *rows, int64_t *code, assay_error *err)
+{
+    assay_single o;
+    char why[256];
+    assay_status status = assay_single_start(&o, side, space->op, space->wide, err);
+    for (size_t i = 0; i < rows->n && !status; i++)
+        if (!set(&o, space, &rows->row[i]) ||
+            !assay_single_code(&o, rows->row[i].acc, false, &code[i], why, sizeof why))
+            code[i] = ASSAY_REFUSED;
+    return status;
+}
+
+bool vectors_single(const assay_scheme *side, const vectors_space *space, const vectors_row *row,
+                    assay_single *out)
+{
+    assay_error err;
+    return !assay_single_start(out, side, space->op, space->wide, &err) && set(out, space, row);
+}
