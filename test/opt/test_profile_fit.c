@@ -131,7 +131,7 @@ static void test_older_lineage(void **state)
     assay_error err;
     int w;
     (void)state;
-    const assay_type type = {.elem = apply_f32(), .rank = 2, .dim = {2, 3}};
+    const assay_type type = {.elem = assay_f32(), .rank = 2, .dim = {2, 3}};
     const int x = net_input(g, "x", NET_SHAPE(2, 3));
     assert_ok(assay_graph_add_constant(g, "token", &type, rows, &w, &err), &err);
     net_output(g, net_node(g, ASSAY_OP_ADD, "y", NULL, x, w, -2));
