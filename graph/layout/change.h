@@ -1,4 +1,4 @@
-/* A graph that is built anew in the other layout. Internal to graph/layout*.c. */
+/* A graph that is built anew in the other layout. Internal to graph/layout/. */
 #ifndef ASSAY_GRAPH_LAYOUT_CHANGE_H
 #define ASSAY_GRAPH_LAYOUT_CHANGE_H
 
@@ -16,7 +16,7 @@ typedef struct assay_layout_change {
     assay_error *err;
 } assay_layout_change;
 
-/* ---- layout_values.c; perm[i] is the source's axis ---- */
+/* ---- values.c; perm[i] is the source's axis ---- */
 
 /* Are the elements in the same order either way? Axes of more than one index do not overtake. */
 bool layout_same_order(const assay_type *t, const int *perm);

@@ -65,7 +65,8 @@ static assay_status read_forms(assay_bundle *b, const char *path, assay_error *e
         const char *name = json_string_value(o);
         const unsigned form = name ? golden_dump_find(name, strlen(name)) : 0;
         if (!form)
-            return assay_fail(err, ASSAY_ERR_INPUT, "%s: \"forms\" are npy, raw, hex and c", path);
+            return assay_fail(err, ASSAY_ERR_INPUT, "%s: \"forms\" names no format: %.40s", path,
+                              name ? name : "no text");
         b->forms |= form;
     }
     if (hex_bits < 0 || hex_bits > ASSAY_HEX_MAX_BITS)

@@ -1,6 +1,6 @@
 /* Checking what goes into a product (conv, fc, matmul): the codes that become of accumulators, at
  * all of a narrow interval; of a wide one at PROBES accumulators and, where two neighbours' codes
- * differ, by halving between them. The interval itself is looked at in check_weights.c. */
+ * differ, by halving between them. The interval itself is looked at in weights.c. */
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -20,7 +20,7 @@ struct term {
     assay_type type;
     bool shapeless;   /* made in a fragment without the network's extents */
     const void *data; /* of a constant */
-    int round;        /* of check_spread.c, in which `change` was computed: */
+    int round;        /* of spread.c, in which `change` was computed: */
     int64_t change;   /* codes by which the step at hand may change it */
     int64_t max;      /* ... and by which anything may */
 };

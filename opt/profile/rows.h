@@ -1,5 +1,5 @@
 /* The passes that profiling makes over every element: its place in the ring of bins, and the
- * count. profile_rows.c is compiled for any machine, for AVX2 and for AVX-512; the numbers are the
+ * count. rows.c is compiled for any machine, for AVX2 and for AVX-512; the numbers are the
  * same. */
 #ifndef ASSAY_OPT_PROFILE_ROWS_H
 #define ASSAY_OPT_PROFILE_ROWS_H

@@ -1,5 +1,5 @@
-/* The inside of a profile, shared by its state (profile.c, profile_merge.c) and its file
- * (profile_write.c, profile_read.c). */
+/* The inside of a profile, shared by its state (profile.c, merge.c) and its file
+ * (write.c, read.c). */
 #ifndef ASSAY_OPT_PROFILE_STATE_H
 #define ASSAY_OPT_PROFILE_STATE_H
 
@@ -83,7 +83,7 @@ struct assay_profile_pending {
     bool stale; /* the value's own histogram is not all of its channels' */
     assay_profile_row row[];
 };
-/* profile_channels.c: n elements of a value that has channels; */
+/* channels.c: n elements of a value that has channels; */
 void profile_observe_channels(assay_profile_entry *e, const assay_profile_fresh *f, const float *x,
                               size_t n);
 /* its channels' histograms (and its clamp's) brought up to all that was observed; then its own. */

@@ -38,7 +38,7 @@ typedef assay_status assay_prover(const assay_graph *g, const assay_match *m,
                                   assay_proof *proof, assay_error *err);
 assay_prover prove_application; /* by the obligation that the rule names: one of those below */
 
-/* One a file, prove_NAME.c. */
+/* One a file, NAME.c. */
 assay_prover prove_codes;         /* enumeration */
 assay_prover prove_accumulators;  /* thresholds over the accumulators that can occur */
 assay_prover prove_linear;        /* a rescale goes into the weights */
@@ -50,7 +50,7 @@ assay_prover prove_form;          /* a layer in another form or layout */
 assay_prover prove_floats;        /* thresholds over all floats */
 assay_prover prove_structure;     /* what is read off the fragments */
 
-/* ---- prove_codes.c, for others too ---- */
+/* ---- codes.c, for others too ---- */
 /* All results of a function of one code, by code - least code; malloc'd into *table. The other
  * operand of an element-wise node may be one constant number, or the same value. */
 assay_status prove_tabulate(const assay_graph *g, int node, const assay_scheme *s, assay_run_fn run,

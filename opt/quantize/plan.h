@@ -1,14 +1,14 @@
 /* The inside of the quantizer: what is decided before the integer graph is built.
  *
  *   quantize.c           the driver: decide, build, ask the target, decide again; the report
- *   quantize_plan.c      which nodes are integer, which activations are fused
- *   quantize_mask.c      attention masks, which stay in float
- *   quantize_group.c     which values share parameters, and the parameters
- *   quantize_constant.c  weights, biases and other constants as codes
- *   calibrate_weights.c  which part of a channel's weights is worth codes
- *   quantize_norm.c      gamma and beta of layer normalization
- *   quantize_build.c     the integer graph
- *   quantize_report.c    what was decided, for people */
+ *   plan.c      which nodes are integer, which activations are fused
+ *   mask.c      attention masks, which stay in float
+ *   group.c     which values share parameters, and the parameters
+ *   constant.c  weights, biases and other constants as codes
+ *   weights.c   which part of a channel's weights is worth codes
+ *   norm.c      gamma and beta of layer normalization
+ *   build.c     the integer graph
+ *   report.c    what was decided, for people */
 #ifndef ASSAY_OPT_QUANTIZE_PLAN_H
 #define ASSAY_OPT_QUANTIZE_PLAN_H
 
@@ -70,10 +70,10 @@ typedef struct assay_quantizer {
     assay_arena *arena; /* texts of reasons */
 } assay_quantizer;
 
-/* ---- quantize_plan.c ---- */
+/* ---- plan.c ---- */
 /* First state of every node: what the options and the kernels allow. */
 assay_status quantize_plan_nodes(assay_quantizer *q, assay_error *err);
-/* quantize_mask.c: softmax over values too wide for codes, and the nodes that mask them, to float.
+/* mask.c: softmax over values too wide for codes, and the nodes that mask them, to float.
  */
 void quantize_plan_masks(assay_quantizer *q);
 /* Given the nodes that cannot be integer: draws the borders of the float parts where they cost
@@ -87,7 +87,7 @@ const assay_target_rule *quantize_plan_rule(const assay_quantizer *q, assay_op o
 /* Input `slot` of the node is a real value that is not a constant. */
 bool quantize_plan_is_data(const assay_quantizer *q, const assay_node *n, int slot);
 
-/* ---- quantize_group.c ---- */
+/* ---- group.c ---- */
 /* Parameters of every value that an integer node reads or writes. */
 assay_status quantize_plan_groups(assay_quantizer *q, assay_error *err);
 bool quantize_plan_is_fixed(const assay_quantizer *q, int value);
@@ -102,19 +102,19 @@ typedef struct assay_weight_map {
     int axis;
     int64_t channels, stride;
 } assay_weight_map;
-/* calibrate_weights.c: narrows range[2c], range[2c + 1] of every channel of `total` weights as
+/* weights.c: narrows range[2c], range[2c + 1] of every channel of `total` weights as
  * options->weight_calibration says. */
 assay_status quantize_calibrate_weights(const assay_quantizer *q, const assay_choice *choice,
                                         const float *x, const assay_weight_map *m, int64_t total,
                                         double *range, assay_error *err);
 
-/* ---- quantize_constant.c: types and codes in the arena of graph `to` ---- */
+/* ---- constant.c: types and codes in the arena of graph `to` ---- */
 /* Weights of node n (symmetric, per output channel or per tensor), given its input's type and its
  * bias. */
 assay_status quantize_weights(const assay_quantizer *q, assay_graph *to, const assay_node *n,
                               const assay_type *in, assay_type *type, const void **data,
                               assay_error *err);
-/* quantize_blocks.c: whether the target has a scale for each block of this node's inputs, which go
+/* blocks.c: whether the target has a scale for each block of this node's inputs, which go
  * along *axis of the weights; such weights, so coarse that the bias is at most bias_limit units;
  * and the units of a node's accumulators (assay_scheme_weight_units). */
 bool quantize_takes_blocks(const assay_quantizer *q, const assay_node *n, int *axis);
@@ -128,7 +128,7 @@ assay_status quantize_weight_units(const assay_quantizer *q, const assay_node *n
 assay_status quantize_bias_constant(const assay_quantizer *q, assay_graph *to, const assay_node *n,
                                     const assay_type *in, const assay_type *weights,
                                     assay_type *type, const void **data, assay_error *err);
-/* quantize_norm.c: parameters of a layer normalization's constant gamma, and of its constant beta
+/* norm.c: parameters of a layer normalization's constant gamma, and of its constant beta
  * given gamma's scale; wide: the node's codes have more than 8 bits. */
 assay_status quantize_gamma_code(const assay_scheme *scheme, const assay_value *gamma, bool wide,
                                  assay_code *code, assay_error *err);
@@ -145,11 +145,11 @@ assay_status quantize_constant_range(const assay_value *v, double *min, double *
 assay_status quantize_coded_type(assay_arena *arena, const assay_type *source,
                                  const assay_code *code, assay_type *type, assay_error *err);
 
-/* ---- quantize_build.c ---- */
+/* ---- build.c ---- */
 assay_status quantize_plan_build(assay_quantizer *q, assay_graph **out,
                                  assay_quantize_report *report, assay_error *err);
 
-/* ---- quantize_report.c ---- */
+/* ---- report.c ---- */
 /* Fills what the plan says; the counts of conversions are the builder's. */
 assay_status quantize_plan_report(const assay_quantizer *q, assay_quantize_report *r,
                                   assay_error *err);

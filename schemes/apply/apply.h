@@ -71,7 +71,7 @@ void apply_rescale_row_sums(const assay_rescale *r, const int64_t *acc, size_t n
 int64_t apply_rescale_add_one(const assay_rule_rescale *k, uint32_t f);
 int64_t apply_rescale_value_float(const assay_rescale *r, int64_t x, size_t channel);
 
-/* ---- simd.c, simd_avx512.c: blocks of accumulators to bytes ---- */
+/* ---- simd.c, simd/avx512.c: blocks of accumulators to bytes ---- */
 /* A function that does the output rescale of u with the instructions of isa, or NULL. */
 assay_block_fn simd_block(const assay_unit *u, enum assay_isa isa);
 

@@ -8,7 +8,7 @@
 #include "schemes/rescale/single.h"
 
 /* How a rescale is formed, encoded and applied, a sentence a line. */
-/* How products are added (explain_sums.c). */
+/* How products are added (sums.c). */
 void assay_explain_sums(FILE *f, const assay_record *rec);
 void assay_explain_formula(FILE *f, const assay_record *rec);
 /* How the target writes shifts. */

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""One idiom for a status and for a pointer, and a noun phrase at the head of every file.
+"""One idiom for a status and for a pointer, a noun phrase at the head of every file, no name of a file that is gone.
 
   idioms.py SOURCE        TAP
 
 A status is tested as it is, if (s) and !s; so is a pointer, but where its comparison is a value: return p != NULL.
 A file begins with a comment that names what it holds ("Graph IR: values, nodes, op table"): no sentence that begins
-with What or Which, no riddle that begins with From.
+with What or Which, no riddle that begins with From. A comment or page that names quantize_build.c where there is a
+build.c names a file that was moved; what ends like none of ours is another project's.
 """
 import os
 import re
@@ -31,14 +32,34 @@ def of_opening(text):
     return [1] if not text.startswith("/* ") or RIDDLE.match(text) else []
 
 
-def sources(top):
+def of_names(text, floor, names):
+    """Numbers of the lines that name a file which is gone: none is so called, and one is without the first words.
+    names: of all files, and by floor."""
+    bad = []
+    for m in re.finditer(r"(?<![\w/.*-])\w+\.(?:c|h|def)\b", text):
+        words = m[0].split("_")
+        if m[0] not in names[None] and any("_".join(words[i:]) in names[floor] for i in range(1, len(words))):
+            bad.append(text.count("\n", 0, m.start()) + 1)
+    return bad
+
+
+def sources(top, ends=(".c", ".h")):
     for floor in FLOORS:
         for folder, _, names in os.walk(os.path.join(top, floor)):
             for name in sorted(names):
-                if name.endswith((".c", ".h")):
+                if name.endswith(ends):
                     path = os.path.join(folder, name)
                     with open(path, encoding="utf-8") as f:
                         yield os.path.relpath(path, top), f.read()
+
+
+def names_of(top):
+    """Names of files: of all, and by floor."""
+    found = {None: set()}
+    for floor in FLOORS + ["test", "bench"]:
+        found[floor] = {name for _, _, names in os.walk(os.path.join(top, floor)) for name in names}
+        found[None] |= found[floor]
+    return found
 
 
 def main():
@@ -53,11 +74,18 @@ def main():
             found_in.update(left if lines else [])
             bad += [f"{path}:{line}" for line in lines if not left]
         checks.append((what, bad))
+    names = names_of(sys.argv[1])
+    checks.append(("a file that is named is there",
+                   [f"{path}:{line}" for path, text in sources(sys.argv[1], (".c", ".h", ".def", ".md"))
+                    for line in of_names(text, path.split("/")[0], names)]))
     checks.append(("what is left is left", [f"{x} is in the idiom: take it out of LEFT" for x in LEFT if x not in found_in]))
     for wrong in ("if (s == ASSAY_OK)", "return s !=\n ASSAY_OK;", "if (p != NULL)", "a && p->q != NULL", "p == NULL"):
         checks.append((f"{wrong!r} is found", [] if of_status(wrong) else [wrong]))
     checks.append(("a value is none", [str(n) for n in of_status("return p != NULL; /* p == NULL */ f(p != NULL);")]))
     checks.append(("a sentence is no opening", [] if of_opening("/* What a program is. */") and of_opening("#include") else ["no"]))
+    some = {None: {"build.c", "s_build.c"}, "opt": {"build.c", "s_build.c"}}
+    checks.append(("a name that is gone is found", [] if of_names("see\nquantize_build.c", "opt", some) == [2] else ["no"]))
+    checks.append(("others' names are theirs", [str(n) for n in of_names("build.c, s_build.c, gelu.h, x/y_build.c", "opt", some)]))
     print(f"1..{len(checks)}")
     for i, (name, lines) in enumerate(checks, 1):
         print(f"{'not ok' if lines else 'ok'} {i} - {name}".replace("\n", " "))

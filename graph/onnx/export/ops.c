@@ -113,7 +113,7 @@ static void reduce(onnx_writer *w, const assay_node *n, const char *name, const 
     onnx_write_int(w, "keepdims", n->attr.reduce.keepdims);
 }
 
-/* In the names of op_resize.c; TFLite's own half pixel is the same positions. */
+/* In the names of op/resize.c; TFLite's own half pixel is the same positions. */
 static void resize(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
                    const char *y)
 {

@@ -1,11 +1,11 @@
-/* Between the files of the exporter: export.c has nodes, export_codes.c conversions, export_ops.c
+/* Between the files of the exporter: export.c has nodes, codes.c conversions, ops.c
  * operators. */
 #ifndef ASSAY_GRAPH_ONNX_EXPORT_PARTS_H
 #define ASSAY_GRAPH_ONNX_EXPORT_PARTS_H
 
 #include "graph/onnx/export/write.h"
 
-/* ---- export_codes.c ---- */
+/* ---- codes.c ---- */
 
 /* The parameters of a value, written once. */
 void onnx_export_parameters(onnx_writer *w, int v);
@@ -23,7 +23,7 @@ const char *onnx_export_bias(onnx_writer *w, const assay_node *n);
 /* Whether v is a bias of 64 bits, which DequantizeLinear has not. */
 bool onnx_export_is_wide_bias(const assay_graph *g, int v);
 
-/* ---- export_ops.c ---- */
+/* ---- ops.c ---- */
 
 /* Node n on real values named `in`, its result named y. Refuses what ONNX has no operator for. */
 void onnx_export_operation(onnx_writer *w, const assay_node *n, const char *const *in,

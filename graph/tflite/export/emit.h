@@ -1,6 +1,6 @@
-/* Common parts of the exporter. Nodes become operators (export_*.c) on tensors that come into being
- * when first used; export.c holds them, a part for each subgraph, until all are known;
- * export_file.c writes the file. */
+/* Common parts of the exporter. Nodes become operators (conv.c, math.c, ...) on tensors that come
+ * into being when first used; export.c holds them, a part for each subgraph, until all are known;
+ * file.c writes the file. */
 #ifndef ASSAY_GRAPH_TFLITE_EMIT_H
 #define ASSAY_GRAPH_TFLITE_EMIT_H
 
@@ -55,7 +55,7 @@ typedef struct tfl_export {
     assay_error *err;
 } tfl_export;
 
-/* ---- export_file.c ---- */
+/* ---- file.c ---- */
 
 /* All parts as a file; the first is where a run begins. A failure is in part[0].status. */
 void tfl_write_model(flat_writer *w, tfl_export *part, int n_parts);
@@ -103,7 +103,7 @@ bool tfl_export_state(tfl_export *x, const assay_node *n);
 bool tfl_export_svdf(tfl_export *x, const assay_node *n);
 bool tfl_export_lstm(tfl_export *x, const assay_node *n);
 
-/* ---- export_state.c ---- */
+/* ---- state.c ---- */
 
 /* Does the variable start as TFLite starts one that nothing initializes: with the code of zero
  * (micro/micro_graph.cc: of 8 bits the zero point, of others 0)? */

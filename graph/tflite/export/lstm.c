@@ -1,7 +1,7 @@
-/* The nodes that op_lstm.c unrolls a UNIDIRECTIONAL_SEQUENCE_LSTM into, as that operator again:
+/* The nodes that op/lstm.c unrolls a UNIDIRECTIONAL_SEQUENCE_LSTM into, as that operator again:
  * TFLite has no other whose results are the gates' 16-bit codes.
  *
- * A match begins at the node that reads the hidden state and follows the formula of op_lstm.c step
+ * A match begins at the node that reads the hidden state and follows the formula of op/lstm.c step
  * by step, until the node that assigns the hidden state. Nothing but its last values may be read
  * from outside. */
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The nodes that op_svdf.c makes of a quantized SVDF, as SVDF again: their arithmetic is no other
+/* The nodes that op/svdf.c makes of a quantized SVDF, as SVDF again: their arithmetic is no other
  * operator's. */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Element-wise functions of codes (codes.h) in C loops that compilers turn into vectors: built once
  * for each instruction set, which SIMD_NAME appends to the name. Those of floats are
- * simd_codes_float.c. */
+ * codes_float.c. */
 #include "schemes/apply/simd/codes.h"
 
 /* The low 32 bits. */

@@ -5,7 +5,7 @@
 #include "schemes/apply/codes.h"
 #include "schemes/apply/simd/round.h"
 
-/* The loop for a form of floats (simd_codes_float.c); NULL where the instruction set has none. */
+/* The loop for a form of floats (codes_float.c); NULL where the instruction set has none. */
 assay_codes_fn NAMED(simd_codes_float)(const assay_codes *c);
 
 #endif

@@ -80,9 +80,9 @@ assay_block_fn simd_plain_avx512(const assay_simd *s);
 assay_encode_fn simd_encode_avx512(const assay_unit *u);
 /* packed.c: the block function for a way whose results are packed. */
 assay_block_fn simd_packed_avx512(const assay_simd *s);
-/* simd_avx512.c: the block function for a way, or NULL. */
+/* avx512.c: the block function for a way, or NULL. */
 assay_block_fn simd_avx512(const assay_simd *s);
-/* simd_add_avx512.c: the form that simd_add_choose names, or NULL. */
+/* add_avx512.c: the form that simd_add_choose names, or NULL. */
 assay_pair_fn simd_add_avx512(const assay_unit *u);
 #endif
 
