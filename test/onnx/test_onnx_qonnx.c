@@ -53,7 +53,7 @@ static assay_scheme *qonnx(void)
     return s;
 }
 
-/* Rows whose zero point is a code: as a value where the mode is ROUND, then as a constant. */
+/* Rows whose zero point is a code: as a value of the run, then as a constant. */
 static void rows_of_qonnx(void **state)
 {
     static const char *const modes[] = {"ROUND", "CEIL",    "FLOOR",    "UP",
@@ -80,12 +80,11 @@ static void rows_of_qonnx(void **state)
         snprintf(text, sizeof text,
                  "in x f32 1\nconst c f32 1 = %.9g\nconst s f32 - = %.9g\nconst z f32 - = %.9g\n"
                  "const b f32 - = %d\n"
-                 "qonnx.custom_op.general:Quant %s,s,z,b -> u signed=%d narrow=%d%s%s\n"
+                 "qonnx.custom_op.general:Quant x,s,z,b -> u signed=%d narrow=%d rounding_mode=%s\n"
                  "onnx.brevitas:Quant c,s,z,b -> v signed=%d narrow=%d rounding_mode=%s\n"
                  "Concat u,v -> y axis=0\nout y",
-                 x[i], scale[i], zero[i], (int)bits[i], mode[i] ? "c" : "x", (int)sign[i],
-                 (int)narrow[i], mode[i] ? " rounding_mode=" : "", mode[i] ? modes[mode[i]] : "",
-                 (int)sign[i], (int)narrow[i], modes[mode[i]]);
+                 x[i], scale[i], zero[i], (int)bits[i], (int)sign[i], (int)narrow[i],
+                 modes[mode[i]], (int)sign[i], (int)narrow[i], modes[mode[i]]);
         assay_graph *g = import(text);
         run(g, s, &v, y);
         if (y[0] != (float)want[i] || y[1] != (float)want[i])
@@ -130,35 +129,59 @@ static void layers_are_grouped(void **state)
     assay_scheme_free(s);
 }
 
-/* The scheme rounds values of the run: another mode is named. */
-static void values_are_rounded_by_the_scheme(void **state)
+/* Modes that no scheme has for one node alone: in floats, each value and channel by its own. */
+static void modes_of_values(void **state)
 {
-    static const char *const modes[] = {"CEIL",          "FLOOR",   "UP",        "DOWN",
-                                        "ROUND_TO_ZERO", "HALF_UP", "HALF_DOWN", "SIDEWAYS"};
+    static const struct {
+        const char *mode;
+        float y[4];
+    } known[] = {{"CEIL", {-1, 1, -4, 1}},
+                 {"FLOOR", {-1.5F, 0.5F, -4, 0.75F}},
+                 {"UP", {-1.5F, 1, -4, 1}},
+                 {"DOWN", {-1, 0.5F, -4, 0.75F}},
+                 {"ROUND_TO_ZERO", {-1, 0.5F, -4, 0.75F}},
+                 {"HALF_UP", {-1.5F, 1, -4, 1}},
+                 {"HALF_DOWN", {-1, 0.5F, -4, 0.75F}}};
+    const float x[4] = {-1.25F, 0.75F, -9, 0.875F}; /* over 0.5, 0.5, 0.25, 0.25: 3.5 is a tie */
+    assay_scheme *s = qonnx();
     (void)state;
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        char text[200], why[100];
-        size_t length;
-        assay_graph *g = NULL;
-        assay_error err = {0};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char text[300];
+        float y[4];
         snprintf(text, sizeof text,
-                 "in x f32 2\nconst s f32 - = 0.5\nconst z f32 - = 0\nconst b f32 - = 4\n"
-                 "onnx.brevitas:Quant x,s,z,b -> y rounding_mode=%s\nout y",
-                 modes[i]);
-        snprintf(why, sizeof why,
-                 i == 7 ? "attribute 'rounding_mode' is '%s'"
-                        : "rounding_mode %s of a value of the run",
-                 modes[i]);
-        void *bytes = onnx_build(13, text, &length);
-        assert_refused(onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err), &err, why);
-        free(bytes);
+                 "in x f32 2,2\nconst s f32 2,1 = 0.5 0.25\nconst z f32 - = 1\nconst b f32 - = 5\n"
+                 "onnx.brevitas:Quant x,s,z,b -> y narrow=1 rounding_mode=%s\nout y",
+                 known[i].mode);
+        assay_graph *g = import(text);
+        run(g, s, x, y);
+        for (int k = 0; k < 4; k++)
+            if (y[k] != known[i].y[k])
+                fail_msg("%s: element %d is %g, expected %g", known[i].mode, k, (double)y[k],
+                         (double)known[i].y[k]);
+        assay_graph_free(g);
     }
+    assay_scheme_free(s);
+}
+
+static void no_such_mode(void **state)
+{
+    static const char text[] = "in x f32 2\nconst s f32 - = 0.5\nconst z f32 - = 0\n"
+                               "const b f32 - = 4\n"
+                               "onnx.brevitas:Quant x,s,z,b -> y rounding_mode=SIDEWAYS\nout y";
+    size_t length;
+    assay_graph *g = NULL;
+    assay_error err = {0};
+    (void)state;
+    void *bytes = onnx_build(13, text, &length);
+    assert_refused(onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err), &err,
+                   "attribute 'rounding_mode' is 'SIDEWAYS'");
+    free(bytes);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_qonnx),
-                                       cmocka_unit_test(values_are_rounded_by_the_scheme),
-                                       cmocka_unit_test(layers_are_grouped)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_of_qonnx), cmocka_unit_test(modes_of_values),
+        cmocka_unit_test(no_such_mode), cmocka_unit_test(layers_are_grouped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

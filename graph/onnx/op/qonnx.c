@@ -2,10 +2,10 @@
  *
  *   y = (round(clip(x / scale + zeropt, least, greatest)) - zeropt) * scale
  *
- * A constant becomes codes at once, by that formula in float32 and in any rounding mode; a value of
- * the run is quantized and dequantized, as the scheme rounds (preset qonnx), so that other modes
- * than half to even are refused there. Source: QONNX's documentation of Quant, and
- * qonnx/custom_op/general/intquant.py. */
+ * A constant becomes codes at once, by that formula in float32 and in any rounding mode. A value of
+ * the run is quantized and dequantized, as the scheme rounds (preset qonnx: half to even, which is
+ * ROUND); in another mode it stays in float32, by the formula step by step, and so do the layers at
+ * it. Source: QONNX's documentation of Quant, and qonnx/custom_op/general/intquant.py. */
 #include <math.h>
 #include <string.h>
 
@@ -182,6 +182,34 @@ static void quantize_value(onnx_node *n, onnx_value *x, const quant *p)
     onnx_convert(n, ASSAY_OP_DEQUANTIZE, codes, assay_f32(), NULL, NULL);
 }
 
+/* The magnitude by a mode that goes by it, with the sign of v. */
+static onnx_value *magnitude_by(onnx_node *n, int mode, onnx_value *v)
+{
+    const double half = mode == HALF_UP ? 0.5 : mode == HALF_DOWN ? -0.5 : 0;
+    onnx_value *sign = onnx_op1(n, ASSAY_OP_SIGN, NULL, v, "sign");
+    v = onnx_op1(n, ASSAY_OP_ABS, NULL, v, "magnitude");
+    if (half != 0 && !n->status)
+        v = onnx_op2(n, ASSAY_OP_ADD, NULL, v, onnx_scalar(n, v, half, "half"), "moved");
+    v = onnx_op1(n, mode == UP || mode == HALF_DOWN ? ASSAY_OP_CEIL : ASSAY_OP_FLOOR, NULL, v,
+                 "whole");
+    return onnx_op2(n, ASSAY_OP_MUL, NULL, v, sign, "rounded");
+}
+
+/* The formula in float32, step by step as NumPy computes it. */
+static void round_value(onnx_node *n, onnx_value *x, const quant *p)
+{
+    const assay_attrs ends = {.clip = {.lo = (float)p->lo, .hi = (float)p->hi}};
+    onnx_value *v = onnx_op2(n, ASSAY_OP_DIV, NULL, x, onnx_in(n, 1), "scaled");
+    v = onnx_op2(n, ASSAY_OP_ADD, NULL, v, onnx_in(n, 2), "shifted");
+    v = onnx_op1(n, ASSAY_OP_CLIP, &ends, v, "clipped");
+    v = p->mode == CEIL    ? onnx_op1(n, ASSAY_OP_CEIL, NULL, v, "rounded")
+        : p->mode == FLOOR ? onnx_op1(n, ASSAY_OP_FLOOR, NULL, v, "rounded")
+                           : magnitude_by(n, p->mode, v);
+    v = onnx_op2(n, ASSAY_OP_SUB, NULL, v, onnx_in(n, 2), "centred");
+    if (!n->status)
+        onnx_op2(n, ASSAY_OP_MUL, NULL, v, onnx_in(n, 1), NULL);
+}
+
 void onnx_import_qonnx_quant(onnx_node *n)
 {
     onnx_value *x = onnx_in(n, 0);
@@ -189,11 +217,6 @@ void onnx_import_qonnx_quant(onnx_node *n)
     quant p = {.lo = 0};
 
     p.mode = onnx_choice(n, "rounding_mode", modes, 0);
-    if (!n->status && p.mode > HALF_EVEN && x && !x->constant)
-        onnx_refuse(n,
-                    "rounding_mode %s of a value of the run, which the scheme rounds, and to the "
-                    "nearest, ties to even",
-                    modes[p.mode]);
     if (!n->status && t.elem.kind != ASSAY_KIND_F32)
         onnx_refuse(n, "an input that is not float32");
     read_width(n, x && x->constant, &p);
@@ -203,6 +226,8 @@ void onnx_import_qonnx_quant(onnx_node *n)
         return;
     if (x->constant)
         quantize_constant(n, x->constant, &t, &p);
+    else if (p.mode > HALF_EVEN)
+        round_value(n, x, &p);
     else
         quantize_value(n, x, &p);
 }
