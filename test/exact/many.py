@@ -19,8 +19,12 @@ def total_of(record, a, out):
         return lambda codes: last(window_sum(record, codes, a.zero))
     to = f32 if rule["scale"] == "float32" else f64
     last = elements.requantize(record, to(2 * a.scale / to((1 << bits) * out.scale)), out)
-    extra = a.zero if rule["extra_zero_point"] else 0
-    return lambda codes: last(fp.w32(window_sum(record, codes, a.zero) - extra << bits - 1))
+
+    def one(codes):  # 2.4 ADD_N: a term of -z beside those of all operands, each rescaled by s / 2 s
+        terms = [code - a.zero for code in codes] + ([-a.zero] if rule["extra_zero_point"] else [])
+        terms.append(window_sum(record, codes, 0) - sum(codes))  # what the accumulator narrowed away
+        return last(fp.w32(sum(fp.srdhm(fp.w32(term << bits), 1 << 30) for term in terms)))
+    return one
 
 
 def add_n(network, x):

@@ -16,16 +16,25 @@ def divide(a, b):
 
 def integer_sqrt(codes, a, fraction, guard, record):
     n, total = len(codes), sum(codes)
-    root = math.isqrt((n * sum(q * q for q in codes) - total * total + guard) << 16)
-    return [round_to_int(Fraction((n * q - total) << fraction + 8, root), "half-away") if root else 0 for q in codes]
+    spread = n * sum(q * q for q in codes) - total * total + guard
+    root = math.isqrt(spread << 16)
+    made = [round_to_int(Fraction((n * q - total) << fraction + 8, root), "half-away") if root else 0 for q in codes]
+    for q, zeta in zip(codes, made):  # (x - mean) / deviation itself: the root's 8 fraction bits are cut
+        exact = functions.decimal(Fraction(n * q - total)) / functions.decimal(Fraction(max(spread, 1))).sqrt() * 2 ** fraction
+        assert abs(zeta - exact) <= abs(exact) / 256 * 2 + 1, "integer-sqrt is no normalization"
+    return made
 
 
 def newton(codes, a, fraction, guard, record):
-    n = len(codes)
-    mean = divide(sum(codes) << fraction, n)
-    variance = divide(sum(q * q for q in codes) * divide(1 << 2 * fraction, n) - mean * mean, 1 << 2 * fraction)
-    m, left = fp.inverse_sqrt(variance if variance >= 1 else guard)
-    return [fp.by_multiplier((q << fraction) - mean, m, left, fp.single(record)) for q in codes]
+    """PortableApplyLayerNorm of TensorFlow Lite's portable_tensor_utils.cc, where 1 << fraction is 1024."""
+    unit, n = 1 << fraction, len(codes)
+    mean = divide(sum(codes) * unit, n)
+    part = divide(unit * unit, n)
+    variance = divide(sum(q * q for q in codes) * part - mean * mean, unit * unit)
+    if variance < 1:
+        variance = guard
+    a_inverse, b_inverse = fp.inverse_sqrt(variance)
+    return [fp.by_multiplier(unit * q - mean, a_inverse, b_inverse, fp.single(record)) for q in codes]
 
 
 def normalized(record, a, gamma_scale, epsilon):
@@ -125,6 +134,14 @@ class Gains:
             raise Unsaid("the last bit of a library's pow")
         return codes.pop()
 
+    def check(self, total, gain):
+        """Of ONNX's formula, which falls: the sum lies between its cell's ends, and so does the gain, to a unit."""
+        e = max(total.bit_length() - self.cells - 1, 0)
+        first, end = total >> e << e, (total >> e) + 1 << e
+        high, exact, low = (power(Fraction(self.bias) + Fraction(self.unit) * u, self.beta) * Fraction(2) ** self.places
+                            for u in (first, total, end))
+        assert low - 1 <= gain <= high + 1 and low <= exact <= high, "a gain beyond its cell's ends"
+
     def gain(self, total):
         e = max(total.bit_length() - self.cells - 1, 0)
         cell = (e << self.cells) + (total >> e)
@@ -158,6 +175,7 @@ def lrn_node(network, x):
         unit = Fraction(2) ** -gains.places
         last = elements.requantize(record, rescale.form(record["rescale"]["scale"], x.scale, unit, out.scale), out)
         made = [0] * x.count()
+        gains.check(x.codes[0] ** 2, gains.gain(x.codes[0] ** 2))
         for n in range(x.shape[0]):
             for p in range(plane):
                 d = [x.codes[place(n, c, p)] - x.zero for c in range(depth)]

@@ -152,17 +152,31 @@ def hard_swish(record, a, out, name):
     return one
 
 
+def whole(value):
+    """A real constant toward zero; nothing is said where binary64 may have reached the next integer."""
+    ends = {round_to_int(value * (1 + k * Fraction(1, 1 << 50)), "trunc") for k in (-1, 1)}
+    if len(ends) > 1:
+        raise Unsaid("a constant beside an integer")
+    return ends.pop()
+
+
 def i_bert(record, a, out):
-    """GELU (schemes/FORMULAS.md)"""
-    s = float(a.scale)
-    b, c = int(-1.769 * math.sqrt(2.0) / s), int(-2 / (0.2888 * s * s))
-    step = f32(Fraction(0.2888 * s * s / 4))
-    last = elements.requantize(record, rescale.form(record["rescale"]["scale"], a.scale, step, out.scale), out)
+    """I-GELU: x (1 + L(x / sqrt 2)) / 2, L(x) = sgn(x) (A (min(|x|, -B) + B)^2 + 1), the polynomial's constants and the 1 in
+    units of what they are added to (Kim et al. 2021, algorithms 1 and 2; igelu of 8.1). The unit of L is negative, so that
+    both factors change sign."""
+    top, root = Fraction("-0.2888"), Fraction("-1.769")
+    erf_scale = a.scale / functions.SQRT2
+    unit = top * erf_scale * erf_scale
+    b, c = whole(root / erf_scale), whole(ONE / unit)
+    step = -unit / 2
+    if f32(step * (1 - Fraction(1, 1 << 50))) != f32(step * (1 + Fraction(1, 1 << 50))):
+        raise Unsaid("a scale beside two floats' middle")
+    last = elements.requantize(record, rescale.form(record["rescale"]["scale"], a.scale, f32(step), out.scale), out)
 
     def one(p):
         x = p - a.zero
-        square = (min(abs(x), -b) + b) ** 2 + c
-        return last(-x * ((square if x > 0 else -square if x < 0 else 0) + c))
+        polynomial = (min(abs(x), -b) + b) ** 2 + c
+        return last(-x * ((x > 0) - (x < 0)) * polynomial - x * c)
     return one
 
 
