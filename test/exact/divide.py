@@ -91,7 +91,7 @@ def node(network, x, op):
         op = network.rng.choice(sorted(COMPARE))
         network.flags(op, x, y, compare)
         return x
-    out = network.tensor(x.shape, kind=x.kind)
+    out = network.tensor(x.shape, kind=network.next_kind(x))
     record = network.records(op, out.name, x)
 
     def run():

@@ -34,8 +34,8 @@ def ending(record, value, out):
 def requantize(record, real, out):
     """A function of centred accumulators, under the section rescale."""
     rule = record["rescale"]
-    scale = rescale.encode(rule, real)
-    return lambda x: rescale.apply(rule, scale, x, out.zero, out.bounds, out.kind)
+    scale = out.given_scale or rescale.encode(rule, real)
+    return lambda x: rescale.apply(rule, scale, x, out.last_zero(), out.bounds, out.kind)
 
 
 def bare(record, real):
@@ -43,7 +43,7 @@ def bare(record, real):
     rule = record["rescale"]
     scale = rescale.encode(rule, real)
     if rule["encoding"] == "thresholds":
-        raise Unsaid("thresholds inside an operator")
+        raise Refused("thresholds give no more than codes of an output")
     if rule["encoding"] in ("float32", "float64"):
         to = f32 if rule["encoding"] == "float32" else f64
         return lambda x: rescale.float_to_int(rescale.scaled_float(rule, scale, x, to), rule["round"][-1][1],
@@ -156,7 +156,7 @@ def multiply(record, a, b, out):
 
 def same(a, out):
     """Whether there is no change of parameters, hence none to rescale."""
-    return (a.scale, a.zero, a.kind) == (out.scale, out.zero, out.kind)
+    return not out.given_scale and (a.scale, a.zero, a.kind) == (out.scale, out.zero, out.kind)
 
 
 def change(record, a, out):
@@ -267,5 +267,5 @@ def relu(record, a, out):
         out.bounds = bounds
         return by_table(record, a, out)
     rule = record["rescale"]
-    scale = rescale.encode(rule, form(record, a, out))
-    return lambda p: rescale.apply(rule, scale, p - a.zero, out.zero, bounds, out.kind)
+    scale = out.given_scale or rescale.encode(rule, form(record, a, out))
+    return lambda p: rescale.apply(rule, scale, p - a.zero, out.last_zero(), bounds, out.kind)

@@ -114,6 +114,12 @@ def draw_given(network, out, rule, count):
     return [rescale.reduce(rule, m, s) for m, s in made]
 
 
+def give_one(network, out, record):
+    """Of a node without weights, sometimes."""
+    if record["rescale"]["encoding"] == "multiplier" and record["unary"]["rescale"] == "rescale" and network.rng.random() < 0.15:
+        out.given_scale = draw_given(network, out, record["rescale"], 1)[0]
+
+
 def give(network, out, record, weights):
     """Sometimes, of a rescale that reads such."""
     if record["rescale"]["encoding"] != "multiplier" or weights.size or network.rng.random() < 0.8:
@@ -139,7 +145,7 @@ def fc(network, x):
     rng = network.rng
     batch = x.shape[0]
     depth = len(x.codes) // batch
-    out = network.tensor([batch, rng.randint(1, 3)], kind=x.kind)
+    out = network.tensor([batch, rng.randint(1, 3)], kind=network.next_kind(x))
     weights = Weights(network, "w" + out.name, [out.shape[1], depth], True)
     bias = weights.draw_bias(x)
     record = network.records("fc", out.name, x, not weights.wide_bias)
@@ -160,7 +166,7 @@ def matmul(network, x):
     high, depth = (x.shape[-1], x.shape[-2]) if left else (x.shape[-2], x.shape[-1])
     width = rng.randint(1, 3)
     y = network.input(batch + ([width, depth] if right else [depth, width]))
-    out = network.tensor(batch + [high, width], kind=x.kind)
+    out = network.tensor(batch + [high, width], kind=network.next_kind(x))
     record = network.records("matmul", out.name, x)
     channels, rows = [], []
     for b in range(count_of(batch)):
@@ -190,7 +196,7 @@ def svdf_feature(network, x):
     if not x.kind[1]:
         raise Unsaid("an unsigned memory is refused")
     depth = x.shape[-1]
-    out = network.tensor(x.shape[:-1] + [network.rng.randint(1, 3)], kind=x.kind)
+    out = network.tensor(x.shape[:-1] + [network.rng.randint(1, 3)], kind=network.next_kind(x))
     weights = Weights(network, "w" + out.name, [out.shape[-1], depth], False)
     record = network.records("svdf_feature", out.name, x)
     rows = [(c, x.codes[at:at + depth]) for at in range(0, len(x.codes), depth) for c in range(weights.width)]
@@ -207,7 +213,7 @@ def conv(network, x):
     group = rng.choice([1, 1] + [g for g in (2, depth) if depth % g == 0])
     window = Window(rng, image.extent, rng.random() < 0.5)
     width = group * rng.randint(1, 2)
-    out = network.tensor(image.shape(width, window.out), kind=x.kind)
+    out = network.tensor(image.shape(width, window.out), kind=network.next_kind(x))
     own = depth // group
     shape = [width] + (window.kernel + [own] if nhwc else [own] + window.kernel)
     weights = Weights(network, "w" + out.name, shape, False)

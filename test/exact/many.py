@@ -30,7 +30,7 @@ def total_of(record, a, out):
 def add_n(network, x):
     rng = network.rng
     others = [network.constant(x.shape, x) if rng.random() < 0.7 else x for _ in range(rng.randint(0, 4))]
-    out = network.tensor(x.shape, kind=x.kind)
+    out = network.tensor(x.shape, kind=network.next_kind(x))
     record = network.records("add_n", out.name, x)
 
     def run():
@@ -53,7 +53,7 @@ def lines_of(x, axis):
 def cumsum(network, x):
     rng = network.rng
     axis, exclusive, reverse = rng.randrange(len(x.shape)), rng.random() < 0.4, rng.random() < 0.4
-    out = network.tensor(x.shape, kind=x.kind)
+    out = network.tensor(x.shape, kind=network.next_kind(x))
     record = network.records("cumsum", out.name, x)
 
     def run():
@@ -78,7 +78,7 @@ def between(record, a, out):
 
 def clip(network, x):
     """Between real bounds, which become codes as the section convert says."""
-    out = network.tensor(x.shape, x if network.rng.random() < 0.3 else None, kind=x.kind)
+    out = network.tensor(x.shape, x if network.rng.random() < 0.3 else None, kind=network.next_kind(x))
     record = network.records("clip", out.name, x)
     ends = sorted(f32(out.scale * Fraction(network.rng.randint(-80, 80), 2)) for _ in "ab")
 
@@ -95,7 +95,7 @@ def extreme(network, x):
     rng = network.rng
     op = rng.choice(["reduce_max", "reduce_min"])
     axis = rng.randrange(len(x.shape))
-    out = network.tensor([1 if i == axis else n for i, n in enumerate(x.shape)], x if rng.random() < 0.4 else None, kind=x.kind)
+    out = network.tensor([1 if i == axis else n for i, n in enumerate(x.shape)], x if rng.random() < 0.4 else None, kind=network.next_kind(x))
     record = network.records(op, out.name, x)
 
     def run():
@@ -111,7 +111,7 @@ def max_pool(network, x):
     image = Image(network.image(x), rng.random() < 0.4)
     x = image.x
     window = Window(rng, image.extent, rng.random() < 0.5, rng.random() < 0.3)
-    out = network.tensor(image.shape(image.depth, window.out), x if rng.random() < 0.4 else None, kind=x.kind)
+    out = network.tensor(image.shape(image.depth, window.out), x if rng.random() < 0.4 else None, kind=network.next_kind(x))
     record = network.records("max_pool", out.name, x)
 
     def run():
@@ -163,7 +163,7 @@ def product(network, x):
     rng = network.rng
     axis = rng.randrange(len(x.shape))
     count = x.shape[axis]
-    out = network.tensor([1 if i == axis else n for i, n in enumerate(x.shape)], kind=x.kind)
+    out = network.tensor([1 if i == axis else n for i, n in enumerate(x.shape)], kind=network.next_kind(x))
     record = network.records("reduce_prod", out.name, x)
     if not record["rescale"]["reduced_bits"]:
         raise Unsaid("no product of codes is defined")

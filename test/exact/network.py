@@ -27,7 +27,7 @@ class Tensor:
     def __init__(self, name, shape, kind, scale, zero):
         self.name, self.shape, self.kind, self.scale, self.zero = name, shape, kind, scale, zero
         self.low, self.high = range_of(kind)
-        self.codes, self.given, self.bounds, self.given_zero = None, False, None, None
+        self.codes, self.given, self.bounds, self.given_zero, self.given_scale = None, False, None, None, None
 
     def last_zero(self):
         """The zero point of the rescale that makes it: its own, or what the scheme's file states for the node."""
@@ -99,6 +99,10 @@ class Network:
         bits = self.rng.choice([self.kind[0], rule["activation_bits"] or self.kind[0]])
         signed = self.kind[1] != (rule["activation_either_sign"] and self.rng.random() < 0.5)
         return min(bits, 31 + signed), signed
+
+    def next_kind(self, x):
+        """That of x, seldom another."""
+        return self.other_kind() if self.rng.random() < 0.15 else x.kind
 
     def draw_scale(self, low, high):
         if self.record["types"]["power_of_two_scales"]:

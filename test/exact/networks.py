@@ -27,8 +27,10 @@ def binary(network, x, op):
     """With a constant of the same shape."""
     plain = network.records(op, "", x)["add"]["kind"] == "plain" and op in ("add", "sub")
     y = network.constant(x.shape, x if plain or op in ("min", "max") and network.rng.random() < 0.3 else None)
-    out = network.tensor(x.shape, x if plain else None, kind=x.kind)
+    out = network.tensor(x.shape, x if plain else None, kind=network.next_kind(x))
     record = network.records(op, out.name, x)
+    if op == "mul":
+        layers.give_one(network, out, record)
 
     def run():
         if op == "mul":
@@ -46,10 +48,12 @@ def binary(network, x, op):
 
 def unary(network, x, op):
     like = x if op in ("rescale", "relu") and network.rng.random() < 0.2 else None
-    out = network.tensor(x.shape, like, kind=network.other_kind() if op == "rescale" else x.kind)
+    out = network.tensor(x.shape, like, kind=network.other_kind() if op == "rescale" else network.next_kind(x))
     record = network.records(op, out.name, x)
     alpha = f32(Fraction(network.rng.uniform(0.01, 0.5)))
     bounds = network.bounds(out)
+    if op in ("rescale", "relu"):
+        layers.give_one(network, out, record)
 
     def run():
         one = {"leaky_relu": lambda: elements.leaky(record, x, out, alpha), "rescale": lambda: elements.change(record, x, out),

@@ -82,7 +82,7 @@ def constant(network, letter, count, kind, scale, zero):
 
 def layer_norm_node(network, x):
     rng, depth = network.rng, x.shape[-1]
-    out = network.tensor(x.shape, kind=x.kind)
+    out = network.tensor(x.shape, kind=network.next_kind(x))
     record = network.records("layer_norm", out.name, x)
     rule, gamma, beta = record["softmax"], None, None
     if rng.random() < 0.8:
@@ -163,7 +163,7 @@ def lrn_node(network, x):
     size = rng.randint(1, 6)
     alpha, beta, bias = (f32(Fraction(rng.choice(v))) for v in (
         [1e-4, 0.01, 1.0, 20.0, 0.0], [0.75, 0.5, 1.0, 0.3, 0.0], [1.0, 2.0, 0.3, 1.5]))
-    out = network.tensor(x.shape, kind=x.kind)
+    out = network.tensor(x.shape, kind=network.next_kind(x))
     record = network.records("lrn", out.name, x)
     bounds = network.bounds(out)
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 import rescale
 import sums
 from elements import bare, ending, finish, form, requantize
+from layers import give_one
 from network import ints
 from numbers_exact import Refused, Unsaid, f32, f64, plus, round_to_int
 from windows import OVER, Image, Window
@@ -137,7 +138,7 @@ def avg_pool(network, x):
     window = Window(rng, image.extent, (kind not in WHOLE or counted) and rng.random() < 0.5, rng.random() < 0.4)
     if kind == "float-sum" and window.kernel == image.extent:
         raise Unsaid("the whole image")
-    out = network.tensor(image.shape(image.depth, window.out), x if kind in SAME_SCALES else None, kind=x.kind)
+    out = network.tensor(image.shape(image.depth, window.out), x if kind in SAME_SCALES else None, kind=network.next_kind(x))
     record = network.records("avg_pool", out.name, x)
 
     def taps(n, c, i, j):
@@ -169,8 +170,10 @@ def mean(network, x, op):
         raise Unsaid("the stages of other axes")
     same = kind in SAME_SCALES and op != "reduce_sum"
     shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
-    out = network.tensor(shape, x if same else None, kind=x.kind)
+    out = network.tensor(shape, x if same else None, kind=network.next_kind(x))
     record = network.records(op, out.name, x)
+    if op == "reduce_sum":
+        give_one(network, out, record)
     groups = {}
     for at, code in enumerate(x.codes):
         place, rest = [], at

@@ -75,7 +75,7 @@ def node(network, x):
     how = rng.choice(["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])
     shape = [batch] + out_extent + [depth] if nhwc else [batch, depth] + out_extent
     other = rng.random() < 0.4
-    out = network.tensor(shape, None if other else x, kind=x.kind)
+    out = network.tensor(shape, None if other else x, kind=network.next_kind(x))
     record = network.records("resize", out.name, x)
     change = (lambda: elements.requantize(record, elements.form(record, x, out), out)) if linear else (
         lambda: many.between(record, x, out))

@@ -174,7 +174,7 @@ BUILDS = [{"round": [(31, "half-up"), (None, "half-away")]}, {"left_shift": "pro
 # (section, field, values, chance): drawn where the pairs left them open.
 DEFAULTS = [("softmax", "kind", ["float-table", "float-sum", "q31-table", "integer-table", "i-bert"], 0.6),
             ("binary", "div", ["float", "truncate-then-scale"], 0.5), ("accepts", "activation_bits", [4, 8, 16, 17, 24, 32], 0.4),
-            ("accepts", "activation_either_sign", [True], 0.3), ("table", "kind", ["interpolated-513"], 0.2),
+            ("accepts", "activation_either_sign", [True], 0.5), ("table", "kind", ["interpolated-513"], 0.2),
             ("pool", "kind", sorted(pools.KINDS), 0.5), ("softmax", "layer_norm", ["integer-sqrt", "newton-inverse-sqrt"], 0.6),
             ("unary", "gelu", ["i-bert"], 0.4), ("table", "sigmoid", ["mlas-rational"], 0.3)]
 

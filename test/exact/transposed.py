@@ -63,7 +63,7 @@ def conv_transpose(network, x):
         raise Unsaid("nothing is left of it")
     group = 1 if nhwc else rng.choice([1, 1] + [g for g in (2, 3, depth) if depth % g == 0])
     width = group * rng.randint(1, 2)
-    out = network.tensor(image.shape(width, window.out), kind=x.kind)
+    out = network.tensor(image.shape(width, window.out), kind=network.next_kind(x))
     if nhwc:
         weights = Weights(network, "w" + out.name, [width] + window.kernel + [depth], False)
     else:
