@@ -74,10 +74,6 @@ class Cell:
         return {"tensors": {self.feature.name: new, "stored": made, self.out.name: y}, "accumulators": sums}
 
 
-def pairs_of(rng, definition):
-    return settings.pairs_of(rng, definition)
-
-
 def run(command, rng, pairs, definition, folder, report):
     written = settings.draw(rng, pairs)
     for _ in range(records.TRIES):

@@ -1,6 +1,7 @@
 """What only moves codes, chooses among them, or names their places; table lookups of a network's own."""
 from network import Tensor, count_of, ints
 from many import lines_of
+from numbers_exact import Unsaid
 
 
 def places(shape):
@@ -103,6 +104,8 @@ def blocks(network, x):
 
 def looked_up(network, x):
     """A table of the network's own: an entry a code, from the least."""
+    if x.kind[0] > 12:
+        raise Unsaid("a long table; one of more than 16 bits is refused")
     out = network.tensor(x.shape, kind=network.other_kind())
     table = network.draw_codes(out.kind, x.high - x.low + 1)
     network.lines.append("const t%s: %s[%d] = %s" % (out.name, out.element(), len(table), ints(table)))

@@ -74,10 +74,6 @@ def build(rng, record, in_force, written):
     return networks.build(rng, record, in_force, (1, 3), ops)
 
 
-def pairs_of(rng, definition):
-    return networks.pairs_of(rng, definition)
-
-
 def run(command, rng, pairs, definition, folder, report):
     written = draw(rng, definition)
     for _ in range(records.TRIES):
