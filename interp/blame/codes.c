@@ -39,29 +39,28 @@ static bool is_usual(const blame_search *s, int32_t code)
 
 /* ---- lanes ---- */
 
-/* Positions of an axis at which anything differs: positions at first, first + step, ... hold them
- * all; step 0: there is one. False: none differs. */
-typedef struct lane {
-    int64_t first, step;
-} lane;
-
 static int64_t gcd(int64_t a, int64_t b)
 {
     return b == 0 ? a : gcd(b, a % b);
 }
 
-static bool find_lane(const blame_search *s, blame_axis a, lane *l)
+/* Channels at which anything differs: found once. False: none. */
+static bool find_lane(blame_search *s, blame_axis a, blame_lane *out)
 {
-    *l = (lane){-1, 0};
-    for (int64_t i = 0; i < total(s); i++)
+    blame_lane *l = &s->lane;
+    const bool known = l->known;
+    if (!known)
+        *l = (blame_lane){.known = true, .first = -1};
+    for (int64_t i = 0; i < total(s) && !known && l->step != 1; i++)
         if (differs(s, i)) {
             const int64_t c = i % s->count / a.inner % a.n;
             if (l->first < 0)
                 l->first = c;
             l->step = gcd(l->step, llabs(c - l->first));
         }
-    if (l->first >= 0 && l->step > 0)
+    if (!known && l->first >= 0 && l->step > 0)
         l->first %= l->step;
+    *out = *l;
     return l->first >= 0;
 }
 
@@ -81,7 +80,7 @@ bool blame_lane_post(blame_search *s, int i, int32_t *codes, blame_story *story)
     const int offset = i % N_SOURCES % 2 ? (i % N_SOURCES + 1) / 2 : -(i % N_SOURCES / 2);
     bool has_constant = false;
     int32_t constant = 0;
-    lane l;
+    blame_lane l;
     if (!find_lane(s, a, &l))
         return false;
     const int64_t step = l.step == 0 ? a.n : l.step >> i / N_SOURCES;
@@ -172,7 +171,7 @@ bool blame_stuck_bit_post(blame_search *s, int i, int32_t *codes, blame_story *s
     const bool lanes = i / 2 / bits, set = i % 2;
     const uint32_t mask = UINT32_C(1) << bit;
     const blame_axis a = blame_axis_of(s->type, s->channel_axis);
-    lane l = {0, 1};
+    blame_lane l = {.step = 1};
     if (lanes && (!find_lane(s, a, &l) || l.step == 1))
         return false;
     const int64_t step = l.step == 0 ? a.n : l.step;

@@ -5,7 +5,7 @@
 
 #include "interp/blame/search.h"
 
-enum { QUICK_MACS = 2000000, QUICK_ELEMENTS = 100000 };
+enum { QUICK_MACS = 2000000, QUICK_ELEMENTS = 100000, GLANCE_MACS = 100000 };
 
 /* ---- what is looked at first ---- */
 
@@ -69,26 +69,65 @@ blame_look blame_look_at(const blame_search *s)
     rows = rows < 3 && a.n >= 3 ? 3 : rows;
     if (rows >= a.n)
         return l;
-    l.narrow = true;
-    l.rows.first = busiest_rows(s, l.k, a, rows);
-    l.rows.end = l.rows.first + rows;
+    l.n_axes = 1;
+    l.rows[0].first = busiest_rows(s, l.k, a, rows);
+    l.rows[0].end = l.rows[0].first + rows;
     l.n = a.outer * rows * a.inner;
     return l;
 }
 
 int64_t blame_look_element(const blame_search *s, const blame_look *l, int64_t j)
 {
-    if (!l->narrow)
+    if (l->n_axes == 0)
         return j;
     const blame_axis a = blame_axis_of(s->type, l->axis);
-    const int64_t rows = l->rows.end - l->rows.first, plane = rows * a.inner;
-    return j / plane * a.n * a.inner + l->rows.first * a.inner + j % plane;
+    const int64_t rows = l->rows[0].end - l->rows[0].first, first = l->rows[0].first;
+    if (l->n_axes == 1)
+        return j / (rows * a.inner) * a.n * a.inner + first * a.inner + j % (rows * a.inner);
+    const blame_axis b = blame_axis_of(s->type, l->axis + 1);
+    const int64_t columns = l->rows[1].end - l->rows[1].first;
+    const int64_t cell = j / b.inner, c = cell % columns, r = cell / columns % rows;
+    const int64_t outer = cell / columns / rows;
+    return ((outer * a.n + first + r) * b.n + l->rows[1].first + c) * b.inner + j % b.inner;
+}
+
+/* The column of the look in which most elements differ. */
+static int64_t busiest_column(const blame_search *s, const blame_look *l)
+{
+    const blame_axis b = blame_axis_of(s->type, l->axis + 1);
+    int64_t best = 0, *count = calloc((size_t)b.n + 1, sizeof *count);
+    for (int64_t j = 0; j < l->n && count; j++) {
+        const int64_t at = blame_look_element(s, l, j);
+        count[at / b.inner % b.n] += differing_in(s, l->k * s->end_count + at, 1, 1);
+    }
+    for (int64_t c = 0; c < b.n && count; c++)
+        best = count[c] > count[best] ? c : best;
+    free(count);
+    return best;
+}
+
+blame_look blame_glance_at(const blame_search *s, const blame_look *l)
+{
+    blame_look g = *l;
+    const int64_t macs = assay_node_macs(s->d->graph, s->n) / (s->count ? s->count : 1) * l->n;
+    g.n = 0;
+    if (l->n_axes == 0 || macs < 4 * (int64_t)GLANCE_MACS || l->axis + 1 >= s->type->rank)
+        return g;
+    const blame_axis b = blame_axis_of(s->type, l->axis + 1);
+    const int64_t fit = b.n * GLANCE_MACS / macs + 1, n = fit < b.n ? fit : b.n;
+    const int64_t busiest = busiest_column(s, l);
+    g.n_axes = 2;
+    g.rows[1].axis = 1;
+    g.rows[1].first = busiest + n <= b.n ? busiest : b.n - n;
+    g.rows[1].end = g.rows[1].first + n;
+    g.n = l->n / (b.n * b.inner) * n * b.inner;
+    return g;
 }
 
 /* ---- edits ---- */
 
 static bool run_edit(blame_search *s, const blame_family *f, int i, int k, const blame_rows *rows,
-                     int32_t *codes, blame_story *story)
+                     int n_axes, int32_t *codes, blame_story *story)
 {
     blame_case c;
     assay_window w;
@@ -96,7 +135,7 @@ static bool run_edit(blame_search *s, const blame_family *f, int i, int k, const
     if (!(s->arena = assay_arena_new()) || !blame_search_case(s, k, &c) ||
         !f->edit(s, i, &c, story))
         return false;
-    if (blame_case_window(&c, &w) && !blame_case_narrow(&c, rows, rows != NULL))
+    if (blame_case_window(&c, &w) && !blame_case_narrow(&c, rows, n_axes))
         return false;
     void *out = assay_arena_alloc(s->arena, assay_type_bytes(&c.out) + 64);
     if (!out || blame_case_run(&c, out, NULL, NULL) != ASSAY_OK)
@@ -108,7 +147,7 @@ static bool run_edit(blame_search *s, const blame_family *f, int i, int k, const
 bool blame_predict_look(blame_search *s, const blame_family *f, int i, const blame_look *l,
                         int32_t *codes, blame_story *story)
 {
-    return run_edit(s, f, i, l->k, l->narrow ? &l->rows : NULL, codes, story);
+    return run_edit(s, f, i, l->k, l->rows, l->n_axes, codes, story);
 }
 
 /* ---- the nodes behind ---- */
@@ -179,7 +218,7 @@ bool blame_predict(blame_search *s, const blame_family *f, int i, int32_t *codes
         good = f->post(s, i, own, story);
     }
     for (int k = 0; k < s->n_samples && good && f->edit; k++)
-        good = run_edit(s, f, i, k, NULL, own + k * s->count, story);
+        good = run_edit(s, f, i, k, NULL, 0, own + k * s->count, story);
     const size_t bytes = (size_t)(s->n_samples * s->count) * sizeof *own;
     good = good && memcmp(own, s->base, bytes) != 0;
     for (int k = 0; k < s->n_samples && good; k++)
@@ -199,6 +238,7 @@ bool blame_search_assume(blame_search *s, const blame_finding *f)
     memcpy(s->base, s->end_base, (size_t)(s->n_samples * s->count) * sizeof *s->base);
     free(s->sums);
     s->sums = NULL;
+    s->lane.known = false;
     s->differing = 0;
     for (int64_t i = 0; i < s->n_samples * s->end_count; i++)
         s->differing += s->seen[i] && !blame_same(s, s->dev[i], s->end_base[i]);

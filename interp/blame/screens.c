@@ -115,6 +115,7 @@ int blame_screens(const blame_search *s, blame_screen *out, int max)
 void blame_screen_through(blame_search *s, const blame_screen *screen)
 {
     const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    s->lane.known = false;
     s->n_seen = 0;
     s->differing = 0;
     if (screen->kind == BLAME_SCREEN_BIT)

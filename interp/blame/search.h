@@ -56,6 +56,12 @@ typedef struct blame_value {
     assay_field_value value;
 } blame_value;
 
+/* Channels that differ: first, first + step, ... hold them all; step 0: there is one. */
+typedef struct blame_lane {
+    bool known; /* looked for already */
+    int64_t first, step;
+} blame_lane;
+
 typedef struct blame_search {
     const blame_device *d;
     const blame_schemes *schemes;
@@ -76,7 +82,8 @@ typedef struct blame_search {
     int64_t n_seen, differing;
     /* The node's own codes as replayed. [n_samples][count] */
     int32_t *base;
-    int64_t *sums;        /* before the rescale, made when first asked for (blame_sums) */
+    int64_t *sums; /* before the rescale, made when first asked for (blame_sums) */
+    blame_lane lane;
     uint32_t unseen_bits; /* of codes: not compared */
     double rel;           /* floats may differ by so much; below 0: by nothing */
     /* Nodes from this one to the end, in order; none where the node makes the end. */
@@ -125,13 +132,15 @@ int blame_search_run(blame_search *s, enum blame_effort effort, blame_finding *o
 /* What of a sample is looked at first: all of it, or some rows where the node is large. */
 typedef struct blame_look {
     int k; /* index into s->sample */
-    bool narrow;
-    blame_rows rows;
-    int axis; /* of the output, that rows are counted along */
+    int n_axes;
+    blame_rows rows[2]; /* along n_axes of them: rows, columns */
+    int axis;           /* of the output, that rows are counted along; columns are the next */
     int64_t n;
 } blame_look;
 /* The sample and the rows in which most elements differ. */
 blame_look blame_look_at(const blame_search *s);
+/* Of those rows a few cells, where even a look costs much; else n is 0. */
+blame_look blame_glance_at(const blame_search *s, const blame_look *l);
 /* The element of the sample that element j of a look is. */
 int64_t blame_look_element(const blame_search *s, const blame_look *l, int64_t j);
 /* What an edit predicts of a look: codes has room for l->n. False: it is not for this node. */

@@ -16,10 +16,11 @@ typedef struct trial {
 
 typedef struct trials {
     blame_search *s;
-    blame_look look;
+    blame_look look, glance;
     int32_t *codes; /* of a look */
     int64_t base_score, look_seen;
-    trial *list; /* those that explain something */
+    int64_t glance_score; /* of the replay */
+    trial *list;          /* those that explain something */
     int n;
     blame_finding *found;
     int n_found, max;
@@ -113,13 +114,13 @@ static bool explains_channels(const blame_search *s, const int32_t *codes, blame
 /* ---- the look ---- */
 
 /* Score of what was predicted of the look; *changes: it predicts anything but the replay. */
-static int64_t score(const trials *t, const int32_t *codes, bool *changes)
+static int64_t score(const trials *t, const blame_look *l, const int32_t *codes, bool *changes)
 {
     const blame_search *s = t->s;
     int64_t good = 0;
     *changes = false;
-    for (int64_t j = 0; j < t->look.n; j++) {
-        const int64_t e = t->look.k * s->end_count + blame_look_element(s, &t->look, j);
+    for (int64_t j = 0; j < l->n; j++) {
+        const int64_t e = l->k * s->end_count + blame_look_element(s, l, j);
         *changes = *changes || codes[j] != s->end_base[e];
         good += s->seen[e] && blame_same(s, s->dev[e], codes[j]);
     }
@@ -162,6 +163,16 @@ static void keep(trials *t, const blame_family *f, int i, int64_t points)
     t->list[t->n++] = (trial){f, i, points};
 }
 
+/* Sums step by step cost most: whether they explain anything of a few cells. */
+static bool survives_glance(trials *t, const blame_family *f, int i, blame_story *story)
+{
+    bool changes;
+    if (t->glance.n == 0 || (strcmp(f->name, "width") != 0 && strcmp(f->name, "order") != 0))
+        return true;
+    return blame_predict_look(t->s, f, i, &t->glance, t->codes, story) &&
+           score(t, &t->glance, t->codes, &changes) > t->glance_score;
+}
+
 static void look(trials *t, const blame_family *f, int i)
 {
     blame_story story = {.changed = 1};
@@ -170,9 +181,10 @@ static void look(trials *t, const blame_family *f, int i)
         keep(t, f, i, t->look_seen);
         return;
     }
-    if (!blame_predict_look(t->s, f, i, &t->look, t->codes, &story))
+    if (!survives_glance(t, f, i, &story) ||
+        !blame_predict_look(t->s, f, i, &t->look, t->codes, &story))
         return;
-    const int64_t points = score(t, t->codes, &changes);
+    const int64_t points = score(t, &t->look, t->codes, &changes);
     const bool mends = mends_a_channel(t, t->codes, story.class, &all);
     if (changes && (points > t->base_score || mends))
         keep(t, f, i, mends && all ? t->look_seen : points);
@@ -268,6 +280,12 @@ int blame_search_run(blame_search *s, enum blame_effort effort, blame_finding *o
         const int64_t e = t.look.k * s->end_count + blame_look_element(s, &t.look, j);
         t.look_seen += s->seen[e];
         t.base_score += s->seen[e] && blame_same(s, s->dev[e], s->end_base[e]);
+    }
+    if (s->n_after == 0)
+        t.glance = blame_glance_at(s, &t.look);
+    for (int64_t j = 0; j < t.glance.n; j++) {
+        const int64_t e = t.look.k * s->end_count + blame_look_element(s, &t.glance, j);
+        t.glance_score += s->seen[e] && blame_same(s, s->dev[e], s->end_base[e]);
     }
     for (int late = 0; late <= (effort == BLAME_THOROUGH) && t.codes && t.whole; late++) {
         if (t.n_found > 0 && t.found[0].full)
