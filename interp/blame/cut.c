@@ -2,24 +2,7 @@
  * ops to a block. */
 #include <string.h>
 
-#include "interp/blame/case.h"
-
-const void *blame_slice(assay_arena *arena, const assay_type *t, const void *data, int axis,
-                        int64_t first, int64_t n)
-{
-    const size_t width = assay_elem_size(t->elem);
-    int64_t outer = 1, inner = 1;
-    for (int i = 0; i < axis; i++)
-        outer *= t->dim[i];
-    for (int i = axis + 1; i < t->rank; i++)
-        inner *= t->dim[i];
-    const size_t run = (size_t)(n * inner) * width, whole = (size_t)(t->dim[axis] * inner) * width;
-    char *to = assay_arena_alloc(arena, (size_t)outer * run + 64);
-    for (int64_t i = 0; i < outer && to; i++)
-        memcpy(to + (size_t)i * run,
-               (const char *)data + (size_t)i * whole + (size_t)(first * inner) * width, run);
-    return to;
-}
+#include "interp/blame/cut.h"
 
 bool blame_case_window(const blame_case *c, assay_window *w)
 {
@@ -137,6 +120,9 @@ unsigned blame_case_axes(const blame_case *c)
         return axes_of_window(c, &w);
     if (c->op == ASSAY_OP_FC)
         return has_plain_weights(c) ? all_axes(&c->out) : all_axes(&c->out) >> 1;
+    const blame_cut_op *op = blame_cut_op_of(c);
+    if (op)
+        return op->axes(c);
     if (!has_trait(c, ASSAY_T_UNARY | ASSAY_T_BINARY | ASSAY_T_CONVERT))
         return 0;
     for (int i = 0; i < c->n_in; i++)
@@ -147,35 +133,10 @@ unsigned blame_case_axes(const blame_case *c)
 
 /* ---- cutting ---- */
 
-static void cut_params(assay_type *t, int axis, int64_t first, int64_t n)
-{
-    if (t->q.granularity != ASSAY_Q_AXIS || t->q.axis != axis)
-        return;
-    t->q.scale += first;
-    t->q.zero_point = t->q.zero_point ? t->q.zero_point + first : NULL;
-    t->q.count = (size_t)n;
-}
-
-static bool cut_input(blame_case *c, int i, int axis, int64_t first, int64_t n)
-{
-    if (i >= c->n_in || c->in[i].elem.kind == ASSAY_KIND_NONE || c->in[i].dim[axis] == n)
-        return true;
-    c->data[i] = blame_slice(c->arena, &c->in[i], c->data[i], axis, first, n);
-    c->in[i].dim[axis] = n;
-    cut_params(&c->in[i], axis, first, n);
-    return c->data[i] != NULL;
-}
-
-static void cut_output(blame_case *c, int axis, int64_t first, int64_t n)
-{
-    c->out.dim[axis] = n;
-    cut_params(&c->out, axis, first, n);
-}
-
 static bool cut_filters(blame_case *c, int axis, int64_t first, int64_t n)
 {
-    cut_output(c, axis, first, n);
-    return cut_input(c, 1, 0, first, n) && cut_input(c, 2, 0, first, n);
+    blame_cut_output(c, axis, first, n);
+    return blame_cut_input(c, 1, 0, first, n) && blame_cut_input(c, 2, 0, first, n);
 }
 
 static bool cut_channels(blame_case *c, const assay_window *w, int axis, int64_t first, int64_t n)
@@ -186,9 +147,9 @@ static bool cut_channels(blame_case *c, const assay_window *w, int axis, int64_t
     if (depthwise)
         c->attr.conv.group = n;
     if (is_pool(c))
-        cut_output(c, axis, first, n);
+        blame_cut_output(c, axis, first, n);
     return (is_pool(c) || cut_filters(c, axis, first, n)) &&
-           (!(is_pool(c) || depthwise) || cut_input(c, 0, axis, first, n));
+           (!(is_pool(c) || depthwise) || blame_cut_input(c, 0, axis, first, n));
 }
 
 static bool cut_window(blame_case *c, const assay_window *w, const blame_cut *cut)
@@ -202,7 +163,7 @@ static bool cut_window(blame_case *c, const assay_window *w, const blame_cut *cu
     const int64_t batch = cut->end[0] - cut->first[0];
     if (!cut_channels(c, w, channel, cut->first[channel],
                       cut->end[channel] - cut->first[channel]) ||
-        !cut_input(c, 0, 0, cut->first[0], batch))
+        !blame_cut_input(c, 0, 0, cut->first[0], batch))
         return false;
     c->out.dim[0] = batch;
     return blame_case_narrow(c, rows, n);
@@ -213,8 +174,8 @@ static bool cut_fc(blame_case *c, const blame_cut *cut)
     const int last = c->out.rank - 1;
     bool good = cut_filters(c, last, cut->first[last], cut->end[last] - cut->first[last]);
     for (int k = 0; k < last && good; k++) {
-        good = cut_input(c, 0, k, cut->first[k], cut->end[k] - cut->first[k]);
-        cut_output(c, k, cut->first[k], cut->end[k] - cut->first[k]);
+        good = blame_cut_input(c, 0, k, cut->first[k], cut->end[k] - cut->first[k]);
+        blame_cut_output(c, k, cut->first[k], cut->end[k] - cut->first[k]);
     }
     return good;
 }
@@ -227,9 +188,9 @@ static bool cut_elements(blame_case *c, const blame_cut *cut)
         for (int i = 0; i < c->n_in && good; i++) {
             const int axis = k - (c->out.rank - c->in[i].rank);
             if (axis >= 0 && c->in[i].dim[axis] == c->out.dim[k])
-                good = cut_input(c, i, axis, cut->first[k], cut->end[k] - cut->first[k]);
+                good = blame_cut_input(c, i, axis, cut->first[k], cut->end[k] - cut->first[k]);
         }
-        cut_output(c, k, cut->first[k], cut->end[k] - cut->first[k]);
+        blame_cut_output(c, k, cut->first[k], cut->end[k] - cut->first[k]);
     }
     return good;
 }
@@ -239,5 +200,6 @@ bool blame_case_cut(blame_case *c, const blame_cut *cut)
     assay_window w;
     if (blame_case_window(c, &w))
         return cut_window(c, &w, cut);
-    return c->op == ASSAY_OP_FC ? cut_fc(c, cut) : cut_elements(c, cut);
+    const blame_cut_op *op = blame_cut_op_of(c);
+    return op ? op->cut(c, cut) : c->op == ASSAY_OP_FC ? cut_fc(c, cut) : cut_elements(c, cut);
 }
