@@ -47,21 +47,70 @@ static bool has_table(const assay_record *r, assay_op op)
 /* Fields of `binary`, `unary` and `softmax` have the ops' own names, but for these. */
 static bool reads_named(assay_op op, const char *field)
 {
-    const char *name = assay_op_get(op)->name;
     if (strcmp(field, "compare") == 0)
         return is_compare(op);
     if (strcmp(field, "rescale") == 0)
-        return derive_class_of(op).derive == derive_unary || op == ASSAY_OP_RESIZE;
+        return derive_keeps_value(op);
     if (strcmp(field, "logistic") == 0)
         return op == ASSAY_OP_SIGMOID || op == ASSAY_OP_TANH;
     if (strcmp(field, "kind") == 0)
         return op == ASSAY_OP_SOFTMAX;
-    return strncmp(field, name, strlen(name)) == 0;
+    if (strcmp(field, "squared_difference_bits") == 0)
+        return op == ASSAY_OP_SQUARED_DIFFERENCE;
+    if (strncmp(field, "layer_norm", strlen("layer_norm")) == 0) /* gamma's bits: the quantizer */
+        return op == ASSAY_OP_LAYER_NORM && strcmp(field, "layer_norm_gamma_bits") != 0;
+    return strcmp(field, assay_op_get(op)->name) == 0;
+}
+
+/* Sums of many codes are rescaled, after left-shift's shift; only they count a zero point more. */
+static bool reads_add(assay_op op, const char *field)
+{
+    const assay_op_class class = derive_class_of(op);
+    const bool extra = strcmp(field, "extra_zero_point") == 0;
+    if (class.derive == derive_sum)
+        return extra || strcmp(field, "kind") == 0 || strcmp(field, "bits") == 0 ||
+               strcmp(field, "scale") == 0;
+    return class.derive == derive_add && !extra;
+}
+
+/* Functions of which MLAS has a form of its own. */
+static bool has_rational(assay_op op)
+{
+    switch (op) {
+#define FUNCTION(ID, integers, y)
+#define FUNCTION_F32(ID, integers, y, table, engine)
+#define FUNCTION_MLAS(ID, integers, y, table, engine) case ASSAY_OP_##ID:
+#include "schemes/derive/function.def"
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether the tables of op have steps in binary32, by MLAS or the C library. */
+static bool has_float_steps(assay_op op)
+{
+    return has_rational(op) || op == ASSAY_OP_ELU || op == ASSAY_OP_LOG;
+}
+
+static bool reads_table(const assay_record *r, assay_op op, const char *field)
+{
+    const bool precision = strcmp(field, "precision") == 0;
+    if (op == ASSAY_OP_SOFTMAX)
+        return r->softmax.kind == ASSAY_SOFTMAX_LUT16 && precision;
+    return has_table(r, op) && (strcmp(field, "sigmoid") != 0 || has_rational(op)) &&
+           (!precision || has_float_steps(op));
+}
+
+static bool reads_blocks(assay_op op, const char *field)
+{
+    return (op == ASSAY_OP_CONV || op == ASSAY_OP_FC || op == ASSAY_OP_MATMUL) &&
+           strcmp(field, "size") != 0;
 }
 
 static bool reads_convert(const assay_record *r, assay_op op, const char *field)
 {
-    if (strcmp(field, "floats_in_turn") == 0)
+    if (strcmp(field, "floats_in_turn") == 0 || is_compare(op))
         return false;
     if (strcmp(field, "dequantize") == 0)
         return op == ASSAY_OP_DEQUANTIZE;
@@ -86,11 +135,29 @@ static bool is_only_table(const assay_record *r, assay_op op)
            (op != ASSAY_OP_HARD_SWISH || r->unary.hard_swish == ASSAY_HARD_SWISH_TABLE);
 }
 
+/* How a rounded value becomes a code. */
+static bool is_end(const char *field)
+{
+    static const char *const list[] = {"result_bits", "result_overflow", "sum_bits", "sum_overflow",
+                                       "store"};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (strcmp(field, list[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool reads_rescale(const assay_record *r, assay_op op, const char *field)
 {
+    const bool store = strcmp(field, "store") == 0;
     if (is_edge(op) || (is_compare(op) && r->binary.compare == ASSAY_COMPARE_EXACT))
         return false;
-    return !is_only_table(r, op) || strcmp(field, "store") == 0;
+    if (is_compare(op)) /* rescales that end in no code */
+        return !store && strcmp(field, "zero_point") != 0;
+    if (op == ASSAY_OP_SOFTMAX || op == ASSAY_OP_LOG_SOFTMAX)
+        return !store;
+    if (op == ASSAY_OP_SVDF_FEATURE && is_end(field)) /* the op's own definition */
+        return false;
+    return store || (!is_only_table(r, op) && op != ASSAY_OP_HARD_SWISH);
 }
 
 /* Pools settle sums in the accumulator, but do not add products. */
@@ -98,6 +165,8 @@ static bool reads_accumulator(assay_op op, const char *field)
 {
     const assay_op_class class = derive_class_of(op);
     const bool width = strcmp(field, "bits") == 0 || strcmp(field, "overflow") == 0;
+    if (strcmp(field, "bias") == 0 && (op == ASSAY_OP_MATMUL || op == ASSAY_OP_SVDF_FEATURE))
+        return false; /* they have none */
     return class.derive == derive_weighted || (class.derive == derive_pool && width);
 }
 
@@ -112,17 +181,16 @@ bool assay_reads_op(const assay_record *r, assay_op op, const assay_field *f)
     if (strcmp(s, "accumulator") == 0)
         return reads_accumulator(op, f->name);
     if (strcmp(s, "blocks") == 0)
-        return class.derive == derive_weighted && strcmp(f->name, "size") != 0;
+        return reads_blocks(op, f->name);
     if (strcmp(s, "rescale") == 0)
         return reads_rescale(r, op, f->name) && strcmp(f->name, "shift_sign") != 0;
     if (strcmp(s, "add") == 0)
-        return class.derive == derive_add || class.derive == derive_sum;
+        return reads_add(op, f->name);
     if (strcmp(s, "pool") == 0)
-        return class.derive == derive_pool && op != ASSAY_OP_REDUCE_SUM;
+        return class.derive == derive_pool && op != ASSAY_OP_REDUCE_SUM &&
+               strcmp(f->name, "count_overhang") != 0; /* networks as they are adapted */
     if (strcmp(s, "table") == 0)
-        return has_table(r, op) ||
-               (op == ASSAY_OP_SOFTMAX && r->softmax.kind == ASSAY_SOFTMAX_LUT16 &&
-                strcmp(f->name, "precision") == 0);
+        return reads_table(r, op, f->name);
     if (strcmp(s, "lrn") == 0)
         return op == ASSAY_OP_LRN;
     if (strcmp(s, "resize") == 0)

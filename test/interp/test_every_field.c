@@ -199,31 +199,6 @@ static assay_op draw_op(test_rng *r, const assay_record *record, const assay_fie
     return test_between(r, 0, 2) ? readers[test_between(r, 0, n - 1)] : least;
 }
 
-/* A float near `scale`, seldom far from it, whose significand is 1, one step less, that of the grid
- * of test_random_data's floats, or as it was. */
-static float other_scale(test_rng *r, float scale, bool is_plain)
-{
-    static const float plain[] = {0.5F, 0.5F, 0x0.ffffffp0F, 0.8F};
-    int exponent;
-    const float kept = frexpf(scale, &exponent);
-    const float significand = is_plain ? plain[test_between(r, 0, 3)] : kept;
-    const int far = test_between(r, 0, 7) ? 0 : (int)test_between(r, -30, 30);
-    return ldexpf(significand, exponent + far);
-}
-
-/* Other scales: products at or beside an integer and half of one, and some beyond every range. */
-static void redraw_scales(test_rng *r, const assay_graph *g)
-{
-    const bool is_plain = test_between(r, 0, 1);
-    for (int v = 0; v < g->n_values; v++) {
-        const assay_qparams *q = &g->value[v].type.q;
-        for (size_t i = 0; i < q->count; i++) {
-            float *scale = &((float *)(uintptr_t)q->scale)[i];
-            *scale = other_scale(r, *scale, is_plain);
-        }
-    }
-}
-
 typedef struct result {
     assay_status status;
     assay_error err;
@@ -353,7 +328,7 @@ static int try_one(test_rng *r, const assay_field *f, int changes, bool *moved)
             g = NULL;
         }
         if (g && tried == PAIRS / 2)
-            redraw_scales(r, g);
+            test_redraw_scales(r, g);
         if (g && moves(r, g, old, new, f))
             *moved = true;
         tried += g != NULL;

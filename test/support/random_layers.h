@@ -24,4 +24,8 @@ enum test_data { TEST_DATA_ANY, TEST_DATA_LEAST, TEST_DATA_MAX, TEST_DATA_BOTH, 
 /* Fills a value of type t, floats as well; once in a while another way than told. */
 void test_random_data(test_rng *r, enum test_data how, const assay_type *t, void *data);
 
+/* Gives a network's values other scales: products at or beside an integer and half of one, and some
+ * beyond every range. */
+void test_redraw_scales(test_rng *r, const assay_graph *g);
+
 #endif
