@@ -11,7 +11,21 @@
 #include "schemes/record/data.h"
 #include "test/support/scheme_unit.h"
 
-/* Every field of the arithmetic is in the list today; without its line, each is looked at. */
+/* Fields for which the plain way is enough; the last is none. */
+#define PLAIN(section, field) offsetof(assay_record, section.field),
+static const size_t plain_way[] = {
+#include "schemes/apply/known.def"
+    SIZE_MAX};
+
+static bool goes_the_plain_way(const assay_field *f)
+{
+    size_t i = 0;
+    while (plain_way[i] != SIZE_MAX && plain_way[i] != f->offset)
+        i++;
+    return plain_way[i] == f->offset;
+}
+
+/* Every field of the arithmetic has a line; without it, each is looked at. */
 static void each_field(void **state)
 {
     (void)state;
@@ -34,7 +48,7 @@ static void each_field(void **state)
         assay_record_set(&r, &fields[i], v);
         const bool is_type =
             strcmp(fields[i].section, "types") == 0 || strcmp(fields[i].section, "accepts") == 0;
-        if (derive_is_untold(&r))
+        if (derive_is_untold(&r) && !goes_the_plain_way(&fields[i]))
             fail_msg("schemes/apply/known.def does not name %s.%s: it is right, and slow",
                      fields[i].section, fields[i].name);
         assert_int_equal(apply_is_plain_beside(&r, &plain, others, n_others), is_type);
