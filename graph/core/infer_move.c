@@ -147,7 +147,7 @@ assay_status assay_shape_pad(const assay_inference *c)
         return s;
     if (a->has_code && (c->x->elem.kind != ASSAY_KIND_INT || a->code < assay_elem_min(c->x->elem) ||
                         a->code > assay_elem_max(c->x->elem)))
-        return assay_infer_fail(c, "the fill %lld is no code of the input", (long long)a->code);
+        return assay_infer_fail(c, "the fill %lld is not a code of the input", (long long)a->code);
     c->out->rank = rank;
     for (int i = 0; i < rank; ++i) {
         int64_t extent = c->x->dim[i], max = INT64_MAX;

@@ -39,7 +39,7 @@ static int make_folder(const char *dir)
     if (errno != EEXIST)
         return cli_trouble("%s: cannot create the folder: %s", dir, strerror(errno));
     return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) ? CLI_OK
-                                                      : cli_trouble("%s: is no folder", dir);
+                                                      : cli_trouble("%s: is not a folder", dir);
 }
 
 /* Into `dir`, when it is not NULL. */

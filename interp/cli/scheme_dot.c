@@ -66,8 +66,8 @@ static bool in_format(const dots *d, int which, enum assay_mac_format f)
     const int used = 1 + l->exponent_bits + l->fraction_bits;
     for (size_t i = 0; l->bits == 8 && used < 8 && i < d->n * d->k; i++)
         if (pattern(&d->npy[which], i) >> used != 0) {
-            cli_trouble("scheme dot: --%s, row %zu: %" PRIu32 " is no pattern of %s", names[which],
-                        i / d->k, pattern(&d->npy[which], i), l->name);
+            cli_trouble("scheme dot: --%s, row %zu: %" PRIu32 " is not a pattern of %s",
+                        names[which], i / d->k, pattern(&d->npy[which], i), l->name);
             return false;
         }
     return true;

@@ -160,7 +160,7 @@ static assay_status read_cells(table *t, char *line, const int *of, int n, assay
         else if (cell)
             t->integer[of[i]][t->n] = strtoll(cell, &end, 0);
         if (!cell || end == cell || *end || errno)
-            return assay_fail(err, ASSAY_ERR_INPUT, "%.200s:%zu: %s: \"%.40s\" is no number",
+            return assay_fail(err, ASSAY_ERR_INPUT, "%.200s:%zu: %s: \"%.40s\" is not a number",
                               t->path, t->n + 2, columns[of[i]].name, cell ? cell : "");
         t->given[of[i]] = true;
     }

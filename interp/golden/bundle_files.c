@@ -237,7 +237,7 @@ assay_status golden_bundle_may_replace(const char *folder, assay_error *err)
                                : assay_fail(err, ASSAY_ERR_IO, "%s: %s", folder, strerror(errno));
     if (!S_ISDIR(st.st_mode))
         return assay_fail(err, ASSAY_ERR_IO,
-                          "%s: is no folder; --force replaces a golden bundle and nothing else",
+                          "%s: is not a folder; --force replaces a golden bundle and nothing else",
                           folder);
     status = golden_bundle_open(folder, &b, &inner);
     if (status)

@@ -15,7 +15,7 @@ static assay_status look_up(const checker *c, const assay_graph *g, const assay_
     const assay_value *table = assay_node_in(g, n, 1);
     int64_t least = assay_elem_min(g->value[n->in[0]].type.elem);
     if (!table || !table->data || table->type.rank != 1)
-        return check_reject(c, "a table that is no constant");
+        return check_reject(c, "a table that is not a constant");
     for (size_t i = 0; i < count; i++) {
         int64_t at = x[i] - least;
         if (at < 0 || at >= table->type.dim[0])

@@ -76,7 +76,7 @@ assay_status profile_set_dataset(assay_profile *p, const char *name, assay_error
 assay_status profile_set_whole(assay_profile *p, assay_profile_range whole, assay_error *err)
 {
     if (whole.first >= whole.end)
-        return assay_fail(err, ASSAY_ERR_INPUT, "samples [%llu, %llu) are none",
+        return assay_fail(err, ASSAY_ERR_INPUT, "samples [%llu, %llu) are an empty range",
                           (unsigned long long)whole.first, (unsigned long long)whole.end);
     p->whole = whole;
     return ASSAY_OK;

@@ -66,7 +66,7 @@ static bool bias_is_good(const assay_graph *g, const assay_node *n, int64_t fact
         }
         now = prove_rescaled_bias(bias, factor, ratio);
         if (factor > 0 && now * factor != bias) {
-            snprintf(v->evidence, sizeof v->evidence, "the bias is no multiple of %lld",
+            snprintf(v->evidence, sizeof v->evidence, "the bias is not a multiple of %lld",
                      (long long)factor);
             snprintf(v->counterexample, sizeof v->counterexample,
                      "bias %lld of channel %lld became %lld times %lld", (long long)bias,

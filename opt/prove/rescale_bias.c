@@ -30,7 +30,7 @@ assay_status prove_rescale_bias(assay_graph *g, int node, int rescale, int64_t f
     if (!scale || !name || !b->data)
         return b->data ? assay_out_of_memory(err)
                        : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
-                                    "node '%s': its bias is no constant", g->node[node].name);
+                                    "node '%s': its bias is not a constant", g->node[node].name);
     for (size_t i = 0; i < t.q.count; i++)
         scale[i] = (float)((double)t.q.scale[i] / ratio);
     t.q.scale = scale;

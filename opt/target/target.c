@@ -73,7 +73,7 @@ static bool allows_weights(const assay_target_rule *r, const assay_value *w, cha
     }
     for (size_t i = 0; i < w->type.q.count; i++)
         if (r->power_of_two && !is_power_of_two(w->type.q.scale[i])) {
-            snprintf(why, size, "weight scale %.9g of '%.100s' is no power of two",
+            snprintf(why, size, "weight scale %.9g of '%.100s' is not a power of two",
                      (double)w->type.q.scale[i], w->name);
             return false;
         }

@@ -64,7 +64,7 @@ static bool admits_scales(const asking *a, const char *kind, const assay_value *
     for (size_t i = 0; i < v->type.q.count && a->types->power_of_two_scales; i++)
         if (!is_power_of_two(v->type.q.scale[i]))
             return outside(a, kind, v, "power_of_two_scales",
-                           "has the scale %.9g, which is no power of two",
+                           "has the scale %.9g, which is not a power of two",
                            (double)v->type.q.scale[i]);
     return true;
 }

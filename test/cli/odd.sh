@@ -88,7 +88,7 @@ cp f4.npy f4.npz
 run "another format" "f4.npz: holds 144 bytes, but .* takes 16 .*read as raw bytes" -i f4.npz -i f4.npy
 run "an empty input" "empty: holds 0 bytes, but input 'a' takes 16" -i empty -i f4.npy
 run "a folder as an input" "folder: is a folder" -i folder -i f4.npy
-run "a file for outputs" "^assay: empty: is no folder" -i f4.npy -i f4.npy -o empty
+run "a file for outputs" "^assay: empty: is not a folder" -i f4.npy -i f4.npy -o empty
 run "outputs in no folder" "none/x: cannot create the folder: No such" -i f4.npy -i f4.npy -o none/x
 runs 0 "raw bytes as inputs" "$assay" run two.assay -i zeros.bin -i zeros.bin
 odd=$(printf 'caf\351')

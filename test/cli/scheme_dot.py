@@ -76,7 +76,7 @@ def main():
             *out)
     refuses("another type", "expected uint16", UNIT, "--a", "signed.npy", "--b", "b.npy", *out)
     refuses("another rank", "of rank 1", UNIT, "--a", "a.npy", "--b", "b.npy", "--c", "a4.npy", *out)
-    refuses("a pattern of no code", "16 is no pattern of e2m1", "./my.yaml", "--a", "a4bad.npy", "--b", "b4.npy", *out)
+    refuses("a pattern of no code", "16 is not a pattern of e2m1", "./my.yaml", "--a", "a4bad.npy", "--b", "b4.npy", *out)
     refuses("scales missing", "needs --scale-a", "nv-blackwell-mxf8-e4m3", "--a", "a8.npy", "--b", "a8.npy", *out)
     refuses("scales too many", "no block scales", UNIT, *both, "--scale-a", "s.npy", "--scale-b", "s.npy", *out)
     refuses("scales of another length", "expected [1,1]", "nv-blackwell-mxf8-e4m3", *eight, "s2.npy", *out)

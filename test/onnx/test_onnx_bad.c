@@ -196,7 +196,7 @@ static void unsupported_models_are_named(void **state)
          "a bit width of 1, signed: 2 to 16 are supported"},
         {"in x f32 2\nconst s f32 - = 1\nconst z f32 - = 0.5\nconst b f32 - = 4\n"
          "qonnx.custom_op.general:Quant x,s,z,b -> y\nout y",
-         "its zero point 'z' has the element 0.5, which is no code"},
+         "its zero point 'z' has the element 0.5, which is not a code"},
         {"in x f32 2,2\nconst s f32 2,2 = 1 2 3 4\nconst z f32 - = 0\nconst b f32 - = 4\n"
          "qonnx.custom_op.general:Quant x,s,z,b -> y\nout y",
          "its scale ('s') is neither one for all"},

@@ -100,7 +100,7 @@ static void read_parameters(onnx_node *n, const assay_type *x, quant *out)
         else if (!(z >= (double)assay_elem_min(out->elem) &&
                    z <= (double)assay_elem_max(out->elem)) ||
                  z != rint(z))
-            onnx_refuse(n, "its zero point '%s' has the element %g, which is no code",
+            onnx_refuse(n, "its zero point '%s' has the element %g, which is not a code",
                         n->pb->input[2], z);
         else {
             scales[i] = (float)s;

@@ -60,7 +60,7 @@ static assay_status infer_reshape(const tfl_op *o, const assay_type *x)
         if (v[i] < 0 && open < 0)
             open = i;
         else if (v[i] < 0 || __builtin_mul_overflow(known, v[i], &known))
-            return tfl_fail(o, "%lld is no extent", (long long)v[i]);
+            return tfl_fail(o, "%lld is not an extent", (long long)v[i]);
     }
     if (!s && open >= 0)
         v[open] = known ? assay_shape_count(x) / known : 0;
