@@ -188,9 +188,6 @@ static void unsupported_models_are_named(void **state)
         {"in x f32 2\nconst c bool - = 1\nIf c -> y then_branch={graph Foo x -> u : deep; out u}\n"
          "out y",
          "1 unsupported: node 'deep' (Foo)"},
-        {"in x f32 2\nconst s f32 - = 1\nconst z f32 - = 0\nconst b f32 - = 4\n"
-         "onnx.brevitas:Quant x,s,z,b -> y rounding_mode=CEIL\nout y",
-         "rounding_mode CEIL of a value of the run"},
         {"in x f32 2\nconst s f32 - = 1\nconst z f32 - = 0\nconst b f32 - = 1\n"
          "qonnx.custom_op.general:Quant x,s,z,b -> y\nout y",
          "a bit width of 1, signed: 2 to 16 are supported"},
