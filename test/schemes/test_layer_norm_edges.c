@@ -169,8 +169,64 @@ static void refusals(void **state)
     assay_scheme_free(l.scheme);
 }
 
+/* The narrowest input register that holds all that rows can bring to the last rescale: the greatest
+ * |z| (sqrt(12) deviations with 10 fraction bits and a rounding, or Newton's 31 bits) times gamma,
+ * plus beta, over 2^10. */
+static void registers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind;
+        bool gamma, beta;
+        unsigned beta_bits;
+        float beta_scale; /* 2^-20 is gamma's over 2^10 */
+        int bits;
+        const char *message;
+    } list[] = {
+        {SQRT, false, false, 32, 0x1p-20F, 13, "normalized * gamma + beta can reach 3549, "},
+        {SQRT, true, false, 32, 0x1p-20F, 18, "normalized * gamma + beta can reach 113544, "},
+        {SQRT, true, true, 32, 0x1p-20F, 23, "normalized * gamma + beta can reach 2210696, "},
+        {SQRT, false, true, 32, 0x1p-20F, 23, "normalized * gamma + beta can reach 2100701, "},
+        {SQRT, true, true, 16, 0x1p-22F, 18, "normalized * gamma + beta can reach 113552, "},
+        {SQRT, true, true, 32, 0x1p-26F, 33,
+         "a code of beta less its zero point can reach 2147483648, "},
+        {NEWTON, false, false, 32, 0x1p-20F, 33,
+         "normalized * gamma + beta can reach 2147483648, "},
+        {NEWTON, true, false, 32, 0x1p-20F, 38,
+         "normalized * gamma + beta can reach 68719476736, "},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        for (int more = 0; more < 2; more++) {
+            char record[200], message[300];
+            layer l;
+            assay_error err = {0};
+            assay_unit *u;
+            snprintf(record, sizeof record, "%srescale: {input_bits: %d}\n", list[i].kind,
+                     list[i].bits - !more);
+            open_layer(&l, record);
+            l.scale[2] = list[i].beta_scale;
+            l.in[2].elem.bits = (uint8_t)list[i].beta_bits;
+            if (!list[i].beta)
+                l.in[2] = (assay_type){.rank = 0};
+            if (!list[i].gamma)
+                l.in[1] = (assay_type){.rank = 0};
+            snprintf(message, sizeof message,
+                     "%sof which the rescale refuses some (rescale.input_bits, input_shift_range, "
+                     "result_overflow or sum_overflow)",
+                     list[i].message);
+            if (more) {
+                assert_ok(l.scheme->vt->prepare(l.scheme, &l.spec, &u, &err), &err);
+                l.scheme->vt->release(u);
+            } else {
+                refused(&l, message);
+            }
+            assay_scheme_free(l.scheme);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(absent), cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(absent), cmocka_unit_test(refusals),
+                                       cmocka_unit_test(registers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

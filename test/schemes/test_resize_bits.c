@@ -8,6 +8,7 @@
 
 #include "graph/core/graph.h"
 #include "graph/text/text.h"
+#include "schemes/apply/resize_axis.h"
 #include "schemes/scheme.h"
 
 enum { IN = 5, OUT = 13 };
@@ -70,8 +71,52 @@ static void every_width(void **state)
     }
 }
 
+typedef struct places {
+    enum assay_resize_coordinate coordinate;
+    float scale; /* given with the node; 0: extents only */
+    int64_t in, out;
+    int32_t at[4]; /* in 2^-10 */
+} places;
+
+/* Positions of the output elements of an axis, by hand. */
+static void positions(void **state)
+{
+    (void)state;
+    static const places list[] = {
+        {ASSAY_COORD_HALF_PIXEL, 0, 2, 4, {0, 256, 768, 1024}},
+        {ASSAY_COORD_TFLITE_HALF_PIXEL, 0, 2, 4, {0, 256, 768, 1024}},
+        {ASSAY_COORD_HALF_PIXEL_SYMMETRIC, 0, 2, 4, {0, 256, 768, 1024}},
+        {ASSAY_COORD_PYTORCH_HALF_PIXEL, 0, 2, 4, {0, 256, 768, 1024}},
+        {ASSAY_COORD_ASYMMETRIC, 0, 2, 4, {0, 512, 1024, 1024}},
+        {ASSAY_COORD_ASYMMETRIC, 4, 2, 4, {0, 256, 512, 768}},
+        {ASSAY_COORD_HALF_PIXEL, 4, 2, 4, {0, 0, 128, 384}},
+        {ASSAY_COORD_HALF_PIXEL, 0, 4, 1, {1536}},
+        {ASSAY_COORD_PYTORCH_HALF_PIXEL, 0, 4, 1, {0}},
+        {ASSAY_COORD_ALIGN_CORNERS, 0, 4, 1, {0}},
+        {ASSAY_COORD_ALIGN_CORNERS, 0, 3, 2, {0, 2048}},
+        {ASSAY_COORD_ALIGN_CORNERS, 4, 3, 2, {0, 2048}}, /* corners need no scale */
+        {ASSAY_COORD_ALIGN_CORNERS, 0, 2, 4, {0, 341, 682, 1023}},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        assay_attr_resize a = {.coordinate = list[i].coordinate};
+        assay_linear_tap tap[4];
+        if (list[i].scale != 0) {
+            a.scales.n = 1;
+            a.scales.v[0] = list[i].scale;
+        }
+        apply_linear_taps(&a, 0, list[i].in, list[i].out, 10, tap);
+        for (int64_t k = 0; k < list[i].out; k++) {
+            const int32_t at = list[i].at[k];
+            if (tap[k].lo != at / 1024 || tap[k].fraction != at % 1024 ||
+                tap[k].hi != (at + 1023) / 1024)
+                fail_msg("%zu: element %lld at %d + %d / 1024 (%d); expected %d / 1024", i,
+                         (long long)k, tap[k].lo, tap[k].fraction, tap[k].hi, at);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_width)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_width), cmocka_unit_test(positions)};
     return cmocka_run_group_tests_name("resize_bits", tests, NULL, NULL);
 }

@@ -320,6 +320,41 @@ static void sums(void **state)
         }
 }
 
+/* Additions beyond what 32 bits hold at every step: rescales of 1 and more, shifts of the whole
+ * product, zero points that are no codes. */
+static void far_sums(void **state)
+{
+    const assay_isa_kernels *kernels;
+    const bool has_vnni = fast_isa_choose("vnni", &kernels, NULL) == ASSAY_OK;
+    static const struct {
+        float s[3];
+        int32_t zero[2];
+    } list[] = {{{0.1F, 0.3F, 0.2F}, {0, 0}},    {{0.1F, 0.3F, 0.2F}, {300, 0}},
+                {{0.1F, 0.3F, 0.2F}, {0, -200}}, {{0.1F, 0.3F, 4e-7F}, {0, 0}},
+                {{0.1F, 0.3F, 0x1p30F}, {0, 0}}, {{0x1p-33F, 1, 1}, {0, 0}},
+                {{1, 0x1p-33F, 1}, {-200, 300}}};
+    int compared = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        for (int single = 0; single < 2; single++) {
+            const int32_t none = 0;
+            assay_scheme *s =
+                unit_scheme(single ? "rescale: {left_shift: product, round: [half-up]}\n" : "");
+            const assay_type in[2] = {code_type(8, true, &list[i].s[0], &list[i].zero[0]),
+                                      code_type(8, true, &list[i].s[1], &list[i].zero[1])};
+            const assay_type out = code_type(8, true, &list[i].s[2], &none);
+            const assay_unit_spec spec = unit_spec("add", in, 2, &out);
+            assay_unit *u = unit_prepare(s, &spec);
+            assay_pair_fn pair = has_vnni ? s->vt->simd->pair(u, ASSAY_ISA_VNNI) : NULL;
+            if (pair)
+                compare(s, u, true, true, pair);
+            compared += pair != NULL;
+            s->vt->release(u);
+            assay_scheme_free(s);
+        }
+    assert_true(!has_vnni || compared >= 2);
+}
+
 /* Obligations that no scheme breaks today, broken by hand. */
 static void altered(void **state)
 {
@@ -348,6 +383,7 @@ static void altered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rescales), cmocka_unit_test(packs),
-                                       cmocka_unit_test(sums), cmocka_unit_test(altered)};
+                                       cmocka_unit_test(sums), cmocka_unit_test(altered),
+                                       cmocka_unit_test(far_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
