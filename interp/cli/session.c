@@ -224,12 +224,35 @@ static int verify_target(const assay_graph *g, const cli_args *a)
     return !status ? CLI_OK : cli_failed(&err);
 }
 
+/* Options that nothing would read: how to quantize, without a profile to quantize with, and how to
+ * take a quantized network, where one is made. */
+static int check_used(const cli_args *a)
+{
+    static const char *const quantizing[] = {"symmetry",          "chooser",    "calibration",
+                                             "calibrate-weights", "per-tensor", "keep-float",
+                                             "precision",         "integer-io"};
+    static const char *const quantized[] = {"adapt", "literal"};
+    for (size_t i = 0; i < sizeof quantizing / sizeof *quantizing; i++)
+        if (!cli_has(a, "profile") && cli_has(a, quantizing[i]))
+            return cli_trouble(
+                "%s: --%s says how to quantize a float network, which takes --profile",
+                a->command->name, quantizing[i]);
+    for (size_t i = 0; i < sizeof quantized / sizeof *quantized; i++)
+        if (cli_has(a, "profile") && cli_has(a, quantized[i]))
+            return cli_trouble(
+                "%s: --%s is of networks that come quantized, --profile of float ones",
+                a->command->name, quantized[i]);
+    return CLI_OK;
+}
+
 int cli_session_load(cli_session *s, const cli_args *a)
 {
     const char *model = a->positional[0], *scheme = cli_value(a, "scheme", NULL);
     assay_error err;
 
     memset(s, 0, sizeof *s);
+    if (check_used(a) != CLI_OK)
+        return CLI_TROUBLE;
     if (load(a, model, true, !cli_has(a, "profile"), &s->graph) != CLI_OK)
         return CLI_TROUBLE;
     if (scheme && assay_scheme_open(scheme, &s->scheme, &err))

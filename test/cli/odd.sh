@@ -163,6 +163,10 @@ refused "--raw of a folder" "raw samples, and this is a folder" \
 refused "--raw of a PNG" "raw samples, and this is a PNG" \
     "$assay" profile large.assay -d "$picture" --raw u8:32x32 -o p.yaml
 
+refused "how to quantize, without a profile" "run: --precision says how to quantize .* takes --profile" \
+    "$assay" run two.assay -i f4.npy -i f4.npy --precision '*=i16'
+refused "--literal of what is quantized here" "run: --literal is of networks that come quantized" \
+    "$assay" run two.assay -p two.yaml -s tflite -i f4.npy -i f4.npy --literal
 refused "two files to standard output" "optimize: --output and --prove-to both write to standard output" \
     "$assay" optimize two.assay -s tflite -o - --prove-to -
 
