@@ -267,7 +267,12 @@ static bool is_sample(const cli_files *f, const char *file)
 /* Options that no file is read with. */
 static int check_used(const cli_files *f)
 {
+    static const char *const of_set[] = {"labels", "first", "limit"};
     bool raw = false, preprocess = false;
+    for (size_t i = 0; f->samples > 0 && i < sizeof of_set / sizeof *of_set; i++)
+        if (cli_has(f->args, of_set[i]))
+            return cli_trouble("--%s is of --dataset; each --input is a sample as it is",
+                               of_set[i]);
     for (int64_t i = 0; i < f->samples * f->graph->n_inputs; i++) {
         preprocess |= is_sample(f, f->file[i]);
         raw |= is_sample(f, f->file[i]) && !ends_with(f->file[i], ".png");

@@ -158,6 +158,11 @@ done
 picture=$source/datasets/glyphs/test/0000_A.png
 refused "--raw beside a PNG" "every --input is .npy or .png" "$assay" run two.assay -i "$picture" -i f4.npy --raw u8:4
 refused "--preprocess beside .npy" "no --input is one" "$assay" run two.assay -i f4.npy -i f4.npy --preprocess p.yaml
+for option in "--labels empty" "--first 1" "--limit 1"; do
+    # shellcheck disable=SC2086
+    refused "$option beside --input" "^assay: ${option% *} is of --dataset" \
+        "$assay" golden two.assay -i f4.npy -i f4.npy $option -o beside
+done
 refused "--raw of a folder" "raw samples, and this is a folder" \
     "$assay" profile large.assay -d "$source/datasets/glyphs/test" --raw u8:32x32 -o p.yaml
 refused "--raw of a PNG" "raw samples, and this is a PNG" \
