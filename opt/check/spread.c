@@ -7,12 +7,10 @@
 #include <string.h>
 
 #include "graph/core/type.h"
-#include "opt/check/terms.h"
+#include "opt/check/spread_node.h"
 #include "schemes/node/spec.h"
 
-#define DEEPEST          4096 /* nodes on a path that is followed */
-#define MULTIPLIER_ERROR (1.0 / 64)
-#define ROUNDINGS        3.0
+#define DEEPEST 4096 /* nodes on a path that is followed */
 
 typedef struct following {
     checker *c;
@@ -21,180 +19,6 @@ typedef struct following {
 } following;
 
 static assay_status follow(following *f, term *t, int64_t *change);
-
-/* ---- one node of the network as a graph of its own ---- */
-
-/* A constant stays one where a function reads one number, or a product its weights; of several
- * numbers that a function of two operands reads any code may stand in any place. */
-static assay_status lift_value(const checker *c, const work *w, assay_graph *g, term *t, int i,
-                               int *id)
-{
-    char name[32];
-    const bool constant = t->data && !t->by &&
-                          !(check_traits(&w->node) & ASSAY_T_BINARY && check_is_code(&t->type) &&
-                            assay_shape_count(&t->type) != 1);
-    snprintf(name, sizeof name, "v%d", i);
-    return constant ? assay_graph_add_constant(g, name, &t->type, t->data, id, c->err)
-                    : assay_graph_add_value(g, name, &t->type, id, c->err);
-}
-
-/* Operands that are one term are one value; those that are computed are inputs. */
-static assay_status lift(const checker *c, const work *w, term *out, assay_graph **g)
-{
-    int in[8], inputs[8], n_inputs = 0, y = -1, id;
-    if (w->node.n_in > 8)
-        return check_reject(c, "a node of more operands than are followed");
-    assay_status s = assay_graph_new("node", g, c->err);
-    for (int i = 0; i < w->node.n_in && !s; i++) {
-        term *t = w->in[i] ? check_term_now(w->in[i]) : NULL;
-        in[i] = ASSAY_NO_VALUE;
-        for (int k = 0; k < i && t; k++)
-            in[i] = w->in[k] && check_term_now(w->in[k]) == t ? in[k] : in[i];
-        if (!t || in[i] >= 0)
-            continue;
-        s = lift_value(c, w, *g, t, i, &in[i]);
-        if (!s && !(*g)->value[in[i]].data)
-            inputs[n_inputs++] = in[i];
-    }
-    if (!s)
-        s = assay_graph_add_value(*g, "y", &out->type, &y, c->err);
-    if (!s)
-        s = assay_graph_add_node(*g, w->node.op, "node", in, w->node.n_in, &y, 1, &w->node.attr,
-                                 &id, c->err);
-    if (!s) {
-        assay_node *n = &(*g)->node[0];
-        n->act_lo = w->node.act_lo;
-        n->act_hi = w->node.act_hi;
-        n->has_code_bounds = w->node.has_code_bounds;
-        n->code_lo = w->node.code_lo;
-        n->code_hi = w->node.code_hi;
-        s = assay_graph_set_inputs(*g, inputs, n_inputs, c->err);
-    }
-    return s ? s : assay_graph_set_outputs(*g, &y, 1, c->err);
-}
-
-/* ---- functions of codes ---- */
-
-/* Greatest difference of entries at most d apart, among `n`, `step` from one to the next. */
-static int64_t steepest(const int32_t *table, size_t n, size_t step, int64_t d)
-{
-    int64_t max = 0;
-    for (size_t from = 0; from < n; from++)
-        for (size_t to = from + 1; to < n && to - from <= (size_t)d; to++) {
-            const int64_t by = llabs((int64_t)table[from * step] - table[to * step]);
-            max = by > max ? by : max;
-        }
-    return max;
-}
-
-/* d: by input of the lifted graph. */
-static assay_status through_function(const checker *c, const assay_graph *g, const int64_t *d,
-                                     int64_t *change)
-{
-    int32_t *table = NULL;
-    size_t n = 0;
-    assay_status s = check_tabulate_all(c, g, &table, &n);
-    if (s)
-        return s;
-    const size_t second = g->n_inputs > 1 ? (size_t)1 << g->value[g->input[1]].type.elem.bits : 1;
-    const size_t first = n / second;
-    int64_t by_first = 0, by_second = 0;
-    for (size_t i = 0; i < second; i++) {
-        const int64_t by = steepest(table + i, first, second, d[0]);
-        by_first = by > by_first ? by : by_first;
-    }
-    for (size_t i = 0; i < first && g->n_inputs > 1; i++) {
-        const int64_t by = steepest(table + i * second, second, 1, d[1]);
-        by_second = by > by_second ? by : by_second;
-    }
-    free(table);
-    *change = by_first + by_second;
-    return ASSAY_OK;
-}
-
-/* ---- products, sums ---- */
-
-static double scale_of(const assay_type *t)
-{
-    return t->q.count > 0 ? (double)t->q.scale[0] : 1;
-}
-
-static double rescaled(double change, double ratio)
-{
-    return change > 0 ? ceil(change * ratio * (1 + MULTIPLIER_ERROR)) + ROUNDINGS : 0;
-}
-
-static int64_t depth_of(const assay_graph *g)
-{
-    assay_type in[ASSAY_SPEC_IN];
-    assay_unit_spec spec;
-    assay_unit_spec_fill(g, &g->node[0], in, &spec);
-    return spec.depth;
-}
-
-/* Weights stand by outputs, by the products of one; of a transposed convolution with channels in
- * front by inputs, outputs of a group, cells. */
-static double magnitude(const work *w, const assay_value *v, int64_t channel, int64_t channels)
-{
-    const assay_type *t = &v->type;
-    const int64_t zero = t->q.zero_point[t->q.count > 1 ? channel : 0];
-    const int64_t count = assay_shape_count(t);
-    const bool transposed =
-        w->node.op == ASSAY_OP_CONV_TRANSPOSE && w->node.attr.conv.layout == ASSAY_LAYOUT_NCHW;
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t of = i / (count / channels);
-        if (transposed) {
-            const int64_t cells = count / t->dim[0] / t->dim[1];
-            const int64_t group = i / cells / t->dim[1] / (t->dim[0] / w->node.attr.conv.group);
-            of = group * t->dim[1] + i / cells % t->dim[1];
-        }
-        if (of == channel)
-            sum += (double)llabs(assay_elem_get(t->elem, v->data, (size_t)i) - zero);
-    }
-    return sum;
-}
-
-/* d, dw: changes of the codes of either operand, and of the bias. */
-static double through_product(const work *w, const assay_graph *g, const int64_t d[3])
-{
-    const assay_node *n = &g->node[0];
-    const assay_type *x = &assay_node_in(g, n, 0)->type, *y = &assay_node_out(g, n, 0)->type;
-    const assay_value *v = assay_node_in(g, n, 1);
-    const bool matrix = n->op == ASSAY_OP_MATMUL;
-    const bool transposed =
-        n->op == ASSAY_OP_CONV_TRANSPOSE && n->attr.conv.layout == ASSAY_LAYOUT_NCHW;
-    const int64_t channels = matrix       ? (v->type.q.count > 1 ? (int64_t)v->type.q.count : 1)
-                             : transposed ? v->type.dim[1] * n->attr.conv.group
-                                          : v->type.dim[0];
-    if (d[2] || v->type.q.granularity == ASSAY_Q_BLOCK ||
-        (matrix && (x->rank < 2 || v->type.rank < 2)) ||
-        (v->type.q.count > 1 && (int64_t)v->type.q.count != channels))
-        return INFINITY;
-    const int64_t depth = depth_of(g);
-    double worst = 0;
-    for (int64_t k = 0; k < channels; k++) {
-        const size_t at = v->type.q.count > 1 ? (size_t)k : 0;
-        const double up = (double)(assay_elem_max(v->type.elem) - v->type.q.zero_point[at]);
-        const double down = (double)(v->type.q.zero_point[at] - assay_elem_min(v->type.elem));
-        const double weights =
-            matrix || !v->data ? fmax(up, down) * (double)depth : magnitude(w, v, k, channels);
-        double sum = (double)d[0] * weights;
-        sum += (double)d[1] * (double)depth * (ldexp(1, x->elem.bits) + (double)d[0]);
-        worst = fmax(worst, rescaled(sum, scale_of(x) * (double)v->type.q.scale[at] / scale_of(y)));
-    }
-    return worst;
-}
-
-static double through_sums(const assay_graph *g, int64_t d)
-{
-    const assay_node *n = &g->node[0];
-    double ratio =
-        scale_of(&assay_node_in(g, n, 0)->type) / scale_of(&assay_node_out(g, n, 0)->type);
-    if (n->op == ASSAY_OP_REDUCE_SUM)
-        ratio *= (double)depth_of(g);
-    return rescaled((double)d, ratio);
-}
 
 /* ---- a node ---- */
 
@@ -278,7 +102,8 @@ static double through_convert(const term *x, const term *y, int64_t d)
     const term *codes =
         above && check_traits(&above->node) & ASSAY_T_CONVERT ? check_term_now(above->in[0]) : NULL;
     return codes && is_small(&codes->type) && is_small(&y->type)
-               ? rescaled((double)d, scale_of(&codes->type) / scale_of(&y->type))
+               ? check_spread_rescaled((double)d, check_spread_scale_of(&codes->type) /
+                                                      check_spread_scale_of(&y->type))
                : INFINITY;
 }
 
@@ -296,7 +121,9 @@ static double through_accumulator(following *f, const work *w, const term *y, co
         whole &= !w->in[i] || !check_term_now(w->in[i])->shapeless;
     const int64_t all[3] = {d[0], w->node.n_in > 1 ? d[1] : 0, w->node.n_in > 2 ? d[2] : 0};
     f->known &= whole;
-    return !whole ? INFINITY : is_product(w) ? through_product(w, g, all) : through_sums(g, d[0]);
+    return !whole          ? INFINITY
+           : is_product(w) ? check_spread_through_product(w, g, all)
+                           : check_spread_through_sums(g, d[0]);
 }
 
 /* An operation on codes. */
@@ -306,12 +133,12 @@ static assay_status through_codes(following *f, const work *w, term *y, const in
     const bool sums = is_product(w) || check_traits(&w->node) & ASSAY_T_SUMS;
     int64_t in[2] = {0, 0}, exactly = 0;
     assay_graph *g = NULL;
-    assay_status s = lift(f->c, w, y, &g);
+    assay_status s = check_spread_lift(f->c, w, y, &g);
     if (!s && is_function(w, g)) {
         for (int i = 0; i < w->node.n_in && i < 2; i++)
             for (int k = 0; k < g->n_inputs; k++)
                 in[k] = g->node[0].in[i] == g->input[k] ? d[i] : in[k];
-        s = through_function(f->c, g, in, &exactly);
+        s = check_spread_through_function(f->c, g, in, &exactly);
         *by = (double)exactly;
     } else if (!s && sums && is_small(&check_term_now(w->in[0])->type) && is_small(&y->type)) {
         *by = through_accumulator(f, w, y, g, d);
