@@ -79,8 +79,9 @@ assay_status derive_slope(const assay_derive *d, float slope);
 void derive_near(assay_rescale *r, const double *real, size_t n, int64_t *near);
 void derive_near_steps(assay_rescale *r, float in, const float *w, size_t n, float out,
                        double *real, int64_t *near);
-/* No code of a relu lies below the zero point. */
-void derive_relu(assay_rescale *r);
+/* No code of a relu lies below `zero`, the zero point of its output's type (a given one, or what is
+ * subtracted before the scaling, is no code of 0). */
+void derive_relu(assay_rescale *r, int64_t zero);
 /* What the device's compiler chose for this node, or NULL; and its multipliers, checked against the
  * rule: e has room for g->n. */
 const assay_precomputed *derive_precomputed(const assay_derive *d);
@@ -101,6 +102,9 @@ assay_status derive_range(const assay_derive *d);
 /* ---- reach.c: what codes can bring into registers that no parameter states ---- */
 /* The greatest |code - zero point| of a quantized type, over all its zero points. */
 int64_t derive_reach(const assay_type *t);
+/* Products are of codes of 32 bits: refused where an input's, less its zero point, could be beyond.
+ */
+assay_status derive_centred(const assay_derive *d, int input);
 /* Refuses magnitudes of up to `most` in a signed register of so many bits; `what` names them. */
 assay_status derive_fits(const assay_derive *d, double max, unsigned bits, const char *what);
 /* What is no accumulator of a network is not asked about as it runs. So nodes are refused whose

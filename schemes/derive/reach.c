@@ -24,6 +24,21 @@ assay_status derive_fits(const assay_derive *d, double max, unsigned bits, const
     return derive_fail(d, "%s can reach %.9g, beyond the %u bits that hold it", what, max, bits);
 }
 
+assay_status derive_centred(const assay_derive *d, int input)
+{
+    const assay_type *t = &d->spec->in[input];
+    const int64_t least = assay_elem_min(t->elem), greatest = assay_elem_max(t->elem);
+    for (size_t i = 0; i < t->q.count; i++) {
+        const int64_t zero = t->q.zero_point ? t->q.zero_point[i] : 0;
+        if (least - zero < INT32_MIN || greatest - zero > INT32_MAX)
+            return derive_fail(d,
+                               "a code of %d bits less its zero point %lld can leave the 32 bits "
+                               "that hold it",
+                               t->elem.bits, (long long)zero);
+    }
+    return ASSAY_OK;
+}
+
 assay_status derive_accepts_form(const assay_derive *d, int slot, const assay_rescale *form,
                                  int64_t max, const char *what)
 {

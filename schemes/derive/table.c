@@ -180,7 +180,7 @@ assay_status derive_table(const assay_derive *d)
         return s;
     assay_rescale *o = &d->u->scale[ASSAY_OUT];
     if (d->u->op == ASSAY_OP_RELU)
-        derive_relu(o);
+        derive_relu(o, derive_zero_of(d->spec->out));
     /* Every function here is a number at 0.25, in whose argument nothing is out of range. */
     if (isnan(evaluate64(d->u->op, d->spec, 0.25)))
         return derive_unknown(d);

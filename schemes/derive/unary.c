@@ -84,10 +84,10 @@ static assay_status inverse_sqrt(const assay_derive *d)
     return !s ? accepts_roots(d) : s;
 }
 
-static assay_status bound_relu(assay_rescale *r, assay_op op, assay_status status)
+static assay_status bound_relu(const assay_derive *d, assay_status status)
 {
-    if (!status && op == ASSAY_OP_RELU)
-        derive_relu(r);
+    if (!status && d->u->op == ASSAY_OP_RELU)
+        derive_relu(&d->u->scale[ASSAY_OUT], derive_zero_of(d->spec->out));
     return status;
 }
 
@@ -109,13 +109,12 @@ assay_status derive_unary(const assay_derive *d)
         return derive_table(d);
     u->unary = clamp ? apply_clamp : apply_rescale;
     if (clamp)
-        return bound_relu(&u->scale[ASSAY_OUT], u->op, derive_range(d));
+        return bound_relu(d, derive_range(d));
     /* thresholds count from the least code: that of a relu is known before them */
     assay_unit_spec spec = *d->spec;
     const assay_derive bounded = {u, &spec, d->scheme, d->err};
     if (u->op == ASSAY_OP_RELU && u->rec.rescale.encoding == ASSAY_ENCODE_THRESHOLDS)
         spec.act_lo = spec.act_lo > 0 ? spec.act_lo : 0;
     return bound_relu(
-        &u->scale[ASSAY_OUT], u->op,
-        derive_output_rescale(&bounded, derive_scale_of(in), &one, 1, derive_scale_of(out)));
+        d, derive_output_rescale(&bounded, derive_scale_of(in), &one, 1, derive_scale_of(out)));
 }

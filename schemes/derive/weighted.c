@@ -152,6 +152,8 @@ assay_status derive_weighted(const assay_derive *d)
     assay_status s = blocks_of(d, &d->u->rec.blocks, &b);
     if (s)
         return s;
+    if ((s = derive_centred(d, 0)) || (s = derive_centred(d, 1)))
+        return s;
     const double depth = d->spec->depth > 1 ? (double)d->spec->depth : 1;
     s = derive_fits(
         d, depth * (double)derive_reach(&d->spec->in[0]) * (double)derive_reach(&d->spec->in[1]),

@@ -161,7 +161,7 @@ static bool set_bounds(assay_single *o, const assay_batch *b, size_t i, char *wh
         return false;
     }
     if (o->op == ASSAY_OP_RELU)
-        derive_relu(r);
+        derive_relu(r, r->rule->zero_point == ASSAY_STAGE_BEFORE ? 0 : r->zero_point);
     return true;
 }
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import fixedpoint as fp
 import rescale
 from elements import ONE, bare, ending, finish, requantize
-from numbers_exact import Unsaid, clamp, f32, f64, plus, round_to_int
+from numbers_exact import Refused, Unsaid, clamp, f32, f64, plus, round_to_int
 
 
 def ratio(record, a, b, out):
@@ -23,6 +23,8 @@ def newton(record, a, b, out):  # 2.4 DIV int8
         x, y = (-x, -y) if y < 0 else (x, y)
         inverse, over = fp.reciprocal(y, 31)
         spare = 31 - (x if x >= 0 else ~x).bit_length()
+        if spare < 0:
+            raise Refused("a code less its zero point beyond 32 bits")
         left = s - over - spare
         if left > 0:
             raise Unsaid("a quotient's multiplier beyond one")

@@ -59,6 +59,8 @@ def add(record, a, b, out, sign):
 def add_left_shift(record, a, b, out, sign):  # 2.4 ADD
     rule = record["add"]
     bits = min(rule["bits"], 31 - max(a.kind[0], b.kind[0]))
+    if bits < 0:
+        raise Refused("32 bits have no room")
     to = f32 if rule["scale"] == "float32" else f64
     top = 2 * max(a.scale, b.scale)
     left = bare(record, to(a.scale / top)), bare(record, to(b.scale / top))

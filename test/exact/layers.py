@@ -130,6 +130,8 @@ def give(network, out, record, weights):
 
 def outputs(record, x, out, kept, channels, per_tensor, rows, given=None):
     """rows: [(channel, codes)] in the order of the output's elements; given: what each channel is rescaled by."""
+    if x.low - x.zero < -1 << 31 or x.high - x.zero >= 1 << 31:
+        raise Refused("a code less its zero point beyond 32 bits")
     coarse = 1 << record["blocks"]["shift"] if channels[0].size else 1
     reals = [rescale.form(record["rescale"]["scale"], x.scale, c.unit * coarse, out.scale, per_tensor or len(channels) == 1)
              for c in channels]

@@ -239,7 +239,10 @@ def apply(rule, scale, x, zero_point, bounds, kind):
     if rule["input_bits"] and encoding != "thresholds" and not fits(x, rule["input_bits"]):
         raise Refused("an operand beyond input_bits")
     if encoding == "thresholds":
-        if kind[0] > 16:
+        low, high = signed_range(kind[0]) if kind[1] else (0, (1 << kind[0]) - 1)
+        if bounds:
+            low, high = max(low, bounds[0]), min(high, bounds[1])
+        if high - low > 65535:
             raise Refused("codes beyond thresholds")
         exact = x * scale.steps[0]
         value = round_to_int(exact, mode) + zero_point if stage == "after" else round_to_int(exact + zero_point, mode)

@@ -460,6 +460,36 @@ static void relu_by_thresholds(void **state)
     assay_scheme_free(s);
 }
 
+/* A relu ends at the zero point of its output's type: of (x - 3) / 2 below 0, and of x / 2 + 3
+ * below -1. */
+static void relu_of_given(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *record;
+        int32_t zero, y[4];
+    } list[] = {{"rescale: {zero_point: before, round: [half-up]}\n", 0, {0, 0, 4, 62}},
+                {"rescale: {round: [half-up]}\n", -1, {-1, 1, 8, 67}}};
+    const float one = 1.0f, two = 2.0f;
+    const int32_t x[4] = {-128, -4, 10, 127};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        char record[200];
+        snprintf(record, sizeof record,
+                 "%snodes: {node: {given: {multiplier: 1073741824, shift: 0, zero_point: 3}}}\n",
+                 list[i].record);
+        assay_type in = code_type(8, true, &one, NULL),
+                   out = code_type(8, true, &two, &list[i].zero);
+        assay_scheme *s = unit_scheme(record);
+        assay_unit_spec spec = unit_spec("relu", &in, 1, &out);
+        assay_unit *u = unit_prepare(s, &spec);
+        int32_t y[4];
+        s->vt->unary(u, x, 4, y);
+        assert_memory_equal(y, list[i].y, sizeof y);
+        s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
 /* What is given to a node of which only its network tells the op. */
 static void unread(void **state)
 {
@@ -493,6 +523,7 @@ int main(void)
                                        cmocka_unit_test(large_scales),
                                        cmocka_unit_test(absent_zero_points),
                                        cmocka_unit_test(relu_by_thresholds),
+                                       cmocka_unit_test(relu_of_given),
                                        cmocka_unit_test(unread)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
