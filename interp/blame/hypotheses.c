@@ -192,10 +192,10 @@ static bool is_whole_pool(const blame_case *c)
 
 static void make_global(blame_case *c)
 {
-    const int layout = c->attr.pool.layout;
+    const enum assay_layout layout = c->attr.pool.layout;
     c->op = ASSAY_OP_GLOBAL_AVG_POOL;
     memset(&c->attr, 0, sizeof c->attr);
-    c->attr.layout.layout = (enum assay_layout)layout;
+    c->attr.layout.layout = layout;
 }
 
 int blame_scheme_count(blame_search *s)
