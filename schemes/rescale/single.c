@@ -60,16 +60,11 @@ static assay_status check_op(const assay_single *o, const assay_scheme *s, const
     return ASSAY_OK;
 }
 
-assay_status assay_single_start(assay_single *o, const assay_scheme *s, const char *op, bool wide,
-                                assay_error *err)
+void assay_single_of_record(assay_single *o, const assay_record *rec, assay_op op)
 {
     memset(o, 0, sizeof *o);
-    if (!s->record)
-        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "scheme %s: a plugin has no parameter record",
-                          s->name);
-    op = op ? op : "conv";
-    o->op = assay_op_find(op);
-    assay_effective_record(assay_data(s), op, "", wide, &o->rec);
+    o->op = op;
+    o->rec = *rec;
     o->rule = o->rec.rescale;
     if (o->rule.encoding == ASSAY_ENCODE_THRESHOLDS) {
         o->rule.encoding = ASSAY_ENCODE_MULTIPLIER;
@@ -79,6 +74,19 @@ assay_status assay_single_start(assay_single *o, const assay_scheme *s, const ch
     o->r.rule = &o->rule;
     o->r.n = 1;
     o->r.untold = derive_is_untold(&o->rec);
+}
+
+assay_status assay_single_start(assay_single *o, const assay_scheme *s, const char *op, bool wide,
+                                assay_error *err)
+{
+    assay_record rec;
+    memset(o, 0, sizeof *o);
+    if (!s->record)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "scheme %s: a plugin has no parameter record",
+                          s->name);
+    op = op ? op : "conv";
+    assay_effective_record(assay_data(s), op, "", wide, &rec);
+    assay_single_of_record(o, &rec, assay_op_find(op));
     return check_op(o, s, op, err);
 }
 

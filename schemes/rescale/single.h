@@ -21,6 +21,8 @@ typedef struct assay_single {
  * a product, or of a code) under this scheme: a lone rescale would show something else. */
 assay_status assay_single_start(assay_single *o, const assay_scheme *s, const char *op, bool wide,
                                 assay_error *err);
+/* The same of a record in force; op is one that rescales an accumulator of products. */
+void assay_single_of_record(assay_single *o, const assay_record *rec, assay_op op);
 /* Row i of *b; false, with the reason in why, when the target refuses its scale. Where a scheme
  * applies three scales in steps, the one given is the first and the others are 1. */
 bool assay_single_set(assay_single *o, const assay_batch *b, size_t i, char *why, size_t size);

@@ -74,6 +74,7 @@ HOUSE = [
     "interp/explain",
     "interp/blame",
     "interp/measure",
+    "interp/infer",
     "interp/api",
     "interp/cli",
 ]

@@ -49,6 +49,7 @@ PREFIX = {
     "interp/page": "page",
     "interp/golden": "golden",
     "interp/measure": "measure",
+    "interp/infer": "infer",
     "interp/explain": "explain",
     "interp/blame": "blame",
     "interp/cli": "cli",

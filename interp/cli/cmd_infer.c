@@ -1,0 +1,151 @@
+/* assay infer: which rescale a device has, by asking it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/core/type.h"
+#include "graph/files/files.h"
+#include "interp/cli/cli.h"
+#include "interp/infer/infer.h"
+#include "interp/infer/window.h"
+
+/* "LO:HI" of integers within least..most. */
+static bool read_range(const cli_args *a, const char *option, int64_t least, int64_t most,
+                       int64_t out[2])
+{
+    const char *text = cli_value(a, option, NULL);
+    char *middle = NULL, *end = NULL;
+    out[0] = least;
+    out[1] = most;
+    if (!text)
+        return true;
+    errno = 0;
+    out[0] = strtoll(text, &middle, 10);
+    const bool colon = middle != text && *middle == ':';
+    out[1] = colon ? strtoll(middle + 1, &end, 10) : 0;
+    if (colon && end != middle + 1 && *end == '\0' && errno == 0 && out[0] >= least &&
+        out[1] <= most && out[0] <= out[1])
+        return true;
+    cli_trouble("infer: --%s takes LO:HI, integers from %lld to %lld, LO not above HI, not '%s'",
+                option, (long long)least, (long long)most, text);
+    return false;
+}
+
+static bool read_kind(const cli_args *a, infer_options *o)
+{
+    const char *kind = cli_value(a, "kind", "");
+    o->kind = INFER_MULTIPLIER;
+    if (strcmp(kind, "multiplier") == 0)
+        return true;
+    cli_trouble("infer: --kind takes multiplier, not '%s'", kind);
+    return false;
+}
+
+static bool read_type(const cli_args *a, infer_options *o)
+{
+    static const struct {
+        const char *name;
+        unsigned bits;
+        bool is_signed;
+    } types[] = {{"i8", 8, true}, {"u8", 8, false}, {"i16", 16, true}};
+    const char *type = cli_value(a, "type", "");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(type, types[i].name) == 0) {
+            o->type = assay_int(types[i].bits, types[i].is_signed);
+            return true;
+        }
+    cli_trouble("infer: --type takes i8, u8 or i16, not '%s'", type);
+    return false;
+}
+
+static bool read_options(const cli_args *a, infer_options *o)
+{
+    int64_t budget, acc_bits, multiplier[2], shift[2];
+    const bool needed = cli_has(a, "oracle") && cli_has(a, "kind") && cli_has(a, "type");
+    if (!needed) {
+        cli_trouble("infer: needs --oracle 'CMD', --kind multiplier and --type i8|u8|i16");
+        return false;
+    }
+    if (!read_kind(a, o) || !read_type(a, o) ||
+        !cli_integer(a, "budget", 20000, 1, 100000000, &budget) ||
+        !cli_integer(a, "acc-bits", 32, 2, 64, &acc_bits) ||
+        !cli_number(a, "timeout", 60, 0.01, 1e6, &o->timeout) ||
+        !read_range(a, "multiplier", -INFER_MOST_MULTIPLIER, INFER_MOST_MULTIPLIER, multiplier) ||
+        !read_range(a, "shift", -INFER_MOST_SHIFT, INFER_MOST_SHIFT, shift))
+        return false;
+    o->oracle = cli_value(a, "oracle", "");
+    o->budget = (size_t)budget;
+    o->acc_bits = (int)acc_bits;
+    o->multiplier_lo = multiplier[0];
+    o->multiplier_hi = multiplier[1];
+    o->shift_lo = (int32_t)shift[0];
+    o->shift_hi = (int32_t)shift[1];
+    return true;
+}
+
+typedef struct found {
+    const infer_options *o;
+    const infer_result *r;
+} found;
+
+static void print_found(FILE *f, const void *what)
+{
+    const found *x = what;
+    infer_print_scheme(f, x->o, x->r);
+}
+
+static int write_files(const cli_args *a, const infer_options *o, const infer_result *r)
+{
+    const char *path = cli_value(a, "output", NULL), *json = cli_value(a, "json", NULL);
+    const found x = {o, r};
+    assay_error err;
+    if (path && file_print(path, print_found, &x, &err))
+        return cli_failed(&err);
+    if (json && infer_write_json(json, o, r, path, &err))
+        return cli_failed(&err);
+    const bool taken = (json && strcmp(json, "-") == 0) || (path && strcmp(path, "-") == 0);
+    infer_print_report(taken ? stderr : stdout, o, r, path);
+    return CLI_DIFFERENT; /* until it is proved that nothing else agrees */
+}
+
+static int run(const cli_args *a)
+{
+    infer_options o = {0};
+    infer_result r;
+    assay_error err;
+    if (!read_options(a, &o))
+        return CLI_TROUBLE;
+    const int status = infer_run(&o, &r, &err) ? cli_failed(&err) : write_files(a, &o, &r);
+    infer_result_free(&r);
+    return status;
+}
+
+static const cli_option options[] = {
+    {"oracle", 0, "CMD",
+     "the device: `/bin/sh -c 'CMD IN_DIR OUT_DIR'` reads rows as .npy files and writes out.npy "
+     "and "
+     "errors.npy (README of interp/infer)"},
+    {"kind", 0, "multiplier", "what a row gives: a multiplier and a total right shift"},
+    {"type", 0, "i8|u8|i16", "the type of the codes"},
+    {"budget", 0, "ROWS", "rows that may be asked, repeated ones among them (default: 20000)"},
+    {"acc-bits", 0, "B", "bits of the accumulators, 2 to 64 (default: 32)"},
+    {"multiplier", 0, "LO:HI", "multipliers to ask about (default: all that the device takes)"},
+    {"shift", 0, "LO:HI", "total right shifts to ask about (default: all that the device takes)"},
+    {"timeout", 0, "SECONDS", "what a call of the oracle may take (default: 60)"},
+    {"json", 0, "FILE", "the report for programs"},
+    {"output", 'o', "FOUND.yaml", "the record found, as a scheme file"},
+    {NULL, 0, NULL, NULL}};
+
+const cli_command cli_infer = {
+    .name = "infer",
+    .usage = "--oracle 'CMD' --kind multiplier --type i8|u8|i16 [--budget ROWS] [-o FOUND.yaml]",
+    .summary = "ask a device for its rescale: the records that agree, or the nearest and what "
+               "contradicts it",
+    .examples = "  assay infer --oracle ./device.sh --kind multiplier --type i8 -o found.yaml\n"
+                "  assay infer --oracle 'python3 rtl.py' --kind multiplier --type u8 \\\n"
+                "      --multiplier 0:65535 --shift 0:31 --json report.json\n",
+    .options = options,
+    .min_args = 0,
+    .max_args = 0,
+    .run = run,
+};

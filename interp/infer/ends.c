@@ -1,0 +1,88 @@
+/* Ends that give the answers of values that are known; see engine.h. */
+#include "graph/core/type.h"
+#include "interp/infer/engine.h"
+#include "schemes/apply/tail.h"
+
+enum { ROWS = 96 };
+
+/* A rounded value, exact whatever the steps are, and what the device answered. */
+typedef struct known {
+    assay_int128 value;
+    int64_t code;
+    int32_t zp;
+} known;
+
+static assay_tail tail_of(const infer_options *o, const infer_end *end)
+{
+    const bool wraps = end->store == ASSAY_STORE_WRAP;
+    return (assay_tail){.lo = wraps ? INT64_MIN : assay_elem_min(o->type),
+                        .hi = wraps ? INT64_MAX : assay_elem_max(o->type),
+                        .sum_bits = end->sum_bits,
+                        .sum_overflow = end->sum_overflow,
+                        .wraps = wraps,
+                        .is_signed = o->type.is_signed,
+                        .bits = o->type.bits};
+}
+
+static bool fits(assay_int128 v, int32_t bits)
+{
+    return bits == 0 || v == apply_saturate128(v, (unsigned)bits);
+}
+
+static bool gives(assay_tail t, bool before, int32_t bits, int32_t how, const known *k)
+{
+    assay_int128 v = k->value;
+    t.zero_point = before ? 0 : k->zp;
+    if (how == ASSAY_NARROW_REFUSE && !fits(v, bits))
+        return false;
+    v = apply_narrow128(v, bits, how);
+    if (t.sum_overflow == ASSAY_NARROW_REFUSE && !fits(v + t.zero_point, t.sum_bits))
+        return false;
+    return apply_finish128(&t, v) == k->code;
+}
+
+/* All of them; the one that says no comes first the next time. */
+static bool gives_all(assay_tail t, bool before, int32_t bits, int32_t how, known *k, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!gives(t, before, bits, how, &k[i])) {
+            const known no = k[i];
+            k[i] = k[i / 2];
+            k[i / 2] = k[0];
+            k[0] = no;
+            return false;
+        }
+    return true;
+}
+
+static bool some_result(assay_tail t, bool before, enum infer_form form, known *k, size_t n)
+{
+    static const int32_t ways[] = {ASSAY_NARROW_WRAP, ASSAY_NARROW_SATURATE, ASSAY_NARROW_REFUSE};
+    if (form != INFER_WIDE)
+        return gives_all(t, before, 1, ways[form - 1], k, n);
+    if (gives_all(t, before, 0, ASSAY_NARROW_SATURATE, k, n))
+        return true;
+    for (int32_t bits = 2; bits <= 64; bits++)
+        for (int w = 0; w < 3; w++)
+            if (gives_all(t, before, bits, ways[w], k, n))
+                return true;
+    return false;
+}
+
+bool infer_partial_ends(infer_engine *e, const infer_partial *p)
+{
+    known k[ROWS];
+    size_t n = 0;
+    for (size_t i = 0; i < e->n && n < ROWS; i++) {
+        const infer_row *row = &e->row[e->order[i]];
+        const assay_int128 v = infer_partial_value(&p->rule[0], row);
+        if (row->answer != INFER_REFUSED && v == infer_partial_value(&p->rule[p->n - 1], row))
+            k[n++] = (known){v, row->answer, row->zp};
+    }
+    e->work += 200 + 20 * e->n_ends;
+    for (size_t i = 0; i < e->n_ends; i++)
+        if (e->end[i].tail == p->tail &&
+            some_result(tail_of(e->t->o, &e->end[i]), e->tail[p->tail].before, p->form, k, n))
+            return true;
+    return false;
+}

@@ -1,0 +1,76 @@
+/* Lists of candidates; see engine.h. */
+#include "interp/infer/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/memory.h"
+
+#define MOST_KEPT 2048 /* ways to keep a multiplier */
+
+assay_status infer_engine_open(infer_engine *e, infer_task *t, assay_error *err)
+{
+    *e = (infer_engine){.t = t};
+    e->keep = malloc(MOST_KEPT * sizeof *e->keep);
+    return e->keep ? ASSAY_OK : assay_out_of_memory_for(err, "candidates");
+}
+
+void infer_engine_close(infer_engine *e)
+{
+    free(e->order);
+    free(e->few);
+    free(e->placed);
+    free(e->keep);
+    free(e->end);
+    free(e->tail);
+    free(e->list.item);
+    memset(e, 0, sizeof *e);
+}
+
+assay_status infer_engine_take(infer_engine *e, const infer_row *row, size_t n, assay_error *err)
+{
+    free(e->order);
+    free(e->few);
+    free(e->placed);
+    e->order = malloc((n + 1) * sizeof *e->order);
+    e->few = malloc((n + 1) * sizeof *e->few);
+    e->placed = malloc((n + 1) * sizeof *e->placed);
+    if (!e->order || !e->few || !e->placed)
+        return assay_out_of_memory_for(err, "candidates");
+    e->row = row;
+    e->n = 0;
+    for (size_t i = 0; i < n; i++)
+        if (infer_in_window(e->t, &row[i]) && !row[i].bounded)
+            e->order[e->n++] = i;
+    for (size_t i = e->n; i > 1; i--) { /* any order serves; one without runs of a kind soonest */
+        const size_t j = (size_t)infer_between(&e->t->random, 0, (int64_t)i - 1);
+        const size_t at = e->order[i - 1];
+        e->order[i - 1] = e->order[j];
+        e->order[j] = at;
+    }
+    return ASSAY_OK;
+}
+
+void infer_push(infer_engine *e, const infer_candidate *c)
+{
+    infer_list *l = &e->list;
+    if (l->n == l->room) {
+        const size_t room = l->room * 2 + 64;
+        infer_candidate *item = realloc(l->item, room * sizeof *item);
+        if (!item) {
+            e->t->complete = false;
+            return;
+        }
+        l->item = item;
+        l->room = room;
+    }
+    l->item[l->n++] = *c;
+}
+
+bool infer_stop(infer_engine *e)
+{
+    if (e->work < INFER_WORK && e->list.n < INFER_MOST)
+        return false;
+    e->t->complete = false;
+    return true;
+}

@@ -1,0 +1,65 @@
+/* The rescale of a device: rows are asked of it, and the records that its answers leave are
+ * kept. A record is dropped only for a row whose answer it contradicts whatever its other fields
+ * are. */
+#ifndef ASSAY_INTERP_INFER_H
+#define ASSAY_INTERP_INFER_H
+
+#include <stdio.h>
+
+#include "graph/base.h"
+#include "schemes/record/record.h"
+
+enum infer_kind { INFER_MULTIPLIER, INFER_SCALE };
+/* Records that agree with every row, of which `found` is one; or none does. That
+ * there is no other is not claimed. */
+enum infer_verdict { INFER_CLASS, INFER_NONE };
+
+typedef struct infer_options {
+    const char *oracle; /* a shell command, given a folder of rows and one for answers */
+    enum infer_kind kind;
+    assay_elem type; /* of the codes: i8, u8 or i16 */
+    int acc_bits;    /* of the accumulators, 2..64 */
+    size_t budget;   /* rows at most, repeated ones among them */
+    double timeout;  /* seconds a call of the oracle may take */
+    int64_t multiplier_lo, multiplier_hi;
+    int32_t shift_lo, shift_hi; /* total right shifts */
+} infer_options;
+
+#define INFER_FIRST_ROWS 8
+#define INFER_PRESETS    64
+
+/* A row that the record found does not explain. */
+typedef struct infer_contradiction {
+    char row[160];
+    int64_t device, record; /* codes; INT64_MIN: refused */
+} infer_contradiction;
+
+typedef struct infer_result {
+    enum infer_verdict verdict;
+    bool complete; /* whatever is consistent is among `left` */
+    assay_rule_rescale found;
+    assay_rule_rescale *left; /* all that are consistent, n_left of them; owned */
+    size_t n_left;
+    const char *preset[INFER_PRESETS]; /* shipped ones that are consistent */
+    int n_presets;
+    size_t rows;                          /* that were asked */
+    int64_t multiplier_lo, multiplier_hi; /* the domain that the device does not refuse */
+    int32_t shift_lo, shift_hi;
+    size_t n_against; /* rows that contradict `found` */
+    infer_contradiction against[INFER_FIRST_ROWS];
+    char note[256]; /* why it is no more than a class, or what was assumed; "" for nothing */
+} infer_result;
+
+/* The whole loop. ASSAY_ERR_INPUT: the oracle failed, hung, answered in no usable form or the same
+ * row in two ways. Free with infer_result_free, whatever is returned. */
+assay_status infer_run(const infer_options *o, infer_result *r, assay_error *err);
+void infer_result_free(infer_result *r);
+
+/* The record found, as a scheme file. */
+void infer_print_scheme(FILE *f, const infer_options *o, const infer_result *r);
+void infer_print_report(FILE *f, const infer_options *o, const infer_result *r, const char *path);
+/* The same for programs; path: of the scheme file, NULL: none was written. */
+assay_status infer_write_json(const char *file, const infer_options *o, const infer_result *r,
+                              const char *path, assay_error *err);
+
+#endif

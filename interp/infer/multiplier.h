@@ -1,0 +1,17 @@
+/* Kind multiplier: rows of accumulators, multipliers and shifts. */
+#ifndef ASSAY_INTERP_INFER_MULTIPLIER_H
+#define ASSAY_INTERP_INFER_MULTIPLIER_H
+
+#include "interp/infer/finish.h"
+
+/* Every rule that is consistent; none where there is no such rule. */
+assay_status infer_multiplier(infer_task *t, infer_rules *out, assay_error *err);
+
+/* ---- refine.c ---- */
+/* Asks rows on which the engine's candidates part and drops those that are wrong, until no row of
+ * many that are drawn parts them. */
+assay_status infer_part_candidates(infer_engine *e, assay_error *err);
+/* The same of whole rules. */
+assay_status infer_part_rules(infer_task *t, infer_rules *rules, assay_error *err);
+
+#endif

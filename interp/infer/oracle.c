@@ -1,0 +1,249 @@
+/* The row protocol; see oracle.h. */
+#include "interp/infer/oracle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "graph/core/type.h"
+#include "graph/files/files.h"
+#include "graph/memory.h"
+#include "graph/text/npy.h"
+
+assay_status infer_oracle_open(infer_oracle *d, const infer_options *o, assay_error *err)
+{
+    const char *tmp = getenv("TMPDIR");
+    if (!tmp || *tmp != '/' || strlen(tmp) > 150 || strpbrk(tmp, " \t\n'\"\\$`;&|<>()*?[]#~!{}"))
+        tmp = "/tmp"; /* the shell reads the path */
+    *d = (infer_oracle){.o = o};
+    snprintf(d->folder, sizeof d->folder, "%.150s/assay-infer-XXXXXX", tmp);
+    if (!mkdtemp(d->folder)) {
+        d->folder[0] = '\0';
+        return assay_fail(err, ASSAY_ERR_IO, "no folder for the oracle's rows can be made in %s",
+                          tmp);
+    }
+    return ASSAY_OK;
+}
+
+void infer_oracle_close(infer_oracle *d)
+{
+    if (d->folder[0])
+        file_remove_tree(d->folder);
+    d->folder[0] = '\0';
+}
+
+/* ---- the question ---- */
+
+enum column { ACC, ZP, MULTIPLIER, SHIFT, LO, HI, IN, WEIGHT, OUT, N_COLUMNS };
+static const char *const column_names[N_COLUMNS] = {
+    "acc", "zp", "multiplier", "shift", "lo", "hi", "in_scale", "weight_scale", "out_scale"};
+
+static int64_t integer_of(const infer_row *r, enum column c)
+{
+    return c == ACC          ? r->acc
+           : c == MULTIPLIER ? r->multiplier
+           : c == ZP         ? r->zp
+           : c == SHIFT      ? r->shift
+           : c == LO         ? r->lo
+                             : r->hi;
+}
+
+static float float_of(const infer_row *r, enum column c)
+{
+    return c == IN ? r->in : c == WEIGHT ? r->weight : r->out;
+}
+
+static assay_status write_column(const infer_oracle *d, const char *folder, enum column c,
+                                 const infer_row *row, size_t n, assay_error *err)
+{
+    const bool wide = c == MULTIPLIER || (c == ACC && d->o->acc_bits > 32);
+    const size_t size = wide ? 8 : 4;
+    assay_npy a = {.type = c >= IN ? ASSAY_NPY_F4
+                           : wide  ? ASSAY_NPY_I8
+                                   : ASSAY_NPY_I4,
+                   .rank = 1,
+                   .shape = {(int64_t)n},
+                   .data = malloc(n * size)};
+    char path[300];
+    if (!a.data)
+        return assay_out_of_memory_for(err, "the oracle's rows");
+    for (size_t i = 0; i < n; i++) {
+        const int64_t v = c < IN ? integer_of(&row[i], c) : 0;
+        const int32_t narrow = (int32_t)v;
+        const float f = c < IN ? 0 : float_of(&row[i], c);
+        const void *from = c >= IN ? (const void *)&f : wide ? (const void *)&v : &narrow;
+        memcpy((char *)a.data + i * size, from, size);
+    }
+    snprintf(path, sizeof path, "%s/%s.npy", folder, column_names[c]);
+    const assay_status s = text_npy_write_file(path, &a, err);
+    free(a.data);
+    return s;
+}
+
+static assay_status write_rows(const infer_oracle *d, const char *folder, const infer_row *row,
+                               size_t n, assay_error *err)
+{
+    const bool scales = d->o->kind == INFER_SCALE;
+    assay_status s = ASSAY_OK;
+    for (int c = 0; c < N_COLUMNS && !s; c++) {
+        const bool bound = c == LO || c == HI;
+        const bool asked = bound ? row[0].bounded : c < MULTIPLIER || scales == (c >= IN);
+        if (asked)
+            s = write_column(d, folder, (enum column)c, row, n, err);
+    }
+    return s;
+}
+
+/* ---- the call ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static _Noreturn void become(const char *line)
+{
+    const int null = open("/dev/null", O_RDWR);
+    setpgid(0, 0);
+    if (null >= 0) {
+        dup2(null, 0);
+        dup2(null, 1);
+    }
+    execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+    _exit(127);
+}
+
+/* Waits for the child; all of its group is gone afterwards. */
+static assay_status wait_for(const infer_oracle *d, pid_t child, assay_error *err)
+{
+    const double end = now() + d->o->timeout;
+    struct timespec pause = {0, 200000};
+    int how = 0;
+    pid_t done;
+    while ((done = waitpid(child, &how, WNOHANG)) == 0 && now() < end) {
+        nanosleep(&pause, NULL);
+        pause.tv_nsec = pause.tv_nsec < 10000000 ? pause.tv_nsec * 2 : pause.tv_nsec;
+    }
+    kill(-child, SIGKILL);
+    if (done == 0) {
+        waitpid(child, &how, 0);
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "the oracle did not end within %g s (call %d; --timeout gives it more)",
+                          d->o->timeout, d->calls);
+    }
+    if (done == child && WIFEXITED(how) && WEXITSTATUS(how) == 0)
+        return ASSAY_OK;
+    if (done == child && WIFEXITED(how))
+        return assay_fail(err, ASSAY_ERR_INPUT, "the oracle failed: exit status %d (call %d)",
+                          WEXITSTATUS(how), d->calls);
+    return assay_fail(err, ASSAY_ERR_INPUT, "the oracle was ended by signal %d (call %d)",
+                      done == child && WIFSIGNALED(how) ? WTERMSIG(how) : 0, d->calls);
+}
+
+static assay_status call(const infer_oracle *d, const char *in, const char *out, assay_error *err)
+{
+    const size_t size = strlen(d->o->oracle) + 2 * sizeof d->folder + 64;
+    char *line = malloc(size);
+    if (!line)
+        return assay_out_of_memory_for(err, "the oracle's command");
+    snprintf(line, size, "%s %s %s", d->o->oracle, in, out);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0)
+        become(line);
+    free(line);
+    if (child < 0)
+        return assay_fail(err, ASSAY_ERR_IO, "the oracle cannot be started: %s", strerror(errno));
+    return wait_for(d, child, err);
+}
+
+/* ---- the answer ---- */
+
+static bool holds_integers(assay_npy_type t)
+{
+    return t >= ASSAY_NPY_I1 && t <= ASSAY_NPY_I8;
+}
+
+static assay_status read_array(const infer_oracle *d, const char *path, size_t n, assay_npy *a,
+                               assay_error *err)
+{
+    const char *name = file_base_name(path);
+    const assay_status s = text_npy_read_file(path, a, err);
+    if (s)
+        return assay_fail(err, ASSAY_ERR_INPUT, "the oracle's %s cannot be read (call %d)", name,
+                          d->calls);
+    if (text_npy_count(a) != n)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "the oracle's %s has %zu elements for %zu rows (call %d)", name,
+                          text_npy_count(a), n, d->calls);
+    return ASSAY_OK;
+}
+
+static assay_status take_codes(const infer_oracle *d, const assay_npy *out, const assay_npy *errors,
+                               infer_row *row, size_t n, assay_error *err)
+{
+    const uint8_t *refused = errors->data;
+    const int64_t lo = assay_elem_min(d->o->type), hi = assay_elem_max(d->o->type);
+    char elem[8];
+    if (!holds_integers(out->type))
+        return assay_fail(err, ASSAY_ERR_INPUT, "the oracle's out.npy holds %s, not integers",
+                          text_npy_type_name(out->type));
+    if (refused && errors->type != ASSAY_NPY_U1 && errors->type != ASSAY_NPY_BOOL)
+        return assay_fail(err, ASSAY_ERR_INPUT, "the oracle's errors.npy holds %s, not uint8",
+                          text_npy_type_name(errors->type));
+    for (size_t i = 0; i < n; i++) {
+        const double v = text_npy_get(out->data, out->type, i);
+        row[i].answer = INFER_REFUSED;
+        if (refused && refused[i])
+            continue;
+        if (!(v >= (double)lo && v <= (double)hi))
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "the oracle answers %.0f to row %zu of call %d, outside %s", v, i,
+                              d->calls, assay_elem_print(d->o->type, elem));
+        row[i].answer = (int64_t)v;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status read_answers(const infer_oracle *d, const char *folder, infer_row *row,
+                                 size_t n, assay_error *err)
+{
+    char path[300];
+    assay_npy out = {.data = NULL}, errors = {.data = NULL};
+    snprintf(path, sizeof path, "%s/out.npy", folder);
+    assay_status s = read_array(d, path, n, &out, err);
+    snprintf(path, sizeof path, "%s/errors.npy", folder);
+    if (!s && access(path, F_OK) == 0)
+        s = read_array(d, path, n, &errors, err);
+    if (!s)
+        s = take_codes(d, &out, &errors, row, n, err);
+    text_npy_free(&out);
+    text_npy_free(&errors);
+    return s;
+}
+
+assay_status infer_oracle_ask(infer_oracle *d, infer_row *row, size_t n, assay_error *err)
+{
+    char in[240], out[240];
+    d->calls++;
+    snprintf(in, sizeof in, "%s/in%d", d->folder, d->calls);
+    snprintf(out, sizeof out, "%s/out%d", d->folder, d->calls);
+    if (mkdir(in, 0777) || mkdir(out, 0777))
+        return assay_fail(err, ASSAY_ERR_IO, "%s: %s", in, strerror(errno));
+    assay_status s = write_rows(d, in, row, n, err);
+    if (!s)
+        s = call(d, in, out, err);
+    if (!s)
+        s = read_answers(d, out, row, n, err);
+    file_remove_tree(in);
+    file_remove_tree(out);
+    return s;
+}

@@ -1,0 +1,184 @@
+/* Rows against candidates that are not complete; see engine.h. */
+#include "interp/infer/engine.h"
+#include "schemes/apply/tail.h"
+
+static infer_placed place(const infer_rule *k, const infer_row *row)
+{
+    const assay_encoded e = {row->multiplier, row->shift, 0};
+    infer_placed p;
+    derive_place_encoded(k, &e, &p.multiplier, &p.shift, &p.pre);
+    p.has_pre = k->pre_shift != ASSAY_PRE_NONE;
+    return p;
+}
+
+/* The rounded value, before it is narrowed; the rule has no result_bits. */
+static assay_int128 value(const infer_rule *k, const infer_row *row, const infer_placed *p)
+{
+    const assay_rescale r = {.rule = k,
+                             .n = 1,
+                             .multiplier = &p->multiplier,
+                             .shift = &p->shift,
+                             .pre = p->has_pre ? &p->pre : NULL,
+                             .zero_point = row->zp};
+    return apply_rescale_value(&r, row->acc, 0);
+}
+
+assay_int128 infer_partial_value(const infer_rule *k, const infer_row *row)
+{
+    const infer_placed p = place(k, row);
+    return value(k, row, &p);
+}
+
+enum match { NO, YES, OPEN };
+
+/* What the tail makes of a rounded value. */
+static enum match code_of(const infer_engine *e, int tail, enum infer_form form, assay_int128 v,
+                          int32_t zp, int64_t *code)
+{
+    const infer_tail *t = &e->tail[tail];
+    if (form == INFER_WIDE && (v < -2 || v > 1))
+        return OPEN;
+    if (form == INFER_BIT_REFUSES && (v < -1 || v > 0)) {
+        *code = INFER_REFUSED;
+        return YES;
+    }
+    if (form != INFER_WIDE)
+        v = apply_narrow128(v, 1,
+                            form == INFER_BIT_WRAPS ? ASSAY_NARROW_WRAP : ASSAY_NARROW_SATURATE);
+    const int64_t sum = (int64_t)v + (t->before ? 0 : zp) - INFER_TAIL_LEAST;
+    if (sum < 0 || sum >= INFER_TAIL_N)
+        return OPEN;
+    *code = t->code[sum];
+    return YES;
+}
+
+bool infer_partial_answer(const infer_engine *e, const infer_candidate *c, const infer_row *row,
+                          int64_t *code)
+{
+    const infer_placed p = place(&c->rule, row);
+    return code_of(e, c->tail, c->form, value(&c->rule, row, &p), row->zp, code) == YES;
+}
+
+/* Whether one of the values may have been answered. */
+static enum match explains(const infer_engine *e, const infer_partial *p, size_t at)
+{
+    const infer_row *row = &e->row[at];
+    for (int i = 0; i < p->n; i++) {
+        const assay_int128 v = value(&p->rule[i], row, &e->placed[at]);
+        int64_t code;
+        if (code_of(e, p->tail, p->form, v, row->zp, &code) == OPEN)
+            return OPEN;
+        if (code == row->answer)
+            return YES;
+        if (row->answer == INFER_REFUSED) /* for its operand, it may be */
+            return OPEN;
+    }
+    return NO;
+}
+
+void infer_place(infer_engine *e, const infer_rule *k)
+{
+    for (size_t i = 0; i < e->n; i++)
+        e->placed[e->order[i]] = place(k, &e->row[e->order[i]]);
+}
+
+static bool is_bit(assay_int128 x)
+{
+    return x == 0 || x == -1;
+}
+
+static int bits_of(int64_t x)
+{
+    const uint64_t u = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+    return u ? 64 - __builtin_clzll(u) : 0;
+}
+
+/* Whether the operand behind the rule's pre-shift is -1 or 0, however that is rounded and whatever
+ * zero point is subtracted before: every register holds it. */
+static bool is_bit_operand(const infer_rule *k, const infer_row *row)
+{
+    static const int32_t modes[2] = {ASSAY_ROUND_FLOOR, ASSAY_ROUND_CEIL};
+    const infer_placed at = place(k, row);
+    infer_rule open = *k;
+    if (!at.has_pre)
+        return is_bit(row->acc) && (row->zp == 0 || is_bit((assay_int128)row->acc - row->zp));
+    for (int i = 0; i < 4; i++) {
+        open.pre_shift_round = modes[i & 1];
+        if (!is_bit(apply_pre_shift(&open, (assay_int128)row->acc - (i & 2 ? row->zp : 0), at.pre)))
+            return false;
+    }
+    return true;
+}
+
+void infer_select(infer_engine *e, const infer_rule *k)
+{
+    e->n_few = 0;
+    infer_place(e, k);
+    for (size_t i = 0; i < e->n; i++)
+        if (is_bit_operand(k, &e->row[e->order[i]]))
+            e->few[e->n_few++] = e->order[i];
+}
+
+/* Whether what is open makes no difference to this row. An operand of -1 or 0 that is shifted to
+ * the left by less than 32 bits is what its product would be, while no narrow product wraps. */
+static bool is_told(const infer_partial *p, const infer_placed *at)
+{
+    const int32_t product_bits = p->rule[0].product_bits;
+    const int64_t left = p->first_most - at->shift;
+    if (at->shift > p->shift_most)
+        return false;
+    return !p->left_open || left <= 0 ||
+           (left < 32 && (product_bits == 0 || bits_of(at->multiplier) + left < product_bits));
+}
+
+bool infer_partial_holds(infer_engine *e, const infer_partial *p)
+{
+    size_t *order = p->operand_open ? e->few : e->order;
+    const size_t n = p->operand_open ? e->n_few : e->n;
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = order[i];
+        if (!is_told(p, &e->placed[at]))
+            continue;
+        e->work++;
+        if (explains(e, p, at) != NO)
+            continue;
+        order[i] = order[i / 2];
+        order[i / 2] = order[0];
+        order[0] = at;
+        return false;
+    }
+    return true;
+}
+
+bool infer_keep_holds(const infer_engine *e, const infer_rule *k)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        const infer_row *row = &e->row[e->order[i]];
+        bool explained = row->answer == INFER_REFUSED || place(k, row).multiplier != 0;
+        for (int tail = 0; tail < e->n_tails && !explained; tail++) {
+            int64_t code;
+            explained =
+                code_of(e, tail, INFER_WIDE, 0, row->zp, &code) == OPEN || code == row->answer;
+        }
+        if (!explained)
+            return false;
+    }
+    return true;
+}
+
+static void set_steps(infer_rule *k, int32_t mode)
+{
+    for (int i = 0; i < k->round.n; i++)
+        k->round.step[i].mode = mode;
+}
+
+void infer_partial_start(infer_partial *p, const infer_candidate *c, bool steps_open)
+{
+    *p = (infer_partial){.tail = c->tail, .form = c->form, .shift_most = INT64_MAX};
+    p->rule[p->n++] = c->rule;
+    if (!steps_open)
+        return;
+    set_steps(&p->rule[0], ASSAY_ROUND_FLOOR);
+    p->rule[p->n] = c->rule;
+    set_steps(&p->rule[p->n++], ASSAY_ROUND_CEIL);
+}

@@ -1,0 +1,138 @@
+/* The stages before the rounding: multiplier, pre-shift, operand, left shift, product. See
+ * engine.h. */
+#include "interp/infer/reach.h"
+
+/* Bits that hold every operand behind a pre-shift. */
+static int operand_reach(const infer_engine *e, const infer_rule *k)
+{
+    const int bits = e->t->o->acc_bits + 2; /* a zero point subtracted, a pre-shift rounded up */
+    if (k->pre_shift == ASSAY_PRE_REST)
+        return bits > 32 ? bits : 32;
+    return k->pre_shift == ASSAY_PRE_FIXED && bits - k->pre_shift_bits > 2
+               ? bits - k->pre_shift_bits
+           : k->pre_shift == ASSAY_PRE_FIXED ? 2
+                                             : bits;
+}
+
+/* Bits that hold every product. */
+static int product_reach(const infer_engine *e, const infer_rule *k)
+{
+    const int x = operand_reach(e, k);
+    return (k->left_shift == ASSAY_LEFT_PRODUCT || x > 32 ? x : 32) + e->multiplier_bits + 1;
+}
+
+static int least_of(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static void try_operands(infer_engine *e, infer_candidate *c)
+{
+    const int most = least_of(63, operand_reach(e, &c->rule) - 1);
+    infer_partial p;
+    for (int bits = 0; bits <= most && !infer_stop(e); bits++) {
+        c->rule.operand_bits = bits;
+        infer_partial_start(&p, c, true);
+        if (infer_partial_holds(e, &p) && !infer_is_idle_open(e, &c->rule) &&
+            infer_partial_ends(e, &p))
+            infer_push(e, c);
+    }
+    c->rule.operand_bits = 0;
+}
+
+static void try_left(infer_engine *e, infer_candidate *c, int32_t how, int32_t first)
+{
+    infer_partial p;
+    c->rule.left_shift = how;
+    if (c->rule.pre_shift != ASSAY_PRE_REST)
+        c->rule.round = (assay_steps){.n = first > 0 ? 2 : 1, .step = {{first, 0}}};
+    infer_partial_start(&p, c, true);
+    p.operand_open = true;
+    if (infer_partial_holds(e, &p) && !infer_is_idle_open(e, &c->rule))
+        try_operands(e, c);
+}
+
+/* Left shifts of the operand by first steps that some row is short of. */
+static void try_lefts(infer_engine *e, infer_candidate *c, int32_t most)
+{
+    const int32_t pre = c->rule.pre_shift == ASSAY_PRE_FIXED ? c->rule.pre_shift_bits : 0;
+    const int32_t drop = c->rule.reduced_bits ? c->rule.multiplier_bits - c->rule.reduced_bits : 0;
+    const int32_t halved = c->rule.reduced_bits > 0; /* a reduced multiplier may be */
+    const int32_t least = e->shift_lo - drop - halved - pre;
+    try_left(e, c, ASSAY_LEFT_PRODUCT, 0);
+    if (c->rule.pre_shift == ASSAY_PRE_REST || e->shift_lo < -31)
+        return;
+    for (int32_t first = least < 0 ? 0 : least + 1; first <= most && !infer_stop(e); first++) {
+        try_left(e, c, ASSAY_LEFT_WRAP, first);
+        try_left(e, c, ASSAY_LEFT_SATURATE, first);
+    }
+}
+
+static void try_products(infer_engine *e, infer_candidate *c)
+{
+    const int32_t first_most = least_of(63, e->shift_lo + 31);
+    infer_partial p;
+    c->rule.left_shift = ASSAY_LEFT_WRAP; /* whose reach is the greater */
+    const int most = least_of(64, product_reach(e, &c->rule));
+    c->rule.left_shift = ASSAY_LEFT_PRODUCT;
+    for (int bits = 0; bits <= most && !infer_stop(e); bits++) {
+        c->rule.product_bits = bits;
+        if (c->rule.pre_shift != ASSAY_PRE_REST)
+            c->rule.round = (assay_steps){.n = 1, .step = {{0, 0}}};
+        infer_partial_start(&p, c, true);
+        p.operand_open = true;
+        p.left_open = c->rule.pre_shift != ASSAY_PRE_REST && first_most >= 0;
+        p.first_most = first_most;
+        if (infer_partial_holds(e, &p))
+            try_lefts(e, c, first_most);
+        c->rule.left_shift = ASSAY_LEFT_PRODUCT;
+    }
+    c->rule.product_bits = 0;
+}
+
+/* A pre-shift and a way to keep the multiplier: with each rounding, tail and form. */
+static void try_forms(infer_engine *e, const infer_candidate *with)
+{
+    const bool rounds = with->rule.pre_shift != ASSAY_PRE_NONE;
+    infer_select(e, &with->rule);
+    for (int32_t mode = 0; mode < (rounds ? ASSAY_ROUND_COUNT : 1); mode++)
+        for (int tail = 0; tail < e->n_tails; tail++)
+            for (int form = 0; form < INFER_FORMS; form++) {
+                infer_candidate c = *with;
+                c.tail = tail;
+                c.form = (enum infer_form)form;
+                c.rule.zero_point = e->tail[tail].before ? ASSAY_STAGE_BEFORE : ASSAY_STAGE_AFTER;
+                c.rule.pre_shift_round = rounds ? mode : ASSAY_ROUND_FLOOR;
+                try_products(e, &c);
+            }
+}
+
+static void try_pre_shifts(infer_engine *e, infer_candidate *c)
+{
+    try_forms(e, c);
+    c->rule.pre_shift = ASSAY_PRE_FIXED;
+    for (int32_t bits = 1; bits <= 31; bits++) {
+        c->rule.pre_shift_bits = bits;
+        try_forms(e, c);
+    }
+    c->rule.pre_shift_bits = 0;
+    c->rule.pre_shift = ASSAY_PRE_REST;
+    for (int32_t bits = 1; bits <= 63; bits++) {
+        c->rule.round = (assay_steps){.n = 1, .step = {{bits, 0}}};
+        try_forms(e, c);
+    }
+}
+
+void infer_find_prefixes(infer_engine *e)
+{
+    e->work = 0;
+    for (size_t i = 0; i < e->n_keep && !infer_stop(e); i++) {
+        infer_candidate c = {.tail = 0};
+        infer_plain_rule(&c.rule);
+        c.rule.multiplier_bits = e->keep[i].bits;
+        c.rule.reduced_bits = e->keep[i].reduced_bits;
+        c.rule.reduced_overflow = e->keep[i].reduced_overflow;
+        if (infer_keep_holds(e, &c.rule))
+            try_pre_shifts(e, &c);
+    }
+}

@@ -1,0 +1,27 @@
+/* Fields that are idle, by what can reach them: reach.c says why. */
+#ifndef ASSAY_INTERP_INFER_REACH_H
+#define ASSAY_INTERP_INFER_REACH_H
+
+#include "interp/infer/engine.h"
+
+typedef struct infer_span {
+    assay_int128 lo, hi;
+} infer_span;
+
+typedef struct infer_reach {
+    infer_span input, operand,
+        product;       /* accumulator, multiplicand, product: before each narrows */
+    infer_span lifted; /* an operand shifted to the left, before 32 bits */
+    infer_span value;  /* the rounded value, before it is narrowed */
+} infer_reach;
+
+/* What rows of the domain can bring into the registers of a rule: no less than they can. */
+infer_reach infer_reach_of(const infer_engine *e, const infer_rule *k);
+/* Whether result_bits or sum_bits do nothing that another rule with fewer fields does not. */
+bool infer_is_idle(const infer_options *o, const infer_rule *k, const infer_reach *r);
+/* The same of input_bits, input_shift_range, operand_bits, left_shift and product_bits. */
+bool infer_is_idle_before(const infer_engine *e, const infer_rule *k, const infer_reach *r);
+/* ... of a rule whose refusals are open. */
+bool infer_is_idle_open(const infer_engine *e, const infer_rule *k);
+
+#endif

@@ -1,0 +1,250 @@
+/* The findings as a scheme file, text and JSON; see infer.h. */
+#include <string.h>
+
+#include "graph/core/type.h"
+#include "graph/memory.h"
+#include "interp/infer/task.h"
+#include "interp/page/json.h"
+
+static const char *const verdicts[] = {"class", "none"};
+/* Fields that rows of a kind cannot show. */
+static const char *const unseen_multiplier[] = {"scale",
+                                                "encoding",
+                                                "multiplier_round",
+                                                "multiplier_renormalise",
+                                                "common_shift",
+                                                "below_shift_min",
+                                                "beyond_shift_max",
+                                                "denormal_round",
+                                                "exponent_by_log",
+                                                "negative_scale",
+                                                "zero_shift",
+                                                "shift_sign",
+                                                NULL};
+static const char *const unseen_scale[] = {"common_shift", "shift_sign", NULL};
+
+static const char *const *unseen(const infer_options *o)
+{
+    return o->kind == INFER_MULTIPLIER ? unseen_multiplier : unseen_scale;
+}
+
+/* ---- the scheme file ---- */
+
+void infer_print_scheme(FILE *f, const infer_options *o, const infer_result *r)
+{
+    assay_record rec, plain;
+    size_t n;
+    const assay_field *fields = assay_record_fields(&n);
+    const char *section = "";
+    infer_record_of(&r->found, o->type, o->acc_bits, &rec);
+    assay_record_default(&plain);
+    fprintf(f, "scheme: found\ndescription: %s of assay infer, from %zu rows\n",
+            r->verdict == INFER_NONE ? "the nearest" : "a record", r->rows);
+    for (size_t i = 0; i < n; i++) {
+        char value[128];
+        const assay_field_value v = assay_record_get(&rec, &fields[i]);
+        const bool shift_sign =
+            strcmp(fields[i].name, "shift_sign") == 0 && o->kind == INFER_MULTIPLIER;
+        if (!shift_sign && assay_field_equal(&fields[i], v, assay_record_get(&plain, &fields[i])))
+            continue;
+        if (strcmp(section, fields[i].section) != 0)
+            fprintf(f, "%s:\n", section = fields[i].section);
+        assay_field_print(&fields[i], v, value, sizeof value);
+        fprintf(f, "  %s: %s\n", fields[i].name, value);
+    }
+}
+
+/* ---- values of a field among what is left ---- */
+
+#define MOST_VALUES 80
+
+typedef struct values {
+    char text[MOST_VALUES][64];
+    int n;
+} values;
+
+static void values_of(const infer_options *o, const infer_result *r, const assay_field *f,
+                      values *out)
+{
+    assay_record rec;
+    out->n = 0;
+    infer_record_of(&r->found, o->type, o->acc_bits, &rec);
+    for (size_t i = 0; i < r->n_left && out->n < MOST_VALUES; i++) {
+        char text[64];
+        int k = 0;
+        rec.rescale = r->left[i];
+        assay_field_print(f, assay_record_get(&rec, f), text, sizeof text);
+        while (k < out->n && strcmp(out->text[k], text) != 0)
+            k++;
+        if (k == out->n)
+            memcpy(out->text[out->n++], text, sizeof text);
+    }
+}
+
+static bool is_rescale(const assay_field *f)
+{
+    return strcmp(f->section, "rescale") == 0;
+}
+
+/* ---- text ---- */
+
+static void print_code(FILE *f, int64_t code)
+{
+    if (code == INT64_MIN)
+        fprintf(f, "refused");
+    else
+        fprintf(f, "%lld", (long long)code);
+}
+
+static void print_open(FILE *f, const infer_options *o, const infer_result *r)
+{
+    size_t n;
+    const assay_field *fields = assay_record_fields(&n);
+    static values v;
+    fprintf(f, "  open, of %zu records that agree with every row:\n", r->n_left);
+    for (size_t i = 0; i < n; i++) {
+        if (!is_rescale(&fields[i]))
+            continue;
+        values_of(o, r, &fields[i], &v);
+        if (v.n < 2)
+            continue;
+        fprintf(f, "    %-24s", fields[i].name);
+        for (int k = 0; k < v.n && k < 6; k++)
+            fprintf(f, "%s %s", k ? "," : "", v.text[k]);
+        fprintf(f, v.n > 6 ? ", ... (%d)\n" : "\n", v.n);
+    }
+}
+
+static void print_domain(FILE *f, const infer_options *o, const infer_result *r)
+{
+    char elem[8];
+    fprintf(f, "  domain: accumulators of %d bits, zero points of %s", o->acc_bits,
+            assay_elem_print(o->type, elem));
+    if (o->kind == INFER_MULTIPLIER)
+        fprintf(f, ", multipliers %lld..%lld, right shifts %d..%d", (long long)r->multiplier_lo,
+                (long long)r->multiplier_hi, r->shift_lo, r->shift_hi);
+    else
+        fprintf(f, ", scales that the device does not refuse");
+    fprintf(f, "\n  unobservable by these rows:");
+    for (int i = 0; unseen(o)[i]; i++)
+        fprintf(f, " %s", unseen(o)[i]);
+    fprintf(f, "\n");
+}
+
+static void print_none(FILE *f, const infer_result *r)
+{
+    fprintf(f, "  no record gives these answers; the nearest is contradicted by %zu rows:\n",
+            r->n_against);
+    for (size_t i = 0; i < r->n_against && i < INFER_FIRST_ROWS; i++) {
+        fprintf(f, "    %s: device ", r->against[i].row);
+        print_code(f, r->against[i].device);
+        fprintf(f, ", record ");
+        print_code(f, r->against[i].record);
+        fprintf(f, "\n");
+    }
+}
+
+void infer_print_report(FILE *f, const infer_options *o, const infer_result *r, const char *path)
+{
+    for (int i = 0; i < r->n_presets; i++)
+        fprintf(f, "%s%s", i ? ", " : "this is ", r->preset[i]);
+    if (r->n_presets > 0)
+        fprintf(f, " (presets that agree with every row)\n");
+    fprintf(f, "%s, from %zu rows\n", verdicts[r->verdict], r->rows);
+    if (r->verdict == INFER_NONE)
+        print_none(f, r);
+    if (r->verdict == INFER_CLASS)
+        print_open(f, o, r);
+    if (r->verdict == INFER_CLASS && !r->complete)
+        fprintf(f, "    and more: too many records agree to keep them all\n");
+    print_domain(f, o, r);
+    if (r->note[0])
+        fprintf(f, "  note: %s\n", r->note);
+    if (path)
+        fprintf(f, "  %s\n", path);
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_open(const infer_options *o, const infer_result *r)
+{
+    size_t n;
+    const assay_field *fields = assay_record_fields(&n);
+    json_t *open = json_object();
+    static values v;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_rescale(&fields[i]))
+            continue;
+        values_of(o, r, &fields[i], &v);
+        if (v.n < 2)
+            continue;
+        json_t *list = json_array();
+        for (int k = 0; k < v.n; k++)
+            json_array_append_new(list, json_string(v.text[k]));
+        json_object_set_new(open, fields[i].name, list);
+    }
+    return open;
+}
+
+static json_t *json_texts(const char *const *text, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n && text[i]; i++)
+        json_array_append_new(list, json_string(text[i]));
+    return list;
+}
+
+static json_t *json_domain(const infer_options *o, const infer_result *r)
+{
+    char elem[8];
+    json_t *d = json_object();
+    json_object_set_new(d, "type", json_string(assay_elem_print(o->type, elem)));
+    json_object_set_new(d, "acc_bits", json_integer(o->acc_bits));
+    json_object_set_new(d, "zero_point",
+                        json_pack("[I,I]", (json_int_t)assay_elem_min(o->type),
+                                  (json_int_t)assay_elem_max(o->type)));
+    if (o->kind == INFER_SCALE)
+        return d;
+    json_object_set_new(
+        d, "multiplier",
+        json_pack("[I,I]", (json_int_t)r->multiplier_lo, (json_int_t)r->multiplier_hi));
+    json_object_set_new(d, "shift", json_pack("[i,i]", r->shift_lo, r->shift_hi));
+    return d;
+}
+
+static json_t *json_code(int64_t code)
+{
+    return code == INT64_MIN ? json_string("refused") : json_integer(code);
+}
+
+static json_t *json_against(const infer_result *r)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < r->n_against && i < INFER_FIRST_ROWS; i++)
+        json_array_append_new(list, json_pack("{s:s,s:o,s:o}", "row", r->against[i].row, "device",
+                                              json_code(r->against[i].device), "record",
+                                              json_code(r->against[i].record)));
+    return list;
+}
+
+assay_status infer_write_json(const char *file, const infer_options *o, const infer_result *r,
+                              const char *path, assay_error *err)
+{
+    json_t *j = json_object();
+    json_object_set_new(j, "verdict", json_string(verdicts[r->verdict]));
+    json_object_set_new(j, "presets", json_texts(r->preset, (size_t)r->n_presets));
+    json_object_set_new(j, "found", path ? json_string(path) : json_null());
+    json_object_set_new(j, "open", json_open(o, r));
+    json_object_set_new(j, "unobservable", json_texts(unseen(o), SIZE_MAX));
+    json_object_set_new(j, "domain", json_domain(o, r));
+    json_object_set_new(j, "rows", json_integer((json_int_t)r->rows));
+    json_object_set_new(j, "complete", json_boolean(r->complete));
+    json_object_set_new(j, "contradicted", json_integer((json_int_t)r->n_against));
+    json_object_set_new(j, "contradictions", json_against(r));
+    if (r->note[0])
+        json_object_set_new(j, "note", json_string(r->note));
+    const assay_status s =
+        j ? page_json_write(file, j, err) : assay_out_of_memory_for(err, "%s", file);
+    json_decref(j);
+    return s;
+}

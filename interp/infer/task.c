@@ -1,0 +1,116 @@
+/* Asking within the budget; see task.h. */
+#include "interp/infer/task.h"
+
+#include <string.h>
+
+#include "graph/memory.h"
+
+#define REPEATED 4    /* old rows in each call */
+#define A_CALL   4096 /* rows of a call */
+
+assay_status infer_task_open(infer_task *t, const infer_options *o, assay_error *err)
+{
+    memset(t, 0, sizeof *t);
+    t->o = o;
+    t->random.state = 20261123;
+    t->complete = true;
+    t->multiplier_lo = o->multiplier_lo;
+    t->multiplier_hi = o->multiplier_hi;
+    t->shift_lo = o->shift_lo;
+    t->shift_hi = o->shift_hi;
+    t->log.type = t->next.type = o->type;
+    return infer_oracle_open(&t->device, o, err);
+}
+
+void infer_task_close(infer_task *t)
+{
+    infer_oracle_close(&t->device);
+    infer_rows_free(&t->log);
+    infer_rows_free(&t->next);
+}
+
+size_t infer_left(const infer_task *t)
+{
+    return t->o->budget - t->spent;
+}
+
+bool infer_in_window(const infer_task *t, const infer_row *row)
+{
+    return row->multiplier >= t->multiplier_lo && row->multiplier <= t->multiplier_hi &&
+           row->shift >= t->shift_lo && row->shift <= t->shift_hi;
+}
+
+/* Old rows of the same form behind the n new ones; how many there are. */
+static size_t repeat_some(infer_task *t, infer_row *row, size_t n, size_t room)
+{
+    size_t added = 0;
+    for (int tries = 0; t->log.n > 0 && added < room && tries < 8 * REPEATED; tries++) {
+        const size_t i = (size_t)infer_between(&t->random, 0, (int64_t)t->log.n - 1);
+        if (t->log.row[i].bounded == row[0].bounded)
+            row[n + added++] = t->log.row[i];
+    }
+    return added;
+}
+
+static assay_status differs(const infer_row *a, int64_t first, assay_error *err)
+{
+    char x[24] = "refused", y[24] = "refused";
+    if (first != INFER_REFUSED)
+        snprintf(x, sizeof x, "%lld", (long long)first);
+    if (a->answer != INFER_REFUSED)
+        snprintf(y, sizeof y, "%lld", (long long)a->answer);
+    return assay_fail(err, ASSAY_ERR_INPUT,
+                      "the oracle answers differently to the same row: acc %lld, zero point %d, "
+                      "once %s and once %s",
+                      (long long)a->acc, a->zp, x, y);
+}
+
+static assay_status ask_some(infer_task *t, const infer_row *rows, size_t n, assay_error *err)
+{
+    static infer_row row[A_CALL + REPEATED];
+    int64_t first[REPEATED];
+    size_t room = infer_left(t) > n ? infer_left(t) - n : 0;
+    memcpy(row, rows, n * sizeof *row);
+    const size_t again = repeat_some(t, row, n, room < REPEATED ? room : REPEATED);
+    for (size_t i = 0; i < again; i++)
+        first[i] = row[n + i].answer;
+    const assay_status s = infer_oracle_ask(&t->device, row, n + again, err);
+    if (s)
+        return s;
+    t->spent += n + again;
+    for (size_t i = 0; i < again; i++)
+        if (row[n + i].answer != first[i])
+            return differs(&row[n + i], first[i], err);
+    return infer_rows_keep(&t->log, row, n) ? ASSAY_OK
+                                            : assay_out_of_memory_for(err, "the rows' answers");
+}
+
+/* Those of `next` that are bounded, or those that are not. */
+static assay_status ask_form(infer_task *t, bool bounded, assay_error *err)
+{
+    static infer_row row[A_CALL];
+    assay_status s = ASSAY_OK;
+    for (size_t i = 0; i < t->next.n && !s;) {
+        size_t n = 0;
+        const size_t most = infer_left(t) < A_CALL ? infer_left(t) : A_CALL;
+        for (; i < t->next.n && n < most; i++)
+            if (t->next.row[i].bounded == bounded)
+                row[n++] = t->next.row[i];
+        if (most == 0) {
+            t->exhausted = true;
+            return ASSAY_OK;
+        }
+        if (n > 0)
+            s = ask_some(t, row, n, err);
+    }
+    return s;
+}
+
+assay_status infer_ask(infer_task *t, assay_error *err)
+{
+    assay_status s = ask_form(t, false, err);
+    if (!s)
+        s = ask_form(t, true, err);
+    infer_rows_clear(&t->next);
+    return s;
+}

@@ -1,0 +1,55 @@
+/* One inference on its way: the device, what was asked, and what a rule would have answered. */
+#ifndef ASSAY_INTERP_INFER_TASK_H
+#define ASSAY_INTERP_INFER_TASK_H
+
+#include "interp/infer/oracle.h"
+#include "schemes/rescale/single.h"
+
+typedef assay_rule_rescale infer_rule;
+
+typedef struct infer_task {
+    const infer_options *o;
+    infer_oracle device;
+    infer_rows log;  /* rows that were answered */
+    infer_rows next; /* rows to ask; what was ever among them is not added again */
+    infer_random random;
+    size_t spent;
+    bool exhausted; /* the budget ended before the questions */
+    bool complete;  /* no list was cut short: every consistent rule is kept */
+    /* multipliers and shifts that the device takes; kind scale: of the rows as they are encoded */
+    int64_t multiplier_lo, multiplier_hi;
+    int32_t shift_lo, shift_hi;
+    char note[256];
+} infer_task;
+
+assay_status infer_task_open(infer_task *t, const infer_options *o, assay_error *err);
+void infer_task_close(infer_task *t);
+size_t infer_left(const infer_task *t);
+/* Whether the row's multiplier and shift are ones that the device takes. */
+bool infer_in_window(const infer_task *t, const infer_row *row);
+/* Asks what is in `next`, as far as the budget goes, and some old rows again. */
+assay_status infer_ask(infer_task *t, assay_error *err);
+
+/* ---- what a rule answers (eval.c) ---- */
+
+/* `o` points into itself: not to be copied. */
+typedef struct infer_model {
+    assay_single o;
+    assay_batch b;
+    assay_record record;
+    bool scales;
+} infer_model;
+
+/* The default rule, every field that rows of the kind can show at the value that does least. */
+void infer_plain_rule(infer_rule *k);
+/* A whole record around a rule, for codes of this type. */
+void infer_record_of(const infer_rule *k, assay_elem type, int acc_bits, assay_record *rec);
+void infer_model_start(infer_model *m, const infer_rule *k, const infer_options *o);
+/* Another rule of the same options. */
+void infer_model_set(infer_model *m, const infer_rule *k);
+/* The code, or INFER_REFUSED. */
+int64_t infer_answer(infer_model *m, const infer_row *row);
+/* Rows of the log that contradict the rule, at most `most` of them counted. */
+size_t infer_against(const infer_task *t, const infer_rule *k, size_t most);
+
+#endif

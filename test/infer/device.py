@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""A device behind the row protocol: the rescale of a record, by the model of test/exact, which shares no code with ours.
+
+  device.py RULE.json TYPE [FAULT] IN_DIR OUT_DIR
+
+RULE.json: fields of the section `rescale` (the others have the defaults of record.def); TYPE: i8, u8, i16.
+FAULT: `stuck BIT`, a bit of the codes that is always 1; `zp ZERO`, one zero point is read as another; `exit`, `hang`,
+`length`, `type`, `range`, `moody`: what is no answer."""
+import json
+import os
+import random
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "exact"))
+import npy
+import records
+import rescale
+from numbers_exact import Refused
+
+TYPES = {"i8": (8, True, "int8"), "u8": (8, False, "uint8"), "i16": (16, True, "int16")}
+DEFINITION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "schemes", "record", "record.def")
+
+
+def given(rule, multiplier, shift):
+    """A multiplier and a total right shift that are given: what registers do not hold is refused."""
+    most = 1 if rule["encoding"] == "shift" else 1 << rule["multiplier_bits"]
+    steps = rule["round"]
+    first = steps[0][0] if len(steps) > 1 else 0
+    if abs(multiplier) > most or not rule["shift_min"] <= shift <= rule["shift_max"]:
+        raise Refused("outside the registers")
+    if rule["left_shift"] != "product" and first - shift > 31:
+        raise Refused("more than 32 bits to the left")
+    sign = -1 if multiplier < 0 else 1
+    scale = rescale.reduce(rule, abs(multiplier), shift) if rule["encoding"] == "multiplier" else rescale.Scale(abs(multiplier), shift)
+    return rescale.Scale(sign * scale.multiplier, scale.shift)
+
+
+def column(folder, name):
+    path = os.path.join(folder, name + ".npy")
+    return npy.load(path)[2] if os.path.exists(path) else None
+
+
+class Device:
+    def __init__(self, rule, kind):
+        definition = records.read_definition(DEFINITION)
+        self.rule = {name: field.default for name, field in definition["rescale"].items()}
+        self.rule["round"] = records.parse_steps("31 half-up, half-away")
+        self.rule.update(rule)
+        self.rule["round"] = [tuple(step) for step in self.rule["round"]]
+        self.kind = kind
+        self.scales = {}
+
+    def scale(self, key):
+        if key not in self.scales:
+            try:
+                self.scales[key] = given(self.rule, *key)
+            except Refused:
+                self.scales[key] = None
+        return self.scales[key]
+
+    def one(self, acc, zero, key, bounds):
+        """The code, or None."""
+        scale = self.scale(key)
+        if scale is None:
+            return None
+        try:
+            return rescale.apply(self.rule, scale, acc, zero, bounds, self.kind[:2])
+        except Refused:
+            return None
+
+    def rows(self, folder):
+        acc, zero = column(folder, "acc"), column(folder, "zp")
+        keys = list(zip(column(folder, "multiplier"), column(folder, "shift")))
+        lo, hi = column(folder, "lo"), column(folder, "hi")
+        bounds = list(zip(lo, hi)) if lo else [None] * len(acc)
+        return [self.one(*row) for row in zip(acc, zero, keys, bounds)]
+
+
+def faulty(codes, fault, kind):
+    if not fault:
+        return codes
+    if fault[0] == "stuck":
+        bit = 1 << int(fault[1])
+        return [c if c is None else c | bit for c in codes]
+    if fault[0] == "exit":
+        sys.exit(3)
+    if fault[0] == "hang":
+        time.sleep(60)
+    if fault[0] == "length":
+        return codes[1:]
+    if fault[0] == "moody":
+        return [c if c is None else max(0, min(100, c + random.randint(0, 1))) for c in codes]
+    return codes
+
+
+def main():
+    name, kind = sys.argv[1], TYPES[sys.argv[2]]
+    fault, (source, target) = sys.argv[3:-2], sys.argv[-2:]
+    with open(name, encoding="utf-8") as f:
+        device = Device(json.load(f), kind)
+    codes = faulty(device.rows(source), fault, kind)
+    out = "float32" if fault[:1] == ["type"] else "int32" if fault[:1] == ["range"] else kind[2]
+    plain = [0 if c is None else c + 70000 if fault[:1] == ["range"] else float(c) if out == "float32" else c for c in codes]
+    npy.save(os.path.join(target, "out.npy"), out, [len(codes)], plain)
+    npy.save(os.path.join(target, "errors.npy"), "uint8", [len(codes)], [int(c is None) for c in codes])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""assay infer against devices that are known: presets are found again, faults are none, what is no answer is said.
+
+  infer.py ASSAY [all]        TAP; all: every preset that has a multiplier
+
+The devices are the model of test/exact (device.py); the presets' rules stand here as their targets' code has them."""
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import sweep
+
+PRODUCT = {"left_shift": "product"}
+UP, AWAY, DOUBLE = [[None, "half-up"]], [[None, "half-away"]], [[31, "half-up"], [None, "half-away"]]
+BARE = {"sum_bits": 0, **PRODUCT}
+# preset: type, the fields that are not the record's defaults, further options
+PRESETS = {
+    "tflite": ("i8", {"left_shift": "wrap", "round": DOUBLE}),
+    "tflite-single": ("i8", {**PRODUCT, "shift_min": 1, "round": UP, "result_bits": 32, "result_overflow": "wrap"}),
+    "vta": ("i8", {"encoding": "shift", "shift_min": -31, "shift_max": 31, "left_shift": "wrap", "round": [[None, "floor"]], "sum_bits": 0, "store": "wrap"}),
+    "npu16": ("i8", {**BARE, "multiplier_bits": 16, "shift_min": 0, "shift_max": 63, "round": UP}),
+    "nvdla": ("i8", {**BARE, "multiplier_bits": 15, "shift_min": 0, "shift_max": 63, "round": AWAY, "result_bits": 17, "zero_point": "before"}),
+    "xnnpack-qu8-arm": ("u8", {**BARE, "multiplier_bits": 24, "shift_min": 16, "shift_max": 56, "round": UP, "result_bits": 32, "result_overflow": "wrap"}),
+    "gemmlowp": ("u8", {"shift_max": 1100, "left_shift": "saturate", "round": DOUBLE}),
+    "ethos-u": ("i8", {**PRODUCT, "shift_min": 0, "shift_max": 63, "round": DOUBLE}),
+    "qnnpack": ("u8", {**BARE, "shift_min": 31, "round": DOUBLE}),
+    "fbgemm-fixed": ("u8", {**BARE, "shift_min": 0, "shift_max": 63, "round": UP}),
+    "tosa-single": ("i8", {**PRODUCT, "shift_min": 2, "round": UP, "result_bits": 32, "result_overflow": "refuse", "sum_overflow": "refuse", "input_shift_range": True}),
+    "tosa-double": ("i8", {**PRODUCT, "shift_min": 2, "round": DOUBLE, "result_bits": 32, "result_overflow": "refuse", "sum_overflow": "refuse", "input_shift_range": True}),
+    "tvm-qnn-upward": ("i8", {**BARE, "shift_max": 126, "round": UP}),
+    "tvm-qnn-tonearest": ("i8", {**BARE, "shift_max": 126, "round": AWAY}),
+    "xnnpack-qu8-rndnu16": ("u8", {"multiplier_bits": 24, "shift_min": 16, "shift_max": 56, "reduced_bits": 15, "reduced_overflow": "renormalise", "pre_shift": "rest",
+                                   "pre_shift_round": "half-up", "operand_bits": 16, **PRODUCT, "round": [[15, "half-up"]], "sum_bits": 16, "sum_overflow": "saturate"}),
+    "tflite-int16x8": ("i16", {"reduced_bits": 15, **PRODUCT, "round": UP, "result_bits": 32, "result_overflow": "wrap"}, "--acc-bits", "48"),
+    "max78000": ("i8", {**BARE, "encoding": "shift", "round": UP}),
+}
+QUICK = ["tflite", "vta"]
+TROUBLE = {"exit": "exit status 3", "length": "elements for", "type": "not integers", "range": "outside i8", "moody": "answers differently"}
+
+
+class Tap:
+    def __init__(self):
+        self.count = 0
+
+    def check(self, name, good, said=""):
+        self.count += 1
+        print("%s %d - %s" % ("ok" if good else "not ok", self.count, name), flush=True)
+        if not good:
+            print("\n".join("# " + line for line in str(said).splitlines()))
+
+
+def check_preset(tap, assay, folder, name):
+    kind, rule, *more = PRESETS[name]
+    verdict, wrong = sweep.judge(random.Random(name), assay, folder, rule, kind, more=more)
+    with open(os.path.join(folder, "report.json"), encoding="utf-8") as f:
+        report = json.load(f)
+    said = json.dumps(report)
+    tap.check("%s: %s, %d rows" % (name, verdict, report["rows"]), not wrong and verdict.startswith("class") and name in report["presets"] and report["rows"] <= 20000, wrong + said)
+    done = subprocess.run([assay, "scheme", "check", os.path.join(folder, "found.yaml")], capture_output=True, text=True)
+    tap.check("%s: what is found is a scheme" % name, done.returncode == 0, done.stdout + done.stderr)
+
+
+def check_faults(tap, assay, folder):
+    rule, kind = {**BARE, "round": UP, "shift_min": 0}, "i8"
+    window = ["--multiplier", "0:65535", "--shift", "0:40"]
+    status, report, said = sweep.ask(assay, folder, rule, kind, window, "stuck 3")
+    good = status == 1 and report["verdict"] == "none" and report["contradicted"] > 0 and report["contradictions"]
+    tap.check("a stuck bit is none, with rows", good, said)
+    status, report, said = sweep.ask(assay, folder, rule, kind, window + ["--budget", "40"])
+    tap.check("a budget of few rows is kept, and leaves much open", status == 1 and report["verdict"] == "class" and report["rows"] <= 40 and report["open"], said)
+    for fault, words in TROUBLE.items():
+        status, report, said = sweep.ask(assay, folder, rule, kind, window, fault)
+        tap.check("an oracle's fault: " + fault, status == 2 and words in said and said.count("\n") == 1, said)
+    status, report, said = sweep.ask(assay, folder, rule, kind, window + ["--timeout", "0.5"], "hang")
+    tap.check("an oracle that hangs", status == 2 and "did not end" in said and said.count("\n") == 1, said)
+    status, report, said = sweep.ask(assay, folder, {**rule, "shift_min": 50}, kind, window)
+    tap.check("a device that refuses all", status == 2 and "refuses every row" in said and said.count("\n") == 1, said)
+
+
+def check_arguments(tap, assay):
+    for name, more in [("no oracle", []), ("a kind", ["--oracle", "true", "--kind", "x", "--type", "i8"]), ("a type", ["--oracle", "true", "--kind", "multiplier", "--type", "i9"]),
+                       ("a range", ["--oracle", "true", "--kind", "multiplier", "--type", "i8", "--shift", "3:1"])]:
+        done = subprocess.run([assay, "infer", *more], capture_output=True, text=True)
+        tap.check("bad arguments: " + name, done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr)
+
+
+def main():
+    assay, folder, tap = os.path.abspath(sys.argv[1]), tempfile.mkdtemp(), Tap()
+    everything = sys.argv[2:] == ["all"]
+    check_arguments(tap, assay)
+    check_faults(tap, assay, folder)
+    for name in PRESETS if everything else QUICK:
+        check_preset(tap, assay, folder, name)
+    print("1..%d" % tap.count)
+    shutil.rmtree(folder)
+
+
+main()

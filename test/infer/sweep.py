@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""assay infer asks devices with random records: each is found, or another that agrees with every row asked.
+
+  sweep.py ASSAY [SEED [COUNT]]        TAP; each device a line behind the last, with what is needed to see it again
+
+The device and the comparison of what was found are the model of test/exact, which shares no code with ours."""
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "exact")]
+import device
+import records
+from numbers_exact import MODES, signed_range
+
+WAYS = ["wrap", "saturate", "refuse"]
+
+
+def some(rng, chance, drawn, otherwise):
+    return drawn if rng.random() < chance else otherwise
+
+
+def draw_rounds(rng):
+    n = rng.choice([1, 1, 1, 2, 2, 3])
+    return [[rng.choice([rng.randint(1, 31), 15, 31]), rng.choice(MODES)] for _ in range(n - 1)] + [[None, rng.choice(MODES)]]
+
+
+def draw_multiplier(rng):
+    """A rule of an integer encoding."""
+    rule = {"round": draw_rounds(rng), "shift_sign": "right"}
+    rule["multiplier_bits"] = some(rng, 0.6, rng.choice([31, 15, 16, 24]), rng.randint(1, 32))
+    rule["shift_min"] = some(rng, 0.7, rng.choice([0, 1, 2, -8, 15]), -1100)
+    rule["shift_max"] = some(rng, 0.8, rng.choice([31, 46, 62, 63]), rng.randint(max(rule["shift_min"], 20), 100))
+    rule["left_shift"] = rng.choice(["product", "wrap", "saturate"])
+    rule["pre_shift"] = some(rng, 0.6, "none", rng.choice(["fixed", "rest"]))
+    rule["pre_shift_round"] = rng.choice(MODES) if rule["pre_shift"] != "none" else "floor"
+    if rule["pre_shift"] == "fixed":
+        rule["pre_shift_bits"] = rng.choice([rng.randint(1, 31), rng.randint(1, 12)])
+    if rule["pre_shift"] == "rest":
+        rule["round"] = [[rng.choice([7, 15, 31, rng.randint(1, 63)]), rng.choice(MODES)]]
+    rule["operand_bits"] = some(rng, 0.25, rng.choice([16, 24, rng.randint(1, 40)]), 0)
+    rule["product_bits"] = some(rng, 0.3, rng.choice([32, 48, rng.randint(2, 64)]), 0)
+    rule["result_bits"] = some(rng, 0.4, rng.choice([32, 16, 17, rng.randint(1, 64)]), 0)
+    rule["result_overflow"] = rng.choice(WAYS) if rule["result_bits"] else "saturate"
+    rule["zero_point"] = rng.choice(["after", "after", "before"])
+    rule["sum_bits"] = some(rng, 0.5, rng.choice([32, 16, rng.randint(1, 32)]), 0) if rule["zero_point"] == "after" else 0
+    rule["sum_overflow"] = rng.choice(WAYS) if rule["sum_bits"] else "wrap"
+    rule["store"] = rng.choice(["saturate", "saturate", "wrap"])
+    if rule["multiplier_bits"] > 1:
+        rule["reduced_bits"] = some(rng, 0.15, rng.randint(1, rule["multiplier_bits"] - 1), 0)
+        rule["reduced_overflow"] = rng.choice(["cap", "renormalise"])
+    rule["input_bits"] = some(rng, 0.1, rng.randint(8, 40), 0)
+    rule["input_shift_range"] = rng.random() < 0.1
+    return rule
+
+
+def few_powers(rng, bits):
+    return sum(rng.choice([-1, 1]) << rng.randint(0, bits - 1) for _ in range(rng.randint(1, 4)))
+
+
+def draw_row(rng, domain, kind):
+    """(acc, zero point, (multiplier, shift), bounds) of the domain."""
+    low, high = signed_range(kind[0]) if kind[1] else (0, (1 << kind[0]) - 1)
+    least, most = signed_range(domain["acc_bits"])
+    bits = rng.randint(1, domain["acc_bits"])
+    acc = rng.choice([few_powers(rng, bits), rng.randint(-1 << bits - 1, 1 << bits - 1), rng.choice([least, most, 0, 1, -1])])
+    acc = min(max(acc, least), most)
+    first, last = domain["multiplier"]
+    multiplier = rng.choice([1 << rng.randint(0, 32), few_powers(rng, 32), rng.randint(first, last), first, last, rng.randint(0, 1 << rng.randint(0, 32))])
+    multiplier = min(max(multiplier, first), last)
+    shift = abs(acc).bit_length() + abs(multiplier).bit_length() - rng.choice([rng.randint(-3, kind[0] + 1), rng.randint(0, 66)])
+    shift = min(max(rng.choice([shift, shift, shift, rng.randint(*domain["shift"])]), domain["shift"][0]), domain["shift"][1])
+    bounds = tuple(sorted([rng.randint(low, high), rng.randint(low, high)])) if rng.random() < 0.15 else None
+    return acc, rng.choice([0, low, high, rng.randint(low, high)]) if low else rng.randint(low, high), (multiplier, shift), bounds
+
+
+def read_found(path):
+    """The section `rescale` of the file found."""
+    rule, inside = {}, False
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            if not line.startswith(" "):
+                inside = line.startswith("rescale:")
+            elif inside:
+                name, value = line.strip().split(": ", 1)
+                if value.startswith("["):
+                    rule[name] = records.parse_steps(value[1:-1])
+                else:
+                    rule[name] = {"yes": True, "no": False}.get(value, int(value) if value.lstrip("-").isdigit() else value)
+    return rule
+
+
+def differing(rng, rule, found, domain, kind, rows):
+    """A row on which two rules part, or None."""
+    a, b = device.Device(rule, kind), device.Device(found, kind)
+    for _ in range(rows):
+        row = draw_row(rng, domain, kind)
+        if a.one(*row) != b.one(*row):
+            return row, a.one(*row), b.one(*row)
+    return None
+
+
+def ask(assay, folder, rule, kind, more=(), fault=""):
+    """(exit status, report or None, what was said)"""
+    name, report, found = (os.path.join(folder, n) for n in ("rule.json", "report.json", "found.yaml"))
+    for path in (report, found):
+        if os.path.exists(path):
+            os.remove(path)
+    with open(name, "w", encoding="utf-8") as f:
+        json.dump(rule, f)
+    oracle = "%s '%s/device.py' '%s' %s %s" % (sys.executable, HERE, name, kind, fault)
+    done = subprocess.run([assay, "infer", "--oracle", oracle, "--kind", "multiplier", "--type", kind, "--json", report, "-o", found, *more],
+                          capture_output=True, text=True, timeout=600)
+    if not os.path.exists(report):
+        return done.returncode, None, done.stdout + done.stderr
+    with open(report, encoding="utf-8") as f:
+        return done.returncode, json.load(f), done.stdout + done.stderr
+
+
+def judge(rng, assay, folder, rule, kind, rows=3000, more=()):
+    """(verdict, what is wrong or "")"""
+    status, report, said = ask(assay, folder, rule, kind, more)
+    if report is None:
+        return ("refused", "") if "refuses every row" in said else ("trouble", said.strip())
+    verdict = report["verdict"]
+    if status != 1:
+        return verdict, "exit status %d" % status
+    if verdict == "none":
+        return verdict, "a record is none: " + said.strip().splitlines()[1]
+    parts = differing(rng, rule, read_found(os.path.join(folder, "found.yaml")), report["domain"], device.TYPES[kind], rows)
+    return verdict + (", another member" if parts else ""), ""
+
+
+def main():
+    assay, seed, count = os.path.abspath(sys.argv[1]), int((sys.argv[2:] or [1])[0]), int((sys.argv[3:] or [100])[0])
+    folder, tally = tempfile.mkdtemp(), {}
+    print("1..%d" % count)
+    for i in range(count):
+        rng = random.Random("infer %d" % (seed + i))
+        kind, rule = rng.choice(["i8", "i8", "u8", "i16"]), draw_multiplier(rng)
+        verdict, wrong = judge(rng, assay, folder, rule, kind)
+        tally[verdict] = tally.get(verdict, 0) + 1
+        print("%s %d - seed %d %s: %s" % ("not ok" if wrong else "ok", i + 1, seed + i, kind, verdict), flush=True)
+        if wrong:
+            print("# %s\n# %s" % (wrong, json.dumps(rule)), flush=True)
+    print("# " + ", ".join("%s %d" % item for item in sorted(tally.items())))
+    shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
