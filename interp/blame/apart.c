@@ -1,5 +1,5 @@
 /* What would tell two full explanations of a node apart: the smallest accumulator of which they
- * give different codes, or that there is none. */
+ * give different codes, or that there is none; of ops without weights see grid.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "interp/blame/families.h"
 #include "interp/blame/faults.h"
+#include "interp/blame/grid.h"
 
 enum { MOST_RESCALES = 4000000, MOST_PAIRS = 3 };
 
@@ -156,10 +157,12 @@ void blame_say_apart(blame_search *s, const blame_finding *found, int n, blame_f
             if (is_new_class(found, j) != (pass == 0) ||
                 strcmp(found[j].story.detail, found[0].story.detail) == 0)
                 continue;
-            if (open_pair(&k, &found[0], &found[j])) {
-                say_apart(&k, &found[j], f->apart[f->n_apart], sizeof f->apart[0]);
-                f->n_apart += f->apart[f->n_apart][0] != 0;
-            }
+            char *text = f->apart[f->n_apart];
+            if (open_pair(&k, &found[0], &found[j]))
+                say_apart(&k, &found[j], text, sizeof f->apart[0]);
+            else
+                blame_grid_say(s, &found[0], &found[j], text, sizeof f->apart[0]);
+            f->n_apart += text[0] != 0;
             blame_case_drop(&k.b[0]);
             blame_case_drop(&k.b[1]);
         }
