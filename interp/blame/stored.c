@@ -2,11 +2,10 @@
  * point, other bounds. */
 #include "interp/blame/families.h"
 
-static bool has_fixed_end(const blame_search *s)
+static bool has_codes(const blame_search *s)
 {
     return s->n_after == 0 && s->type->elem.kind == ASSAY_KIND_INT && s->type->elem.bits <= 16 &&
-           assay_is_quantized(s->type) &&
-           !(assay_op_get(s->n->op)->traits & (ASSAY_T_ABSORB_OUT | ASSAY_T_STATE));
+           assay_is_quantized(s->type) && !(assay_op_get(s->n->op)->traits & ASSAY_T_STATE);
 }
 
 static int64_t total(const blame_search *s)
@@ -21,7 +20,7 @@ static bool differs(const blame_search *s, int64_t e)
 
 int blame_moved_count(blame_search *s)
 {
-    return has_fixed_end(s);
+    return has_codes(s);
 }
 
 /* By what most of the elements say that lie within the type's bounds. */
@@ -49,7 +48,7 @@ enum { LOW, HIGH, BOTH, SIDES };
 
 int blame_clamped_count(blame_search *s)
 {
-    return has_fixed_end(s) ? SIDES : 0;
+    return has_codes(s) && !(assay_op_get(s->n->op)->traits & ASSAY_T_ABSORB_OUT) ? SIDES : 0;
 }
 
 bool blame_clamped_post(blame_search *s, int i, int32_t *codes, blame_story *story)
