@@ -20,7 +20,7 @@ from device import Device
 from drawing import Text
 from networks import Shop
 
-WORDS = {"add": r"input codes? -?\d+", "mul": r"input codes? -?\d+", "sigmoid": r"input code", "avg_pool": r"window's? (of )?codes",
+WORDS = {"add": r"input codes? -?\d+", "mul": r"input codes? -?\d+", "sigmoid": r"input code", "avg_pool": r"window('s| of) codes",
          "matmul": r"product of"}
 ROUNDED = {"add": faults.last_rounding, "mul": faults.last_rounding, "avg_pool": faults.other_pool_rounding, "matmul": faults_rows.row_rounding}
 
