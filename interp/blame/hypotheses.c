@@ -192,7 +192,7 @@ static bool is_whole_pool(const blame_case *c)
 
 static void make_global(blame_case *c)
 {
-    const enum assay_layout layout = c->attr.pool.layout;
+    const int layout = c->attr.pool.layout;
     c->op = ASSAY_OP_GLOBAL_AVG_POOL;
     memset(&c->attr, 0, sizeof c->attr);
     c->attr.layout.layout = layout;

@@ -98,7 +98,7 @@ static void positions(void **state)
         {ASSAY_COORD_ALIGN_CORNERS, 0, 2, 4, {0, 341, 682, 1023}},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        assay_attr_resize a = {.coordinate = list[i].coordinate};
+        assay_attr_resize a = {.coordinate = (int)list[i].coordinate};
         assay_linear_tap tap[4];
         if (list[i].scale != 0) {
             a.scales.n = 1;
