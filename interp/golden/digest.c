@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include <xxhash.h>
-#if __has_include(<xxh_x86dispatch.h>) /* installed where the library has it */
-#include <xxh_x86dispatch.h>           /* XXH3_128bits by the machine's vectors: the same hash */
+#if (defined(__x86_64__) || defined(__i386__)) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h> /* XXH3_128bits by the machine's vectors: the same hash */
 #endif
 
 #include "graph/core/slurp.h"
