@@ -1,4 +1,5 @@
 """What only moves codes, chooses among them, or names their places; table lookups of a network's own."""
+import divide
 from network import Tensor, count_of, ints
 from many import lines_of
 from numbers_exact import Unsaid
@@ -146,7 +147,8 @@ def selected(network, x):
     """Codes of two operands of the same parameters, by a comparison of x with a constant."""
     y, bar = network.constant(x.shape, x), network.constant(x.shape, x)
     flags = network.floats(x.shape, "bool")
-    network.node(flags, "less(%s, %s)" % (x.name, bar.name), lambda: [int(p < q) for p, q in zip(x.codes, bar.codes)])
+    less = divide.compare(network.records("less", flags.name, x), x, bar, "less")
+    network.node(flags, "less(%s, %s)" % (x.name, bar.name), lambda: [less(p, q) for p, q in zip(x.codes, bar.codes)])
     out = network.tensor(x.shape, x)
     network.node(out, "select(%s, %s, %s)" % (flags.name, x.name, y.name),
                  lambda: [p if f else q for f, p, q in zip(flags.codes, x.codes, y.codes)])
