@@ -147,8 +147,14 @@ def selected(network, x):
     """Codes of two operands of the same parameters, by a comparison of x with a constant."""
     y, bar = network.constant(x.shape, x), network.constant(x.shape, x)
     flags = network.floats(x.shape, "bool")
-    less = divide.compare(network.records("less", flags.name, x), x, bar, "less")
-    network.node(flags, "less(%s, %s)" % (x.name, bar.name), lambda: [less(p, q) for p, q in zip(x.codes, bar.codes)])
+    record = network.records("less", flags.name, x)
+
+    def run():
+        less = divide.compare(record, x, bar, "less")
+        return [less(p, q) for p, q in zip(x.codes, bar.codes)]
+    network.node(flags, "less(%s, %s)" % (x.name, bar.name), run)
+    if network.late:
+        return x
     out = network.tensor(x.shape, x)
     network.node(out, "select(%s, %s, %s)" % (flags.name, x.name, y.name),
                  lambda: [p if f else q for f, p, q in zip(flags.codes, x.codes, y.codes)])
