@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 
 #include "schemes/apply/round.h"
 #include "schemes/record/record.h"
@@ -223,9 +224,10 @@ bool assay_field_parse(const assay_field *f, const char *text, assay_field_value
     return false;
 }
 
-void assay_record_default(assay_record *r)
+static assay_record plain;
+
+static void make_plain(void)
 {
-    memset(r, 0, sizeof *r);
     for (size_t i = 0; i < N_FIELDS; i++) {
         assay_field_value v;
         char why[256];
@@ -240,8 +242,15 @@ void assay_record_default(assay_record *r)
         } else if (defaults[i].text) {
             assay_field_parse(&fields[i], defaults[i].text, &v, why, sizeof why);
         }
-        assay_record_set(r, &fields[i], v);
+        assay_record_set(&plain, &fields[i], v);
     }
+}
+
+void assay_record_default(assay_record *r)
+{
+    static once_flag made = ONCE_FLAG_INIT;
+    call_once(&made, make_plain); /* every node's unit asks */
+    *r = plain;
 }
 
 /* One impossible combination: `bad` when it holds, and what would be possible. */
