@@ -23,7 +23,8 @@ typedef struct blame_row {
     int64_t cumulative, isolated; /* how many differ from golden; from the replay */
     double lsb, sqnr;             /* against golden: greatest difference of codes, dB */
     double lsb_isolated, sqnr_isolated;
-    int region; /* of suspects: the row whose output was dumped; -1: none */
+    bool on_sums; /* in place of codes the accumulators were dumped: those are counted */
+    int region;   /* of suspects: the row whose output was dumped; -1: none */
 } blame_row;
 
 #define BLAME_WORDS 960 /* of a cause: where it is a scheme, every name there is has room */
@@ -39,7 +40,7 @@ typedef struct blame_fault {
     int n_apart;
     int64_t elements, differing;
     double explained; /* share of the elements that were dumped */
-    char common[160]; /* where the elements that differ lie, where that says something */
+    char common[240]; /* where the elements that differ lie, where that says something */
     char sample[160]; /* one element that differs, in words */
     /* The hypothesis, and before it those that are taken as given. */
     struct blame_cause {
@@ -89,6 +90,8 @@ void blame_judge(blame_report *r, double rel);
  * where they are everywhere. */
 void blame_say_common(const blame_search *s, char *text, size_t size);
 
+/* Its detail; where one before it says the same schemes, which (report.c). */
+const char *blame_say_detail(const blame_report *r, const blame_fault *f, char *text, size_t size);
 void blame_print(const blame_report *r, FILE *f);
 /* "-": standard output. */
 assay_status blame_write_json(const blame_report *r, const char *path, assay_error *err);

@@ -257,7 +257,17 @@ bool blame_edge_post(blame_search *s, int i, int32_t *codes, blame_story *story)
         }
         codes[e] = from == FROM_CONSTANT ? constant : s->base[e + step * a.inner];
     }
-    blame_tell(story, "tile.edge", 2, "the %s cell of tiles of %lld along axis %d holds %s",
-               last ? "last" : "first", (long long)tile, axis, words[from]);
+    int64_t edges = 0, place = 0;
+    for (int64_t r = 0; r < a.n; r++)
+        if (is_edge(r, a.n, tile, last)) {
+            edges++;
+            place = r;
+        }
+    if (edges == 1)
+        blame_tell(story, "tile.edge", 2, "cell %lld of %lld along axis %d holds %s",
+                   (long long)place, (long long)a.n, axis, words[from]);
+    else
+        blame_tell(story, "tile.edge", 2, "the %s cell of tiles of %lld along axis %d holds %s",
+                   last ? "last" : "first", (long long)tile, axis, words[from]);
     return true;
 }

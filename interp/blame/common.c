@@ -23,6 +23,15 @@ static int64_t spread(const blame_search *s, int axis, int64_t *first, int64_t *
     return count;
 }
 
+/* Whether what is replayed from is made of accumulators, not of codes that were dumped. */
+static bool rests_on_sums(const blame_search *s)
+{
+    for (int i = 0; i < s->n->n_in && s->n_samples > 0; i++)
+        if (s->n->in[i] != ASSAY_NO_VALUE && blame_at(s->d, s->sample[0], s->n->in[i])->sums)
+            return true;
+    return false;
+}
+
 void blame_say_common(const blame_search *s, char *text, size_t size)
 {
     size_t used = 0;
@@ -37,4 +46,7 @@ void blame_say_common(const blame_search *s, char *text, size_t size)
             used ? ", " : "; they lie at ", (long long)n, (long long)s->end_type->dim[axis], axis,
             (long long)first, (long long)last);
     }
+    if (used < size && rests_on_sums(s))
+        snprintf(text + used, size - used,
+                 "; it may be what a node before does behind its accumulators");
 }

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #include "graph/memory.h"
-#include "interp/golden/compare.h"
+#include "interp/blame/layout.h"
+#include "interp/blame/sums.h"
 #include "interp/golden/extra.h"
 
 typedef struct reading {
@@ -22,80 +23,7 @@ typedef struct reading {
     int straight, turned[2]; /* dumps whose shape says which layout they are in */
 } reading;
 
-/* ---- shapes ---- */
-
-static bool is_permuted(const assay_type *golden, const assay_type *found, const int *perm)
-{
-    for (int i = 0; i < golden->rank; i++)
-        if (found->dim[i] != golden->dim[perm[i]])
-            return false;
-    return true;
-}
-
-/* perm[i]: the golden axis that the dump's axis i is. last: channels last of channels first; else
- * the reverse. Whether `found` is golden's shape so permuted. */
-static bool is_layout(const assay_type *golden, const assay_type *found, bool last, int *perm)
-{
-    const int rank = golden->rank;
-    if (found->rank != rank || rank < 3)
-        return false;
-    for (int i = 0; i < rank; i++)
-        perm[i] = last ? (i == 0          ? 0
-                          : i == rank - 1 ? 1
-                                          : i + 1)
-                       : (i == 0   ? 0
-                          : i == 1 ? rank - 1
-                                   : i - 1);
-    return is_permuted(golden, found, perm);
-}
-
-/* 1 and 0: which of the two it is; -1: neither. */
-static int find_layout(const assay_type *golden, const assay_type *found, int *perm)
-{
-    return is_layout(golden, found, true, perm)    ? 1
-           : is_layout(golden, found, false, perm) ? 0
-                                                   : -1;
-}
-
-/* Equal but for dimensions of 1. */
-static bool is_same_shape(const assay_type *a, const assay_type *b)
-{
-    int i = 0, j = 0;
-    while (i < a->rank || j < b->rank) {
-        if (i < a->rank && a->dim[i] == 1)
-            i++;
-        else if (j < b->rank && b->dim[j] == 1)
-            j++;
-        else if (i < a->rank && j < b->rank && a->dim[i] == b->dim[j])
-            i++, j++;
-        else
-            return false;
-    }
-    return true;
-}
-
-/* The dump's elements in the golden's order. */
-static void *turn(const assay_type *golden, const assay_type *found, const int *perm,
-                  const char *from)
-{
-    const size_t width = assay_elem_size(golden->elem);
-    const int64_t n = assay_shape_count(golden);
-    int64_t step[ASSAY_MAX_RANK], stride = 1;
-    char *to = malloc((size_t)n * width + 64);
-    for (int i = golden->rank - 1; i >= 0; i--) {
-        step[i] = stride;
-        stride *= golden->dim[i];
-    }
-    for (int64_t k = 0; k < n && to; k++) {
-        int64_t rest = k, at = 0;
-        for (int i = found->rank - 1; i >= 0; i--) {
-            at += rest % found->dim[i] * step[perm[i]];
-            rest /= found->dim[i];
-        }
-        memcpy(to + (size_t)at * width, from + (size_t)k * width, width);
-    }
-    return to;
-}
+/* ---- elements ---- */
 
 static assay_status bad_shape(const reading *r, const assay_bundle_tensor *t,
                               const assay_type *found, assay_error *err)
@@ -107,8 +35,6 @@ static assay_status bad_shape(const reading *r, const assay_bundle_tensor *t,
                       assay_shape_print(found, a, sizeof a), assay_elem_print(t->type.elem, eb),
                       assay_shape_print(&t->type, b, sizeof b));
 }
-
-/* ---- elements ---- */
 
 static bool is_same_storage(assay_elem golden, assay_elem found)
 {
@@ -145,12 +71,12 @@ static assay_status adopt(reading *r, const assay_bundle_tensor *t, const assay_
         free(data);
         return bad_shape(r, t, found, err);
     }
-    const int layout = find_layout(&t->type, found, perm);
-    if (is_same_shape(&t->type, found)) {
+    const int layout = blame_layout_find(&t->type, found, perm);
+    if (blame_layout_same(&t->type, found)) {
         to->device = data;
         r->straight += found->rank >= 3 && layout < 0;
     } else if (layout >= 0) {
-        to->device = turn(&t->type, found, perm, data);
+        to->device = blame_layout_turn(&t->type, found, perm, data);
         r->turned[layout]++;
         free(data);
     } else {
@@ -185,13 +111,13 @@ static assay_status read_mask(const reading *r, const assay_bundle_tensor *t, in
     assay_status status = golden_dumps_read(&r->dumps, at, &mask.type, &found, &data, err);
     if (status != ASSAY_OK)
         return status;
-    if (assay_elem_size(found.elem) == 1 && !is_same_shape(&mask.type, &found) &&
-        find_layout(&mask.type, &found, perm) >= 0) {
-        to->mask = turn(&mask.type, &found, perm, data);
+    if (assay_elem_size(found.elem) == 1 && !blame_layout_same(&mask.type, &found) &&
+        blame_layout_find(&mask.type, &found, perm) >= 0) {
+        to->mask = blame_layout_turn(&mask.type, &found, perm, data);
         free(data);
         return to->mask ? ASSAY_OK : assay_out_of_memory(err);
     }
-    if (!is_same_shape(&mask.type, &found) || assay_elem_size(found.elem) != 1) {
+    if (!blame_layout_same(&mask.type, &found) || assay_elem_size(found.elem) != 1) {
         free(data);
         return bad_shape(r, &mask, &found, err);
     }
@@ -210,14 +136,20 @@ static assay_status read_device(reading *r, int i, blame_tensor *to, assay_error
         return ASSAY_OK;
     if (r->other) {
         at = find_entry(r->other, t);
-        if (at < 0 || !r->other->tensor[at].file)
+        if (at < 0)
             return ASSAY_OK;
+        if (!r->other->tensor[at].file)
+            return blame_sums_of_bundle(r->d->bundle, i, r->other, at, to, err);
         found = r->other->tensor[at].type;
         status = golden_bundle_read(r->other, at, &data, err);
         return status == ASSAY_OK ? adopt(r, t, &found, data, to, err) : status;
     }
     status = golden_dumps_match(&r->dumps, r->d->bundle, i, &at, err);
-    if (status != ASSAY_OK || at < 0)
+    if (status == ASSAY_OK && at < 0) {
+        status = blame_sums_of_dumps(r->d->bundle, i, &r->dumps, &at, to, err);
+        return status == ASSAY_OK && at >= 0 ? read_mask(r, t, at, to, err) : status;
+    }
+    if (status != ASSAY_OK)
         return status;
     status = golden_dumps_read(&r->dumps, at, &t->type, &found, &data, err);
     if (status == ASSAY_OK)
@@ -250,14 +182,14 @@ static assay_status read_tensors(reading *r, assay_error *err)
         status = golden_bundle_read(b, i, &to->golden, err);
         if (status == ASSAY_OK)
             status = read_device(r, i, to, err);
-        d->dumped += status == ASSAY_OK && to->device;
+        d->dumped += status == ASSAY_OK && (to->device || to->sums);
     }
     return status;
 }
 
 static bool turn_in_place(void **data, const assay_type *t, const int *perm)
 {
-    void *turned = turn(t, t, perm, *data);
+    void *turned = blame_layout_turn(t, t, perm, *data);
     if (!turned)
         return false;
     free(*data);
@@ -278,7 +210,7 @@ static assay_status turn_ambiguous(const reading *r, assay_error *err)
             assay_type flags = *type;
             blame_tensor *t = blame_at(d, k, v);
             void *mask = t->mask;
-            if (!t->device || !is_layout(type, type, r->turned[1] > 0, perm))
+            if (!t->device || !blame_layout_is(type, type, r->turned[1] > 0, perm))
                 continue;
             flags.elem = assay_bool();
             if (!turn_in_place(&t->device, type, perm) ||
@@ -330,6 +262,14 @@ static assay_status open_golden(blame_device *d, const char *golden, int threads
     return ASSAY_OK;
 }
 
+static bool has_sums(const reading *r)
+{
+    for (int i = 0; i < r->dumps.n; i++)
+        if (r->dumps.dump[i].sums)
+            return true;
+    return false;
+}
+
 assay_status blame_device_open(const char *golden, const char *device, unsigned hex_bits,
                                int threads, blame_device *out, assay_error *err)
 {
@@ -343,8 +283,12 @@ assay_status blame_device_open(const char *golden, const char *device, unsigned 
     if (status == ASSAY_OK)
         status = turn_ambiguous(&r, err);
     if (status == ASSAY_OK && device && out->dumped == 0)
-        status = assay_fail(err, ASSAY_ERR_INPUT,
-                            "nothing to blame: %s has no dump of any tensor of %s", device, golden);
+        status =
+            assay_fail(err, ASSAY_ERR_INPUT,
+                       "nothing to blame: %s has no dump of any tensor of %s%s", device, golden,
+                       has_sums(&r) ? "; to accumulators the bundle has none to compare (golden "
+                                      "--accumulators)"
+                                    : "");
     if (status == ASSAY_OK && device) {
         out->extra = r.other ? golden_extra_tensors(r.other, out->bundle)
                              : golden_extra_dumps(&r.dumps, out->bundle, true);
@@ -373,6 +317,9 @@ void blame_device_close(blame_device *d)
             free(t->mask);
             free(t->replayed);
             free(t->merged);
+            free(t->sums);
+            free(t->golden_sums);
+            free(t->replayed_sums);
         }
     free(d->tensor);
     json_decref(d->extra);
@@ -388,7 +335,7 @@ void blame_device_close(blame_device *d)
 bool blame_is_dumped(const blame_device *d, int value)
 {
     for (int s = 0; s < d->n_samples; s++)
-        if (blame_at(d, s, value)->device)
+        if (blame_at(d, s, value)->device || blame_at(d, s, value)->sums)
             return true;
     return false;
 }

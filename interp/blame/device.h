@@ -15,6 +15,9 @@ typedef struct blame_tensor {
     void *believed; /* the device's where it was observed, else replayed: what consumers are
                        replayed from; borrowed, or `merged` */
     void *merged;
+    /* Of a node whose output was not dumped, but what it adds up before its rescale: the device's
+     * (NULL: neither was), the golden one and the replay's. */
+    int64_t *sums, *golden_sums, *replayed_sums;
 } blame_tensor;
 
 typedef struct blame_device {
@@ -48,7 +51,7 @@ void blame_device_close(blame_device *d);
  * node. */
 assay_status blame_device_replay(blame_device *d, void (*step)(void *), void *user,
                                  assay_error *err);
-/* Whether a value was observed in some sample. */
+/* Whether a value was observed in some sample, or the accumulators that it is made of. */
 bool blame_is_dumped(const blame_device *d, int value);
 
 #endif

@@ -17,9 +17,13 @@
     bool blame_##id##_edit(blame_search *s, int i, blame_case *c, blame_story *story);
 #define FAMILY_post(id)                                                                            \
     bool blame_##id##_post(blame_search *s, int i, int32_t *codes, blame_story *story);
+#define FAMILY_end_edit(id) FAMILY_edit(id)
+#define FAMILY_end_post(id) FAMILY_post(id)
 #include "interp/blame/hypotheses.def"
 #undef FAMILY_edit
 #undef FAMILY_post
+#undef FAMILY_end_edit
+#undef FAMILY_end_post
 
 void blame_tell(blame_story *story, const char *class, int changed, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -1,4 +1,5 @@
 /* Faults of a report: made, filled with what was found, dropped. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static void say_element(const blame_search *s, char *text, size_t size)
                                      (long long)at[k]);
         if (used >= size)
             return;
-        if (s->end_type->elem.kind == ASSAY_KIND_F32) {
+        if (s->end_type->elem.kind == ASSAY_KIND_F32 && !s->on_sums) {
             float v[3];
             memcpy(&v[0], &s->gold[i], 4);
             memcpy(&v[1], &s->end_base[i], 4);
@@ -29,8 +30,8 @@ static void say_element(const blame_search *s, char *text, size_t size)
             snprintf(text + used, size - used, "] golden %.9g, replayed %.9g, device %.9g",
                      (double)v[0], (double)v[1], (double)v[2]);
         } else {
-            snprintf(text + used, size - used, "] golden %d, replayed %d, device %d", s->gold[i],
-                     s->end_base[i], s->dev[i]);
+            snprintf(text + used, size - used, "] %sgolden %d, replayed %d, device %d",
+                     s->on_sums ? "accumulator: " : "", s->gold[i], s->end_base[i], s->dev[i]);
         }
         return;
     }
@@ -79,8 +80,12 @@ void blame_fill_fault(blame_fault *f, const blame_finding *found, int n)
     f->cause[f->n_causes++].i = found[0].i;
     f->explained = (double)found[0].explained / (double)f->elements;
     if (!found[0].full) {
-        snprintf(f->detail, sizeof f->detail, "best of what was tried: %.24s, %.100s%.80s",
-                 found[0].story.class, found[0].story.detail, f->common);
+        const double before = (double)(f->elements - f->differing);
+        snprintf(f->detail, sizeof f->detail,
+                 "best of what was tried: %s, %s (%.0f %% of those that differ)%s",
+                 found[0].story.class, found[0].story.detail,
+                 100.0 * fmax(0, (double)found[0].explained - before) / (double)f->differing,
+                 f->common);
         return;
     }
     snprintf(f->class, sizeof f->class, "%s", found[0].story.class);

@@ -12,11 +12,25 @@
     {.name = #id, .count = blame_##id##_count, .edit = blame_##id##_edit, .late = later},
 #define FAMILY_post(id, later)                                                                     \
     {.name = #id, .count = blame_##id##_count, .post = blame_##id##_post, .late = later},
+#define FAMILY_end_edit(id, later)                                                                 \
+    {.name = #id,                                                                                  \
+     .count = blame_##id##_count,                                                                  \
+     .edit = blame_##id##_edit,                                                                    \
+     .late = later,                                                                                \
+     .behind = true},
+#define FAMILY_end_post(id, later)                                                                 \
+    {.name = #id,                                                                                  \
+     .count = blame_##id##_count,                                                                  \
+     .post = blame_##id##_post,                                                                    \
+     .late = later,                                                                                \
+     .behind = true},
 const blame_family blame_families[] = {
 #include "interp/blame/hypotheses.def"
 };
 #undef FAMILY_edit
 #undef FAMILY_post
+#undef FAMILY_end_edit
+#undef FAMILY_end_post
 const int blame_n_families = sizeof blame_families / sizeof *blame_families;
 
 int blame_rank(const char *class)

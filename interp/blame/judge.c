@@ -42,6 +42,20 @@ static void add(measure *m, const assay_type *t, const void *a, const void *b, c
     }
 }
 
+static void add_sums(measure *m, int64_t n, const int64_t *a, const int64_t *b, const uint8_t *mask)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const double d = (double)a[i] - (double)b[i];
+        if (mask && !mask[i])
+            continue;
+        m->elements++;
+        m->differing += a[i] != b[i];
+        m->lsb = fmax(m->lsb, fabs(d));
+        m->signal += (double)a[i] * (double)a[i];
+        m->noise += d * d;
+    }
+}
+
 static double sqnr(const measure *m)
 {
     return m->noise == 0.0 ? INFINITY : 10.0 * log10(m->signal / m->noise);
@@ -51,8 +65,18 @@ static void measure_row(const blame_device *d, blame_row *r, int value, double r
 {
     const assay_type *t = &d->graph->value[value].type;
     measure golden = {0}, replay = {0};
+    bool on_codes = false;
+    for (int k = 0; k < d->n_samples; k++) {
+        on_codes = on_codes || blame_at(d, k, value)->device;
+        r->on_sums = r->on_sums || blame_at(d, k, value)->sums;
+    }
+    r->on_sums = r->on_sums && !on_codes;
     for (int k = 0; k < d->n_samples; k++) {
         const blame_tensor *at = blame_at(d, k, value);
+        if (at->sums && r->on_sums) {
+            add_sums(&golden, assay_shape_count(t), at->golden_sums, at->sums, at->mask);
+            add_sums(&replay, assay_shape_count(t), at->replayed_sums, at->sums, at->mask);
+        }
         if (!at->device || !at->golden)
             continue;
         add(&golden, t, at->golden, at->device, at->mask, rel);

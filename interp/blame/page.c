@@ -121,13 +121,14 @@ static void put_worked(const blame_report *r, const blame_worked *w, FILE *f)
 
 static void put_words(const blame_report *r, const blame_fault *fault, FILE *f)
 {
-    put(f, "<p>", fault->detail, "</p>\n<p>");
+    char same[40];
+    put(f, "<p>", blame_say_detail(r, fault, same, sizeof same), "</p>\n<p>");
     fprintf(f, "%" PRId64 " of %" PRId64 " elements differ; %.4f %% of all are explained",
             fault->differing, fault->elements, 100.0 * fault->explained);
     for (int i = 0; i < fault->n_classes; i++)
         put(f, i ? ", " : "; in full by ", fault->classes[i], "");
     put(f, ". ", fault->sample, "</p>\n");
-    if (r->row[fault->row].elements == 0)
+    if (r->row[fault->row].elements == 0 || r->row[fault->row].on_sums)
         return;
     put(f, "<p><code>assay capsule '", r->golden, "' '");
     put(f, "", r->path, "' '");
@@ -144,7 +145,7 @@ static void put_fault(const blame_report *r, int i, FILE *f)
     put(f, "", fault->class, "</h2>\n");
     put_words(r, fault, f);
     const bool good = blame_work(r, fault->row, -1, -1, &w, NULL) == ASSAY_OK;
-    if (row->elements > 0) {
+    if (row->elements > 0 && !row->on_sums) {
         blame_draw_tensor(r, fault->row, w.sample, f);
         blame_draw_histogram(r, fault->row, f);
     }
@@ -191,12 +192,13 @@ assay_status blame_write_html(const blame_report *r, const char *path, assay_err
 static void put_case(const blame_report *r, const blame_row *row, FILE *f)
 {
     const blame_fault *fault = fault_of(r, row->node);
+    char same[40];
     put(f, " <testcase classname=\"", assay_op_get(r->device.graph->node[row->node].op)->name,
         "\" name=\"");
     put(f, "", r->device.graph->value[row->value].name, "\">");
     if (fault) {
         put(f, "<failure message=\"", fault->class, ": ");
-        put(f, "", fault->detail, "\">");
+        put(f, "", blame_say_detail(r, fault, same, sizeof same), "\">");
         fprintf(f, "%" PRId64 " of %" PRId64 " elements differ; ", fault->differing,
                 fault->elements);
         put(f, "", fault->sample, "</failure>");

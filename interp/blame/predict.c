@@ -126,6 +126,21 @@ blame_look blame_glance_at(const blame_search *s, const blame_look *l)
 
 /* ---- edits ---- */
 
+bool blame_search_outcome(blame_search *s, const blame_case *c, int32_t *codes)
+{
+    const bool on_sums = s->on_sums && s->n_after == 0;
+    const int64_t n = assay_shape_count(&c->out);
+    void *out = assay_arena_alloc(s->arena, assay_type_bytes(&c->out) + 64);
+    int64_t *sums = on_sums ? assay_arena_array(s->arena, (size_t)n + 8, sizeof *sums) : NULL;
+    if (!out || (on_sums && !sums) || blame_case_run(c, out, sums, NULL) != ASSAY_OK)
+        return false;
+    if (on_sums)
+        blame_load_sums(sums, n, codes);
+    else
+        blame_load(&c->out, out, codes);
+    return true;
+}
+
 static bool run_edit(blame_search *s, const blame_family *f, int i, int k, const blame_rows *rows,
                      int n_axes, int32_t *codes, blame_story *story)
 {
@@ -137,11 +152,7 @@ static bool run_edit(blame_search *s, const blame_family *f, int i, int k, const
         return false;
     if (blame_case_window(&c, &w) && !blame_case_narrow(&c, rows, n_axes))
         return false;
-    void *out = assay_arena_alloc(s->arena, assay_type_bytes(&c.out) + 64);
-    if (!out || blame_case_run(&c, out, NULL, NULL) != ASSAY_OK)
-        return false;
-    blame_load(&c.out, out, codes);
-    return true;
+    return blame_search_outcome(s, &c, codes);
 }
 
 bool blame_predict_look(blame_search *s, const blame_family *f, int i, const blame_look *l,
@@ -157,7 +168,7 @@ typedef struct behind {
     assay_arena *arena;
 } behind;
 
-static bool run_behind(const blame_search *s, int sample, int node, const behind *b)
+static bool run_behind(const blame_search *s, int sample, int node, int64_t *sums, const behind *b)
 {
     const assay_graph *g = s->d->graph;
     const assay_node *n = &g->node[node];
@@ -177,7 +188,7 @@ static bool run_behind(const blame_search *s, int sample, int node, const behind
             return false;
         b->value[n->out[j]] = out[j];
     }
-    return assay_replay_node(s->d->program, node, in, out, NULL, NULL) == ASSAY_OK;
+    return assay_replay_node(s->d->program, node, in, out, sums, NULL) == ASSAY_OK;
 }
 
 bool blame_finish(const blame_search *s, int k, const int32_t *codes, int32_t *end)
@@ -199,11 +210,16 @@ bool blame_finish(const blame_search *s, int k, const int32_t *codes, int32_t *e
             b.value[s->n->out[0]] = own;
         }
     }
+    int64_t *sums = good && s->on_sums
+                        ? assay_arena_array(b.arena, (size_t)s->end_count + 8, sizeof *sums)
+                        : NULL;
     for (int i = 0; i < s->n_after && good; i++)
-        good = run_behind(s, s->sample[k], s->after[i], &b);
-    if (good && b.value[s->end])
+        good = run_behind(s, s->sample[k], s->after[i], i == s->n_after - 1 ? sums : NULL, &b);
+    good = good && b.value[s->end] && (sums || !s->on_sums);
+    if (good && sums)
+        blame_load_sums(sums, s->end_count, end);
+    else if (good)
         blame_load(s->end_type, b.value[s->end], end);
-    good = good && b.value[s->end];
     assay_arena_free(b.arena);
     return good;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "graph/memory.h"
-#include "interp/blame/device.h"
+#include "interp/blame/sums.h"
 
 /* What an assigned variable holds in this step, by value; NULL: its initial content. */
 typedef struct state {
@@ -86,12 +86,19 @@ static assay_status replay_node(blame_device *d, int node, int sample, const sta
         if (!out[j])
             status = assay_out_of_memory(err);
     }
+    blame_tensor *first = blame_at(d, sample, n->out[0]);
+    if (status == ASSAY_OK && first->sums &&
+        !(first->replayed_sums = calloc(
+              (size_t)assay_shape_count(&d->graph->value[n->out[0]].type) + 8, sizeof(int64_t))))
+        status = assay_out_of_memory(err);
     if (status == ASSAY_OK && (assay_op_get(n->op)->traits & ASSAY_T_STATE))
         pass_on(d, n, in, out, sample, held);
     else if (status == ASSAY_OK)
-        status = assay_replay_node(d->program, node, in, out, NULL, err);
+        status = assay_replay_node(d->program, node, in, out, first->replayed_sums, err);
     for (int j = 0; j < n->n_out && status == ASSAY_OK; j++)
         status = believe(&d->graph->value[n->out[j]].type, blame_at(d, sample, n->out[j]), err);
+    if (status == ASSAY_OK && first->sums)
+        status = blame_sums_believe(d, n, in, first, err);
     if (status == ASSAY_OK && n->op == ASSAY_OP_ASSIGN) {
         held->held[n->in[0]] = blame_at(d, sample, n->out[0])->believed;
         held->guessed[n->in[0]] = !blame_at(d, sample, n->out[0])->device &&

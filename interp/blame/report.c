@@ -46,20 +46,38 @@ static void print_row(const blame_report *r, const blame_row *row, int width, FI
     fprintf(f, "%s%s\n", fault ? "  " : "", fault ? fault->class : "");
 }
 
+/* What was compared of a row, or of the end of its region. */
+static const char *elements_of(const blame_report *r, const blame_row *row)
+{
+    const blame_row *end = row->region >= 0 ? &r->row[row->region] : row;
+    return end->on_sums ? "accumulators" : "elements";
+}
+
+const char *blame_say_detail(const blame_report *r, const blame_fault *f, char *text, size_t size)
+{
+    for (const blame_fault *first = r->fault; first < f; first++)
+        if (strcmp(f->class, "scheme") == 0 && strcmp(first->class, "scheme") == 0 &&
+            strcmp(first->detail, f->detail) == 0) {
+            snprintf(text, size, "the same as at #%d", r->device.index[r->row[first->row].value]);
+            return text;
+        }
+    return f->detail;
+}
+
 static void print_fault(const blame_report *r, const blame_fault *fault, FILE *f)
 {
+    char same[40];
     const assay_graph *g = r->device.graph;
     const blame_row *row = &r->row[fault->row];
     fprintf(f, "#%d '%s' (%s): %s: %s\n", r->device.index[row->value], g->value[row->value].name,
-            op_of(r, row->node), fault->class, fault->detail);
+            op_of(r, row->node), fault->class, blame_say_detail(r, fault, same, sizeof same));
     if (fault->n_classes > 0)
         fprintf(f,
-                "  proved on these dumps: %" PRId64 " of %" PRId64
-                " elements differ, all are explained",
-                fault->differing, fault->elements);
+                "  proved on these dumps: %" PRId64 " of %" PRId64 " %s differ, all are explained",
+                fault->differing, fault->elements, elements_of(r, row));
     else
-        fprintf(f, "  %" PRId64 " of %" PRId64 " elements differ; %.4f %% of all are explained",
-                fault->differing, fault->elements, 100.0 * fault->explained);
+        fprintf(f, "  %" PRId64 " of %" PRId64 " %s differ; %.4f %% of all are explained",
+                fault->differing, fault->elements, elements_of(r, row), 100.0 * fault->explained);
     for (int i = 0; i < fault->n_classes; i++)
         if (strcmp(fault->classes[i], fault->class) != 0)
             fprintf(f, "%s %s",
@@ -70,7 +88,7 @@ static void print_fault(const blame_report *r, const blame_fault *fault, FILE *f
     fprintf(f, "\n  %s\n", fault->sample);
     for (int i = 0; i < fault->n_apart; i++)
         fprintf(f, "  %s\n", fault->apart[i]);
-    if (row->elements > 0 && r->path)
+    if (row->elements > 0 && !row->on_sums && r->path)
         fprintf(f, "  assay capsule '%s' '%s' '%s' -o DIR\n", r->golden, r->path,
                 g->node[row->node].name);
 }

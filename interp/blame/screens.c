@@ -96,7 +96,7 @@ int blame_screens(const blame_search *s, blame_screen *out, int max)
 {
     int n = 0;
     const assay_elem e = s->type->elem;
-    if (s->n_after > 0 || e.kind != ASSAY_KIND_INT || e.bits > 16 || e.bits < 2)
+    if (s->n_after > 0 || s->on_sums || e.kind != ASSAY_KIND_INT || e.bits > 16 || e.bits < 2)
         return 0;
     blame_screen flip = {.kind = BLAME_SCREEN_FLIP, .family = family_of("flipped")};
     blame_tell(&flip.story, "sign", 1, "the output is stored with its top bit flipped");

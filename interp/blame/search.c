@@ -54,7 +54,7 @@ bool blame_same(const blame_search *s, int32_t device, int32_t predicted)
     float a, b;
     if ((((uint32_t)device ^ (uint32_t)predicted) & ~s->unseen_bits) == 0)
         return true;
-    if (s->end_type->elem.kind != ASSAY_KIND_F32)
+    if (s->end_type->elem.kind != ASSAY_KIND_F32 || s->on_sums)
         return false;
     memcpy(&a, &device, sizeof a);
     memcpy(&b, &predicted, sizeof b);
@@ -248,15 +248,35 @@ static assay_status allocate(blame_search *s, assay_error *err)
                                                                   : assay_out_of_memory(err);
 }
 
+void blame_load_sums(const int64_t *sums, int64_t n, int32_t *codes)
+{
+    for (int64_t i = 0; i < n; i++)
+        codes[i] = (int32_t)sums[i];
+}
+
+static void load_end(blame_search *s, const blame_tensor *end, int64_t at)
+{
+    if (s->on_sums) {
+        blame_load_sums(end->sums, s->end_count, s->dev + at);
+        blame_load_sums(end->golden_sums, s->end_count, s->gold + at);
+        blame_load_sums(end->replayed_sums, s->end_count, s->end_base + at);
+    } else {
+        blame_load(s->end_type, end->device, s->dev + at);
+        blame_load(s->end_type, end->golden, s->gold + at);
+        blame_load(s->end_type, end->replayed, s->end_base + at);
+    }
+}
+
 static void load_sample(blame_search *s, int k)
 {
     const blame_tensor *end = blame_at(s->d, s->sample[k], s->end);
     const int64_t at = k * s->end_count;
-    blame_load(s->end_type, end->device, s->dev + at);
-    blame_load(s->end_type, end->golden, s->gold + at);
-    blame_load(s->end_type, end->replayed, s->end_base + at);
-    blame_load(s->type, blame_at(s->d, s->sample[k], s->n->out[0])->replayed,
-               s->base + k * s->count);
+    load_end(s, end, at);
+    if (s->on_sums && s->n->out[0] == s->end)
+        memcpy(s->base + k * s->count, s->end_base + at, (size_t)s->count * sizeof *s->base);
+    else
+        blame_load(s->type, blame_at(s->d, s->sample[k], s->n->out[0])->replayed,
+                   s->base + k * s->count);
     for (int64_t i = at; i < at + s->end_count; i++) {
         s->seen[i] = !end->mask || end->mask[i - at];
         s->n_seen += s->seen[i];
@@ -288,6 +308,10 @@ assay_status blame_search_open(blame_search *s, const blame_device *d, const bla
         return assay_out_of_memory(err);
     for (int k = 0; k < d->n_samples; k++)
         if (blame_at(d, k, end)->device)
+            s->sample[s->n_samples++] = k;
+    s->on_sums = s->n_samples == 0;
+    for (int k = 0; k < d->n_samples && s->on_sums; k++)
+        if (blame_at(d, k, end)->sums)
             s->sample[s->n_samples++] = k;
     assay_status status = allocate(s, err);
     for (int k = 0; k < s->n_samples && status == ASSAY_OK; k++)

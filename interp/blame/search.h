@@ -33,7 +33,8 @@ typedef struct blame_family {
     bool (*edit)(struct blame_search *s, int i, blame_case *c, blame_story *story);
     /* Changes the node's codes, which are as replayed, all samples one after the other. */
     bool (*post)(struct blame_search *s, int i, int32_t *codes, blame_story *story);
-    bool late; /* many choices: tried only where no other family explains everything */
+    bool late;   /* many choices: tried only where no other family explains everything */
+    bool behind; /* behind the sums: accumulators show nothing of it */
 } blame_family;
 
 /* The families in the order of the data path. */
@@ -77,6 +78,7 @@ typedef struct blame_search {
     int end;
     const assay_type *end_type;
     int64_t end_count;
+    bool on_sums; /* what was dumped of the end are its accumulators: they stand for its codes */
     int32_t *dev, *gold, *end_base;
     uint8_t *seen;
     int64_t n_seen, differing;
@@ -160,12 +162,15 @@ bool blame_finish(const blame_search *s, int k, const int32_t *codes, int32_t *e
 void blame_search_pull(blame_search *s);
 
 /* ---- for families ---- */
+/* Runs a case: its codes, or its sums where those were dumped of the node; room for c->out. */
+bool blame_search_outcome(blame_search *s, const blame_case *c, int32_t *codes);
 /* Makes the case of sample k (an index into s->sample), prefixes applied. */
 bool blame_search_case(blame_search *s, int k, blame_case *c);
 const int64_t *blame_sums(blame_search *s);
 /* Whether two codes count as the same. */
 bool blame_same(const blame_search *s, int32_t device, int32_t predicted);
 void blame_load(const assay_type *t, const void *data, int32_t *codes);
+void blame_load_sums(const int64_t *sums, int64_t n, int32_t *codes);
 void blame_store(const assay_type *t, const int32_t *codes, void *data);
 /* Elements of the output: axis extents inside and outside of an axis. */
 typedef struct blame_axis {

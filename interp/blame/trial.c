@@ -249,6 +249,8 @@ static void try_families(trials *t, bool late, bool schemes)
 {
     for (int f = 0; f < blame_n_families; f++) {
         const blame_family *family = &blame_families[f];
+        if (t->s->on_sums && t->s->n_after == 0 && family->behind)
+            continue;
         if (family->late != late || (schemes && strcmp(family->name, "scheme") != 0))
             continue;
         const int n = family->count(t->s);

@@ -271,7 +271,7 @@ static int nodes_at_fault(const blame_report *r, const int *in)
 static bool agrees(const blame_report *r, const assay_scheme *scheme, bool *changed)
 {
     for (int i = 0; i < r->device.graph->n_nodes; i++)
-        if (r->row[i].elements > 0 && r->row[i].verdict != BLAME_OWN &&
+        if (r->row[i].elements > 0 && !r->row[i].on_sums && r->row[i].verdict != BLAME_OWN &&
             r->row[i].verdict != BLAME_SUSPECT && !explains_region(r, i, scheme, changed))
             return false;
     return true;

@@ -161,12 +161,10 @@ static bool run_part(blame_search *s, int k, const blame_rows *rows, int n, int3
     const blame_lists l = blame_lists_of(&c);
     for (int i = 0; i < n; i++)
         first[l.first + rows[i].axis] = rows[i].first;
-    void *out = assay_arena_alloc(s->arena, assay_type_bytes(&c.out) + 64);
     int32_t *part =
         assay_arena_array(s->arena, (size_t)assay_shape_count(&c.out) + 1, sizeof *part);
-    if (!out || !part || blame_case_run(&c, out, NULL, NULL) != ASSAY_OK)
+    if (!part || !blame_search_outcome(s, &c, part))
         return false;
-    blame_load(&c.out, out, part);
     put_part(s, &c, first, part, codes + k * s->count);
     return true;
 }

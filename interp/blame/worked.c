@@ -276,7 +276,7 @@ assay_status blame_work(const blame_report *r, int row, int64_t sample, int64_t 
     assay_status status = choose(r, sample, w, err);
     if (status == ASSAY_OK)
         status = work_golden(r, w, err);
-    if (status == ASSAY_OK && r->row[row].elements > 0)
+    if (status == ASSAY_OK && r->row[row].elements > 0 && !r->row[row].on_sums)
         status = work_device(r, w, err);
     return status;
 }

@@ -323,7 +323,7 @@ class Tap:
             print("#", m)
 
 
-def make_golden(scheme, folder, samples=1):
+def make_golden(scheme, folder, samples=1, *more):
     models = os.path.join(SOURCE, "datasets", "models")
     profile = os.path.join(folder, "profile.yaml")
     images = os.path.join(SOURCE, "datasets", "glyphs")
@@ -331,9 +331,9 @@ def make_golden(scheme, folder, samples=1):
         subprocess.run([ASSAY, "profile", f"{models}/res_dsconv.onnx", "--dataset", f"{images}/calibration", "-n", "64", "-q", "-o", profile],
                        check=True, capture_output=True)
     inputs = [os.path.join(images, "test", f) for f in sorted(os.listdir(f"{images}/test")) if f.endswith(".png")][:samples]
-    to = os.path.join(folder, f"{scheme}-{samples}")
+    to = os.path.join(folder, f"{scheme}-{samples}{''.join(more)}")
     subprocess.run([ASSAY, "golden", f"{models}/res_dsconv.onnx", "-p", profile, "-s", scheme, "-o", to] +
-                   [a for i in inputs for a in ("--input", i)], check=True, capture_output=True)
+                   [a for i in inputs for a in ("--input", i)] + list(more), check=True, capture_output=True)
     return to
 
 
@@ -433,6 +433,62 @@ def samples(tap, folder, device):
         tap.check([f["class"] for f in said["faults"]] == ["stale.sample"] * stale, f"three samples, {'one' if stale else 'none'} stale", said["faults"])
 
 
+# ---- accumulators alone ----
+
+def sums_of(fault):
+    """What a fault makes of a node's accumulators."""
+    def apply(node):
+        node.end = lambda acc, c: acc
+        return fault(node)
+    return apply
+
+
+SUMS = [
+    (STEM, "padding.value", change(pad_code=-128)),
+    (STEM, "tile.edge", change(tile=8)),
+    (DEPTHWISE, "weights.layout", change(w=flipped_filters)),
+    (POINT, "bias.missing", change(b=lambda n: [0] * len(n.b))),
+    (POINT, "weights.sign", change(w=lambda n: [v & 255 for v in n.w])),
+    (POINT, "input.zero_point", change(zx=0, pad_code=0)),
+    (POINT, "accumulator.width", change(acc=lambda t, b: wrap(b + sum(t), 14))),
+    (FULL, "bias.channel", change(b=lambda n: rolled(n.b, 1))),
+]
+
+
+def sums_alone(tap, folder, device):
+    golden = make_golden("tflite", folder, 1, "--accumulators")
+    tensors = [t for t in json.load(open(os.path.join(golden, "manifest.json")))["tensors"] if "accumulators" in t]
+    to = os.path.join(device, "accumulators")
+
+    def fill(node, sums, descr):
+        shutil.rmtree(device, ignore_errors=True)
+        os.makedirs(to)
+        for t in tensors:
+            if t["index"] < node.out["index"]:
+                shutil.copy(os.path.join(golden, t["accumulators"]["file"]), to)
+        write(os.path.join(to, os.path.basename(node.out["file"])), node.shape, descr, sums)
+
+    for k, (name, wanted, fault) in enumerate(SUMS):
+        node = Node(golden, name)
+        sums = sums_of(change())(node)
+        fill(node, sums, "<i8" if k % 2 else "<i4")
+        status, said = blame(golden, device)
+        tap.check(status == 0 and not said["faults"], f"{node.name}: accumulators as they should be", said)
+        node = Node(golden, name)
+        fill(node, sums_of(fault)(node), "<i8" if k % 2 else "<i4")
+        status, said = blame(golden, device)
+        faults = said["faults"] if status == 1 else []
+        tap.check([(f["name"], f["class"], f["elements"]) for f in faults] == [(name, wanted, len(sums))], f"{node.name}: accumulators alone: {wanted}", faults or said)
+    for what, shape, descr, says in (("a shape", [1, 1, 1, 34], "<i8", ""), ("a type", node.shape, "|i1", "int32 or int64"), ("a shape", [1, 33], "<i8", "int32 or int64")):
+        fill(node, [0] * (34 if 33 not in shape else 33), descr)
+        write(os.path.join(to, os.path.basename(node.out["file"])), shape, descr, [0] * (33 if 33 in shape else 34))
+        status, said = blame(golden, device)
+        tap.check((status == 2 and says in said and node.output in said) if says else status == 1, f"accumulators of {what}: {'refused' if says else 'taken'}", said)
+    fill(node, [0] * 34, "<i8")
+    status, said = blame(make_golden("tflite", folder), device)
+    tap.check(status == 2 and "--accumulators" in said, "the golden bundle has no accumulators", said)
+
+
 # ---- clean devices ----
 
 def clean(tap, golden, device):
@@ -505,6 +561,7 @@ def main():
         schemes(tap, golden, folder)
         whole_pool(tap, folder)
         samples(tap, folder, device)
+        sums_alone(tap, folder, device)
         clean(tap, golden, device)
         bad(tap, golden, device)
     print(f"1..{tap.n}")

@@ -108,11 +108,15 @@ class Bench:
         return to
 
     def device(self, network, scheme, *broken, node=None, sums=False):
-        """Runs the network as the scheme's compiler programs it; broken: (quirk, value), one or two. The dumps' folder."""
+        """Runs the network as the scheme's compiler programs it; broken: (quirk, value), one or two. The dumps' folder;
+        sums: it holds accumulators alone."""
         golden, to = self.golden(network, scheme), f"{self.folder}/device"
-        shutil.rmtree(to, ignore_errors=True)
-        os.makedirs(f"{to}/accumulators" if sums else to)
-        args = [f"+program={golden}.txt", f"+bundle={golden}", f"+out={to}", f"+round={ROUNDS[SCHEMES[scheme]]}"]
+        out = f"{to}-unread" if sums else to
+        for folder in (to, out):
+            shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(out)
+        os.makedirs(f"{to}/accumulators" if sums else to, exist_ok=True)
+        args = [f"+program={golden}.txt", f"+bundle={golden}", f"+out={out}", f"+round={ROUNDS[SCHEMES[scheme]]}"]
         args += [f"+node={node}"] if node is not None else []
         args += [f"+sums={to}/accumulators"] if sums else []
         for i, (quirk, value) in enumerate(broken):
@@ -164,6 +168,17 @@ def broken(tap, bench, rows):
         tap.check(good, f"{network} #{node}: {quirk} {value}: {wanted}", status, faults or said)
 
 
+def accumulators(tap, bench):
+    """What is wrong before the rescale, from accumulators alone."""
+    for network, node, quirk, value, wanted in [("res_dsconv", None, "NONE", 0, None)] + BROKEN[:13]:
+        if FEW and quirk not in FEW_BROKEN + ("NONE",):
+            continue
+        status, said = bench.blame(network, "tflite", bench.device(network, "tflite", (quirk, value), node=node, sums=True))
+        faults = said["faults"] if status < 2 else []
+        good = [(f["index"], f["class"]) for f in faults] == ([(node, wanted)] if wanted else [])
+        tap.check(good, f"{network} #{node}: {quirk} {value}, accumulators alone: {wanted or 'clean'}", status, faults or said)
+
+
 def main():
     for tool in ("verilator", "make", "c++"):
         if not shutil.which(tool):
@@ -175,6 +190,7 @@ def main():
         for network in ("plain_cnn", "res_dsconv"):
             schemes(tap, bench, network, matrix)
         broken(tap, bench, faults)
+        accumulators(tap, bench)
     print(f"1..{tap.n}")
     if TABLE:
         print("# " + "\n# ".join(matrix + [""] + faults))

@@ -1,0 +1,73 @@
+/* Shapes of dumps beside the golden tensors'; see layout.h. */
+#include "interp/blame/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_permuted(const assay_type *golden, const assay_type *found, const int *perm)
+{
+    for (int i = 0; i < golden->rank; i++)
+        if (found->dim[i] != golden->dim[perm[i]])
+            return false;
+    return true;
+}
+
+bool blame_layout_is(const assay_type *golden, const assay_type *found, bool last, int *perm)
+{
+    const int rank = golden->rank;
+    if (found->rank != rank || rank < 3)
+        return false;
+    for (int i = 0; i < rank; i++)
+        perm[i] = last ? (i == 0          ? 0
+                          : i == rank - 1 ? 1
+                                          : i + 1)
+                       : (i == 0   ? 0
+                          : i == 1 ? rank - 1
+                                   : i - 1);
+    return is_permuted(golden, found, perm);
+}
+
+int blame_layout_find(const assay_type *golden, const assay_type *found, int *perm)
+{
+    return blame_layout_is(golden, found, true, perm)    ? 1
+           : blame_layout_is(golden, found, false, perm) ? 0
+                                                         : -1;
+}
+
+bool blame_layout_same(const assay_type *a, const assay_type *b)
+{
+    int i = 0, j = 0;
+    while (i < a->rank || j < b->rank) {
+        if (i < a->rank && a->dim[i] == 1)
+            i++;
+        else if (j < b->rank && b->dim[j] == 1)
+            j++;
+        else if (i < a->rank && j < b->rank && a->dim[i] == b->dim[j])
+            i++, j++;
+        else
+            return false;
+    }
+    return true;
+}
+
+void *blame_layout_turn(const assay_type *golden, const assay_type *found, const int *perm,
+                        const char *from)
+{
+    const size_t width = assay_elem_size(golden->elem);
+    const int64_t n = assay_shape_count(golden);
+    int64_t step[ASSAY_MAX_RANK], stride = 1;
+    char *to = malloc((size_t)n * width + 64);
+    for (int i = golden->rank - 1; i >= 0; i--) {
+        step[i] = stride;
+        stride *= golden->dim[i];
+    }
+    for (int64_t k = 0; k < n && to; k++) {
+        int64_t rest = k, at = 0;
+        for (int i = found->rank - 1; i >= 0; i--) {
+            at += rest % found->dim[i] * step[perm[i]];
+            rest /= found->dim[i];
+        }
+        memcpy(to + (size_t)at * width, from + (size_t)k * width, width);
+    }
+    return to;
+}
