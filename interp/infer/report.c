@@ -180,8 +180,8 @@ static json_t *json_open(const infer_options *o, const infer_result *r)
             continue;
         json_t *list = json_array();
         for (int k = 0; k < v.n; k++)
-            json_array_append_new(list, json_string(v.text[k]));
-        json_object_set_new(open, fields[i].name, list);
+            page_json_add(&list, json_string(v.text[k]));
+        page_json_set(&open, fields[i].name, list);
     }
     return open;
 }
@@ -190,7 +190,7 @@ static json_t *json_texts(const char *const *text, size_t n)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < n && text[i]; i++)
-        json_array_append_new(list, json_string(text[i]));
+        page_json_add(&list, json_string(text[i]));
     return list;
 }
 
@@ -198,17 +198,16 @@ static json_t *json_domain(const infer_options *o, const infer_result *r)
 {
     char elem[8];
     json_t *d = json_object();
-    json_object_set_new(d, "type", json_string(assay_elem_print(o->type, elem)));
-    json_object_set_new(d, "acc_bits", json_integer(o->acc_bits));
-    json_object_set_new(d, "zero_point",
-                        json_pack("[I,I]", (json_int_t)assay_elem_min(o->type),
-                                  (json_int_t)assay_elem_max(o->type)));
+    page_json_set(&d, "type", json_string(assay_elem_print(o->type, elem)));
+    page_json_set(&d, "acc_bits", json_integer(o->acc_bits));
+    page_json_set(&d, "zero_point",
+                  json_pack("[I,I]", (json_int_t)assay_elem_min(o->type),
+                            (json_int_t)assay_elem_max(o->type)));
     if (o->kind == INFER_SCALE)
         return d;
-    json_object_set_new(
-        d, "multiplier",
-        json_pack("[I,I]", (json_int_t)r->multiplier_lo, (json_int_t)r->multiplier_hi));
-    json_object_set_new(d, "shift", json_pack("[i,i]", r->shift_lo, r->shift_hi));
+    page_json_set(&d, "multiplier",
+                  json_pack("[I,I]", (json_int_t)r->multiplier_lo, (json_int_t)r->multiplier_hi));
+    page_json_set(&d, "shift", json_pack("[i,i]", r->shift_lo, r->shift_hi));
     return d;
 }
 
@@ -221,9 +220,9 @@ static json_t *json_against(const infer_result *r)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < r->n_against && i < INFER_FIRST_ROWS; i++)
-        json_array_append_new(list, json_pack("{s:s,s:o,s:o}", "row", r->against[i].row, "device",
-                                              json_code(r->against[i].device), "record",
-                                              json_code(r->against[i].record)));
+        page_json_add(&list, json_pack("{s:s,s:o,s:o}", "row", r->against[i].row, "device",
+                                       json_code(r->against[i].device), "record",
+                                       json_code(r->against[i].record)));
     return list;
 }
 
@@ -231,20 +230,19 @@ assay_status infer_write_json(const char *file, const infer_options *o, const in
                               const char *path, assay_error *err)
 {
     json_t *j = json_object();
-    json_object_set_new(j, "verdict", json_string(verdicts[r->verdict]));
-    json_object_set_new(j, "presets", json_texts(r->preset, (size_t)r->n_presets));
-    json_object_set_new(j, "found", path ? json_string(path) : json_null());
-    json_object_set_new(j, "open", json_open(o, r));
-    json_object_set_new(j, "unobservable", json_texts(unseen(o), SIZE_MAX));
-    json_object_set_new(j, "domain", json_domain(o, r));
-    json_object_set_new(j, "rows", json_integer((json_int_t)r->rows));
-    json_object_set_new(j, "complete", json_boolean(r->complete));
-    json_object_set_new(j, "contradicted", json_integer((json_int_t)r->n_against));
-    json_object_set_new(j, "contradictions", json_against(r));
+    page_json_set(&j, "verdict", json_string(verdicts[r->verdict]));
+    page_json_set(&j, "presets", json_texts(r->preset, (size_t)r->n_presets));
+    page_json_set(&j, "found", path ? json_string(path) : json_null());
+    page_json_set(&j, "open", json_open(o, r));
+    page_json_set(&j, "unobservable", json_texts(unseen(o), SIZE_MAX));
+    page_json_set(&j, "domain", json_domain(o, r));
+    page_json_set(&j, "rows", json_integer((json_int_t)r->rows));
+    page_json_set(&j, "complete", json_boolean(r->complete));
+    page_json_set(&j, "contradicted", json_integer((json_int_t)r->n_against));
+    page_json_set(&j, "contradictions", json_against(r));
     if (r->note[0])
-        json_object_set_new(j, "note", json_string(r->note));
-    const assay_status s =
-        j ? page_json_write(file, j, err) : assay_out_of_memory_for(err, "%s", file);
+        page_json_set(&j, "note", json_string(r->note));
+    const assay_status s = page_json_write(file, j, err);
     json_decref(j);
     return s;
 }

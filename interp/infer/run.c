@@ -37,7 +37,7 @@ static void list_against(const infer_task *t, infer_result *r)
     }
 }
 
-static void conclude(infer_task *t, infer_rules *rules, infer_result *r)
+static assay_status conclude(infer_task *t, infer_rules *rules, infer_result *r, assay_error *err)
 {
     r->rows = t->spent;
     r->complete = t->complete;
@@ -53,14 +53,17 @@ static void conclude(infer_task *t, infer_rules *rules, infer_result *r)
     if (r->n_left > 0) {
         r->found = r->left[0];
         r->verdict = INFER_CLASS;
-        return;
+        return ASSAY_OK;
     }
     infer_nearest(t, &r->found);
     list_against(t, r);
     r->verdict = r->n_against > 0 ? INFER_NONE : INFER_CLASS;
-    if (!t->complete && r->n_against > 0)
-        snprintf(r->note, sizeof r->note,
-                 "too many records were possible to try them all: some record may still agree");
+    if (!t->complete && r->n_against > 0) /* one that was not tried may agree */
+        return assay_fail(err, ASSAY_ERR_LIMIT,
+                          "%zu rows leave more records than are tried, and none of those that were "
+                          "agrees: nothing is decided; narrow --multiplier or --shift",
+                          r->rows);
+    return ASSAY_OK;
 }
 
 assay_status infer_run(const infer_options *o, infer_result *r, assay_error *err)
@@ -72,7 +75,7 @@ assay_status infer_run(const infer_options *o, infer_result *r, assay_error *err
     if (!s)
         s = infer_multiplier(&t, &rules, err);
     if (!s)
-        conclude(&t, &rules, r);
+        s = conclude(&t, &rules, r, err);
     infer_rules_free(&rules);
     infer_task_close(&t);
     return s;
