@@ -78,6 +78,11 @@ static assay_status open_npy(assay_dataset *d, int64_t size, assay_error *err)
     if (!status)
         status = text_npy_parse_header(head, n, d->path, &h, err);
     free(head);
+    if (!status && h.fortran)
+        status = assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                            "%s: its samples are not one after another (Fortran order); save it "
+                            "with numpy.ascontiguousarray",
+                            d->path);
     if (!status)
         status = split_samples(d, h.type, h.rank, h.shape, err);
     if (status)

@@ -225,11 +225,9 @@ static assay_status parse_order(scanner *s)
 {
     if (take(s, "False"))
         return ASSAY_OK;
-    if (take(s, "True"))
-        return assay_fail(s->err, ASSAY_ERR_UNSUPPORTED,
-                          "%s: npy array is in Fortran order; save it with "
-                          "numpy.ascontiguousarray",
-                          s->name);
+    s->out->fortran = take(s, "True");
+    if (s->out->fortran)
+        return ASSAY_OK;
     return malformed(s, "True or False");
 }
 
@@ -270,6 +268,7 @@ static assay_status parse_dict(scanner *s)
     skip_space(s);
     if (!seen[0] || !seen[1] || !seen[2] || s->p != s->end)
         return malformed(s, "descr, fortran_order and shape, and nothing after them");
+    s->out->fortran = s->out->fortran && s->out->rank > 1;
     return ASSAY_OK;
 }
 
@@ -310,6 +309,23 @@ static assay_status check_payload(const assay_npy_header *h, size_t size, const 
                       size - h->offset);
 }
 
+/* Elements in C order, from those whose first index runs fastest; a new array, NULL: no memory. */
+static void *transposed(const assay_npy_header *h, const char *data)
+{
+    const size_t element = types[h->type].size, n = h->bytes / element;
+    char *out = malloc(h->bytes + 1);
+    int64_t at[ASSAY_NPY_MAX_RANK] = {0}; /* of element i of C order */
+    for (size_t i = 0; i < n && out; i++) {
+        size_t from = 0;
+        for (int d = h->rank - 1; d >= 0; d--)
+            from = from * (size_t)h->shape[d] + (size_t)at[d];
+        memcpy(out + i * element, data + from * element, element);
+        for (int d = h->rank - 1; d >= 0 && ++at[d] == h->shape[d]; d--)
+            at[d] = 0;
+    }
+    return out;
+}
+
 /* Takes over `data`, which holds h->bytes as they came. */
 static assay_status adopt(const assay_npy_header *h, void *data, const char *name, assay_npy *out,
                           assay_error *err)
@@ -325,10 +341,14 @@ static assay_status adopt(const assay_npy_header *h, void *data, const char *nam
             return ASSAY_ERR_INPUT;
         }
     }
+    out->data = h->fortran ? transposed(h, data) : data;
+    if (out->data != data)
+        free(data);
+    if (!out->data)
+        return assay_out_of_memory_for(err, "%s: %zu bytes", name, h->bytes);
     out->type = h->type;
     out->rank = h->rank;
     memcpy(out->shape, h->shape, sizeof out->shape);
-    out->data = data;
     return ASSAY_OK;
 }
 

@@ -1,7 +1,7 @@
 /* NumPy's .npy files: one array, read from versions 1, 2 and 3, written as version 1.
  *
  * Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
- * C order only. Either byte order is read; little-endian is written. */
+ * Either order of elements and of bytes is read; C order, little-endian, is written. */
 #ifndef ASSAY_GRAPH_NPY_H
 #define ASSAY_GRAPH_NPY_H
 
@@ -42,7 +42,8 @@ typedef struct assay_npy {
 /* What a header says, for readers that fetch parts of a large file themselves. */
 typedef struct assay_npy_header {
     assay_npy_type type;
-    bool swap; /* elements are in the other byte order than this machine's */
+    bool swap;    /* elements are in the other byte order than this machine's */
+    bool fortran; /* the first index runs fastest; never of arrays that are one row */
     int rank;
     int64_t shape[ASSAY_NPY_MAX_RANK];
     size_t offset; /* of the first element, from the start of the file */
@@ -69,7 +70,7 @@ int64_t text_npy_integer(const void *data, assay_npy_type type, size_t i);
 void text_npy_swap(void *data, size_t count, size_t size);
 
 /* Reads a header from the first `size` bytes of a file; `name` is for messages. Fails with
- * ASSAY_ERR_INPUT (malformed), _UNSUPPORTED (Fortran order, other types, rank above 8) or _LIMIT
+ * ASSAY_ERR_INPUT (malformed), _UNSUPPORTED (other types, rank above 8) or _LIMIT
  * (more than 2^40 bytes). Whether the file holds as many bytes as it says is for the caller. */
 assay_status text_npy_parse_header(const void *bytes, size_t size, const char *name,
                                    assay_npy_header *out, assay_error *err);

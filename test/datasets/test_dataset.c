@@ -276,6 +276,15 @@ static void npy_samples(void **state)
     a.rank = 0;
     assert_int_equal(text_npy_write_file(folder_path(state, "s.npy", other), &a, NULL), ASSAY_OK);
     folder_refused(state, "s.npy", NULL, ASSAY_ERR_INPUT, "no samples");
+
+    unsigned char *file;
+    size_t size;
+    a.rank = 2;
+    assert_int_equal(text_npy_write_memory(&a, (void **)&file, &size, NULL), ASSAY_OK);
+    memcpy(strstr((char *)file + 10, "False"), "True ", 5); /* samples lie across each other */
+    test_write_file(folder_path(state, "f.npy", path), file, size);
+    folder_refused(state, "f.npy", NULL, ASSAY_ERR_UNSUPPORTED, "ascontiguousarray");
+    free(file);
 }
 
 static void raw_samples(void **state)
