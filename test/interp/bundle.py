@@ -314,8 +314,8 @@ def force():
     os.makedirs("faked")
     write("faked/manifest.json", b'{"tensors": []}')
     write("faked/thesis.tex", b"mine")
-    for where, names in (("home", "golden bundle"), ("empty", "golden bundle"), ("file", "no folder"),
-                         ("mixed", "tensors/s00001/notes.txt"), ("link", "no folder"),
+    for where, names in (("home", "golden bundle"), ("empty", "golden bundle"), ("file", "not a folder"),
+                         ("mixed", "tensors/s00001/notes.txt"), ("link", "not a folder"),
                          ("faked", "thesis.tex")):
         before = files_below(where)
         status, out = again(where)

@@ -89,12 +89,15 @@ static void matrix_product_as_fully_connected(void **state)
            "matmul(");
 }
 
+/* Those that rescale sums apart from the product. */
+static const char *const summing[] = {"tflite", "fbgemm", "gemmlowp"};
+
 /* What is summed stays an accumulator: one rescale, at the end, and the same bits. */
 static void fully_connected_as_matrix_product_and_addition(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        rewrite_outcome o = preferring(schemes[i], "products: matmul", whole);
+        rewrite_outcome o = preferring(summing[i], "products: matmul", whole);
         rewrite_has(o.log.text, "fc-to-matmul: y: exact: reachable [");
         rewrite_has(o.text.text, "\"y:sums\": i32[2,2] = matmul(x, \"y:matmul:weights\")");
         rewrite_has(o.text.text, "\"y:biased\": i32[2,2] = add(\"y:sums\", \"y:matmul:bias\")");
@@ -110,6 +113,18 @@ static void fully_connected_as_matrix_product_and_addition(void **state)
            "conv-to-fc: y: exact", "= matmul(", "conv(");
 }
 
+/* Codes of 32 bits go through no table. */
+static void a_target_that_rescales_by_tables_keeps_its_layer(void **state)
+{
+    (void)state;
+    rewrite_outcome o = preferring("onnxruntime", "products: matmul", whole);
+    rewrite_has(o.log.text,
+                "fc-to-matmul: y: refused, not on this target: scheme onnxruntime, node "
+                "y (rescale): a table needs an input of at most 16 bits");
+    rewrite_has(o.text.text, "= fc(");
+    rewrite_finish(&o);
+}
+
 /* The way back: constants again, and one node; from there a convolution where that is wanted. */
 #define SUMMED(w, transposed)                                                                      \
     "graph t { input x: i8[2,3] q(0.1,4) const w: i8" w " q(0.01,0) = [1,2,-3,-90,100,120]\n"      \
@@ -121,7 +136,7 @@ static void matrix_product_and_addition_as_fully_connected(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        const char *s = schemes[i];
+        const char *s = summing[i];
         expect(s, "products: fc", SUMMED("[3,2]", ""), "sums-to-fc: y after sums: exact: reach",
                "y: i8[2,2] q(0.5,3) = fc(x, \"y:fc:weights\", \"y:fc:bias\") act[-5,20]",
                "i32[2,2]");
@@ -401,6 +416,7 @@ int main(void)
         cmocka_unit_test(one_cell_as_fully_connected),
         cmocka_unit_test(matrix_product_as_fully_connected),
         cmocka_unit_test(fully_connected_as_matrix_product_and_addition),
+        cmocka_unit_test(a_target_that_rescales_by_tables_keeps_its_layer),
         cmocka_unit_test(matrix_product_and_addition_as_fully_connected),
         cmocka_unit_test(there_and_back_is_the_layer),
         cmocka_unit_test(a_refusal_is_told_once),
