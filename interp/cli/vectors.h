@@ -3,8 +3,8 @@
 #define ASSAY_INTERP_CLI_VECTORS_H
 
 #include "interp/cli/cli.h"
-#include "schemes/vectors/mutants.h"
-#include "schemes/vectors/suite.h"
+#include "interp/vectors/mutants.h"
+#include "interp/vectors/suite.h"
 
 /* Sides by name: "tflite", or a mutant's parameter and value; and the cases that pair them. */
 typedef struct cli_sides {

@@ -27,7 +27,6 @@ PREFIX = {
     "schemes/apply/simd": "simd",
     "schemes/derive": "derive",
     "schemes/mac": "mac",
-    "schemes/vectors": "vectors",
     "datasets": "dataset",
     "opt/certificate": "certificate",
     "opt/check": "check",
@@ -52,6 +51,7 @@ PREFIX = {
     "interp/infer": "infer",
     "interp/explain": "explain",
     "interp/blame": "blame",
+    "interp/vectors": "vectors",
     "interp/cli": "cli",
 }
 FLOORS = ("graph", "schemes", "datasets", "opt", "interp")

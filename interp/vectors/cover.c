@@ -1,5 +1,5 @@
 /* The least rows; see cover.h. */
-#include "schemes/vectors/cover.h"
+#include "interp/vectors/cover.h"
 
 #include <stdlib.h>
 

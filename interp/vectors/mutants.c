@@ -1,5 +1,5 @@
 /* Neighbours of a record; see mutants.h. */
-#include "schemes/vectors/mutants.h"
+#include "interp/vectors/mutants.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* The neighbours of a record: one parameter that its rescale reads, at another value. */
-#ifndef ASSAY_SCHEMES_VECTORS_MUTANTS_H
-#define ASSAY_SCHEMES_VECTORS_MUTANTS_H
+#ifndef ASSAY_INTERP_VECTORS_MUTANTS_H
+#define ASSAY_INTERP_VECTORS_MUTANTS_H
 
-#include "schemes/vectors/rows.h"
+#include "interp/vectors/rows.h"
 
 typedef struct vectors_mutant {
     int field; /* index into assay_record_fields */

@@ -1,5 +1,5 @@
 /* Rows aimed at what rescales differ in; see draw.h. */
-#include "schemes/vectors/draw.h"
+#include "interp/vectors/draw.h"
 
 #include <math.h>
 

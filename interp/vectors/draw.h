@@ -1,9 +1,9 @@
 /* Rows aimed at what rescales differ in: ties, the edges of registers and of codes, powers of two,
  * the ends of the accumulator; and rows at random. */
-#ifndef ASSAY_SCHEMES_VECTORS_DRAW_H
-#define ASSAY_SCHEMES_VECTORS_DRAW_H
+#ifndef ASSAY_INTERP_VECTORS_DRAW_H
+#define ASSAY_INTERP_VECTORS_DRAW_H
 
-#include "schemes/vectors/rows.h"
+#include "interp/vectors/rows.h"
 
 #define VECTORS_PER_SETTING 32 /* accumulators of one multiplier and zero point (or scale) */
 

@@ -1,8 +1,8 @@
 /* The least rows on which records differ, or the reason why there are none. */
-#ifndef ASSAY_SCHEMES_VECTORS_SUITE_H
-#define ASSAY_SCHEMES_VECTORS_SUITE_H
+#ifndef ASSAY_INTERP_VECTORS_SUITE_H
+#define ASSAY_INTERP_VECTORS_SUITE_H
 
-#include "schemes/vectors/rows.h"
+#include "interp/vectors/rows.h"
 
 /* Rescaled accumulators of a setting that are all decided; where there are more, those within
  * VECTORS_WINDOW of 0, of the ends and of the powers of two are. */

@@ -1,5 +1,5 @@
 /* Rows of a rescale; see rows.h. */
-#include "schemes/vectors/rows.h"
+#include "interp/vectors/rows.h"
 
 #include <stdlib.h>
 

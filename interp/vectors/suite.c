@@ -1,14 +1,14 @@
 /* The least rows on which records differ; see suite.h. */
-#include "schemes/vectors/suite.h"
+#include "interp/vectors/suite.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "graph/memory.h"
+#include "interp/vectors/cover.h"
+#include "interp/vectors/draw.h"
 #include "schemes/rescale/thresholds.h"
-#include "schemes/vectors/cover.h"
-#include "schemes/vectors/draw.h"
 
 enum { DRAWN = 1024, DECIDED = 256, DECIDED_WIDE = 32 }; /* settings */
 
