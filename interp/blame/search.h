@@ -57,6 +57,12 @@ typedef struct blame_value {
     assay_field_value value;
 } blame_value;
 
+/* What a node (filled: blame_case_fill) reads of a record: each field at every other value, of wide
+ * ranges at those near, of lists of roundings also those that a scheme has. *value is to be freed
+ * whatever is returned; false: out of memory. */
+bool blame_values_of(const blame_case *node, const assay_record *record,
+                     const blame_schemes *schemes, blame_value **value, int *n);
+
 /* Channels that differ: first, first + step, ... hold them all; step 0: there is one. */
 typedef struct blame_lane {
     bool known; /* looked for already */
