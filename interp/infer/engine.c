@@ -43,7 +43,7 @@ assay_status infer_engine_take(infer_engine *e, const infer_row *row, size_t n, 
         if (infer_in_window(e->t, &row[i]) && !row[i].bounded)
             e->order[e->n++] = i;
     for (size_t i = e->n; i > 1; i--) { /* any order serves; one without runs of a kind soonest */
-        const size_t j = (size_t)infer_between(&e->t->random, 0, (int64_t)i - 1);
+        const size_t j = (size_t)rows_between(&e->t->random, 0, (int64_t)i - 1);
         const size_t at = e->order[i - 1];
         e->order[i - 1] = e->order[j];
         e->order[j] = at;

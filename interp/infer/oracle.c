@@ -230,15 +230,24 @@ static assay_status read_answers(const infer_oracle *d, const char *folder, infe
     return s;
 }
 
+static assay_status make_folder(const char *path, assay_error *err)
+{
+    if (mkdir(path, 0777) == 0)
+        return ASSAY_OK;
+    return assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
+}
+
 assay_status infer_oracle_ask(infer_oracle *d, infer_row *row, size_t n, assay_error *err)
 {
     char in[240], out[240];
     d->calls++;
     snprintf(in, sizeof in, "%s/in%d", d->folder, d->calls);
     snprintf(out, sizeof out, "%s/out%d", d->folder, d->calls);
-    if (mkdir(in, 0777) || mkdir(out, 0777))
-        return assay_fail(err, ASSAY_ERR_IO, "%s: %s", in, strerror(errno));
-    assay_status s = write_rows(d, in, row, n, err);
+    assay_status s = make_folder(in, err);
+    if (!s)
+        s = make_folder(out, err);
+    if (!s)
+        s = write_rows(d, in, row, n, err);
     if (!s)
         s = call(d, in, out, err);
     if (!s)

@@ -40,7 +40,7 @@ static bool is_asked(infer_task *t, int64_t zp)
     const int64_t lo = assay_elem_min(t->o->type), hi = assay_elem_max(t->o->type);
     const int64_t u = zp < 0 ? -zp : zp;
     return hi - lo < 256 || u < 6 || (u & (u - 1)) == 0 || (u & (u + 1)) == 0 || zp == lo + 1 ||
-           infer_between(&t->random, 0, 300) == 0;
+           rows_between(&t->random, 0, 300) == 0;
 }
 
 void infer_ask_zeros(infer_task *t)
@@ -77,11 +77,11 @@ void infer_ask_powers(infer_task *t, bool before, size_t most)
     const int32_t zp = infer_small_zero(t->o, before);
     const int bits = t->o->acc_bits;
     for (size_t tries = 0; tries < 8 * most && t->next.n < most; tries++) {
-        const int j = (int)infer_between(&t->random, 0, bits - 1);
-        const int k = (int)infer_between(&t->random, 0, 32);
-        const int64_t m = infer_between(&t->random, 0, 15) ? INT64_C(1) << k : -(INT64_C(1) << k);
+        const int j = (int)rows_between(&t->random, 0, bits - 1);
+        const int k = (int)rows_between(&t->random, 0, 32);
+        const int64_t m = rows_between(&t->random, 0, 15) ? INT64_C(1) << k : -(INT64_C(1) << k);
         const int64_t x = j < 63 ? INT64_C(1) << j : INT64_MAX;
-        const int64_t pick = infer_between(&t->random, 0, 9);
+        const int64_t pick = rows_between(&t->random, 0, 9);
         if (j < 63 && pick < 2)
             put(t, x, zp, m, j + k);
         else if (pick < 6)
@@ -89,20 +89,20 @@ void infer_ask_powers(infer_task *t, bool before, size_t most)
         else if (pick < 9)
             put(t, -x - (j == 63), zp, m, j + k - 1);
         else /* a product that has lost its place */
-            put(t, -x - (j == 63), zp, m, infer_between(&t->random, t->shift_lo, j + k));
+            put(t, -x - (j == 63), zp, m, rows_between(&t->random, t->shift_lo, j + k));
     }
 }
 
 /* ---- any ---- */
 
 /* A sum of few signed powers of two, below 2^bits. */
-static int64_t few_powers(infer_random *r, int bits)
+static int64_t few_powers(rows_random *r, int bits)
 {
-    const int64_t n = infer_between(r, 1, 4);
+    const int64_t n = rows_between(r, 1, 4);
     int64_t v = 0;
     for (int64_t i = 0; i < n; i++) {
-        const int64_t p = INT64_C(1) << infer_between(r, 0, bits - 1);
-        v += infer_next(r) & 1 ? p : -p;
+        const int64_t p = INT64_C(1) << rows_between(r, 0, bits - 1);
+        v += rows_next(r) & 1 ? p : -p;
     }
     return v;
 }
@@ -111,22 +111,22 @@ static int64_t any_acc(infer_task *t, int bits)
 {
     const unsigned most = (unsigned)(t->o->acc_bits < 63 ? t->o->acc_bits : 62);
     int64_t v = few_powers(&t->random, bits < 60 ? bits : 60);
-    const int64_t pick = infer_between(&t->random, 0, 3);
+    const int64_t pick = rows_between(&t->random, 0, 3);
     if (pick == 0)
-        v = infer_between(&t->random, -(INT64_C(1) << (bits - 1)), (INT64_C(1) << (bits - 1)));
+        v = rows_between(&t->random, -(INT64_C(1) << (bits - 1)), (INT64_C(1) << (bits - 1)));
     return apply_saturate(v, most);
 }
 
 static int64_t any_multiplier(infer_task *t)
 {
-    infer_random *r = &t->random;
-    const int64_t pick = infer_between(r, 0, 7);
-    const int bits = (int)infer_between(r, 1, 33);
+    rows_random *r = &t->random;
+    const int64_t pick = rows_between(r, 0, 7);
+    const int bits = (int)rows_between(r, 1, 33);
     const int64_t v = pick < 3    ? INT64_C(1) << (bits - 1)
                       : pick < 5  ? few_powers(r, bits)
-                      : pick == 5 ? infer_between(r, t->multiplier_lo, t->multiplier_hi)
-                      : pick == 6 ? t->multiplier_hi - infer_between(r, 0, 3)
-                                  : infer_between(r, 0, INT64_C(1) << (bits - 1));
+                      : pick == 5 ? rows_between(r, t->multiplier_lo, t->multiplier_hi)
+                      : pick == 6 ? t->multiplier_hi - rows_between(r, 0, 3)
+                                  : rows_between(r, 0, INT64_C(1) << (bits - 1));
     return apply_clamp_to(v, t->multiplier_lo, t->multiplier_hi);
 }
 
@@ -138,52 +138,52 @@ static int length(int64_t v)
 
 infer_row infer_small_row(infer_task *t, bool before)
 {
-    infer_random *r = &t->random;
+    rows_random *r = &t->random;
     infer_row row = {.zp = infer_small_zero(t->o, before)};
-    row.acc = any_acc(t, (int)infer_between(r, 1, t->o->acc_bits < 62 ? t->o->acc_bits : 62));
+    row.acc = any_acc(t, (int)rows_between(r, 1, t->o->acc_bits < 62 ? t->o->acc_bits : 62));
     row.multiplier = any_multiplier(t);
-    const int64_t s = length(row.acc) + length(row.multiplier) - infer_between(r, 0, 5) + 3;
+    const int64_t s = length(row.acc) + length(row.multiplier) - rows_between(r, 0, 5) + 3;
     row.shift =
-        (int32_t)apply_clamp_to(infer_between(r, 0, 9) ? s - 2 : s, t->shift_lo, t->shift_hi);
+        (int32_t)apply_clamp_to(rows_between(r, 0, 9) ? s - 2 : s, t->shift_lo, t->shift_hi);
     return row;
 }
 
 /* At or beside the ends of what there is. */
 static void put_corner(infer_task *t, infer_row *row)
 {
-    infer_random *r = &t->random;
-    const int64_t near = infer_between(r, 0, 3) ? 0 : infer_between(r, 0, 2);
-    row->acc = infer_next(r) & 1 ? infer_acc_max(t) - near : -infer_acc_max(t) - 1 + near;
-    if (infer_between(r, 0, 3))
-        row->multiplier = infer_next(r) & 1 ? t->multiplier_hi : t->multiplier_lo;
-    const int64_t pick = infer_between(r, 0, 3);
+    rows_random *r = &t->random;
+    const int64_t near = rows_between(r, 0, 3) ? 0 : rows_between(r, 0, 2);
+    row->acc = rows_next(r) & 1 ? infer_acc_max(t) - near : -infer_acc_max(t) - 1 + near;
+    if (rows_between(r, 0, 3))
+        row->multiplier = rows_next(r) & 1 ? t->multiplier_hi : t->multiplier_lo;
+    const int64_t pick = rows_between(r, 0, 3);
     if (pick < 2)
         row->shift = pick ? t->shift_lo : t->shift_hi;
     if (pick == 2)
-        row->shift = (int32_t)apply_clamp_to((int64_t)t->shift_lo + infer_between(r, 0, 66),
+        row->shift = (int32_t)apply_clamp_to((int64_t)t->shift_lo + rows_between(r, 0, 66),
                                              t->shift_lo, t->shift_hi);
 }
 
 infer_row infer_any_row(infer_task *t)
 {
-    infer_random *r = &t->random;
+    rows_random *r = &t->random;
     const int64_t lo = assay_elem_min(t->o->type), hi = assay_elem_max(t->o->type);
-    const int64_t pick = infer_between(r, 0, 5);
+    const int64_t pick = rows_between(r, 0, 5);
     infer_row row = {
-        .acc = any_acc(t, (int)infer_between(r, 1, t->o->acc_bits < 62 ? t->o->acc_bits : 62)),
+        .acc = any_acc(t, (int)rows_between(r, 1, t->o->acc_bits < 62 ? t->o->acc_bits : 62)),
         .multiplier = any_multiplier(t)};
     row.zp = (int32_t)(pick == 0   ? lo
                        : pick == 1 ? hi
                        : pick == 2 ? infer_small_zero(t->o, false)
-                                   : infer_between(r, lo, hi));
-    const int64_t size = infer_between(r, 0, 2) ? infer_between(r, -2, (int64_t)t->o->type.bits + 1)
-                                                : infer_between(r, 0, 66);
+                                   : rows_between(r, lo, hi));
+    const int64_t size = rows_between(r, 0, 2) ? rows_between(r, -2, (int64_t)t->o->type.bits + 1)
+                                               : rows_between(r, 0, 66);
     row.shift = (int32_t)apply_clamp_to(length(row.acc) + length(row.multiplier) - size,
                                         t->shift_lo, t->shift_hi);
-    if (infer_between(r, 0, 7) == 0)
+    if (rows_between(r, 0, 7) == 0)
         put_corner(t, &row);
-    if (infer_between(r, 0, 7) == 0) {
-        const int64_t a = infer_between(r, lo, hi), b = infer_between(r, lo, hi);
+    if (rows_between(r, 0, 7) == 0) {
+        const int64_t a = rows_between(r, lo, hi), b = rows_between(r, lo, hi);
         row.bounded = true;
         row.lo = (int32_t)(a < b ? a : b);
         row.hi = (int32_t)(a < b ? b : a);

@@ -8,10 +8,10 @@
 enum { SAMPLE = 24, DRAWN = 20000, ASKED = 160, ROUNDS = 12, QUIET = 3 };
 
 /* Up to SAMPLE of n, spread over them; other ones each time. */
-static size_t sample(infer_random *r, size_t n, size_t *at)
+static size_t sample(rows_random *r, size_t n, size_t *at)
 {
     const size_t count = n < SAMPLE ? n : SAMPLE;
-    const size_t from = n > SAMPLE ? (size_t)infer_between(r, 0, (int64_t)n - 1) : 0;
+    const size_t from = n > SAMPLE ? (size_t)rows_between(r, 0, (int64_t)n - 1) : 0;
     for (size_t i = 0; i < count; i++)
         at[i] = (from + i * n / count) % n;
     return count;

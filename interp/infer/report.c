@@ -81,9 +81,13 @@ static void values_of(const infer_options *o, const infer_result *r, const assay
     }
 }
 
-static bool is_rescale(const assay_field *f)
+/* Whether the field has several values among what is left: *v. */
+static bool is_open(const infer_options *o, const infer_result *r, const assay_field *f, values *v)
 {
-    return strcmp(f->section, "rescale") == 0;
+    if (strcmp(f->section, "rescale") != 0)
+        return false;
+    values_of(o, r, f, v);
+    return v->n > 1;
 }
 
 /* ---- text ---- */
@@ -100,13 +104,10 @@ static void print_open(FILE *f, const infer_options *o, const infer_result *r)
 {
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
-    static values v;
+    values v;
     fprintf(f, "  open, of %zu records that agree with every row:\n", r->n_left);
     for (size_t i = 0; i < n; i++) {
-        if (!is_rescale(&fields[i]))
-            continue;
-        values_of(o, r, &fields[i], &v);
-        if (v.n < 2)
+        if (!is_open(o, r, &fields[i], &v))
             continue;
         fprintf(f, "    %-24s", fields[i].name);
         for (int k = 0; k < v.n && k < 6; k++)
@@ -171,12 +172,9 @@ static json_t *json_open(const infer_options *o, const infer_result *r)
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     json_t *open = json_object();
-    static values v;
+    values v;
     for (size_t i = 0; i < n; i++) {
-        if (!is_rescale(&fields[i]))
-            continue;
-        values_of(o, r, &fields[i], &v);
-        if (v.n < 2)
+        if (!is_open(o, r, &fields[i], &v))
             continue;
         json_t *list = json_array();
         for (int k = 0; k < v.n; k++)

@@ -1,28 +1,13 @@
-/* Rows without repetition, and random numbers; see rows.h. */
+/* Rows without repetition; see rows.h. */
 #include "interp/infer/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t infer_next(infer_random *r)
-{
-    uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-int64_t infer_between(infer_random *r, int64_t lo, int64_t hi)
-{
-    const uint64_t span = (uint64_t)hi - (uint64_t)lo + 1;
-    const uint64_t v = infer_next(r);
-    return (int64_t)((uint64_t)lo + (span ? v % span : v));
-}
-
 static uint64_t mix(uint64_t h, uint64_t v)
 {
-    infer_random r = {h ^ (v * UINT64_C(0xff51afd7ed558ccd))};
-    return infer_next(&r);
+    rows_random r = {h ^ (v * UINT64_C(0xff51afd7ed558ccd))};
+    return rows_next(&r);
 }
 
 static uint64_t float_bits(float f)
@@ -72,8 +57,10 @@ bool infer_rows_keep(infer_rows *r, const infer_row *row, size_t n)
     if (r->n + n > r->room) {
         const size_t room = (r->n + n) * 2 + 256;
         infer_row *wide = realloc(r->row, room * sizeof *wide);
-        if (!wide)
+        if (!wide) {
+            r->short_of_memory = true;
             return false;
+        }
         r->row = wide;
         r->room = room;
     }
@@ -82,17 +69,18 @@ bool infer_rows_keep(infer_rows *r, const infer_row *row, size_t n)
     return true;
 }
 
-bool infer_rows_add(infer_rows *r, const infer_row *row)
+void infer_rows_add(infer_rows *r, const infer_row *row)
 {
     const uint64_t h = hash_of(row);
-    if (2 * r->n_seen >= r->seen_room && !widen(r))
-        return false;
+    if (2 * r->n_seen >= r->seen_room && !widen(r)) {
+        r->short_of_memory = true;
+        return;
+    }
     const size_t at = find(r->seen, r->seen_room, h);
     if (r->seen[at] || !infer_rows_keep(r, row, 1))
-        return false;
+        return;
     r->seen[at] = h;
     r->n_seen++;
-    return true;
 }
 
 void infer_rows_clear(infer_rows *r)

@@ -3,6 +3,7 @@
 #define ASSAY_INTERP_INFER_ROWS_H
 
 #include "graph/base.h"
+#include "interp/rows/random.h"
 
 #define INFER_REFUSED INT64_MIN /* as an answer */
 
@@ -22,22 +23,15 @@ typedef struct infer_rows {
     assay_elem type;
     uint64_t *seen; /* hashes of all rows that were ever added; 0: free */
     size_t seen_room, n_seen;
+    bool short_of_memory; /* some row was not added; it stays so */
 } infer_rows;
 
-/* Adds a row unless it was added before; false: it was, or memory is short (r->room is 0 then). */
-bool infer_rows_add(infer_rows *r, const infer_row *row);
-/* Appends what was answered; false: memory is short. */
+/* Adds a row unless it was added before. */
+void infer_rows_add(infer_rows *r, const infer_row *row);
+/* Appends what was answered; false: memory is short, and short_of_memory says so. */
 bool infer_rows_keep(infer_rows *r, const infer_row *row, size_t n);
 /* Forgets the rows, not that they were seen. */
 void infer_rows_clear(infer_rows *r);
 void infer_rows_free(infer_rows *r);
-
-/* ---- numbers to make rows of ---- */
-typedef struct infer_random {
-    uint64_t state;
-} infer_random;
-uint64_t infer_next(infer_random *r);
-/* One of lo..hi. */
-int64_t infer_between(infer_random *r, int64_t lo, int64_t hi);
 
 #endif

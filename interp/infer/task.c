@@ -45,7 +45,7 @@ static size_t repeat_some(infer_task *t, infer_row *row, size_t n, size_t room)
 {
     size_t added = 0;
     for (int tries = 0; t->log.n > 0 && added < room && tries < 8 * REPEATED; tries++) {
-        const size_t i = (size_t)infer_between(&t->random, 0, (int64_t)t->log.n - 1);
+        const size_t i = (size_t)rows_between(&t->random, 0, (int64_t)t->log.n - 1);
         if (t->log.row[i].bounded == row[0].bounded)
             row[n + added++] = t->log.row[i];
     }
@@ -81,8 +81,8 @@ static assay_status ask_some(infer_task *t, const infer_row *rows, size_t n, ass
     for (size_t i = 0; i < again; i++)
         if (row[n + i].answer != first[i])
             return differs(&row[n + i], first[i], err);
-    return infer_rows_keep(&t->log, row, n) ? ASSAY_OK
-                                            : assay_out_of_memory_for(err, "the rows' answers");
+    infer_rows_keep(&t->log, row, n);
+    return ASSAY_OK;
 }
 
 /* Those of `next` that are bounded, or those that are not. */
@@ -112,5 +112,7 @@ assay_status infer_ask(infer_task *t, assay_error *err)
     if (!s)
         s = ask_form(t, true, err);
     infer_rows_clear(&t->next);
+    if (!s && (t->next.short_of_memory || t->log.short_of_memory))
+        return assay_out_of_memory_for(err, "rows");
     return s;
 }

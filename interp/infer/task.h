@@ -12,7 +12,7 @@ typedef struct infer_task {
     infer_oracle device;
     infer_rows log;  /* rows that were answered */
     infer_rows next; /* rows to ask; what was ever among them is not added again */
-    infer_random random;
+    rows_random random;
     size_t spent;
     bool exhausted; /* the budget ended before the questions */
     bool complete;  /* no list was cut short: every consistent rule is kept */

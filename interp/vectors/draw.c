@@ -4,28 +4,24 @@
 #include <math.h>
 
 #include "graph/core/type.h"
+#include "interp/rows/random.h"
 #include "schemes/record/data.h"
 
 typedef struct drawer {
     const vectors_space *space;
     assay_rule_rescale rule;
     int accumulator_bits; /* of the space's greatest accumulator */
-    uint64_t state;
+    rows_random random;
 } drawer;
 
-/* splitmix64 (Steele, Lea, Flood 2014). */
 static uint64_t draw(drawer *d)
 {
-    uint64_t z = d->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return rows_next(&d->random);
 }
 
-/* lo..hi, both included, less than 2^63 apart. */
 static int64_t between(drawer *d, int64_t lo, int64_t hi)
 {
-    return lo + (int64_t)(draw(d) % ((uint64_t)hi - (uint64_t)lo + 1));
+    return rows_between(&d->random, lo, hi);
 }
 
 /* Of R: most where a whole range of codes lies among the accumulators; some where none or few do;
@@ -140,7 +136,7 @@ bool vectors_draw(const assay_scheme *side, const vectors_space *space, size_t s
 {
     assay_record r;
     assay_effective_record(assay_data(side), space->op, "", space->wide, &r);
-    drawer d = {.space = space, .rule = r.rescale, .accumulator_bits = 1, .state = seed};
+    drawer d = {.space = space, .rule = r.rescale, .accumulator_bits = 1, .random = {seed}};
     while (d.accumulator_bits < 61 && INT64_C(1) << (d.accumulator_bits - 1) <= space->hi)
         d.accumulator_bits++;
     bool good = true;
