@@ -7,7 +7,7 @@
  * was found with already. */
 static bool is_known_fault(const assay_verify_result *r, assay_status status)
 {
-    return r->files_bad > 0 && status != ASSAY_ERR_IO && status != ASSAY_ERR_MEMORY &&
+    return status && r->files_bad > 0 && status != ASSAY_ERR_IO && status != ASSAY_ERR_MEMORY &&
            status != ASSAY_ERR_INTERNAL;
 }
 

@@ -10,7 +10,8 @@
 #include "interp/golden/digest.h"
 #include "interp/golden/verify.h"
 
-/* A file's fault is counted and said, what keeps it from being read is not its fault. */
+/* A file's fault is counted and said (its reader names it too, which is said once), what keeps it
+ * from being read is not its fault. */
 static assay_status fault_or_trouble(const assay_verifier *c, const char *file, assay_status status,
                                      const assay_error *inner, assay_error *err)
 {
@@ -20,8 +21,10 @@ static assay_status fault_or_trouble(const assay_verifier *c, const char *file, 
         return status;
     }
     if (status) {
+        const size_t n = strlen(file);
+        const bool named = strncmp(inner->text, file, n) == 0 && inner->text[n] == ':';
         c->out->files_bad++;
-        golden_verifier_say(c, file, "%s", inner->text);
+        golden_verifier_say(c, file, "%s", named ? inner->text + n + 2 : inner->text);
     }
     return ASSAY_OK;
 }
