@@ -3,10 +3,22 @@
 
 bool assay_integers_divide(assay_op op)
 {
-    return op == ASSAY_OP_DIV || op == ASSAY_OP_FLOOR_DIV || op == ASSAY_OP_MOD;
+    switch (op) {
+#define QUOTIENT(ID, floats, integers) case ASSAY_OP_##ID:
+#define BINARY(ID, floats, integers)
+#include "graph/core/binary.def"
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* Unsigned arithmetic wraps where signed overflow would be undefined. */
+static int64_t sum(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 static int64_t product(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a * (uint64_t)b);
@@ -17,7 +29,7 @@ static int64_t difference(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-static int64_t power(int64_t base, int64_t exponent)
+static int64_t power_of(int64_t base, int64_t exponent)
 {
     int64_t result = 1;
     if (exponent < 0)
@@ -48,33 +60,16 @@ static bool is_lower(int64_t a, int64_t b)
     return rest != 0 && (rest < 0) != (b < 0);
 }
 
-#define IS(ID, value)                                                                              \
+#define COMPARISON(ID, kinds, y) BINARY(ID, , y)
+#define BINARY(ID, floats, integers)                                                               \
     case ASSAY_OP_##ID:                                                                            \
-        *y = (value);                                                                              \
+        *y = (integers);                                                                           \
         return true;
 
-bool assay_integers_binary(assay_op op, bool truncated, int64_t a, int64_t b, int64_t *y)
+bool assay_integers_binary(assay_op op, bool truncated, int64_t x, int64_t z, int64_t *y)
 {
     switch (op) {
-        IS(ADD, (int64_t)((uint64_t)a + (uint64_t)b))
-        IS(SUB, difference(a, b))
-        IS(MUL, product(a, b))
-        IS(DIV, quotient(a, b))
-        IS(FLOOR_DIV, quotient(a, b) - is_lower(a, b))
-        IS(MOD, remainder_of(a, b) + (!truncated && is_lower(a, b) ? b : 0))
-        IS(MIN, a < b ? a : b)
-        IS(MAX, a > b ? a : b)
-        IS(POW, power(a, b))
-        IS(SQUARED_DIFFERENCE, product(difference(a, b), difference(a, b)))
-        IS(PRELU, a >= 0 ? a : product(a, b))
-        IS(EQUAL, a == b)
-        IS(NOT_EQUAL, a != b)
-        IS(LESS, a < b)
-        IS(LESS_EQUAL, a <= b)
-        IS(GREATER, a > b)
-        IS(GREATER_EQUAL, a >= b)
-        IS(LOGICAL_AND, a != 0 && b != 0)
-        IS(LOGICAL_OR, a != 0 || b != 0)
+#include "graph/core/binary.def"
     default:
         return false;
     }

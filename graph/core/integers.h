@@ -1,5 +1,5 @@
-/* Element-wise ops of two plain integers (indices, shapes), for constant folding and the float
- * engine. */
+/* Element-wise ops (binary.def) of two plain integers (indices, shapes), for constant folding and
+ * the float engine. */
 #ifndef ASSAY_GRAPH_CORE_INTEGERS_H
 #define ASSAY_GRAPH_CORE_INTEGERS_H
 
@@ -8,13 +8,14 @@
 
 #include "graph/core/op.h"
 
-/* Whether b = 0 has no result. */
+/* Whether z = 0 has no result. */
 bool assay_integers_divide(assay_op op);
 
-/* *y = a op b; false where op is no function of two integers. Sums, differences, products and
- * powers wrap in 64 bits; div is toward zero, floor_div down; mod has the sign of b, or of a where
- * it is truncated (attribute of mod). b is not 0 where assay_integers_divide(op). */
-bool assay_integers_binary(assay_op op, bool truncated, int64_t a, int64_t b, int64_t *y);
+/* *y = x op z, as binary.def says; false where op is no function of two integers. Sums,
+ * differences, products and powers wrap in 64 bits; div is toward zero, floor_div down; mod has the
+ * sign of b, or of x where it is truncated (attribute of mod). z is not 0 where
+ * assay_integers_divide(op). */
+bool assay_integers_binary(assay_op op, bool truncated, int64_t x, int64_t z, int64_t *y);
 
 /* What a reduction (reduce_sum, ...) does with two elements, a mean before it divides;
  * ASSAY_OP_COUNT for other ops. */

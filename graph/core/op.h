@@ -29,8 +29,9 @@ enum assay_trait {
     ASSAY_T_CONVERT = 1 << 12,   /* quantize, dequantize, rescale, relabel */
     ASSAY_T_SUMS = 1 << 13,      /* sums codes of a window or axis, then one rescale (averages) */
     ASSAY_T_FLOW = 1 << 14,      /* control flow: runs subgraphs; always with ASSAY_T_STATE */
-    ASSAY_T_INTERPOLATES = 1 << 15 /* output cells are input cells, or blends whose weights add up
-                                to one, as the attribute `mode` of a resize says */
+    ASSAY_T_INTERPOLATES = 1 << 15, /* as attribute `mode` says, output cells are input cells, or
+                                     * sums of such with weights that add up to one */
+    ASSAY_T_FLOAT_ONLY = 1 << 16    /* no scheme has an integer form: it stays in float */
 };
 
 typedef struct assay_op_info {

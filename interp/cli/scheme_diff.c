@@ -64,16 +64,16 @@ int cli_scheme_diff(const cli_args *args)
     assay_scheme *a = NULL, *b = NULL;
     assay_error err;
     int status = CLI_OK;
-    if (assay_scheme_open(args->positional[1], &a, &err) != ASSAY_OK)
+    if (assay_scheme_open(args->positional[1], &a, &err))
         return cli_failed(&err);
-    if (assay_scheme_open(args->positional[2], &b, &err) != ASSAY_OK) {
+    if (assay_scheme_open(args->positional[2], &b, &err)) {
         assay_scheme_free(a);
         return cli_failed(&err);
     }
     cli_pair p = {.a = a, .b = b, .as_is = cli_has(args, "as-is")};
     if (!cli_scheme_names_differ(a, b) || !cli_scheme_op(args))
         status = CLI_TROUBLE;
-    else if (a->record == NULL || b->record == NULL) {
+    else if (!a->record || !b->record) {
         status = cli_trouble("scheme diff: a plugin has no record to compare");
     } else {
         compare_records(&p, args);

@@ -1,4 +1,4 @@
-/* What the files of `assay scheme diff` share. */
+/* The shared parts of `assay scheme diff`. */
 #ifndef ASSAY_INTERP_CLI_SCHEME_DIFF_H
 #define ASSAY_INTERP_CLI_SCHEME_DIFF_H
 

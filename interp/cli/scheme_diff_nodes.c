@@ -32,7 +32,7 @@ static void leave_node(cli_pair *p, const assay_node *n, const assay_unit_spec *
     assay_error err;
     for (int i = 0; i < 2; i++) {
         assay_unit *u;
-        if (side[i]->vt->prepare(side[i], spec, &u, &err) != ASSAY_OK) {
+        if (side[i]->vt->prepare(side[i], spec, &u, &err)) {
             printf("  %-28.60s %-8s not comparable: %s\n", n->name, assay_op_get(n->op)->name,
                    err.text);
             p->undecided++;
@@ -58,7 +58,7 @@ static assay_status compare_channels(const cli_layer *l, const assay_unit *a, co
         assay_disagreements d;
         assay_status status = cli_diff_rescales(&a->scale[ASSAY_OUT], c, &b->scale[ASSAY_OUT], c,
                                                 l->lo[c], l->hi[c], &d, err);
-        if (status != ASSAY_OK)
+        if (status)
             return status;
         t->considered += d.considered;
         t->count += d.count;
@@ -79,19 +79,19 @@ static int compare_layer(cli_pair *p, const cli_layer *l)
     totals t;
     const char *name = l->node->name, *op = assay_op_get(l->node->op)->name;
     assay_status status = p->a->vt->prepare(p->a, &l->spec, &a, &err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = p->b->vt->prepare(p->b, &l->spec, &b, &err);
-    if (status != ASSAY_OK) {
+    if (status) {
         printf("  %-28.60s %-8s not comparable: %s\n", name, op, err.text);
         p->undecided++;
-    } else if (l->why != NULL) {
+    } else if (l->why) {
         not_decided(p, l->node, &l->spec, l->why);
     } else if (!cli_layer_is_exact(l, p->a, a) || !cli_layer_is_exact(l, p->b, b)) {
         char why[160];
         snprintf(why, sizeof why, "sums can leave %.80s's accumulator; compare runs of both",
                  (cli_layer_is_exact(l, p->a, a) ? p->b : p->a)->name);
         not_decided(p, l->node, &l->spec, why);
-    } else if ((status = compare_channels(l, a, b, &t, &err)) != ASSAY_OK) {
+    } else if ((status = compare_channels(l, a, b, &t, &err))) {
         not_decided(p, l->node, &l->spec, err.text);
     } else if (t.considered == 0) {
         not_decided(p, l->node, &l->spec, "both refuse every accumulator");
@@ -104,9 +104,9 @@ static int compare_layer(cli_pair *p, const cli_layer *l)
         cli_diff_print_first(&t.first, 2);
         p->differ = true;
     }
-    if (a != NULL)
+    if (a)
         p->a->vt->release(a);
-    if (b != NULL)
+    if (b)
         p->b->vt->release(b);
     return CLI_OK;
 }
@@ -120,10 +120,9 @@ static int compare_domain(cli_pair *p, const cli_domain *d)
     assay_error err;
     size_t count = 0, first = 0;
     int64_t greatest = 0;
-    if (a == NULL)
+    if (!a)
         return cli_out_of_memory();
-    if (cli_domain_run(d, p->a, a, &err) != ASSAY_OK ||
-        cli_domain_run(d, p->b, b, &err) != ASSAY_OK) {
+    if (cli_domain_run(d, p->a, a, &err) || cli_domain_run(d, p->b, b, &err)) {
         printf("  %-28.60s %-8s not comparable: %s\n", name, op, err.text);
         p->undecided++;
         free(a);
@@ -228,7 +227,7 @@ int cli_diff_network(cli_pair *p, const cli_args *args)
     copy.positional = &model;
     copy.n_positional = 1;
     copy.given = malloc((size_t)(args->n_given + 1) * sizeof *copy.given);
-    if (copy.given == NULL)
+    if (!copy.given)
         return cli_out_of_memory();
     memcpy(copy.given, args->given, (size_t)args->n_given * sizeof *copy.given);
     copy.given[args->n_given].option = &scheme;

@@ -40,10 +40,10 @@ assay_status cli_diff_rescales(const assay_rescale *a, size_t ca, const assay_re
 {
     assay_threshold_form x, y;
     assay_status status = assay_threshold_form_make(a, ca, lo, hi, &x, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     status = assay_threshold_form_make(b, cb, lo, hi, &y, err);
-    if (status == ASSAY_OK)
+    if (!status)
         compare_forms(&x, &y, out);
     else
         assay_threshold_form_free(&x);
@@ -72,10 +72,10 @@ static assay_status compare_single(const assay_single *a, const assay_single *b,
                           "most %d of them",
                           a->rec.accumulator.bits, b->rec.accumulator.bits, MAX_SUMS);
     assay_status status = assay_threshold_form_ask(code_of, a, false, lo, hi, &x, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     status = assay_threshold_form_ask(code_of, b, false, lo, hi, &y, err);
-    if (status == ASSAY_OK)
+    if (!status)
         compare_forms(&x, &y, out);
     else
         assay_threshold_form_free(&x);
@@ -97,7 +97,7 @@ static bool set(assay_single *o, const assay_scheme *s, const question *q, doubl
     assay_error err;
     const assay_batch b = {
         .n = 1, .type = q->type, .scale = &real, .zero_point = &q->zero, .in_zero = &q->in_zero};
-    if (assay_single_start(o, s, q->op, q->wide || cli_scheme_is_wide(s), &err) == ASSAY_OK)
+    if (!assay_single_start(o, s, q->op, q->wide || cli_scheme_is_wide(s), &err))
         return assay_single_set(o, &b, 0, why, size);
     snprintf(why, size, "%.200s", err.text);
     return false;
@@ -120,7 +120,7 @@ static int compare_scale(cli_pair *p, const question *q, double real, bool alone
         p->undecided++;
         return CLI_OK;
     }
-    if (compare_single(&a, &b, q->lo, q->hi, &d, &err) != ASSAY_OK)
+    if (compare_single(&a, &b, q->lo, q->hi, &d, &err))
         return cli_failed(&err);
     totals[0] += d.count;
     totals[1] += d.considered;

@@ -286,12 +286,12 @@ assay_status explain_element(const assay_program *p, int node, const void *const
         return assay_fail(err, ASSAY_ERR_INPUT, "node '%s': element %lld of %lld", n->name,
                           (long long)element, (long long)assay_shape_count(type));
     assay_status status = explain_watch(p, node, in, element, &seen, err);
-    if (status == ASSAY_OK) {
+    if (!status) {
         const work k = {t, p, node, p->scheme && p->scheme->record ? p->unit[node] : NULL, &seen};
         t->value = seen.value;
         say_all(&k, in, element);
         explain_say_value(t, "element", seen.value);
     }
     explain_seen_free(&seen);
-    return status == ASSAY_OK && t->short_of_memory ? assay_out_of_memory(err) : status;
+    return !status && t->short_of_memory ? assay_out_of_memory(err) : status;
 }

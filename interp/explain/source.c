@@ -1,4 +1,4 @@
-/* Which element of an input was moved to an element of the output. */
+/* The source of what was moved: which element of which input. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static bool trace_back(runs *r, void *const *room, int64_t element, int64_t tota
     *number = 0;
     for (; w->shift == 0 || (w->shift < 48 && total >> w->shift != 0); w->shift += w->bits) {
         fill_digits(n, g, w, room);
-        if (explain_run_once(r, EXPLAIN_WATCH, NULL) != ASSAY_OK)
+        if (explain_run_once(r, EXPLAIN_WATCH, NULL))
             return false;
         *number |= (explain_stored(t, r->out[0], element) - w->least) << w->shift;
     }
@@ -57,7 +57,7 @@ static bool is_source(runs *r, void *const *room, const void *const *in, int inp
             memcpy(room[i], in[i], assay_type_bytes(&assay_node_in(g, n, i)->type));
     for (int k = 0; k < 2 && good; k++) {
         const int64_t value = explain_stored(t, room[input], at);
-        good = explain_run_once(r, EXPLAIN_WATCH, NULL) == ASSAY_OK &&
+        good = !explain_run_once(r, EXPLAIN_WATCH, NULL) &&
                explain_stored(t, r->out[0], element) == value;
         if (t->elem.kind == ASSAY_KIND_F32)
             ((uint8_t *)room[input])[at * 4] ^= 1;
@@ -87,7 +87,7 @@ bool explain_source(const assay_program *p, int node, const void *const *in, int
         found = room[i] != NULL;
         total += assay_shape_count(&v->type);
     }
-    found = found && explain_open_runs(&r, p, node, given, &seen, NULL) == ASSAY_OK &&
+    found = found && !explain_open_runs(&r, p, node, given, &seen, NULL) &&
             trace_back(&r, room, element, total, at);
     for (*input = 0; found && *input < n->n_in; ++*input) {
         const int64_t count =

@@ -29,7 +29,7 @@ assay_status explain_open_runs(runs *r, const assay_program *p, int node, const 
     r->out = calloc((size_t)n->n_out + 1, sizeof *r->out);
     if (!r->unit || !r->out)
         return assay_out_of_memory(err);
-    for (int j = 0; j < n->n_out && status == ASSAY_OK; j++) {
+    for (int j = 0; j < n->n_out && !status; j++) {
         r->out[j] = calloc(assay_type_bytes(&p->graph->value[n->out[j]].type) + 64, 1);
         if (!r->out[j])
             status = assay_out_of_memory(err);
@@ -58,7 +58,7 @@ assay_status explain_run_once(runs *r, enum watch_mode mode, assay_error *err)
     r->w.mode = mode;
     r->w.made = r->w.sums = 0;
     assay_status status = assay_replay_node(&r->program, r->node, r->in, r->out, NULL, err);
-    return status == ASSAY_OK && r->w.short_of_memory ? assay_out_of_memory(err) : status;
+    return !status && r->w.short_of_memory ? assay_out_of_memory(err) : status;
 }
 
 static unsigned bits_of(assay_elem e)
@@ -96,10 +96,10 @@ static assay_status find_production(runs *r, const assay_type *t, int64_t elemen
     explain_choose_digits(w, t->elem);
     do {
         status = explain_run_once(r, EXPLAIN_NUMBER, err);
-        if (status == ASSAY_OK)
+        if (!status)
             found |= (explain_stored(t, r->out[0], element) - w->least) << w->shift;
         w->shift += w->bits;
-    } while (status == ASSAY_OK && w->shift < 48 && w->made >> w->shift != 0);
+    } while (!status && w->shift < 48 && w->made >> w->shift != 0);
     w->want = w->made > 0 && found >= 0 && found < w->made ? found : -1;
     return status;
 }
@@ -113,13 +113,13 @@ assay_status explain_watch(const assay_program *p, int node, const void *const *
     assay_status status = explain_open_runs(&r, p, node, in, seen, err);
     r.w.want = r.w.want_sum = -1;
     r.w.whole = !(p->kernel[node].calls & ASSAY_CALLS_ACCUMULATE);
-    if (status == ASSAY_OK && p->unit[node])
+    if (!status && p->unit[node])
         status = find_production(&r, t, element, err);
-    if (status == ASSAY_OK && r.w.want >= 0 && !r.w.whole)
+    if (!status && r.w.want >= 0 && !r.w.whole)
         status = explain_run_once(&r, EXPLAIN_FIND, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = explain_run_once(&r, EXPLAIN_WATCH, err);
-    if (status == ASSAY_OK && seen->kind == EXPLAIN_NOTHING)
+    if (!status && seen->kind == EXPLAIN_NOTHING)
         seen->value = explain_stored(t, r.out[0], element);
     explain_close_runs(&r);
     return status;

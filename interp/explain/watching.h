@@ -1,4 +1,4 @@
-/* How an element is watched (watch.c, calls.c, source.c): the vtable that notes what passes, and
+/* Watching of an element (watch.c, calls.c, source.c): the vtable that notes what passes, and
  * runs of a node under it. */
 #ifndef ASSAY_INTERP_EXPLAIN_WATCHING_H
 #define ASSAY_INTERP_EXPLAIN_WATCHING_H

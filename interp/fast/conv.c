@@ -128,7 +128,7 @@ static assay_filters filters_of(const assay_fast_setup *s, const assay_window *w
 }
 
 /* A transposed convolution is a convolution of stride 1 over its input spread apart by the stride,
- * zeros between, with the kernel turned round. False where it crops more than the kernel reaches.
+ * zeros between, with the kernel mirrored. False where it crops more than the kernel reaches.
  */
 static bool spread_apart(const assay_fast_setup *s, assay_window *w, int64_t spread[3])
 {

@@ -1,4 +1,4 @@
-/* Sums of codes of at most 16 bits that a scheme settles and divides; see sums.h. */
+/* Sums of codes of at most 16 bits that a scheme bounds and divides; see sums.h. */
 #include "interp/fast/sums.h"
 
 #include <stdlib.h>

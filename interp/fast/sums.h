@@ -1,4 +1,4 @@
-/* Sums of codes of at most 16 bits that a scheme settles and divides: average pools, mean, sum.
+/* Sums of codes of at most 16 bits that a scheme bounds and divides: average pools, mean, sum.
  * Where all are over the same number of codes and few values can occur, what becomes of them is a
  * table of all of them, asked of the unit itself. */
 #ifndef ASSAY_INTERP_FAST_SUMS_H

@@ -1,5 +1,5 @@
-/* add, sub, mul, div, min, max, pow, mod, floor_div, squared_difference, prelu: y = f(a, b), the
- * two broadcast together.
+/* Element-wise numbers of two values (graph/core/binary.def): y = f(a, b), the two broadcast
+ * together.
  *
  *   squared_difference (a - b)^2          prelu a where a >= 0, else a * b
  *   floor_div floor(a / b)                mod a - b * floor(a / b); a - b * trunc(a / b) truncated
@@ -31,38 +31,19 @@ static float modulo(float a, float b, bool truncated)
     return !truncated && r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-#define EACH(expression)                                                                           \
-    for (int64_t i = 0; i < n; i++) {                                                              \
-        const float x = a.at[i * a.step], z = b.at[i * b.step];                                    \
-        y[i] = (expression);                                                                       \
-    }                                                                                              \
-    break
+#define BINARY(ID, floats, integers)                                                               \
+    case ASSAY_OP_##ID:                                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const float x = a.at[i * a.step], z = b.at[i * b.step];                                \
+            y[i] = (floats);                                                                       \
+        }                                                                                          \
+        break;
 
 static void float_row(const assay_node *node, operand a, operand b, int64_t n, float *y)
 {
+    const bool truncated = node->op == ASSAY_OP_MOD && node->attr.mod.truncated;
     switch (node->op) {
-    case ASSAY_OP_ADD:
-        EACH(x + z);
-    case ASSAY_OP_SUB:
-        EACH(x - z);
-    case ASSAY_OP_MUL:
-        EACH(x * z);
-    case ASSAY_OP_DIV:
-        EACH(x / z);
-    case ASSAY_OP_MIN:
-        EACH(x < z || isnan(x) ? x : z);
-    case ASSAY_OP_MAX:
-        EACH(x > z || isnan(x) ? x : z);
-    case ASSAY_OP_POW:
-        EACH(power_of(x, z));
-    case ASSAY_OP_FLOOR_DIV:
-        EACH(floorf(x / z));
-    case ASSAY_OP_SQUARED_DIFFERENCE:
-        EACH((x - z) * (x - z));
-    case ASSAY_OP_PRELU:
-        EACH(x >= 0 ? x : x * z);
-    case ASSAY_OP_MOD:
-        EACH(modulo(x, z, node->attr.mod.truncated));
+#include "graph/core/binary.def"
     default:
         abort(); /* the registry gives no other op */
     }

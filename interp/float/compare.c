@@ -6,23 +6,17 @@
 #include "interp/float/float.h"
 #include "interp/move/broadcast.h"
 
-static bool compare_floats(assay_op op, float a, float b)
+#define BINARY(ID, floats, integers)
+#define COMPARISON(ID, kinds, y)                                                                   \
+    case ASSAY_OP_##ID:                                                                            \
+        return y;
+
+static bool compare_floats(assay_op op, float x, float z)
 {
     switch (op) {
-    case ASSAY_OP_EQUAL:
-        return a == b;
-    case ASSAY_OP_NOT_EQUAL:
-        return a != b;
-    case ASSAY_OP_LESS:
-        return a < b;
-    case ASSAY_OP_LESS_EQUAL:
-        return a <= b;
-    case ASSAY_OP_GREATER:
-        return a > b;
-    case ASSAY_OP_GREATER_EQUAL:
-        return a >= b;
+#include "graph/core/binary.def"
     default:
-        abort(); /* the registry gives no other op floats */
+        abort(); /* the registry gives no other op */
     }
 }
 

@@ -7,10 +7,10 @@
 enum {
     F32 = 1,
     INTEGER = 2,
-    BOOL = 4,
+    BOOLS = 4,
     CODES = 8, /* integers with parameters, taken by value */
-    NUMBER = F32 | INTEGER,
-    ANY = F32 | INTEGER | BOOL
+    NUMBERS = F32 | INTEGER,
+    ANY = F32 | INTEGER | BOOLS
 };
 
 /* Kinds are those of the first input. */
@@ -26,29 +26,13 @@ static const entry entries[ASSAY_OP_COUNT] = {
     [ASSAY_OP_FC] = {float_fc, NULL, F32},
     [ASSAY_OP_SVDF_FEATURE] = {float_fc, NULL, F32},
     [ASSAY_OP_SVDF_TIME] = {float_conv, float_conv_scratch, F32},
-    [ASSAY_OP_MATMUL] = {float_matmul, NULL, NUMBER},
+    [ASSAY_OP_MATMUL] = {float_matmul, NULL, NUMBERS},
     [ASSAY_OP_BATCH_NORM] = {float_batch_norm, NULL, F32},
-    [ASSAY_OP_ADD] = {float_binary, NULL, NUMBER},
-    [ASSAY_OP_SUB] = {float_binary, NULL, NUMBER},
-    [ASSAY_OP_MUL] = {float_binary, NULL, NUMBER},
-    [ASSAY_OP_DIV] = {float_binary, NULL, NUMBER},
-    [ASSAY_OP_MIN] = {float_binary, NULL, NUMBER},
-    [ASSAY_OP_MAX] = {float_binary, NULL, NUMBER},
-    [ASSAY_OP_POW] = {float_binary, NULL, NUMBER},
-    [ASSAY_OP_MOD] = {float_binary, NULL, NUMBER},
-    [ASSAY_OP_FLOOR_DIV] = {float_binary, NULL, NUMBER},
-    [ASSAY_OP_SQUARED_DIFFERENCE] = {float_binary, NULL, NUMBER},
-    [ASSAY_OP_PRELU] = {float_binary, NULL, NUMBER},
-    [ASSAY_OP_EQUAL] = {float_compare, NULL, ANY},
-    [ASSAY_OP_NOT_EQUAL] = {float_compare, NULL, ANY},
-    [ASSAY_OP_LESS] = {float_compare, NULL, NUMBER},
-    [ASSAY_OP_LESS_EQUAL] = {float_compare, NULL, NUMBER},
-    [ASSAY_OP_GREATER] = {float_compare, NULL, NUMBER},
-    [ASSAY_OP_GREATER_EQUAL] = {float_compare, NULL, NUMBER},
-    [ASSAY_OP_LOGICAL_AND] = {float_compare, NULL, BOOL},
-    [ASSAY_OP_LOGICAL_OR] = {float_compare, NULL, BOOL},
-    [ASSAY_OP_LOGICAL_NOT] = {float_logical_not, NULL, BOOL},
-#define INTEGERS(expression)      NUMBER
+#define BINARY(ID, floats, integers) [ASSAY_OP_##ID] = {float_binary, NULL, NUMBERS},
+#define COMPARISON(ID, kinds, y)     [ASSAY_OP_##ID] = {float_compare, NULL, kinds},
+#include "graph/core/binary.def"
+    [ASSAY_OP_LOGICAL_NOT] = {float_logical_not, NULL, BOOLS},
+#define INTEGERS(expression)      NUMBERS
 #define NONE                      F32
 #define FUNCTION(ID, integers, y) [ASSAY_OP_##ID] = {float_unary_op, NULL, integers},
 #include "schemes/derive/function.def"
@@ -59,16 +43,16 @@ static const entry entries[ASSAY_OP_COUNT] = {
     [ASSAY_OP_L2_NORM] = {float_l2_norm, NULL, F32},
     [ASSAY_OP_LAYER_NORM] = {float_layer_norm, NULL, F32},
     [ASSAY_OP_LRN] = {float_lrn, NULL, F32},
-    [ASSAY_OP_MAX_POOL] = {float_max_pool, NULL, NUMBER},
+    [ASSAY_OP_MAX_POOL] = {float_max_pool, NULL, NUMBERS},
     [ASSAY_OP_AVG_POOL] = {float_avg_pool, NULL, F32},
     [ASSAY_OP_GLOBAL_AVG_POOL] = {float_global_avg_pool, NULL, F32},
-    [ASSAY_OP_REDUCE_MEAN] = {float_reduce, float_reduce_scratch, NUMBER},
-    [ASSAY_OP_REDUCE_SUM] = {float_reduce, float_reduce_scratch, NUMBER},
-    [ASSAY_OP_REDUCE_PROD] = {float_reduce, float_reduce_scratch, NUMBER},
+    [ASSAY_OP_REDUCE_MEAN] = {float_reduce, float_reduce_scratch, NUMBERS},
+    [ASSAY_OP_REDUCE_SUM] = {float_reduce, float_reduce_scratch, NUMBERS},
+    [ASSAY_OP_REDUCE_PROD] = {float_reduce, float_reduce_scratch, NUMBERS},
     [ASSAY_OP_REDUCE_MAX] = {float_reduce, float_reduce_scratch, ANY},
     [ASSAY_OP_REDUCE_MIN] = {float_reduce, float_reduce_scratch, ANY},
-    [ASSAY_OP_ADD_N] = {float_add_n, NULL, NUMBER},
-    [ASSAY_OP_CUMSUM] = {float_cumsum, NULL, NUMBER},
+    [ASSAY_OP_ADD_N] = {float_add_n, NULL, NUMBERS},
+    [ASSAY_OP_CUMSUM] = {float_cumsum, NULL, NUMBERS},
     [ASSAY_OP_RESIZE] = {float_resize, float_resize_scratch, F32},
     [ASSAY_OP_CAST] = {float_cast, NULL, ANY | CODES},
 };
@@ -79,7 +63,7 @@ static bool admits(int kinds, const assay_type *t)
     case ASSAY_KIND_F32:
         return kinds & F32;
     case ASSAY_KIND_BOOL:
-        return kinds & BOOL;
+        return kinds & BOOLS;
     default:
         return kinds & (assay_is_quantized(t) ? CODES : INTEGER);
     }

@@ -123,8 +123,8 @@ static inline void ref_note_trap(assay_call *call, bool trapped, int64_t element
 void ref_finish_sums(assay_call *call, int64_t first, int64_t step, size_t n, size_t channel,
                      const int64_t *acc, int32_t *y);
 
-/* The end of an averaging op: n sums over count[i] cells settle in the accumulator, then as above
- * (sum is overwritten). */
+/* The end of an averaging op: n sums over count[i] cells as the accumulator holds them, then as
+ * above (sum is overwritten). */
 void ref_finish_pool(assay_call *call, int64_t first, int64_t step, size_t n, int64_t *sum,
                      const int32_t *count, int32_t *y);
 

@@ -10,7 +10,7 @@
                        .needs_unit = true,                                                         \
                        .calls = ASSAY_CALLS_##calls_}
 
-/* Element-wise ops of one value without a line here are all unary.c. */
+/* Element-wise ops without a line here are all unary.c or binary.c. */
 static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     KERNEL_SCRATCH(CONV, conv, conv, ACCUMULATE),
     KERNEL_SCRATCH(CONV_TRANSPOSE, conv, conv, ACCUMULATE),
@@ -18,23 +18,6 @@ static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     KERNEL_SCRATCH(SVDF_FEATURE, fc, fc, ACCUMULATE),
     KERNEL_SCRATCH(SVDF_TIME, conv, conv, ACCUMULATE),
     KERNEL_SCRATCH(MATMUL, matmul, matmul, ACCUMULATE),
-
-    KERNEL(ADD, binary, BINARY),
-    KERNEL(SUB, binary, BINARY),
-    KERNEL(MUL, binary, BINARY),
-    KERNEL(DIV, binary, BINARY),
-    KERNEL(MIN, binary, BINARY),
-    KERNEL(MAX, binary, BINARY),
-    KERNEL(SQUARED_DIFFERENCE, binary, BINARY),
-    KERNEL(PRELU, binary, BINARY),
-    KERNEL(EQUAL, binary, BINARY),
-    KERNEL(NOT_EQUAL, binary, BINARY),
-    KERNEL(LESS, binary, BINARY),
-    KERNEL(LESS_EQUAL, binary, BINARY),
-    KERNEL(GREATER, binary, BINARY),
-    KERNEL(GREATER_EQUAL, binary, BINARY),
-
-    KERNEL(CUSTOM_BINARY, binary, BINARY),
 
     [ASSAY_OP_LOOKUP] = {.run = ref_lookup},
 
@@ -54,7 +37,7 @@ static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     KERNEL_SCRATCH(REDUCE_PROD, product, product, ROW),
     KERNEL(REDUCE_MAX, reduce_max, UNARY),
     KERNEL(REDUCE_MIN, reduce_max, UNARY),
-    KERNEL_SCRATCH(RESIZE, resize, resize, UNARY), /* linear: blend */
+    KERNEL_SCRATCH(RESIZE, resize, resize, UNARY), /* linear: interpolate */
 
     KERNEL(QUANTIZE, quantize, QUANTIZE),
     KERNEL(DEQUANTIZE, dequantize, DEQUANTIZE),
@@ -66,7 +49,10 @@ assay_kernel ref_kernel(assay_op op)
         return (assay_kernel){0};
     if (kernels[op].run)
         return kernels[op];
-    if (assay_op_get(op)->traits & ASSAY_T_UNARY)
+    const uint32_t traits = assay_op_get(op)->traits;
+    if (traits & ASSAY_T_UNARY)
         return (assay_kernel){.run = ref_unary, .needs_unit = true, .calls = ASSAY_CALLS_UNARY};
+    if (traits & ASSAY_T_BINARY && !(traits & ASSAY_T_FLOAT_ONLY))
+        return (assay_kernel){.run = ref_binary, .needs_unit = true, .calls = ASSAY_CALLS_BINARY};
     return move_kernel(op);
 }

@@ -1,7 +1,7 @@
 /* Resizing over the spatial axes.
  *
  *   nearest   y[.., o] = f(x[.., i(o)])             f: activation and rescale
- *   linear    y[n,c,o] = blend of the four cells around, over one or two spatial axes
+ *   linear    y[n,c,o] = weighted sum of the four cells around, over one or two spatial axes
  *
  * Coordinates are computed in integers: nearest in IEEE binary32 on bit patterns, as frameworks
  * define it (schemes/apply/resize_axis.h); linear in fixed point with the scheme's fraction bits,

@@ -10,7 +10,8 @@ int64_t run_bound_reach(const assay_type *t);
 /* a * b + c of what is not negative, or the greatest int64. */
 int64_t run_bound_of(int64_t a, int64_t b, int64_t c);
 
-/* The greatest |sum| of raw codes that an average pool, mean, sum, add_n or cumsum may settle. */
+/* The greatest |sum| of raw codes that an average pool, mean, sum, add_n or cumsum may bring to its
+ * accumulator. */
 int64_t run_bound_of_sums(const assay_graph *g, const assay_node *n);
 
 /* Whether the sums of weights with a scale for each block stay in the accumulator for every output

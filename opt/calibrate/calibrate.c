@@ -211,7 +211,7 @@ static void calibrate_glow(const assay_choice *c, const assay_histogram *h, assa
 
     if (h->min >= h->max ||
         calibrate_choose_glow_range(c, (double)h->min, (double)h->max, &lo, &hi, &symmetric, &err))
-        return; /* what is wrong the chooser will say */
+        return; /* what is wrong the qparams method says */
     profile_histogram_extent(h, &first, &end);
     while (((end - 1) >> grow) - (first >> grow) >= 2048)
         grow++;

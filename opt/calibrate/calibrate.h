@@ -25,7 +25,7 @@ typedef struct assay_calibrated {
     double min, max;
     double clipped;   /* share of the finite elements outside of [min, max] */
     const char *note; /* NULL, or why the method could not judge (a constant text) */
-    bool final;       /* Glow's own range, which its chooser takes as it is (assay_choice.final) */
+    bool final;       /* Glow's own range, which its method takes as it is (assay_choice.final) */
 } assay_calibrated;
 
 /* The range that the calibration chooses for a type of `levels` codes; it lies in [h->min, h->max]
@@ -41,13 +41,13 @@ typedef struct assay_calibrated {
 void calibrate_range(const assay_histogram *h, const assay_calibrate_how *how, double levels,
                      assay_calibrated *out);
 
-/* The same for the parameters that are to be chosen from it: with Glow's chooser, KL is Glow's own,
+/* The same for the parameters that are to be chosen from it: with Glow's method, KL is Glow's own,
  * over the bins (merged by twos until there are at most 2048) in place of Glow's histogram. */
 void calibrate_for(const assay_choice *c, const assay_histogram *h, const assay_calibrate_how *how,
                    assay_calibrated *out);
 
 /* Glow's KL calibration to the bit: a histogram of n counts over [min, max], spread over the range
- * [*lo, *hi] that its chooser made of it (calibrate_choose_glow_range), which it narrows. False,
+ * [*lo, *hi] that its method made of it (calibrate_choose_glow_range), which it narrows. False,
  * and nothing changed, where Glow leaves the range as it is: fewer than 255 bins (or more than
  * ASSAY_HISTOGRAM_BINS), or an empty range. */
 bool calibrate_glow_kl(const float *count, int n, float min, float max, bool symmetric, float *lo,

@@ -45,7 +45,7 @@ void calibrate_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi);
 assay_status calibrate_choose_qparams(const assay_choice *c, double min, double max, float *scale,
                                       int32_t *zero_point, assay_error *err);
 
-/* What Glow's chooser makes of a range before it chooses: 0 taken in, stretched to where symmetric
+/* What Glow's qparams method makes of a range first: 0 taken in, stretched to where symmetric
  * codes reach. */
 assay_status calibrate_choose_glow_range(const assay_choice *c, double min, double max,
                                          float *least, float *greatest, bool *symmetric,

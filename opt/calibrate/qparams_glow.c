@@ -1,6 +1,7 @@
-/* Glow's own chooser, step by step as its chooseQuantizationParams does it (float32 ends, double
- * arithmetic; facts from pytorch/glow 05dd99b, lib/Quantization/Base/Base.cpp), flaws included:
- * parameters that must equal those of a Glow build. qparams.h says what ours does otherwise. */
+/* Glow's own qparams method, step by step as its chooseQuantizationParams does it (float32 ends,
+ * double arithmetic; facts from pytorch/glow 05dd99b, lib/Quantization/Base/Base.cpp), flaws
+ * included: parameters that must equal those of a Glow build. qparams.h says what ours does
+ * otherwise. */
 #include <float.h>
 #include <math.h>
 

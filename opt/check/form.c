@@ -13,7 +13,7 @@
 
 typedef enum movement { NOTHING, RESHAPED, TRANSPOSED } movement;
 
-/* Value w of h is v of g, moved so; a turn has the permutation `perm`. */
+/* Value w of h is v of g, moved so; a transposition has the permutation `perm`. */
 static bool is_moved(const assay_graph *g, int v, const assay_graph *h, int w, movement how,
                      const int64_t *perm)
 {

@@ -1,4 +1,4 @@
-/* Bilinear resize: blending of codes, then a rescale when the output has other parameters. */
+/* Bilinear resize: interpolation of codes, then a rescale when the output has other parameters. */
 #include "graph/core/attr.h"
 #include "schemes/derive/derive.h"
 

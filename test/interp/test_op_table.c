@@ -1,30 +1,12 @@
-/* The op table against what computes it: an op that the graph accepts has arithmetic on codes or is
- * listed here as one that stays in floats, and it has a float twin or is listed here as one that
- * has none; what is listed and no longer true is a fault too. */
+/* The op table against what computes it: an op that the graph accepts has arithmetic on codes or
+ * the trait FLOAT_ONLY, and it has a float twin or is listed here as one that has none; what is
+ * said and no longer true is a fault too. */
 #include "test/support/support.h"
 
 #include "graph/core/op.h"
 #include "interp/kernel/kernel.h"
 #include "interp/move/move.h"
 #include "schemes/derive/derive.h"
-
-/* No scheme has an integer form of these: the quantizer leaves them in float. */
-static bool stays_in_float(assay_op op)
-{
-    switch (op) {
-    case ASSAY_OP_BATCH_NORM: /* folded into the layer in front */
-    case ASSAY_OP_POW:
-    case ASSAY_OP_MOD:
-    case ASSAY_OP_FLOOR_DIV:
-    case ASSAY_OP_LOGICAL_AND:
-    case ASSAY_OP_LOGICAL_OR:
-    case ASSAY_OP_LOGICAL_NOT:
-    case ASSAY_OP_CAST: /* by value: one kernel for floats and integers */
-        return true;
-    default:
-        return false;
-    }
-}
 
 /* Computed on codes without a scheme, or by a scheme that is a shared object. */
 static bool has_codes_without_scheme(assay_op op)
@@ -55,11 +37,13 @@ static void check(assay_op op)
     if (derived && !codes)
         fail_msg("%s has arithmetic and no integer kernel (interp/ref/registry.c)", name);
     if (codes && !moves && !derived && !has_codes_without_scheme(op))
-        fail_msg("%s has an integer kernel and no arithmetic (schemes/derive)", name);
-    if (codes == stays_in_float(op))
-        fail_msg("%s %s", name,
-                 codes ? "is listed as an op that stays in float, and has an integer kernel"
-                       : "has a shape rule and no integer kernel (interp/ref/registry.c)");
+        fail_msg(
+            "%s has an integer kernel and no arithmetic (schemes/derive), nor the trait FLOAT_ONLY",
+            name);
+    if (codes == (bool)(assay_op_get(op)->traits & ASSAY_T_FLOAT_ONLY))
+        fail_msg("%s has %s", name,
+                 codes ? "the trait FLOAT_ONLY, and an integer kernel"
+                       : "no integer kernel (interp/ref/registry.c), nor the trait FLOAT_ONLY");
     if (!floats != has_no_float_twin(op))
         fail_msg("%s %s", name,
                  floats ? "is listed as an op without a float twin, and has one"

@@ -33,7 +33,7 @@ static const char *bounded(onnx_writer *w, const assay_node *n, const char *from
     return to;
 }
 
-/* Operand i of a product, turned where the product says so; codes are turned themselves. */
+/* Operand i of a product, transposed where the product says so; codes are transposed themselves. */
 static const char *transposed(onnx_writer *w, const assay_node *n, int i)
 {
     static const char *const suffix[2] = {"a", "b"};

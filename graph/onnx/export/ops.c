@@ -319,7 +319,7 @@ static const translation translations[ASSAY_OP_COUNT] = {
     [ASSAY_OP_SOFTPLUS] = {.name = "Softplus"},
     [ASSAY_OP_SELECT] = {.name = "Where"},
     [ASSAY_OP_HARD_SWISH] = {.name = "HardSwish"},
-    [ASSAY_OP_MATMUL] = {.name = "MatMul"},    /* its operands are turned already */
+    [ASSAY_OP_MATMUL] = {.name = "MatMul"},    /* its operands are transposed already */
     [ASSAY_OP_RELABEL] = {.name = "Identity"}, /* the same codes */
     [ASSAY_OP_LEAKY_RELU] = {.name = "LeakyRelu", .attributes = alpha},
     [ASSAY_OP_ELU] = {.name = "Elu", .attributes = alpha},

@@ -48,12 +48,12 @@ static assay_status reshape_part(const tfl_op *o, int from, const char *name,
 }
 
 /* A permutation whose first k axes are given, and what it makes of `split`: the others stay. */
-static void turn(const assay_type *split, assay_list *perm, int k, assay_type *turned)
+static void permute(const assay_type *split, assay_list *perm, int k, assay_type *moved)
 {
     for (perm->n = k; perm->n < split->rank; ++perm->n)
         perm->v[perm->n] = perm->n;
     for (int i = 0; i < perm->n; ++i)
-        turned->dim[i] = split->dim[perm->v[i]];
+        moved->dim[i] = split->dim[perm->v[i]];
 }
 
 /* [N, H, W, rest] padded -> [N, H/b, b, W/b', b', rest] -> [b, b', N, H/b, W/b', rest] */
@@ -81,8 +81,8 @@ assay_status tfl_op_space_to_batch(const tfl_op *o)
     }
     if ((s = add_part(o, ASSAY_OP_PAD, x, "padded", &t, &pad, &x)))
         return s;
-    assay_type split = t, turned = t;
-    split.rank = turned.rank = rank + b.n;
+    assay_type split = t, moved = t;
+    split.rank = moved.rank = rank + b.n;
     for (int i = 0; i < b.n; ++i) {
         split.dim[1 + 2 * i] = t.dim[1 + i] / b.block[i];
         split.dim[2 + 2 * i] = b.block[i];
@@ -93,9 +93,9 @@ assay_status tfl_op_space_to_batch(const tfl_op *o)
     perm.perm.perm.v[k++] = 0;
     for (int i = 0; i < b.n; ++i)
         perm.perm.perm.v[k++] = 1 + 2 * i;
-    turn(&split, &perm.perm.perm, k, &turned);
+    permute(&split, &perm.perm.perm, k, &moved);
     if ((s = reshape_part(o, x, "blocks", &split, &x)) ||
-        (s = add_part(o, ASSAY_OP_TRANSPOSE, x, "turned", &turned, &perm, &x)) ||
+        (s = add_part(o, ASSAY_OP_TRANSPOSE, x, "turned", &moved, &perm, &x)) ||
         (s = tfl_result(o, 0, &y)))
         return s;
     return tfl_reshape(o, x, y);
@@ -106,16 +106,16 @@ assay_status tfl_op_batch_to_space(const tfl_op *o)
 {
     blocks b = {0};
     assay_attrs perm = {0}, crop = {0};
-    assay_type t, split, turned;
+    assay_type t, split, moved;
     int64_t product = 1;
     int x, y, rank, k = 0;
     assay_status s = read_blocks(o, &b);
 
     if (s || (s = tfl_value(o, 0, &x)))
         return s;
-    t = split = turned = tfl_in(o, 0)->type;
+    t = split = moved = tfl_in(o, 0)->type;
     rank = t.rank;
-    split.rank = turned.rank = rank + b.n;
+    split.rank = moved.rank = rank + b.n;
     for (int i = 0; i < b.n; ++i) {
         product *= b.block[i];
         split.dim[i] = b.block[i];
@@ -131,13 +131,13 @@ assay_status tfl_op_batch_to_space(const tfl_op *o)
         perm.perm.perm.v[k++] = b.n + 1 + i;
         perm.perm.perm.v[k++] = i;
     }
-    turn(&split, &perm.perm.perm, k, &turned);
+    permute(&split, &perm.perm.perm, k, &moved);
     t.dim[0] /= product;
     for (int i = 0; i < b.n; ++i)
         if (__builtin_mul_overflow(t.dim[1 + i], b.block[i], &t.dim[1 + i]))
             return tfl_fail(o, "the output's extent overflows");
     if ((s = reshape_part(o, x, "blocks", &split, &x)) ||
-        (s = add_part(o, ASSAY_OP_TRANSPOSE, x, "turned", &turned, &perm, &x)) ||
+        (s = add_part(o, ASSAY_OP_TRANSPOSE, x, "turned", &moved, &perm, &x)) ||
         (s = reshape_part(o, x, "uncropped", &t, &x)) || (s = tfl_result(o, 0, &y)))
         return s;
     crop.slice.begin.n = rank;

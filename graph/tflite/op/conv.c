@@ -138,7 +138,7 @@ static void transpose_type(const assay_type *w, assay_type *to)
         to->q.axis = 0;
 }
 
-static void turn(const void *from, int64_t cells, int64_t outputs, size_t size, void *to)
+static void transpose(const void *from, int64_t cells, int64_t outputs, size_t size, void *to)
 {
     const char *source = from;
     char *target = to;
@@ -154,7 +154,7 @@ static assay_status depthwise_constant(const tfl_op *o, tfl_tensor *t, int *valu
     const void *data = NULL;
     const char *name;
     assay_type type;
-    void *turned;
+    void *transposed;
     assay_status s;
 
     transpose_type(&t->type, &type);
@@ -163,11 +163,11 @@ static assay_status depthwise_constant(const tfl_op *o, tfl_tensor *t, int *valu
     if ((s = tfl_elements(o->m, t, &data)))
         return s;
     name = tfl_unique(o->m, t->name, (int)(t - o->m->tensors.at));
-    turned = assay_arena_alloc(g->arena, assay_type_bytes(&type));
-    if (!name || !turned)
+    transposed = assay_arena_alloc(g->arena, assay_type_bytes(&type));
+    if (!name || !transposed)
         return tfl_no_memory(o->m);
-    turn(data, type.dim[1] * type.dim[2], type.dim[0], assay_elem_size(type.elem), turned);
-    s = assay_graph_borrow_constant(g, name, &type, turned, value, o->m->err);
+    transpose(data, type.dim[1] * type.dim[2], type.dim[0], assay_elem_size(type.elem), transposed);
+    s = assay_graph_borrow_constant(g, name, &type, transposed, value, o->m->err);
     if (!s)
         g->value[*value].source_index = (int)(t - o->m->tensors.at);
     return s;
@@ -193,7 +193,7 @@ assay_status tfl_op_depthwise(const tfl_op *o)
     const assay_type *x;
     tfl_tensor *w;
     assay_attrs a = {0};
-    assay_type turned;
+    assay_type transposed;
     int vx, vw, y, id;
     assay_status s = check_operands(o, 0, 1);
 
@@ -206,8 +206,9 @@ assay_status tfl_op_depthwise(const tfl_op *o)
                         (long long)w->type.dim[0]);
     if (w->type.q.granularity == ASSAY_Q_AXIS && w->type.q.axis != 3)
         return tfl_fail(o, "the weights are quantized along axis %d, expected 3", w->type.q.axis);
-    transpose_type(&w->type, &turned);
-    if ((s = conv_attributes(o, x, &turned, DEPTHWISE_DILATION_W, DEPTHWISE_DILATION_H, &a.conv)))
+    transpose_type(&w->type, &transposed);
+    if ((s = conv_attributes(o, x, &transposed, DEPTHWISE_DILATION_W, DEPTHWISE_DILATION_H,
+                             &a.conv)))
         return s;
     a.conv.group = x->dim[3];
     a.conv.depthwise = a.conv.group == 1;

@@ -2,7 +2,7 @@
  * columns by two rows at a time, narrowed by saturating packs.
  *
  * Integers: of 16 accumulators the even and the odd ones are multiplied apart (vpmuldq reads the
- * low half of each 64-bit lane), and what is left of the products after the shift is blended back.
+ * low half of each 64-bit lane), and what is left of the products after the shift is merged back.
  */
 #include "schemes/apply/simd/avx512.h"
 
