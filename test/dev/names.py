@@ -48,6 +48,7 @@ PREFIX = {
     "interp/page": "page",
     "interp/golden": "golden",
     "interp/measure": "measure",
+    "interp/rows": "rows",
     "interp/infer": "infer",
     "interp/explain": "explain",
     "interp/blame": "blame",
