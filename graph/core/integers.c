@@ -4,8 +4,8 @@
 bool assay_integers_divide(assay_op op)
 {
     switch (op) {
-#define QUOTIENT(ID, floats, integers) case ASSAY_OP_##ID:
-#define BINARY(ID, floats, integers)
+#define QUOTIENT(ID, integers, y) case ASSAY_OP_##ID:
+#define BINARY(ID, integers, y)
 #include "graph/core/binary.def"
         return true;
     default:
@@ -60,11 +60,14 @@ static bool is_lower(int64_t a, int64_t b)
     return rest != 0 && (rest < 0) != (b < 0);
 }
 
-#define COMPARISON(ID, kinds, y) BINARY(ID, , y)
-#define BINARY(ID, floats, integers)                                                               \
+#define INTEGERS(value)                                                                            \
+    *y = (value);                                                                                  \
+    return true;
+#define NONE return false;
+#define BINARY(ID, integers, floats)                                                               \
     case ASSAY_OP_##ID:                                                                            \
-        *y = (integers);                                                                           \
-        return true;
+        integers
+#define COMPARISON(ID, kinds, value) BINARY(ID, INTEGERS(value), )
 
 bool assay_integers_binary(assay_op op, bool truncated, int64_t x, int64_t z, int64_t *y)
 {

@@ -31,7 +31,7 @@ static float modulo(float a, float b, bool truncated)
     return !truncated && r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-#define BINARY(ID, floats, integers)                                                               \
+#define BINARY(ID, integers, floats)                                                               \
     case ASSAY_OP_##ID:                                                                            \
         for (int64_t i = 0; i < n; i++) {                                                          \
             const float x = a.at[i * a.step], z = b.at[i * b.step];                                \

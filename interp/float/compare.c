@@ -6,7 +6,7 @@
 #include "interp/float/float.h"
 #include "interp/move/broadcast.h"
 
-#define BINARY(ID, floats, integers)
+#define BINARY(ID, integers, y)
 #define COMPARISON(ID, kinds, y)                                                                   \
     case ASSAY_OP_##ID:                                                                            \
         return y;

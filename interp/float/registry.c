@@ -28,12 +28,12 @@ static const entry entries[ASSAY_OP_COUNT] = {
     [ASSAY_OP_SVDF_TIME] = {float_conv, float_conv_scratch, F32},
     [ASSAY_OP_MATMUL] = {float_matmul, NULL, NUMBERS},
     [ASSAY_OP_BATCH_NORM] = {float_batch_norm, NULL, F32},
-#define BINARY(ID, floats, integers) [ASSAY_OP_##ID] = {float_binary, NULL, NUMBERS},
-#define COMPARISON(ID, kinds, y)     [ASSAY_OP_##ID] = {float_compare, NULL, kinds},
+#define INTEGERS(expression)     NUMBERS
+#define NONE                     F32
+#define BINARY(ID, integers, y)  [ASSAY_OP_##ID] = {float_binary, NULL, integers},
+#define COMPARISON(ID, kinds, y) [ASSAY_OP_##ID] = {float_compare, NULL, kinds},
 #include "graph/core/binary.def"
     [ASSAY_OP_LOGICAL_NOT] = {float_logical_not, NULL, BOOLS},
-#define INTEGERS(expression)      NUMBERS
-#define NONE                      F32
 #define FUNCTION(ID, integers, y) [ASSAY_OP_##ID] = {float_unary_op, NULL, integers},
 #include "schemes/derive/function.def"
 #undef INTEGERS
