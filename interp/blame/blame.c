@@ -253,10 +253,10 @@ assay_status blame_run(const char *golden, const char *device, const blame_optio
         status = blame_device_replay(&r->device, step, &b, err);
     else if (status == ASSAY_OK)
         blame_device_trust(&r->device);
-    if (status == ASSAY_OK) {
-        blame_judge(r, o->rel);
+    if (status == ASSAY_OK)
+        status = blame_judge(r, o->rel, err);
+    if (status == ASSAY_OK)
         status = find_causes(&b, err);
-    }
     if (status != ASSAY_OK) {
         blame_free(r);
         return status;

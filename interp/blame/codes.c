@@ -15,9 +15,15 @@ static bool is_code(const blame_search *s)
     return s->type->elem.kind == ASSAY_KIND_INT && s->type->elem.bits <= 32;
 }
 
+/* What has bits that may be stuck: codes, and floats that were dumped. */
+static bool has_bits(const blame_search *s)
+{
+    return is_code(s) || (s->type->elem.kind == ASSAY_KIND_F32 && s->n_after == 0 && !s->on_sums);
+}
+
 static bool differs(const blame_search *s, int64_t i)
 {
-    return s->seen[i] && !blame_same(s, s->dev[i], s->base[i]);
+    return s->seen[i] && !blame_same(s, i, s->base[i]);
 }
 
 /* The code with these bits, as the type reads it. */
@@ -33,7 +39,9 @@ static int32_t as_code(assay_elem e, uint32_t bits)
 /* 0, the zero point, the type's ends. */
 static bool is_usual(const blame_search *s, int32_t code)
 {
-    return code == 0 || (s->type->q.zero_point && code == s->type->q.zero_point[0]) ||
+    if (code == 0 || s->type->elem.kind != ASSAY_KIND_INT)
+        return code == 0;
+    return (s->type->q.zero_point && code == s->type->q.zero_point[0]) ||
            code == assay_elem_min(s->type->elem) || code == assay_elem_max(s->type->elem);
 }
 
@@ -109,7 +117,11 @@ bool blame_lane_post(blame_search *s, int i, int32_t *codes, blame_story *story)
     else
         snprintf(which, sizeof which, "channels c with c mod %lld = %lld", (long long)step,
                  (long long)first);
-    if (offset == 0)
+    float number;
+    memcpy(&number, &constant, sizeof number);
+    if (offset == 0 && s->type->elem.kind == ASSAY_KIND_F32)
+        blame_tell(story, "lane", 2, "%s hold %.9g", which, (double)number);
+    else if (offset == 0)
         blame_tell(story, "lane", 2, "%s hold %d", which, constant);
     else
         blame_tell(story, "lane", 2, "%s hold what the channel %d %s does", which, abs(offset),
@@ -161,8 +173,8 @@ bool blame_blind_lane_post(blame_search *s, int i, int32_t *codes, blame_story *
 /* A bit, its value, and whether it is so in all channels or in those that differ. */
 int blame_stuck_bit_count(blame_search *s)
 {
-    return is_code(s) ? s->type->elem.bits * 2 * (s->n_after == 0 && s->channel_axis >= 0 ? 2 : 1)
-                      : 0;
+    return has_bits(s) ? s->type->elem.bits * 2 * (s->n_after == 0 && s->channel_axis >= 0 ? 2 : 1)
+                       : 0;
 }
 
 bool blame_stuck_bit_post(blame_search *s, int i, int32_t *codes, blame_story *story)
@@ -190,7 +202,7 @@ bool blame_stuck_bit_post(blame_search *s, int i, int32_t *codes, blame_story *s
 
 int blame_flipped_count(blame_search *s)
 {
-    return is_code(s) && s->type->elem.bits > 1;
+    return has_bits(s) && s->type->elem.bits > 1;
 }
 
 bool blame_flipped_post(blame_search *s, int i, int32_t *codes, blame_story *story)

@@ -12,7 +12,7 @@ static int64_t spread(const blame_search *s, int axis, int64_t *first, int64_t *
     int64_t count = 0;
     *first = *last = 0;
     for (int64_t i = 0; i < s->n_samples * s->end_count && bad; i++)
-        if (s->seen[i] && !blame_same(s, s->dev[i], s->end_base[i]))
+        if (s->seen[i] && !blame_same(s, i, s->end_base[i]))
             bad[i % s->end_count / a.inner % a.n] = true;
     for (int64_t k = a.n - 1; k >= 0 && bad; k--)
         if (bad[k]) {

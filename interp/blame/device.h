@@ -18,6 +18,9 @@ typedef struct blame_tensor {
     /* Of a node whose output was not dumped, but what it adds up before its rescale: the device's
      * (NULL: neither was), the golden one and the replay's. */
     int64_t *sums, *golden_sums, *replayed_sums;
+    /* Of float sums, where floats need not be to the bit (floats.h): how far another order of them
+     * may be from the replay's. */
+    float *slack;
 } blame_tensor;
 
 typedef struct blame_device {

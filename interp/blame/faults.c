@@ -9,7 +9,7 @@
 static void say_element(const blame_search *s, char *text, size_t size)
 {
     for (int64_t i = 0; i < s->n_samples * s->end_count; i++) {
-        if (!s->seen[i] || blame_same(s, s->dev[i], s->end_base[i]))
+        if (!s->seen[i] || blame_same(s, i, s->end_base[i]))
             continue;
         int64_t at[ASSAY_MAX_RANK], rest = i % s->end_count;
         size_t used = 0;

@@ -40,7 +40,7 @@ static void vote_scale(const blame_search *s, const int32_t *codes, blame_votes 
     memset(v->more, 0, (size_t)(2 * v->n) * sizeof *v->more);
     for (int64_t e = 0; e < s->n_samples * s->count; e++) {
         const int64_t c = e % s->count / a.inner % a.n;
-        if (s->seen[e] && !blame_same(s, s->dev[e], codes[e]))
+        if (s->seen[e] && !blame_same(s, e, codes[e]))
             (blame_is_above(s, s->dev[e], codes[e]) == (s->sums[e] > 0) ? v->more : v->less)[c] =
                 true;
     }
@@ -298,7 +298,7 @@ static int ask(const blame_search *s, const int8_t *up, const int32_t *codes)
 {
     int64_t more = 0, less = 0;
     for (int64_t e = 0; e < s->n_samples * s->count; e++)
-        if (s->seen[e] && !blame_same(s, s->dev[e], codes[e]))
+        if (s->seen[e] && !blame_same(s, e, codes[e]))
             ++*((blame_is_above(s, s->dev[e], codes[e]) ? 1 : -1) == up[e] ? &more : &less);
     return more > 0 && less > 0 && (s->unseen_bits == 0 || more == less)
                ? 2

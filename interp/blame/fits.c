@@ -63,7 +63,7 @@ static void vote(const blame_search *s, const int32_t *codes, blame_votes *v)
     memset(v->more, 0, (size_t)(2 * v->n) * sizeof *v->more);
     for (int64_t e = 0; e < s->n_samples * s->count; e++) {
         const int64_t c = e % s->count / a.inner % a.n;
-        if (s->seen[e] && !blame_same(s, s->dev[e], codes[e]))
+        if (s->seen[e] && !blame_same(s, e, codes[e]))
             (blame_is_above(s, s->dev[e], codes[e]) ? v->more : v->less)[c] = true;
     }
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "interp/blame/blame.h"
+#include "interp/blame/floats.h"
 #include "interp/golden/compare.h"
 
 const char *blame_verdict_name(enum blame_verdict v)
@@ -18,7 +19,7 @@ typedef struct measure {
 } measure;
 
 static void add(measure *m, const assay_type *t, const void *a, const void *b, const uint8_t *mask,
-                double rel)
+                double rel, const float *slack)
 {
     assay_thresholds limits = ASSAY_THRESHOLDS_EXACT;
     const int64_t n = assay_shape_count(t);
@@ -34,7 +35,7 @@ static void add(measure *m, const assay_type *t, const void *a, const void *b, c
         const assay_element_error e = golden_element_compare(t, a, t, b, i, &limits);
         m->elements++;
         m->signal += e.a * e.a;
-        if (e.good || e.same)
+        if (e.good || e.same || (slack && fabs(e.a - e.b) <= (double)slack[i]))
             continue;
         m->differing++;
         m->lsb = e.lsb > m->lsb ? e.lsb : m->lsb;
@@ -79,8 +80,8 @@ static void measure_row(const blame_device *d, blame_row *r, int value, double r
         }
         if (!at->device || !at->golden)
             continue;
-        add(&golden, t, at->golden, at->device, at->mask, rel);
-        add(&replay, t, at->replayed, at->device, at->mask, rel);
+        add(&golden, t, at->golden, at->device, at->mask, rel, at->slack);
+        add(&replay, t, at->replayed, at->device, at->mask, rel, at->slack);
     }
     r->elements += golden.elements;
     r->cumulative += golden.differing;
@@ -112,9 +113,25 @@ static bool mark_region(blame_report *r, int row, int node)
     return found;
 }
 
-void blame_judge(blame_report *r, double rel)
+/* Where floats need not be to the bit. */
+static assay_status allow_orders(blame_device *d, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    for (int i = 0; i < d->graph->n_nodes; i++)
+        for (int k = 0; k < d->n_samples && !status; k++) {
+            blame_tensor *t = blame_at(d, k, d->graph->node[i].out[0]);
+            if (t->device && !t->slack)
+                status = blame_float_slack(d, i, k, &t->slack, err);
+        }
+    return status;
+}
+
+assay_status blame_judge(blame_report *r, double rel, assay_error *err)
 {
     const blame_device *d = &r->device;
+    const assay_status status = r->path && rel >= 0 ? allow_orders(&r->device, err) : ASSAY_OK;
+    if (status)
+        return status;
     for (int i = 0; i < d->graph->n_nodes; i++) {
         blame_row *row = &r->row[i];
         const assay_node *n = &d->graph->node[i];
@@ -135,4 +152,5 @@ void blame_judge(blame_report *r, double rel)
             r->row[i].verdict = BLAME_SUSPECT;
             r->row[i].region = i;
         }
+    return ASSAY_OK;
 }

@@ -13,7 +13,7 @@ static int64_t differing_in(const blame_search *s, int64_t from, int64_t n, int6
 {
     int64_t count = 0;
     for (int64_t i = from; i < from + n; i += step)
-        count += s->seen[i] && !blame_same(s, s->dev[i], s->end_base[i]);
+        count += s->seen[i] && !blame_same(s, i, s->end_base[i]);
     return count;
 }
 
@@ -257,6 +257,6 @@ bool blame_search_assume(blame_search *s, const blame_finding *f)
     s->lane.known = false;
     s->differing = 0;
     for (int64_t i = 0; i < s->n_samples * s->end_count; i++)
-        s->differing += s->seen[i] && !blame_same(s, s->dev[i], s->end_base[i]);
+        s->differing += s->seen[i] && !blame_same(s, i, s->end_base[i]);
     return true;
 }

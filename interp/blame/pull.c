@@ -50,7 +50,7 @@ static bool pull_sample(const blame_search *s, int k, const int64_t *place, int3
         if (!s->seen[e])
             continue;
         if (own < 0 || own >= s->count) {
-            if (!blame_same(s, s->dev[e], s->end_base[e]))
+            if (!blame_same(s, e, s->end_base[e]))
                 return false;
             continue;
         }
@@ -79,7 +79,7 @@ static void take(blame_search *s, int32_t *dev, uint8_t *seen)
     memcpy(s->end_base, s->base, (size_t)(s->n_samples * s->count) * sizeof *s->end_base);
     for (int64_t e = 0; e < s->n_samples * s->count; e++) {
         s->n_seen += s->seen[e];
-        s->differing += s->seen[e] && !blame_same(s, s->dev[e], s->end_base[e]);
+        s->differing += s->seen[e] && !blame_same(s, e, s->end_base[e]);
     }
 }
 

@@ -31,7 +31,7 @@ static int64_t mark(const blame_search *s, int k, blame_axis a, bool *bad)
 {
     memset(bad, 0, (size_t)a.n);
     for (int64_t e = k * s->count, j = 0; j < s->count; e++, j++)
-        if (s->seen[e] && !blame_same(s, s->dev[e], s->base[e]))
+        if (s->seen[e] && !blame_same(s, e, s->base[e]))
             bad[j / a.inner % a.n] = true;
     int64_t n = 0;
     for (int64_t p = 0; p < a.n; p++)

@@ -30,6 +30,8 @@ static const blame_family *family_of(const char *name)
 
 static int32_t flipped(const blame_search *s, int32_t code)
 {
+    if (s->type->elem.kind == ASSAY_KIND_F32)
+        return (int32_t)((uint32_t)code ^ UINT32_C(1) << 31);
     const int32_t half = (int32_t)(INT64_C(1) << (s->type->elem.bits - 1));
     const int64_t middle = assay_elem_min(s->type->elem) + half;
     return code >= middle ? code - half : code + half;
@@ -70,6 +72,13 @@ static bool is_lane(const blame_search *s, int lanes, int lane, bool copies, int
     return differs && held >= LEAST_HELD;
 }
 
+static float float_of(int32_t bits)
+{
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
 static void find_lanes(const blame_search *s, blame_screen *out, int *n, int max)
 {
     if (s->channel_axis < 0)
@@ -85,6 +94,9 @@ static void find_lanes(const blame_search *s, blame_screen *out, int *n, int max
                     blame_tell(&made.story, "lane", 2,
                                "channels c with c mod %d = %d hold what the one before does", lanes,
                                lane);
+                else if (s->type->elem.kind == ASSAY_KIND_F32)
+                    blame_tell(&made.story, "lane", 2, "channels c with c mod %d = %d hold %.9g",
+                               lanes, lane, (double)float_of(code));
                 else
                     blame_tell(&made.story, "lane", 2, "channels c with c mod %d = %d hold %d",
                                lanes, lane, code);
@@ -96,11 +108,13 @@ int blame_screens(const blame_search *s, blame_screen *out, int max)
 {
     int n = 0;
     const assay_elem e = s->type->elem;
-    if (s->n_after > 0 || s->on_sums || e.kind != ASSAY_KIND_INT || e.bits > 16 || e.bits < 2)
+    const bool floats = e.kind == ASSAY_KIND_F32;
+    if (s->n_after > 0 || s->on_sums ||
+        (!floats && (e.kind != ASSAY_KIND_INT || e.bits > 16 || e.bits < 2)))
         return 0;
     blame_screen flip = {.kind = BLAME_SCREEN_FLIP, .family = family_of("flipped")};
     blame_tell(&flip.story, "sign", 1, "the output is stored with its top bit flipped");
-    for (int i = 0; i < 2 * e.bits; i++)
+    for (int i = 0; i < 2 * e.bits && !floats; i++)
         if (is_stuck(s, i / 2, i % 2)) {
             blame_screen made = {
                 .kind = BLAME_SCREEN_BIT, .family = family_of("stuck_bit"), .i = i, .bit = i / 2};
@@ -128,6 +142,6 @@ void blame_screen_through(blame_search *s, const blame_screen *screen)
         if (screen->kind == BLAME_SCREEN_LANE && e / a.inner % a.n % screen->lanes == screen->lane)
             s->seen[e] = 0;
         s->n_seen += s->seen[e];
-        s->differing += s->seen[e] && !blame_same(s, s->dev[e], s->end_base[e]);
+        s->differing += s->seen[e] && !blame_same(s, e, s->end_base[e]);
     }
 }

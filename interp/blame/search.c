@@ -47,8 +47,9 @@ blame_axis blame_axis_of(const assay_type *t, int axis)
     return a;
 }
 
-bool blame_same(const blame_search *s, int32_t device, int32_t predicted)
+bool blame_same(const blame_search *s, int64_t e, int32_t predicted)
 {
+    const int32_t device = s->dev[e];
     float a, b;
     if ((((uint32_t)device ^ (uint32_t)predicted) & ~s->unseen_bits) == 0)
         return true;
@@ -56,8 +57,10 @@ bool blame_same(const blame_search *s, int32_t device, int32_t predicted)
         return false;
     memcpy(&a, &device, sizeof a);
     memcpy(&b, &predicted, sizeof b);
+    const float *slack = blame_at(s->d, s->sample[e / s->end_count], s->end)->slack;
     return (isnan(a) && isnan(b)) ||
-           (s->rel >= 0 && fabs((double)a - (double)b) <= s->rel * fabs((double)b));
+           (s->rel >= 0 && (fabs((double)a - (double)b) <= s->rel * fabs((double)b) ||
+                            (slack && fabsf(a - b) <= slack[e % s->end_count])));
 }
 
 /* ---- cases ---- */
@@ -155,7 +158,7 @@ static void load_sample(blame_search *s, int k)
     for (int64_t i = at; i < at + s->end_count; i++) {
         s->seen[i] = !end->mask || end->mask[i - at];
         s->n_seen += s->seen[i];
-        s->differing += s->seen[i] && !blame_same(s, s->dev[i], s->end_base[i]);
+        s->differing += s->seen[i] && !blame_same(s, i, s->end_base[i]);
     }
 }
 

@@ -173,8 +173,8 @@ bool blame_search_outcome(blame_search *s, const blame_case *c, int32_t *codes);
 /* Makes the case of sample k (an index into s->sample), prefixes applied. */
 bool blame_search_case(blame_search *s, int k, blame_case *c);
 const int64_t *blame_sums(blame_search *s);
-/* Whether two codes count as the same. */
-bool blame_same(const blame_search *s, int32_t device, int32_t predicted);
+/* Whether what the device gave for element e (of all samples) is as good as predicted. */
+bool blame_same(const blame_search *s, int64_t e, int32_t predicted);
 void blame_load(const assay_type *t, const void *data, int32_t *codes);
 void blame_load_sums(const int64_t *sums, int64_t n, int32_t *codes);
 void blame_store(const assay_type *t, const int32_t *codes, void *data);

@@ -15,7 +15,7 @@ static int64_t total(const blame_search *s)
 
 static bool differs(const blame_search *s, int64_t e)
 {
-    return s->seen[e] && !blame_same(s, s->dev[e], s->base[e]);
+    return s->seen[e] && !blame_same(s, e, s->base[e]);
 }
 
 int blame_moved_count(blame_search *s)

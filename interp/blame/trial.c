@@ -95,8 +95,8 @@ static bool explains_channels(const blame_search *s, const int32_t *codes, blame
         return false;
     for (int64_t i = 0; i < s->n_samples * s->end_count; i++) {
         const int64_t c = i % s->end_count / a.inner % a.n;
-        base_bad[c] = base_bad[c] || (s->seen[i] && !blame_same(s, s->dev[i], s->end_base[i]));
-        bad[c] = bad[c] || (s->seen[i] && !blame_same(s, s->dev[i], codes[i]));
+        base_bad[c] = base_bad[c] || (s->seen[i] && !blame_same(s, i, s->end_base[i]));
+        bad[c] = bad[c] || (s->seen[i] && !blame_same(s, i, codes[i]));
     }
     bool all = true;
     for (int64_t c = 0; c < a.n; c++)
@@ -122,7 +122,7 @@ static int64_t score(const trials *t, const blame_look *l, const int32_t *codes,
     for (int64_t j = 0; j < l->n; j++) {
         const int64_t e = l->k * s->end_count + blame_look_element(s, l, j);
         *changes = *changes || codes[j] != s->end_base[e];
-        good += s->seen[e] && blame_same(s, s->dev[e], codes[j]);
+        good += s->seen[e] && blame_same(s, e, codes[j]);
     }
     return good;
 }
@@ -140,9 +140,9 @@ static bool mends_a_channel(const trials *t, const int32_t *codes, const char *c
     for (int64_t j = 0; j < t->look.n && state; j++) {
         const int64_t at = blame_look_element(s, &t->look, j);
         const int64_t e = t->look.k * s->end_count + at, c = at / a.inner % a.n;
-        if (s->seen[e] && !blame_same(s, s->dev[e], s->end_base[e]))
+        if (s->seen[e] && !blame_same(s, e, s->end_base[e]))
             state[c] |= 1;
-        if (s->seen[e] && !blame_same(s, s->dev[e], codes[j]))
+        if (s->seen[e] && !blame_same(s, e, codes[j]))
             state[c] |= 2;
     }
     *all = true;
@@ -226,7 +226,7 @@ static void judge(trials *t, const trial *c)
     if (!blame_predict(t->s, c->family, c->i, t->whole, &f.story))
         return;
     for (int64_t e = 0; e < s->n_samples * s->end_count; e++) {
-        f.explained += s->seen[e] && blame_same(s, s->dev[e], t->whole[e]);
+        f.explained += s->seen[e] && blame_same(s, e, t->whole[e]);
         changes += t->whole[e] != s->end_base[e];
     }
     f.full = f.explained == s->n_seen;
@@ -281,13 +281,13 @@ int blame_search_run(blame_search *s, enum blame_effort effort, blame_finding *o
     for (int64_t j = 0; j < t.look.n && s->n_after == 0; j++) {
         const int64_t e = t.look.k * s->end_count + blame_look_element(s, &t.look, j);
         t.look_seen += s->seen[e];
-        t.base_score += s->seen[e] && blame_same(s, s->dev[e], s->end_base[e]);
+        t.base_score += s->seen[e] && blame_same(s, e, s->end_base[e]);
     }
     if (s->n_after == 0)
         t.glance = blame_glance_at(s, &t.look);
     for (int64_t j = 0; j < t.glance.n; j++) {
         const int64_t e = t.look.k * s->end_count + blame_look_element(s, &t.glance, j);
-        t.glance_score += s->seen[e] && blame_same(s, s->dev[e], s->end_base[e]);
+        t.glance_score += s->seen[e] && blame_same(s, e, s->end_base[e]);
     }
     for (int late = 0; late <= (effort == BLAME_THOROUGH) && t.codes && t.whole; late++) {
         if (t.n_found > 0 && t.found[0].full)

@@ -8,8 +8,9 @@
 
 static bool has_weights(const blame_search *s)
 {
+    const enum assay_kind kind = (enum assay_kind)blame_input_type(s, 1)->elem.kind;
     return blame_is_weighted(s->n) && blame_constant_of(s, 1) &&
-           blame_input_type(s, 1)->elem.kind == ASSAY_KIND_INT;
+           (kind == ASSAY_KIND_INT || kind == ASSAY_KIND_F32);
 }
 
 int blame_weights_sign_count(blame_search *s)

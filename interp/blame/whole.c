@@ -97,7 +97,7 @@ static bool is_end(const region *g, int k)
         return false;
     blame_load(s->end_type, g->value[s->end], codes);
     for (int64_t i = 0; i < s->end_count; i++)
-        if (s->seen[k * s->end_count + i] && !blame_same(s, s->dev[k * s->end_count + i], codes[i]))
+        if (s->seen[k * s->end_count + i] && !blame_same(s, k * s->end_count + i, codes[i]))
             return false;
     return true;
 }

@@ -188,7 +188,7 @@ static bool lies_near_edges(const blame_search *s, const blame_lists *l, const i
                             int64_t tile)
 {
     for (int64_t e = 0; e < s->n_samples * s->count; e++) {
-        bool near = !s->seen[e] || blame_same(s, s->dev[e], s->base[e]);
+        bool near = !s->seen[e] || blame_same(s, e, s->base[e]);
         for (int k = 0; k < axes && !near; k++) {
             const int d = axis[k];
             const int64_t reach = (l->kernel->v[d] - 1) * l->dilation->v[d];

@@ -38,13 +38,7 @@ static assay_status compute(const assay_program *p, int node, assay_call *call, 
                                        bytes);
     status = fast ? fast->run(fast, call, err) : k->run(call, err);
     free(call->scratch);
-    if (!status && call->trapped)
-        status = assay_fail(err, ASSAY_ERR_SCHEME,
-                            "node '%s': the accumulator of element %lld of '%s' left its range, "
-                            "which scheme '%s' refuses",
-                            call->node->name, (long long)call->trapped_at,
-                            assay_node_out(p->graph, call->node, 0)->name, p->scheme->name);
-    return status;
+    return status ? status : run_check_call(p, call, err);
 }
 
 assay_status assay_replay_node(const assay_program *p, int node, const void *const *in,

@@ -38,10 +38,14 @@ static assay_status run_node(assay_run *r, int node, assay_call *call, assay_err
     return fast->run(fast, call, err);
 }
 
-/* What stopped the node, or nothing. */
-static assay_status check_refused(const assay_program *p, const assay_call *call, assay_error *err)
+assay_status run_check_call(const assay_program *p, const assay_call *call, assay_error *err)
 {
     const char *node = call->node->name, *out = assay_node_out(p->graph, call->node, 0)->name;
+    if (call->trapped)
+        return assay_fail(err, ASSAY_ERR_SCHEME,
+                          "node '%s': the accumulator of element %lld of '%s' left its range, "
+                          "which scheme '%s' refuses",
+                          node, (long long)call->trapped_at, out, p->scheme->name);
     if (!call->refused)
         return ASSAY_OK;
     if (call->refused_codes == 0)
@@ -89,13 +93,7 @@ assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumul
         assay_status status = run_node(r, i, &call, err);
         if (status)
             return status;
-        if (call.trapped)
-            return assay_fail(err, ASSAY_ERR_SCHEME,
-                              "node '%s': the accumulator of element %lld of '%s' left its range, "
-                              "which scheme '%s' refuses",
-                              n->name, (long long)call.trapped_at,
-                              assay_node_out(p->graph, n, 0)->name, p->scheme->name);
-        if ((status = check_refused(p, &call, err)))
+        if ((status = run_check_call(p, &call, err)))
             return status;
         if (observe && (status = observe(user, r, i, call.accumulators, err)))
             return status;

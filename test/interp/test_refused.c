@@ -47,6 +47,21 @@ static void unmake(made *m)
     assay_scheme_free(m->s);
 }
 
+/* One node on its own is refused as in a run. */
+static void check_replay(const made *m, int a, int b, const char *message)
+{
+    const int8_t x[64] = {(int8_t)a, (int8_t)b};
+    const void *const in[3] = {x};
+    int64_t y[64];
+    void *const out[1] = {y};
+    assay_error err = {0};
+    if (m->g->n_nodes > 1)
+        return;
+    const assay_status s = assay_replay_node(m->p, 0, in, out, NULL, &err);
+    assert_int_equal(s, message ? ASSAY_ERR_SCHEME : ASSAY_OK);
+    assert_string_equal(err.text, message ? message : "");
+}
+
 /* NULL: it runs. */
 static void check_run(const char *net, const char *record, int a, int b, const char *message)
 {
@@ -64,6 +79,7 @@ static void check_run(const char *net, const char *record, int a, int b, const c
             fail_msg("%s, engine %zu\nexpected: %s\nfound:    %s", record, e, message,
                      s ? err.text : "it ran");
         assay_run_free(r);
+        check_replay(&m, a, b, message);
         unmake(&m);
     }
 }

@@ -539,6 +539,32 @@ def bad(tap, golden, device):
     tap.check(status == 2 and "nothing to blame" in str(said), "refused: an empty folder", said)
 
 
+# ---- what a scheme refuses ----
+
+def refusing(tap, folder):
+    """A fault after which the scheme refuses a sum of the node behind it: named, and that node is not judged."""
+    net, scheme, x = (os.path.join(folder, f) for f in ("sum.assay", "refusing.yaml", "x.npy"))
+    golden, device = os.path.join(folder, "refusing"), os.path.join(folder, "refused")
+    with open(net, "w") as f:
+        f.write("graph net {\n input x: i8[1,1,8] q(1,0)\n h: i8[1,1,8] q(1,3) = rescale(x)\n"
+                " y: i8[1,1,1] q(1,0) = reduce_sum(h) {axes=[2], keepdims=true}\n output y\n}\n")
+    with open(scheme, "w") as f:
+        f.write("scheme: refusing\ndescription: takes sums of 9 bits\nrescale: {input_bits: 9}\n")
+    write(x, [1, 1, 8], "|i1", [20, 9, 11, -5, 17, 3, 2, 1])
+    subprocess.run([ASSAY, "golden", net, "-s", scheme, "-i", x, "-q", "-o", golden], check=True)
+    files = {t["name"]: os.path.basename(t["file"]) for t in json.load(open(os.path.join(golden, "manifest.json")))["tensors"]}
+    for y in (None, 127, 5):
+        shutil.rmtree(device, ignore_errors=True)
+        os.makedirs(device)
+        write(os.path.join(device, files["h"]), [1, 1, 8], "|i1", [a | 64 for a in [23, 12, 14, -2, 20, 6, 5, 4]])
+        if y is not None:
+            write(os.path.join(device, files["y"]), [1, 1, 1], "|i1", [y])
+        status, said = blame(golden, device)
+        verdicts = [n["verdict"] for n in said["nodes"]] if status == 1 else said
+        good = status == 1 and [(f["name"], f["class"]) for f in said["faults"]] == [("h", "stuck_bit")]
+        tap.check(good and verdicts == ["own", "not_dumped" if y is None else "inherited"], f"a sum that is refused behind a fault: {y}", said)
+
+
 def main():
     tap = Tap()
     print(f"# seed {SEED}")
@@ -562,6 +588,7 @@ def main():
         whole_pool(tap, folder)
         samples(tap, folder, device)
         sums_alone(tap, folder, device)
+        refusing(tap, folder)
         clean(tap, golden, device)
         bad(tap, golden, device)
     print(f"1..{tap.n}")
