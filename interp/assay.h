@@ -81,8 +81,8 @@ const char *assay_node_name(const assay_graph *g, int node); /* NULL: there is n
  * of the node's input i in native order and storage (NULL where it is a constant or absent), out[i]
  * is room for output i. accumulators (NULL: not wanted) is room for an int64 an element of output
  * 0, and receives the sums before the rescale where the op has such. Many threads may replay one
- * program. ASSAY_ERR_UNSUPPORTED: a node of state or control flow; ASSAY_ERR_SCHEME: a sum or a code
- * that the scheme refuses, as a run would. */
+ * program. ASSAY_ERR_UNSUPPORTED: a node of state or control flow; ASSAY_ERR_SCHEME: a sum or a
+ * code that the scheme refuses, as a run would. */
 assay_status assay_replay_node(const assay_program *p, int node, const void *const *in,
                                void *const *out, int64_t *accumulators, assay_error *err);
 

@@ -191,7 +191,10 @@ static void print_readme(FILE *f, const void *what)
         fprintf(f, "%s%" PRId64 "..%" PRId64, k ? ", " : " [", o->cut.first[k], o->cut.end[k] - 1);
     fprintf(f, "], %d sample%s, %" PRId64 " of %" PRId64 " elements differ: %s.\n\n", o->samples,
             o->samples == 1 ? "" : "s", o->differing, o->elements, o->class);
-    fprintf(f, "Reproduced in this folder by\n\n    assay blame golden device\n\n");
+    fprintf(f, "Reproduced in this folder by\n\n    assay blame golden device");
+    if (c->r->rel >= 0)
+        fprintf(f, " --rel %g", c->r->rel);
+    fprintf(f, "\n\n");
     fprintf(f,
             "`golden/` is a golden bundle of the node alone (scheme %s), on the device's own "
             "inputs; `device/` what the\ndevice gave. `node.assay`, `node.onnx`, `node.tflite`: "

@@ -15,7 +15,10 @@ static void print(const blame_report *r, const blame_capsule *c, const char *dir
            c->class);
     if (c->missing[0])
         printf("not written, for the form cannot hold it: %s\n", c->missing);
-    printf("assay blame '%s/golden' '%s/device'\n", dir, dir);
+    printf("assay blame '%s/golden' '%s/device'", dir, dir);
+    if (r->rel >= 0)
+        printf(" --rel %g", r->rel);
+    printf("\n");
 }
 
 static int run(const cli_args *a)
@@ -48,7 +51,9 @@ static int run(const cli_args *a)
 
 static const cli_option options[] = {
     {"output", 'o', "DIR", "the folder, which must not be there yet"},
-    {"rel", 0, "R", "floats may differ by R times the reference (default: by nothing)"},
+    {"rel", 0, "R",
+     "floats may differ by R times the reference, sums by what their order makes (default: by "
+     "nothing)"},
     {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as they say themselves)"},
     {NULL, 0, NULL, NULL}};
 

@@ -43,7 +43,8 @@ static int run(const cli_args *a)
     const char *what = a->positional[a->n_positional - 1];
     blame_options o = {.threads = 2, .rel = -1, .only = what};
     int64_t hex_bits;
-    if (!cli_integer(a, "hex-bits", 0, 0, 1024, &hex_bits))
+    if (!cli_integer(a, "hex-bits", 0, 0, 1024, &hex_bits) ||
+        !cli_number(a, "rel", -1, 0, 1, &o.rel))
         return CLI_TROUBLE;
     o.hex_bits = (unsigned)hex_bits;
     return explain(a, what, &o);
@@ -51,6 +52,9 @@ static int run(const cli_args *a)
 
 static const cli_option options[] = {
     {"sample", 0, "N", "the sample's number (default: the first in which the element differs)"},
+    {"rel", 0, "R",
+     "floats may differ by R times the reference, sums by what their order makes (default: by "
+     "nothing)"},
     {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as they say themselves)"},
     {"json", 0, "FILE", "the steps as JSON (- for standard output)"},
     {NULL, 0, NULL, NULL}};
