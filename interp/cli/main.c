@@ -143,7 +143,7 @@ int main(int argc, char **argv)
         return CLI_TROUBLE;
     }
     const int status = run(argc, argv);
-    if (status == CLI_OK && (fflush(stdout) != 0 || ferror(stdout)))
+    if (status != CLI_TROUBLE && (fflush(stdout) != 0 || ferror(stdout)))
         return cli_trouble("standard output: write error");
     return status;
 }

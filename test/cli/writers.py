@@ -164,6 +164,21 @@ def special(name, command, new, end):
             shutil.rmtree(f)
 
 
+def lost_reports():
+    """A report that standard output does not take is trouble, whatever it would have said."""
+    shutil.copytree("bundle", "other")
+    tensor = "other/tensors/" + sorted(os.listdir("other/tensors"))[-1]
+    write(tensor, read(tensor)[:-1] + b"\x55")
+    for wanted, command in ((0, ("inspect", "q.assay")), (0, ("verify", "bundle")), (0, ("diff", "bundle", "bundle")),
+                            (1, ("verify", "other")), (1, ("diff", "bundle", "other")), (1, ("blame", "bundle", "other")),
+                            (1, ("scheme", "diff", "tflite", "tflite-single", "--scale", "0.25", "--acc", "-9:9"))):
+        check(assay(*command)[0] == wanted, f"{command[0]} ends with {wanted}")
+        with open("/dev/full", "wb") as full:
+            run = subprocess.run([ASSAY, *command], stdout=full, stderr=subprocess.PIPE, check=False)
+        check((run.returncode, run.stderr) == (2, b"assay: standard output: write error\n"),
+              f"{command[0]}: a report that is lost", run)
+
+
 def main():
     work = tempfile.mkdtemp()
     os.chdir(work)
@@ -178,6 +193,8 @@ def main():
             check((out.returncode, out.stdout) == (0, new), f"{name}: standard output takes the file alone", out)
         for name, target, command in FORMATS:
             dying(name, target, command(target))
+        if os.path.exists("/dev/full"):
+            lost_reports()
     finally:
         os.chdir("/")
         shutil.rmtree(work, ignore_errors=True)
