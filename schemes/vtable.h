@@ -54,7 +54,12 @@ typedef struct assay_unit_param {
     const int64_t *value; /* owned by the unit */
 } assay_unit_param;
 
-#define ASSAY_SCHEME_ABI 4
+#define ASSAY_SCHEME_ABI 5
+
+/* Integers from lo to hi, both included. */
+typedef struct assay_interval {
+    int64_t lo, hi;
+} assay_interval;
 
 /* Instruction sets that an engine may ask a scheme to use. */
 enum assay_isa { ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI };
@@ -121,12 +126,17 @@ typedef struct assay_scheme_simd {
  *  accepted  how many of n accumulators stand before the first that the target refuses to rescale,
  *            n when it takes all; channel as in requantize. count: as in pool, NULL for products. A
  *            network's run stops there. NULL: all are accepted.
- *  may_refuse  whether accumulators of magnitude up to `bound` might not all be accepted; goes with
- *            accepted. Engines that do not ask for it leave such nodes to those that do.
+ *  may_refuse  whether accumulators of `sums` (of codes: less their zero points) might not all be
+ *            accepted; goes with accepted. Engines that do not ask for it leave such nodes to those
+ *            that do.
  *  accepted_codes  the same as accepted for binary and, where b is NULL, unary: how many of n codes
  *            (pairs) stand before the first that the target refuses to rescale. Asked of codes of
  *            more than 16 bits only: where a narrower one could be refused, prepare refuses the
  *            node. NULL: all are accepted.
+ *  accepted_row  the same for row, of layer norms that gamma or beta of more than 16 bits come to:
+ *            how many of the n codes it would make stand before the first whose rescale, or a step
+ *            of it, the target refuses; *operand is then what would be rescaled. scratch has room
+ *            for n. NULL: all are accepted.
  *  rule      policy i on the optimizer's rules. *name becomes the rule's name, or NULL behind the
  *            last one; returns by how many codes it may change results, 0, or ASSAY_RULE_NEVER. */
 typedef struct assay_scheme_facts {
@@ -136,8 +146,10 @@ typedef struct assay_scheme_facts {
     int64_t (*rule)(size_t i, const char **name);
     size_t (*accepted)(const assay_unit *u, const int64_t *acc, const int32_t *count, size_t n,
                        size_t channel);
-    bool (*may_refuse)(const assay_unit *u, int64_t bound);
+    bool (*may_refuse)(const assay_unit *u, assay_interval sums);
     size_t (*accepted_codes)(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n);
+    size_t (*accepted_row)(const assay_unit *u, const int32_t *x, size_t n, int32_t *scratch,
+                           int64_t *operand);
 } assay_scheme_facts;
 
 /* The vtable. A plugin exports `const assay_scheme_vtable *assay_scheme_plugin(void)`.

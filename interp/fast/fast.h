@@ -74,11 +74,18 @@ assay_status fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_er
 
 /* ---- small things that they share ---- */
 
-/* Whether the scheme may refuse accumulators of magnitude up to `bound`: the reference asks about
- * each of them, and takes the node. */
-static inline bool fast_may_refuse(const assay_fast_setup *s, int64_t bound)
+/* Whether the scheme may refuse accumulators of `sums`: the reference asks about each of them, and
+ * takes the node. */
+static inline bool fast_may_refuse(const assay_fast_setup *s, assay_interval sums)
 {
-    return ASSAY_SCHEME_HAS(s->vt, facts, may_refuse) && s->vt->facts->may_refuse(s->unit, bound);
+    return ASSAY_SCHEME_HAS(s->vt, facts, may_refuse) && s->vt->facts->may_refuse(s->unit, sums);
+}
+
+/* Codes of t less its zero point, one for all. */
+static inline assay_interval fast_codes_of(const assay_type *t)
+{
+    const int64_t zero = t->q.granularity == ASSAY_Q_NONE ? 0 : t->q.zero_point[0];
+    return (assay_interval){assay_elem_min(t->elem) - zero, assay_elem_max(t->elem) - zero};
 }
 
 /* Zeroed memory, 64-aligned; NULL when there is none. free() gives it back. */

@@ -117,38 +117,43 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
     return ASSAY_OK;
 }
 
-typedef struct range {
-    int64_t lo, hi; /* of code - zero point */
-    int64_t reach;  /* greatest magnitude */
-} range;
-
-static range range_of(const assay_type *t)
+static int64_t reach_of(assay_interval x)
 {
-    const int64_t z = ref_zero_point(t, 0);
-    range r = {.lo = assay_elem_min(t->elem) - z, .hi = assay_elem_max(t->elem) - z};
-    r.reach = -r.lo > r.hi ? -r.lo : r.hi;
-    return r;
+    return -x.lo > x.hi ? -x.lo : x.hi;
+}
+
+/* Of sums of so many products. */
+static assay_interval sums_of(assay_interval x, assay_interval w, int64_t depth)
+{
+    const int64_t corner[4] = {x.lo * w.lo, x.lo * w.hi, x.hi * w.lo, x.hi * w.hi};
+    assay_interval sums = {0, 0};
+    for (int i = 0; i < 4; i++) {
+        sums.lo = corner[i] * depth < sums.lo ? corner[i] * depth : sums.lo;
+        sums.hi = corner[i] * depth > sums.hi ? corner[i] * depth : sums.hi;
+    }
+    return sums;
 }
 
 /* As fast_filters_exact, whatever the two operands hold. */
 static bool is_exact(const assay_fast_setup *s, const assay_type *a, const assay_type *b,
                      int64_t depth, assay_operand_form *form)
 {
-    const range x = range_of(a), w = range_of(b);
+    const assay_interval x = fast_codes_of(a), w = fast_codes_of(b);
+    const int64_t reach = reach_of(x) * reach_of(w);
     const int32_t zx = ref_zero_point(a, 0), up = a->elem.is_signed ? 128 : 0;
     const int64_t raw_x = assay_elem_max(a->elem) + up;
     const int64_t raw_w = b->elem.is_signed ? -assay_elem_min(b->elem) : assay_elem_max(b->elem);
-    if (!ASSAY_SCHEME_HAS(s->vt, facts, exact) || x.reach * w.reach > INT32_MAX / depth ||
-        !s->vt->facts->exact(s->unit, x.reach * w.reach * depth, 2 * raw_x * raw_w) ||
-        fast_may_refuse(s, x.reach * w.reach * depth))
+    if (!ASSAY_SCHEME_HAS(s->vt, facts, exact) || reach > INT32_MAX / depth ||
+        !s->vt->facts->exact(s->unit, reach * depth, 2 * raw_x * raw_w) ||
+        fast_may_refuse(s, sums_of(x, w, depth)))
         return false;
     if (fast_is_byte(a) && s->kernels->bytes && w.lo >= INT8_MIN && w.hi <= INT8_MAX) {
-        *form = (assay_operand_form){
-            true, up, zx + up, zx, 1, s->kernels->rows_of_bytes, x.reach * w.reach * depth};
+        *form = (assay_operand_form){true,         up, zx + up, zx, 1, s->kernels->rows_of_bytes,
+                                     reach * depth};
         return true;
     }
     *form = (assay_operand_form){.centre = zx, .element = 2};
-    return x.reach <= INT16_MAX && w.reach <= INT16_MAX;
+    return reach_of(x) <= INT16_MAX && reach_of(w) <= INT16_MAX;
 }
 
 static bool is_plain(const assay_type *t)

@@ -35,31 +35,36 @@ static int64_t reach(int64_t lo, int64_t hi)
 }
 
 typedef struct extremes {
-    int64_t bound;      /* of any sum of absolute terms */
+    int64_t bound; /* of any sum of absolute terms */
+    assay_interval sums;
     int64_t least, max; /* centred weights */
     int64_t raw;        /* greatest |weight code| */
 } extremes;
 
 /* False when a sum might leave int32. */
-static bool find_extremes(const assay_filters *f, int64_t x_reach, int32_t *row, extremes *e)
+static bool find_extremes(const assay_filters *f, assay_interval x, int32_t *row, extremes *e)
 {
-    const int64_t depth = fast_filter_depth(f);
+    const int64_t depth = fast_filter_depth(f), x_reach = reach(x.lo, x.hi);
     *e = (extremes){0};
     for (int64_t o = 0; o < f->outputs; o++) {
         const int32_t zw = ref_zero_point(f->weights.type, o);
         const int64_t bias = ref_load_bias(&f->bias, o);
-        int64_t sum = 0;
+        int64_t up = 0, down = 0; /* sums of the weights above and below 0 */
         int32_t least = 0, max = 0;
         fast_filter_load(f, o, row);
         for (int64_t i = 0; i < depth; i++) {
-            sum += row[i] < 0 ? -(int64_t)row[i] : row[i];
+            up += row[i] > 0 ? row[i] : 0;
+            down += row[i] < 0 ? row[i] : 0;
             least = row[i] < least ? row[i] : least;
             max = row[i] > max ? row[i] : max;
         }
-        if (sum > INT32_MAX || bias > INT32_MAX || bias < -INT32_MAX)
+        if (up - down > INT32_MAX || bias > INT32_MAX || bias < -INT32_MAX)
             return false;
-        sum = sum * x_reach + magnitude(bias);
+        const int64_t sum = (up - down) * x_reach + magnitude(bias);
+        const int64_t lo = up * x.lo + down * x.hi + bias, hi = up * x.hi + down * x.lo + bias;
         e->bound = sum > e->bound ? sum : e->bound;
+        e->sums.lo = lo < e->sums.lo ? lo : e->sums.lo;
+        e->sums.hi = hi > e->sums.hi ? hi : e->sums.hi;
         e->least = least < e->least ? least : e->least;
         e->max = max > e->max ? max : e->max;
         const int64_t raw = reach((int64_t)least + zw, (int64_t)max + zw);
@@ -73,15 +78,15 @@ bool fast_filters_exact(const assay_fast_setup *s, const assay_filters *f, int32
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const int32_t zx = ref_zero_point(x, 0);
-    const int64_t lo = assay_elem_min(x->elem) - zx, hi = assay_elem_max(x->elem) - zx;
+    const assay_interval codes = fast_codes_of(x);
     extremes e;
     if (!ASSAY_SCHEME_HAS(s->vt, facts, exact) || x->elem.bits > 16)
         return false;
-    if (!find_extremes(f, reach(lo, hi), row, &e))
+    if (!find_extremes(f, codes, row, &e))
         return false;
     /* Codes as a target that multiplies raw ones sees them: bytes moved up to unsigned. */
     const int64_t raw_x = assay_elem_max(x->elem) + (x->elem.is_signed ? 128 : 0);
-    if (!s->vt->facts->exact(s->unit, e.bound, 2 * raw_x * e.raw) || fast_may_refuse(s, e.bound))
+    if (!s->vt->facts->exact(s->unit, e.bound, 2 * raw_x * e.raw) || fast_may_refuse(s, e.sums))
         return false;
     *form = (assay_operand_form){
         .centre = zx, .element = 2, .rows = s->kernels->rows_of_bytes, .bound = e.bound};
@@ -90,7 +95,8 @@ bool fast_filters_exact(const assay_fast_setup *s, const assay_filters *f, int32
         *form = (assay_operand_form){true, up, zx + up, zx, 1, form->rows, form->bound};
         return true;
     }
-    return lo >= INT16_MIN && hi <= INT16_MAX && e.least >= INT16_MIN && e.max <= INT16_MAX;
+    return codes.lo >= INT16_MIN && codes.hi <= INT16_MAX && e.least >= INT16_MIN &&
+           e.max <= INT16_MAX;
 }
 
 int32_t fast_filter_start(const assay_filters *f, const assay_operand_form *form, int64_t o,

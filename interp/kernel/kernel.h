@@ -29,6 +29,7 @@ typedef struct assay_call {
     int64_t trapped_at;     /* ... first at this element of the output */
     bool refused;           /* set when the scheme refuses to rescale an accumulator ... */
     int64_t refused_at, refused_sum; /* ... first at this element: the accumulator */
+    bool refused_row;                /* or, in a layer norm, what is rescaled on the way there */
     int refused_codes;               /* or what the element makes of one code or two: so many */
     int32_t refused_code[2];
 } assay_call;

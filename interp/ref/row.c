@@ -52,6 +52,22 @@ static void load_operand(const assay_call *call, int input, size_t n, int32_t *r
     ref_load_row(&call->in[input], 0, step, n, row);
 }
 
+/* Notes the first element of a row that the scheme refuses to make; y is scratch. */
+static void note_refused_row(assay_call *call, int64_t first, int64_t step, size_t n,
+                             const int32_t *x, int32_t *y)
+{
+    int64_t operand;
+    if (call->refused || call->node->op != ASSAY_OP_LAYER_NORM ||
+        !ASSAY_SCHEME_HAS(call->vt, facts, accepted_row))
+        return;
+    const size_t i = call->vt->facts->accepted_row(call->unit, x, n, y, &operand);
+    if (i == n)
+        return;
+    call->refused = call->refused_row = true;
+    call->refused_at = first + (int64_t)i * step;
+    call->refused_sum = operand;
+}
+
 assay_status ref_row(assay_call *call, assay_error *err)
 {
     const assay_axis_walk w = ref_row_walk(call->node, call->in[0].type);
@@ -68,6 +84,7 @@ assay_status ref_row(assay_call *call, assay_error *err)
         for (int64_t i = 0; i < w.inner; i++) {
             int64_t first = o * w.extent * w.inner + i;
             ref_load_row(&call->in[0], first, w.inner, n, x);
+            note_refused_row(call, first, w.inner, n, x, y);
             call->vt->row(call->unit, x, n, y);
             ref_store_row(&call->out[0], first, w.inner, n, y);
         }

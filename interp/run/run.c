@@ -50,9 +50,10 @@ assay_status run_check_call(const assay_program *p, const assay_call *call, assa
         return ASSAY_OK;
     if (call->refused_codes == 0)
         return assay_fail(err, ASSAY_ERR_SCHEME,
-                          "node '%s': the accumulator %lld of element %lld of '%s' is one that "
+                          "node '%s': the %s %lld of element %lld of '%s' is one that "
                           "scheme '%s' refuses to rescale",
-                          node, (long long)call->refused_sum, (long long)call->refused_at, out,
+                          node, call->refused_row ? "operand" : "accumulator",
+                          (long long)call->refused_sum, (long long)call->refused_at, out,
                           p->scheme->name);
     char second[20] = "";
     if (call->refused_codes > 1)

@@ -3,11 +3,7 @@
 #define ASSAY_OPT_PROVE_H
 
 #include "opt/prove/rule.h"
-
-/* Accumulators that can occur, one interval for all channels. */
-typedef struct assay_interval {
-    int64_t lo, hi;
-} assay_interval;
+#include "schemes/vtable.h"
 
 /* A rescale that went into a product without an exact factor: sums before the rewrite are sums
  * after it, divided by the ratio of scales, and at most so far from there. */
@@ -21,7 +17,7 @@ typedef struct assay_proof {
     bool uses_image;
     assay_rule_image image;      /* what the rewrite must be given, when uses_image */
     assay_graph *before, *after; /* the fragment; owned */
-    assay_interval reach;        /* obligations over accumulators */
+    assay_interval reach;        /* accumulators that can occur, in any channel */
     assay_interval was;          /* of a drift: accumulators before the rewrite */
     assay_drift *drift;          /* by channel of the form, or NULL; owned */
     size_t n_drift;

@@ -41,14 +41,14 @@ size_t apply_accepted(const assay_unit *u, const int64_t *acc, const int32_t *co
     return n;
 }
 
-bool apply_may_refuse(const assay_unit *u, int64_t bound)
+bool apply_may_refuse(const assay_unit *u, assay_interval sums)
 {
-    if (u->untold)
+    if (u->untold || u->asks_row)
         return true;
     const int32_t counts = u->by_count ? (int32_t)u->n_by_count : 1;
     for (int32_t count = 1; count <= counts; count++) {
         const assay_rescale *r = rescale_of(u, count);
-        if (r && apply_rescale_may_refuse(r, bound))
+        if (r && apply_rescale_may_refuse(r, sums))
             return true;
     }
     return false;

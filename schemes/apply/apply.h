@@ -23,7 +23,7 @@ int64_t apply_overflow(const assay_unit *u, int64_t sum, bool *trapped);
 size_t apply_accepted(const assay_unit *u, const int64_t *acc, const int32_t *count, size_t n,
                       size_t channel);
 size_t apply_accepted_codes(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n);
-bool apply_may_refuse(const assay_unit *u, int64_t bound);
+bool apply_may_refuse(const assay_unit *u, assay_interval sums);
 /* Whether `accepted` speaks of u: its output rescale takes the accumulators as they are; and
  * whether accepted_codes does. */
 bool apply_asks(const assay_unit *u);
@@ -52,13 +52,13 @@ int32_t apply_rescale_one(const assay_rescale *r, int64_t x, size_t channel);
 /* Whether the target accepts x: false where it would raise an error (result_overflow: refuse,
  * input_bits). */
 bool apply_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel);
-/* Whether such a rule refuses anything; and whether r may refuse an operand of magnitude up
- * to `bound`, at most 2^62, in some channel. False is certain. */
+/* Whether such a rule refuses anything; and whether r may refuse an operand of `x`, which lies
+ * within +-2^62, in some channel. False is certain. */
 bool apply_rescale_can_refuse(const assay_rule_rescale *k);
-bool apply_rescale_may_refuse(const assay_rescale *r, int64_t bound);
-/* The greatest magnitude of what r makes (apply_rescale_value) of operands of magnitude up to
- * `bound`, at most 2^62; 2^62 also where values may wrap on their way. */
-int64_t apply_rescale_reach(const assay_rescale *r, int64_t bound);
+bool apply_rescale_may_refuse(const assay_rescale *r, assay_interval x);
+/* What r makes (apply_rescale_value) of operands of `x`, within +-2^62; all of that also where
+ * values may wrap on their way. */
+assay_interval apply_rescale_reach(const assay_rescale *r, assay_interval x);
 /* The same for the float rules, by every step of the target; c indexes the parameters. */
 int32_t apply_rescale_element_float(const assay_rescale *r, int64_t x, size_t c);
 /* rescale_near.c */
@@ -160,6 +160,12 @@ assay_unary_row apply_product;
 /* r of layer_norm.c, and the sum of the n codes. */
 int64_t apply_layer_norm_root(const assay_unit *u, const int32_t *x, size_t n, int64_t *sum);
 assay_unary_row apply_layer_norm;
+/* Newton's rescale of x - mean, by a multiplier and a shift that the caller keeps. */
+assay_rescale apply_layer_norm_form(const assay_unit *u, const int64_t *multiplier,
+                                    const int64_t *shift);
+/* assay_scheme_facts.accepted_row */
+size_t apply_accepted_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *scratch,
+                          int64_t *operand);
 
 /* ---- lrn.c ---- */
 /* The entry of a sum of squares, and the least sum of that entry. */

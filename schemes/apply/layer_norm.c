@@ -13,7 +13,7 @@
  * newton-inverse-sqrt: the integer LSTM of TensorFlow Lite (kernels/internal/reference/
  *   portable_tensor_utils.cc, ApplyLayerNorm; F = 10 and shift = 10 there): C divisions,
  *   mean = S * 2^F / n,  v = (sum x^2 * (2^2F / n) - mean^2) / 2^2F, a guard when below 1,
- *   z = (x * 2^F - mean) times the Newton inverse square root of v, as the multiplier is applied.
+ *   z = (x * 2^F - mean) rescaled by the multiplier and shift of v's Newton inverse square root.
  */
 #include <assert.h>
 
@@ -69,7 +69,13 @@ static void normalize_sqrt(const assay_unit *u, const int32_t *x, size_t n, int3
     }
 }
 
-static void normalize_newton(const assay_unit *u, const int32_t *x, size_t n, int32_t *z)
+/* The codes' mean and the multiplier and shift of the rescale that divides by their deviation. */
+typedef struct newton {
+    int32_t mean;
+    int64_t multiplier, shift;
+} newton;
+
+static newton newton_of(const assay_unit *u, const int32_t *x, size_t n)
 {
     const row_sums s = sums_of(x, n);
     const int64_t one = INT64_C(1) << u->k[1], count = (int64_t)n;
@@ -77,16 +83,36 @@ static void normalize_newton(const assay_unit *u, const int32_t *x, size_t n, in
     const int64_t share = apply_round_div(one * one, count, ASSAY_ROUND_TRUNC);
     const int64_t spread = (int64_t)((assay_int128)s.squares * share - (int64_t)mean * mean);
     int32_t variance = apply_wrap32(apply_round_div(spread, one * one, ASSAY_ROUND_TRUNC));
-    int shift;
+    int left;
     if (variance < 1)
         variance = (int32_t)u->k[0];
-    const int32_t multiplier = apply_fixed_inverse_sqrt(variance, &shift);
-    const bool single = u->rec.rescale.round.n == 1;
+    const int32_t multiplier = apply_fixed_inverse_sqrt(variance, &left);
+    return (newton){mean, multiplier, 31 - left};
+}
+
+assay_rescale apply_layer_norm_form(const assay_unit *u, const int64_t *multiplier,
+                                    const int64_t *shift)
+{
+    return (assay_rescale){
+        .rule = &u->rec.rescale, .n = 1, .multiplier = multiplier, .shift = shift};
+}
+
+/* -1, or the first element whose rescale the target refuses, and what it would rescale. */
+static int64_t normalize_newton(const assay_unit *u, const int32_t *x, size_t n, int32_t *z,
+                                int64_t *operand)
+{
+    const newton k = newton_of(u, x, n);
+    const assay_rescale form = apply_layer_norm_form(u, &k.multiplier, &k.shift);
+    int64_t refused = -1;
     for (size_t i = 0; i < n; i++) {
-        int32_t d = apply_wrap32(x[i] * one - mean);
-        z[i] = single ? apply_mbqm_single(d, multiplier, shift)
-                      : apply_mbqm_double(d, multiplier, shift);
+        const int32_t d = apply_wrap32(x[i] * (INT64_C(1) << u->k[1]) - k.mean);
+        if (operand && refused < 0 && !apply_rescale_accepts(&form, d, 0)) {
+            refused = (int64_t)i;
+            *operand = d;
+        }
+        z[i] = apply_wrap32((int64_t)apply_rescale_value(&form, d, 0));
     }
+    return refused;
 }
 
 /* Beta as a multiple of gamma's scale / 2^F. */
@@ -96,19 +122,47 @@ static int64_t beta_of(const assay_unit *u, int32_t code)
     return u->k[6] ? apply_saturate128(apply_rescale_value(&u->scale[ASSAY_SECOND], v, 0), 62) : v;
 }
 
-void apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+/* What is rescaled in the end: normalized * gamma + beta. */
+static int64_t sum_of(const assay_unit *u, int32_t z, int32_t gamma, int32_t beta)
 {
-    const int32_t *gamma = x + n, *beta = x + 2 * n;
     const unsigned shift = (unsigned)u->k[2];
     assert(u->k[2] >= 0 && u->k[2] <= 62);
+    const int64_t g = u->k[3] ? gamma - u->in_zero[1] : INT64_C(1) << shift;
+    return apply_round_shift(z * g + (u->k[4] ? beta_of(u, beta) : 0), shift,
+                             ASSAY_ROUND_HALF_AWAY);
+}
+
+void apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
     if (u->rec.softmax.layer_norm == ASSAY_LAYER_NORM_SQRT)
         normalize_sqrt(u, x, n, out);
     else
-        normalize_newton(u, x, n, out);
-    for (size_t i = 0; i < n; i++) {
-        int64_t g = u->k[3] ? gamma[i] - u->in_zero[1] : INT64_C(1) << shift;
-        int64_t v = out[i] * g + (u->k[4] ? beta_of(u, beta[i]) : 0);
-        v = apply_round_shift(v, shift, ASSAY_ROUND_HALF_AWAY);
-        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], v, 0);
+        normalize_newton(u, x, n, out, NULL);
+    for (size_t i = 0; i < n; i++)
+        out[i] =
+            apply_rescale_one(&u->scale[ASSAY_OUT], sum_of(u, out[i], x[n + i], x[2 * n + i]), 0);
+}
+
+size_t apply_accepted_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *scratch,
+                          int64_t *operand)
+{
+    int64_t end = -1;
+    if (!u->asks_row)
+        return n;
+    if (u->rec.softmax.layer_norm == ASSAY_LAYER_NORM_SQRT)
+        normalize_sqrt(u, x, n, scratch);
+    else
+        end = normalize_newton(u, x, n, scratch, operand);
+    for (size_t i = 0; i < (end < 0 ? n : (size_t)end); i++) {
+        const int32_t beta = x[2 * n + i];
+        const int64_t code = beta - u->k[5];
+        const bool accepted =
+            !u->k[4] || !u->k[6] || apply_rescale_accepts(&u->scale[ASSAY_SECOND], code, 0);
+        const int64_t sum = accepted ? sum_of(u, scratch[i], x[n + i], beta) : 0;
+        if (!accepted || !apply_rescale_accepts(&u->scale[ASSAY_OUT], sum, 0)) {
+            *operand = accepted ? sum : code;
+            return i;
+        }
     }
+    return end < 0 ? n : (size_t)end;
 }

@@ -284,22 +284,28 @@ bool apply_rescale_can_refuse(const assay_rule_rescale *k)
     return refuses_values(k) || k->input_bits > 0 || k->input_shift_range;
 }
 
-bool apply_rescale_may_refuse(const assay_rescale *r, int64_t bound)
+bool apply_rescale_may_refuse(const assay_rescale *r, assay_interval x)
 {
     if (!apply_rescale_can_refuse(r->rule))
         return false;
     bool refused = refuses_values(r->rule) && wraps(r);
     for (size_t c = 0; c < r->n && !refused; c++)
-        refused = !apply_rescale_accepts(r, bound, c) || !apply_rescale_accepts(r, -bound, c);
+        refused = !apply_rescale_accepts(r, x.lo, c) || !apply_rescale_accepts(r, x.hi, c);
     return refused;
 }
 
-int64_t apply_rescale_reach(const assay_rescale *r, int64_t bound)
+static int64_t within(assay_int128 x, int64_t most)
 {
-    const assay_int128 up = apply_rescale_value(r, bound, 0),
-                       down = -apply_rescale_value(r, -bound, 0);
-    const assay_int128 most = INT64_C(1) << 62, reach = up > down ? up : down;
-    return wraps(r) || reach > most ? (int64_t)most : (int64_t)reach;
+    return (int64_t)(x > most ? most : x < -most ? -most : x);
+}
+
+assay_interval apply_rescale_reach(const assay_rescale *r, assay_interval x)
+{
+    const assay_int128 a = apply_rescale_value(r, x.lo, 0), b = apply_rescale_value(r, x.hi, 0);
+    const int64_t most = INT64_C(1) << 62;
+    if (wraps(r))
+        return (assay_interval){-most, most};
+    return (assay_interval){within(a < b ? a : b, most), within(a < b ? b : a, most)};
 }
 
 typedef void (*row_fn)(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,

@@ -85,6 +85,7 @@ struct assay_unit {
     size_t n_params;
     bool memory_short;     /* an allocation failed: the unit is not to be used */
     bool precomputed_used; /* multipliers given for the node are in it */
+    bool asks_row;         /* no bound of codes says what reaches a rescale: accepted_row does */
     bool judged[3];        /* what reaches scale[i] is none that it refuses (derive/reach.c) */
 };
 

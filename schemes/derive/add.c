@@ -1,6 +1,7 @@
 /* ADD and SUB: the alignment kinds. */
 #include <math.h>
 
+#include "schemes/apply/round.h"
 #include "schemes/derive/derive.h"
 
 static assay_status list_constants(const assay_derive *d, size_t n)
@@ -55,13 +56,20 @@ static assay_status left_shift(const assay_derive *d, float s1, float s2, float 
     u->binary = apply_add_left_shift;
     if (!s)
         s = check_sum(d, bits);
-    int64_t sum;
+    const assay_interval code[2] = {derive_shifted(derive_codes(&d->spec->in[0]), bits),
+                                    derive_shifted(derive_codes(&d->spec->in[1]), bits)};
+    assay_interval scaled[2];
     if (!s)
-        s = derive_accepts_both(d, derive_reach(&d->spec->in[0]) << bits,
-                                derive_reach(&d->spec->in[1]) << bits, "a shifted code", &sum);
+        s = derive_accepts_both(d, code, "a shifted code", scaled);
     if (!s)
-        s = derive_accepts(d, ASSAY_OUT, sum, "the sum of two rescaled codes");
+        s = derive_accepts(d, ASSAY_OUT, derive_sum_of(d, scaled), "the sum of two rescaled codes");
     return !s ? list_constants(d, 1) : s;
+}
+
+/* Codes of an operand times k. */
+static assay_interval codes_times(const assay_derive *d, int input, int64_t k)
+{
+    return derive_times(derive_codes(&d->spec->in[input]), (assay_interval){k, k});
 }
 
 /* XNNPACK, QNNPACK: float32 ratios; the larger one gets `bits` + 1 bits, both one exponent. */
@@ -82,8 +90,13 @@ static assay_status common_exponent(const assay_derive *d, float s1, float s2, f
     double max = (double)derive_reach(&d->spec->in[0]) * (double)u->k[0] +
                  (double)derive_reach(&d->spec->in[1]) * (double)u->k[1];
     assay_status s = derive_fits(d, max, 32, "with this add.bits the sum");
-    if (!s)
-        s = derive_accepts_end(d, (int64_t)ceil(ldexp(max, -shift)), "the sum");
+    if (!s) {
+        const assay_interval product[2] = {codes_times(d, 0, u->k[0]), codes_times(d, 1, u->k[1])};
+        const assay_interval sum = derive_sum_of(d, product);
+        s = derive_accepts_end(
+            d, derive_around(ldexp((double)sum.lo, -shift), ldexp((double)sum.hi, -shift)),
+            "the sum");
+    }
     return !s ? list_constants(d, 3) : s;
 }
 
@@ -97,11 +110,12 @@ static assay_status separate(const assay_derive *d, float s1, float s2, float s_
     assay_status s = derive_ratio(d, &u->scale[ASSAY_FIRST], s1, &one, 1, s_out, "_1");
     if (!s)
         s = derive_ratio(d, &u->scale[ASSAY_SECOND], s2, &one, 1, s_out, "_2");
-    int64_t sum;
+    const assay_interval code[2] = {derive_codes(&d->spec->in[0]), derive_codes(&d->spec->in[1])};
+    assay_interval scaled[2];
     if (!s)
-        s = derive_accepts_both(d, derive_reach(&d->spec->in[0]), derive_reach(&d->spec->in[1]),
-                                "a code less its zero point", &sum);
-    return !s ? derive_accepts_end(d, sum, "the sum of two rescaled codes") : s;
+        s = derive_accepts_both(d, code, "a code less its zero point", scaled);
+    return !s ? derive_accepts_end(d, derive_sum_of(d, scaled), "the sum of two rescaled codes")
+              : s;
 }
 
 /* floor(log2 s) of a power of two; false for other scales. */
@@ -110,6 +124,20 @@ static bool power(float s, int *exponent)
     float fraction = frexpf(s, exponent);
     (*exponent)--;
     return fraction == 0.5f;
+}
+
+/* The sum of the operands as they are aligned: each goes down by its shift and is rounded. */
+static assay_interval aligned(const assay_derive *d)
+{
+    const assay_unit *u = d->u;
+    const enum assay_rounding mode = (enum assay_rounding)u->rec.add.align_round;
+    assay_interval x[2];
+    for (int i = 0; i < 2; i++) {
+        x[i] = derive_shifted(derive_codes(&d->spec->in[i]), (int)u->k[2]);
+        x[i].lo = apply_round_shift(x[i].lo, (unsigned)u->k[i], mode);
+        x[i].hi = apply_round_shift(x[i].hi, (unsigned)u->k[i], mode);
+    }
+    return derive_sum_of(d, x);
 }
 
 static assay_status align(const assay_derive *d, float s1, float s2, float s_out)
@@ -128,9 +156,13 @@ static assay_status align(const assay_derive *d, float s1, float s2, float s_out
     double max =
         ldexp((double)derive_reach(&d->spec->in[0]) + (double)derive_reach(&d->spec->in[1]), guard);
     assay_status s = derive_fits(d, max, 63, "with this add.bits the sum");
-    if (!s) /* each operand's own rounding, and that of the sum */
-        s = derive_accepts_end(d, (int64_t)fmin(ceil(ldexp(max + 2, -(int)u->k[3])), 0x1p62),
+    if (!s) {
+        const assay_interval sum = aligned(d);
+        s = derive_accepts_end(d,
+                               derive_around(ldexp((double)sum.lo, -(int)u->k[3]),
+                                             ldexp((double)sum.hi, -(int)u->k[3])),
                                "the sum");
+    }
     return !s ? list_constants(d, 4) : s;
 }
 
@@ -221,12 +253,14 @@ assay_status derive_add(const assay_derive *d)
             return s;
         break;
     }
-    case ASSAY_ADD_PLAIN:
+    case ASSAY_ADD_PLAIN: {
+        const assay_interval code[2] = {derive_codes(a), derive_codes(b)};
         if (s1 != s2 || s1 != s_out)
             return derive_fail(d, "a plain add needs equal scales; found %.9g, %.9g, %.9g",
                                (double)s1, (double)s2, (double)s_out);
         u->binary = apply_add_plain;
-        return derive_accepts_end(d, derive_reach(a) + derive_reach(b), "the sum of two codes");
+        return derive_accepts_end(d, derive_sum_of(d, code), "the sum of two codes");
+    }
     }
     return list_constants(d, 3);
 }

@@ -20,7 +20,7 @@ static assay_status minmax(const assay_derive *d)
             s = derive_ratio(d, r, derive_scale_of(in), &one, 1, derive_scale_of(out),
                              i == 0 ? "_1" : "_2");
         if (!u->k[i] && !s)
-            s = derive_accepts(d, i, derive_reach(in), "a code less its zero point");
+            s = derive_accepts(d, i, derive_codes(in), "a code less its zero point");
     }
     u->binary = apply_minmax;
     return s;
@@ -60,7 +60,9 @@ static assay_status squared_difference(const assay_derive *d)
     double s_out = (double)derive_scale_of(d->spec->out), twice = 2 * (s1 > s2 ? s1 : s2);
     int bits = d->spec->in[0].elem.bits > 8 ? 0 : u->rec.binary.squared_difference_bits;
     const int64_t r1 = derive_reach(&d->spec->in[0]), r2 = derive_reach(&d->spec->in[1]);
-    int64_t sum;
+    const assay_interval code[2] = {derive_shifted(derive_codes(&d->spec->in[0]), bits),
+                                    derive_shifted(derive_codes(&d->spec->in[1]), bits)};
+    assay_interval both[2];
     double max = ldexp((double)(r1 + r2), bits - 1) + 1; /* halves of shifted codes, each rounded */
     derive_intermediate(&u->scale[ASSAY_FIRST]);
     derive_intermediate(&u->scale[ASSAY_SECOND]);
@@ -77,11 +79,14 @@ static assay_status squared_difference(const assay_derive *d)
         s = square_fits(d);
     if (!s)
         s = derive_one(d, &u->scale[ASSAY_OUT], twice * twice / (ldexp(1, 2 * bits) * s_out), "");
-    if (!s)
-        s = derive_accepts_both(d, r1 << bits, r2 << bits, "a shifted code", &sum);
-    return s ? s
-             : derive_accepts(d, ASSAY_OUT, sum < 1 << 16 ? sum * sum : INT64_C(1) << 31,
-                              "the square of a difference");
+    if (s)
+        return s;
+    s = derive_accepts_both(d, code, "a shifted code", both);
+    if (s)
+        return s;
+    const int64_t most = derive_magnitudes(derive_minus(both[0], both[1])).hi;
+    const assay_interval square = {0, most < 1 << 16 ? most * most : INT64_C(1) << 31};
+    return derive_accepts(d, ASSAY_OUT, square, "the square of a difference");
 }
 
 static assay_status check_product(const assay_derive *d)
@@ -156,8 +161,10 @@ static assay_status compare(const assay_derive *d)
         s = derive_one(d, &u->scale[ASSAY_FIRST], (double)s1, "_1");
     if (!s)
         s = derive_one(d, &u->scale[ASSAY_SECOND], (double)s2, "_2");
-    int64_t sum;
-    return s ? s : derive_accepts_both(d, r1 << 8, r2 << 8, "a shifted code", &sum);
+    const assay_interval code[2] = {derive_shifted(derive_codes(&d->spec->in[0]), 8),
+                                    derive_shifted(derive_codes(&d->spec->in[1]), 8)};
+    assay_interval compared[2];
+    return s ? s : derive_accepts_both(d, code, "a shifted code", compared);
 }
 
 /* Quotients of Newton's reciprocal have 31 bits, and a shift that the lengths of the two operands
@@ -171,16 +178,25 @@ static assay_status accepts_quotients(const assay_derive *d, int64_t r1, int64_t
             int64_t shift = o->shift[0] + b + (30 - a);
             assay_rescale form = *o;
             form.shift = &shift;
-            s = derive_accepts_form(d, ASSAY_OUT, &form, INT32_MAX, "a quotient of 31 bits");
+            s = derive_accepts_form(d, ASSAY_OUT, &form, (assay_interval){-INT32_MAX, INT32_MAX},
+                                    "a quotient of 31 bits");
         }
     return s;
+}
+
+/* Codes of the first operand, negated too where the second has a code of -1. */
+static assay_interval quotients(const assay_derive *d)
+{
+    const assay_interval a = derive_codes(&d->spec->in[0]), b = derive_codes(&d->spec->in[1]);
+    const assay_interval one = {b.lo < 0 ? -1 : 0, b.hi > 0 ? 1 : 0};
+    return derive_times(a, one);
 }
 
 static assay_status accepts_division(const assay_derive *d, int64_t r1, int64_t r2)
 {
     return d->u->rec.binary.div == ASSAY_DIV_RECIPROCAL
                ? accepts_quotients(d, r1, r2)
-               : derive_accepts(d, ASSAY_OUT, r1, "a quotient of two codes");
+               : derive_accepts(d, ASSAY_OUT, quotients(d), "a quotient of two codes");
 }
 
 /* Real scale s1 / (s2 * s_out), formed in float32 by TFLite. */

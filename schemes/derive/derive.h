@@ -100,24 +100,38 @@ void derive_end_of(assay_rescale *r, const assay_rescale *other);
 assay_status derive_range(const assay_derive *d);
 
 /* ---- reach.c: what codes can bring into registers that no parameter states ---- */
-/* The greatest |code - zero point| of a quantized type, over all its zero points. */
+/* Code - zero point of a quantized type, over all its zero points; and the greatest |..|. */
+assay_interval derive_codes(const assay_type *t);
 int64_t derive_reach(const assay_type *t);
+/* x * y, x + y, x - y, x * 2^bits for all x, y of two intervals, |x| of one, all within +-2^62; x
+ * or 0. */
+assay_interval derive_times(assay_interval x, assay_interval y);
+assay_interval derive_plus(assay_interval x, assay_interval y);
+assay_interval derive_minus(assay_interval x, assay_interval y);
+assay_interval derive_shifted(assay_interval x, int bits);
+assay_interval derive_with_zero(assay_interval x);
+assay_interval derive_magnitudes(assay_interval x);
+/* The integers from lo to hi, outwards, and within +-2^62. */
+assay_interval derive_around(double lo, double hi);
 /* Products are of codes of 32 bits: refused where an input's, less its zero point, could be beyond.
  */
 assay_status derive_centred(const assay_derive *d, int input);
 /* Refuses magnitudes of up to `most` in a signed register of so many bits; `what` names them. */
 assay_status derive_fits(const assay_derive *d, double max, unsigned bits, const char *what);
 /* What is no accumulator of a network is not asked about as it runs. So nodes are refused whose
- * rescale in that slot may refuse an operand of magnitude up to `max`; and, of several, that of the
- * slots ASSAY_FIRST and ASSAY_SECOND: *sum is the greatest magnitude of their results' sum. */
-assay_status derive_accepts(const assay_derive *d, int slot, int64_t max, const char *what);
-assay_status derive_accepts_both(const assay_derive *d, int64_t first, int64_t second,
-                                 const char *what, int64_t *sum);
+ * rescale in that slot may refuse an operand `x`; and, of several, those of the slots ASSAY_FIRST
+ * and ASSAY_SECOND: y[i] becomes what they make of x[i], {0, 0} where the target refuses nothing.
+ */
+assay_status derive_accepts(const assay_derive *d, int slot, assay_interval x, const char *what);
+assay_status derive_accepts_both(const assay_derive *d, const assay_interval x[2], const char *what,
+                                 assay_interval y[2]);
+/* The sum of two operands, or their difference where the unit subtracts. */
+assay_interval derive_sum_of(const assay_derive *d, const assay_interval x[2]);
 /* The same of the slot's rescale in another form, which stands for it. */
 assay_status derive_accepts_form(const assay_derive *d, int slot, const assay_rescale *form,
-                                 int64_t max, const char *what);
+                                 assay_interval x, const char *what);
 /* The same of sums at the output's scale, to which its zero point is added (apply_rescale_end). */
-assay_status derive_accepts_end(const assay_derive *d, int64_t max, const char *what);
+assay_status derive_accepts_end(const assay_derive *d, assay_interval x, const char *what);
 assay_status derive_accepts_codes(const assay_derive *d); /* of unary and binary rescales */
 /* After all of these: refuses a unit with a rescale that may refuse and was not looked at. */
 assay_status derive_accepts_rest(const assay_derive *d);

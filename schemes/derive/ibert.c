@@ -1,6 +1,7 @@
 /* The integers of I-BERT's polynomials, from the input's scale S (apply/ibert.h). */
 #include <math.h>
 
+#include "schemes/apply/ibert.h"
 #include "schemes/derive/derive.h"
 
 static assay_status list(const assay_derive *d, size_t n)
@@ -11,6 +12,20 @@ static assay_status list(const assay_derive *d, size_t n)
     for (size_t i = 0; i < n; i++)
         k[i] = d->u->k[i];
     return ASSAY_OK;
+}
+
+/* What is rescaled: a code q times minus I-BERT's erf, q * (-b^2 - 2c + ..) growing with q above 0,
+ * q * (q - b)^2 below, the least of which is beside b / 3. */
+static assay_interval products(const assay_derive *d)
+{
+    const assay_interval code = derive_codes(&d->spec->in[0]);
+    const int32_t b = (int32_t)d->u->k[0], c = (int32_t)d->u->k[1];
+    assay_interval y = {0, -(int64_t)apply_ibert_gelu((int32_t)code.hi, b, c)};
+    for (int64_t q = b / 3 - 1; q <= b / 3; q++) {
+        const int64_t v = -(int64_t)apply_ibert_gelu((int32_t)(q > code.lo ? q : code.lo), b, c);
+        y.lo = v < y.lo ? v : y.lo;
+    }
+    return y;
 }
 
 /* erf(x) ~ sign(x) * (-0.2888 * (min(|x|, 1.769) - 1.769)^2 + 1) of x / sqrt 2. */
@@ -31,9 +46,7 @@ assay_status derive_gelu_ibert(const assay_derive *d)
         status = list(d, 2);
     if (!status)
         status = derive_output_rescale(d, (float)s, &step, 1, derive_scale_of(d->spec->out));
-    return status ? status
-                  : derive_accepts(d, ASSAY_OUT, -2 * u->k[1] * derive_reach(&d->spec->in[0]),
-                                   "a code times I-BERT's erf");
+    return status ? status : derive_accepts(d, ASSAY_OUT, products(d), "a code times I-BERT's erf");
 }
 
 /* The sum is 127 whatever the output's parameters say; other ones would be other values. */
@@ -71,5 +84,6 @@ assay_status derive_softmax_ibert(const assay_derive *d)
     assay_rescale form = u->scale[ASSAY_OUT]; /* of a lone element */
     form.scale = &share;
     return status ? status
-                  : derive_accepts_form(d, ASSAY_OUT, &form, greatest, "I-BERT's exponential");
+                  : derive_accepts_form(d, ASSAY_OUT, &form, (assay_interval){0, greatest},
+                                        "I-BERT's exponential");
 }

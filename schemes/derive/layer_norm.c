@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "graph/core/type.h"
+#include "schemes/apply/fixedpoint.h"
 #include "schemes/derive/derive.h"
 
 #define MAX_ELEMENTS    (1 << 20) /* so that sums and products stay below 2^63 */
@@ -45,25 +46,73 @@ static assay_status derive_beta(const assay_derive *d, float gamma_scale, int fr
     derive_intermediate(&u->scale[ASSAY_SECOND]);
     const assay_status s = derive_ratio(d, &u->scale[ASSAY_SECOND],
                                         derive_scale_of(&d->spec->in[2]), &one, 1, to, "_beta");
-    return s ? s
-             : derive_accepts(d, ASSAY_SECOND, derive_reach(&d->spec->in[2]),
-                              "a code of beta less its zero point");
+    return s || u->asks_row ? s
+                            : derive_accepts(d, ASSAY_SECOND, derive_codes(&d->spec->in[2]),
+                                             "a code of beta less its zero point");
 }
 
-/* Of what is normalized, times gamma, plus beta: |x - mean| is at most sqrt(n) deviations. Newton's
- * root is as good as its 31 bits. */
+/* Newton's rescale of x - mean for each of its shifts; *z: what it can make. */
+static assay_status accepts_newton(const assay_derive *d, assay_interval *z)
+{
+    const assay_unit *u = d->u;
+    const assay_interval code = derive_codes(&d->spec->in[0]);
+    const assay_interval x = derive_shifted(derive_minus(code, code), (int)u->k[1]);
+    assay_status s = ASSAY_OK;
+    *z = (assay_interval){0, 0};
+    for (int64_t v = 1; v <= INT32_MAX && !s; v *= 2) {
+        int left;
+        const int64_t multiplier = apply_fixed_inverse_sqrt((int32_t)v, &left), shift = 31 - left;
+        const assay_rescale form = apply_layer_norm_form(u, &multiplier, &shift);
+        const assay_interval y = apply_rescale_reach(&form, x);
+        s = derive_accepts_form(d, ASSAY_OUT, &form, x, "a code less the mean");
+        z->lo = y.lo < z->lo ? y.lo : z->lo;
+        z->hi = y.hi > z->hi ? y.hi : z->hi;
+    }
+    z->lo = z->lo > INT32_MIN ? z->lo : INT32_MIN;
+    z->hi = z->hi < INT32_MAX ? z->hi : INT32_MAX;
+    return s;
+}
+
+/* Of n codes |x - mean| is at most sqrt(n - 1) deviations. n^2 times a variance is no less than n -
+ * 1 unless it is 0, so that the root, cut to 8 bits of fraction, is short by no more than its
+ * share. */
+static assay_interval normalized_by_root(const assay_derive *d)
+{
+    const double n = (double)d->spec->depth, most = sqrt(n - 1), root = ldexp(most, 8);
+    const double z = n > 1 ? ceil(ldexp(most, (int)d->u->k[1]) * root / (root - 1) + 0.5) : 0;
+    return derive_around(-z, z);
+}
+
+/* Of what is normalized, times gamma, plus beta. */
 static assay_status accepts_rows(const assay_derive *d, bool newton)
 {
     const assay_unit *u = d->u;
     const int shift = (int)u->k[2];
+    const int64_t one = INT64_C(1) << shift;
+    assay_interval z = normalized_by_root(d), beta = {0, 0}, sum;
     if (!apply_rescale_can_refuse(&u->rec.rescale))
         return ASSAY_OK;
-    const double z = newton ? 0x1p31 : ldexp(sqrt((double)d->spec->depth), (int)u->k[1]) + 1;
-    const double gamma = u->k[3] ? (double)derive_reach(&d->spec->in[1]) : ldexp(1, shift);
-    const int64_t code = u->k[4] ? derive_reach(&d->spec->in[2]) : 0;
-    const int64_t beta = u->k[6] ? apply_rescale_reach(&u->scale[ASSAY_SECOND], code) : code;
-    const double most = ceil(ldexp(z * gamma + (double)beta, -shift));
-    return derive_accepts(d, ASSAY_OUT, (int64_t)fmin(most, 0x1p62), "normalized * gamma + beta");
+    assay_status s = newton ? accepts_newton(d, &z) : ASSAY_OK;
+    if (u->k[4])
+        beta = derive_codes(&d->spec->in[2]);
+    if (u->k[6])
+        beta = apply_rescale_reach(&u->scale[ASSAY_SECOND], beta);
+    sum = derive_times(z, u->k[3] ? derive_codes(&d->spec->in[1]) : (assay_interval){one, one});
+    sum = derive_plus(sum, beta);
+    sum = derive_around(ldexp((double)sum.lo, -shift), ldexp((double)sum.hi, -shift));
+    return s ? s : derive_accepts(d, ASSAY_OUT, sum, "normalized * gamma + beta");
+}
+
+/* Wide codes of gamma or beta: nearly all of their range is refused, so each is asked about as a
+ * network runs. */
+static void ask_rows(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    u->asks_row = apply_rescale_can_refuse(&u->rec.rescale) &&
+                  ((present(d, 1) && d->spec->in[1].elem.bits > 16) ||
+                   (present(d, 2) && d->spec->in[2].elem.bits > 16));
+    for (int i = 0; i < 3 && u->asks_row; i++)
+        u->judged[i] = true;
 }
 
 assay_status derive_layer_norm(const assay_derive *d)
@@ -78,6 +127,8 @@ assay_status derive_layer_norm(const assay_derive *d)
     assay_status s = check_operand(d, 1, "gamma");
     if (!s)
         s = check_operand(d, 2, "beta");
+    if (!s && present(d, 1))
+        s = derive_centred(d, 1);
     if (s)
         return s;
     float gamma_scale =
@@ -99,6 +150,7 @@ assay_status derive_layer_norm(const assay_derive *d)
     if (u->k[3])
         u->in_zero[1] = derive_zero_of(&d->spec->in[1]);
     u->row = apply_layer_norm;
+    ask_rows(d);
     s = derive_beta(d, gamma_scale, fraction);
     int64_t *k = derive_unit_array(u, "constants", 1);
     if (!s && !k)
@@ -108,5 +160,5 @@ assay_status derive_layer_norm(const assay_derive *d)
     k[0] = u->k[0];
     s = derive_output_rescale(d, ldexpf(1, shift - fraction), &gamma_scale, 1,
                               derive_scale_of(d->spec->out));
-    return s ? s : accepts_rows(d, newton);
+    return s || u->asks_row ? s : accepts_rows(d, newton);
 }

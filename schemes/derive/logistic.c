@@ -62,9 +62,10 @@ static assay_status logistic8(const assay_derive *d)
     assay_status s = derive_encoded(d, &u->scale[ASSAY_FIRST], &e, 1, "_in");
     u->k[2] = (int64_t)floor(15.0 * (1 << 27) / ldexp(1, exponent));
     if (!s) {
-        const int64_t reach = derive_reach(&d->spec->in[0]);
-        s = derive_accepts(d, ASSAY_FIRST, reach < u->k[2] ? reach : u->k[2],
-                           "a code less its zero point");
+        assay_interval code = derive_codes(&d->spec->in[0]); /* within the flat ends */
+        code.lo = code.lo > 1 - u->k[2] ? code.lo : 1 - u->k[2];
+        code.hi = code.hi < u->k[2] - 1 ? code.hi : u->k[2] - 1;
+        s = derive_accepts(d, ASSAY_FIRST, code, "a code less its zero point");
     }
     return s ? s : fill(d, u->op == ASSAY_OP_SIGMOID ? logistic_entry : tanh_entry);
 }

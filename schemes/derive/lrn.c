@@ -46,5 +46,9 @@ assay_status derive_lrn(const assay_derive *d)
     const float one = ldexpf(1, -places);
     const assay_status status =
         derive_output_rescale(d, derive_scale_of(&s->in[0]), &one, 1, derive_scale_of(s->out));
-    return status ? status : derive_accepts(d, ASSAY_OUT, max * table[0], "a code times its gain");
+    return status ? status
+                  : derive_accepts(
+                        d, ASSAY_OUT,
+                        derive_times(derive_codes(&s->in[0]), (assay_interval){0, table[0]}),
+                        "a code times its gain");
 }

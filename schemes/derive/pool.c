@@ -122,9 +122,10 @@ static assay_status dpu(const assay_derive *d)
     for (int i = 0; i < 3; i++)
         k[i] = u->k[i + 1];
     u->pool = apply_pool_dpu;
-    const double sum = (double)u->depth * (double)derive_reach(&d->spec->in[0]);
-    const double most = ceil(ldexp(sum * (double)u->k[1], -(int)(u->k[2] + u->k[3])));
-    return derive_accepts_end(d, (int64_t)fmin(most, 0x1p62), "an average");
+    const assay_interval code = derive_with_zero(derive_codes(&d->spec->in[0]));
+    const double share = ldexp((double)u->depth * (double)u->k[1], -(int)(u->k[2] + u->k[3]));
+    return derive_accepts_end(d, derive_around((double)code.lo * share, (double)code.hi * share),
+                              "an average");
 }
 
 /* Kinds that divide codes of the input's scale; other output parameters take one more rescale. */
@@ -132,13 +133,14 @@ static assay_status then_rescale(const assay_derive *d)
 {
     const float one = 1;
     const assay_type *in = &d->spec->in[0], *out = d->spec->out;
+    const assay_interval average = derive_with_zero(derive_codes(in)); /* padding is 0 */
     const char *what = "an average less its zero point";
     d->u->k[0] = derive_same_params(in, out);
     if (d->u->k[0])
-        return derive_accepts_end(d, derive_reach(in), what);
+        return derive_accepts_end(d, average, what);
     const assay_status s = derive_ratio(d, &d->u->scale[ASSAY_OUT], derive_scale_of(in), &one, 1,
                                         derive_scale_of(out), "");
-    return s ? s : derive_accepts(d, ASSAY_OUT, derive_reach(in), what);
+    return s ? s : derive_accepts(d, ASSAY_OUT, average, what);
 }
 
 /* ONNX Runtime's QLinearAveragePool: codes as float32 by a table, then a float average pool. */

@@ -1,20 +1,84 @@
 /* Registers whose width is the target's own and no parameter of the record: what codes of a type
  * can bring into them. What could leave one is refused when the unit is prepared; nothing wraps
  * around there unseen. */
+#include <math.h>
+
 #include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 
-int64_t derive_reach(const assay_type *t)
+static int64_t least(int64_t a, int64_t b)
 {
-    const int64_t least = assay_elem_min(t->elem), greatest = assay_elem_max(t->elem);
-    int64_t reach = 0;
+    return a < b ? a : b;
+}
+
+static int64_t greatest(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+assay_interval derive_codes(const assay_type *t)
+{
+    assay_interval x = {INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < t->q.count; i++) {
         const int64_t zero = t->q.zero_point ? t->q.zero_point[i] : 0;
-        const int64_t down = zero - least, up = greatest - zero;
-        reach = down > reach ? down : reach;
-        reach = up > reach ? up : reach;
+        x.lo = least(x.lo, assay_elem_min(t->elem) - zero);
+        x.hi = greatest(x.hi, assay_elem_max(t->elem) - zero);
     }
-    return reach;
+    return t->q.count ? x : (assay_interval){0, 0};
+}
+
+int64_t derive_reach(const assay_type *t)
+{
+    return derive_magnitudes(derive_codes(t)).hi;
+}
+
+/* The nearest to x of what an interval may hold. */
+static int64_t within(assay_int128 x)
+{
+    const int64_t most = INT64_C(1) << 62;
+    return (int64_t)(x > most ? most : x < -most ? -most : x);
+}
+
+assay_interval derive_times(assay_interval x, assay_interval y)
+{
+    const assay_int128 lo = x.lo, hi = x.hi;
+    const int64_t a = within(lo * y.lo), b = within(lo * y.hi), c = within(hi * y.lo),
+                  d = within(hi * y.hi);
+    return (assay_interval){least(least(a, b), least(c, d)),
+                            greatest(greatest(a, b), greatest(c, d))};
+}
+
+assay_interval derive_plus(assay_interval x, assay_interval y)
+{
+    return (assay_interval){within((assay_int128)x.lo + y.lo), within((assay_int128)x.hi + y.hi)};
+}
+
+assay_interval derive_minus(assay_interval x, assay_interval y)
+{
+    return (assay_interval){within((assay_int128)x.lo - y.hi), within((assay_int128)x.hi - y.lo)};
+}
+
+assay_interval derive_shifted(assay_interval x, int bits)
+{
+    const int64_t factor = INT64_C(1) << bits;
+    return derive_times(x, (assay_interval){factor, factor});
+}
+
+assay_interval derive_with_zero(assay_interval x)
+{
+    return (assay_interval){least(x.lo, 0), greatest(x.hi, 0)};
+}
+
+assay_interval derive_magnitudes(assay_interval x)
+{
+    return x.lo >= 0   ? x
+           : x.hi <= 0 ? (assay_interval){-x.hi, -x.lo}
+                       : (assay_interval){0, greatest(-x.lo, x.hi)};
+}
+
+assay_interval derive_around(double lo, double hi)
+{
+    return (assay_interval){(int64_t)fmax(floor(lo), -0x1p62), (int64_t)fmin(ceil(hi), 0x1p62)};
 }
 
 assay_status derive_fits(const assay_derive *d, double max, unsigned bits, const char *what)
@@ -39,69 +103,92 @@ assay_status derive_centred(const assay_derive *d, int input)
     return ASSAY_OK;
 }
 
+/* The end of x that is refused, the farther one where both are. */
+static int64_t refused_end(const assay_rescale *form, assay_interval x)
+{
+    const bool lo = apply_rescale_may_refuse(form, (assay_interval){x.lo, x.lo});
+    const bool hi = apply_rescale_may_refuse(form, (assay_interval){x.hi, x.hi});
+    return lo && (!hi || -x.lo > x.hi) ? x.lo : x.hi;
+}
+
 assay_status derive_accepts_form(const assay_derive *d, int slot, const assay_rescale *form,
-                                 int64_t max, const char *what)
+                                 assay_interval x, const char *what)
 {
     d->u->judged[slot] = true;
-    if (!apply_rescale_may_refuse(form, max))
+    if (!apply_rescale_may_refuse(form, x))
         return ASSAY_OK;
     return derive_fail(d,
                        "%s can reach %lld, of which the rescale refuses some (rescale.input_bits, "
                        "input_shift_range, result_overflow or sum_overflow)",
-                       what, (long long)max);
+                       what, (long long)refused_end(form, x));
 }
 
-assay_status derive_accepts(const assay_derive *d, int slot, int64_t max, const char *what)
+assay_status derive_accepts(const assay_derive *d, int slot, assay_interval x, const char *what)
 {
-    return derive_accepts_form(d, slot, &d->u->scale[slot], max, what);
+    return derive_accepts_form(d, slot, &d->u->scale[slot], x, what);
 }
 
-assay_status derive_accepts_both(const assay_derive *d, int64_t first, int64_t second,
-                                 const char *what, int64_t *sum)
+assay_status derive_accepts_both(const assay_derive *d, const assay_interval x[2], const char *what,
+                                 assay_interval y[2])
 {
-    *sum = 0;
-    assay_status s = derive_accepts(d, ASSAY_FIRST, first, what);
-    if (!s)
-        s = derive_accepts(d, ASSAY_SECOND, second, what);
-    if (!s && apply_rescale_can_refuse(&d->u->rec.rescale)) {
-        const int64_t a = apply_rescale_reach(&d->u->scale[ASSAY_FIRST], first);
-        const int64_t b = apply_rescale_reach(&d->u->scale[ASSAY_SECOND], second);
-        *sum = a / 2 + b / 2 < INT64_C(1) << 61 ? a + b : INT64_C(1) << 62;
+    assay_status s = ASSAY_OK;
+    for (int i = ASSAY_FIRST; i <= ASSAY_SECOND && !s; i++) {
+        s = derive_accepts(d, i, x[i], what);
+        y[i] = apply_rescale_can_refuse(&d->u->rec.rescale)
+                   ? apply_rescale_reach(&d->u->scale[i], x[i])
+                   : (assay_interval){0, 0};
     }
     return s;
 }
 
-assay_status derive_accepts_end(const assay_derive *d, int64_t max, const char *what)
+assay_interval derive_sum_of(const assay_derive *d, const assay_interval x[2])
+{
+    return d->u->subtract ? derive_minus(x[0], x[1]) : derive_plus(x[0], x[1]);
+}
+
+assay_status derive_accepts_end(const assay_derive *d, assay_interval x, const char *what)
 {
     const assay_rescale *o = &d->u->scale[ASSAY_OUT];
     const assay_rule_rescale *k = o->rule;
-    const assay_int128 most = (assay_int128)max + o->zero_point,
-                       least = o->zero_point - (assay_int128)max;
+    const assay_int128 hi = (assay_int128)x.hi + o->zero_point,
+                       lo = (assay_int128)x.lo + o->zero_point;
     d->u->judged[ASSAY_OUT] = true;
-    if (k->sum_overflow != ASSAY_NARROW_REFUSE || k->sum_bits == 0 ||
-        (most == apply_saturate128(most, (unsigned)k->sum_bits) &&
-         least == apply_saturate128(least, (unsigned)k->sum_bits)))
+    if (k->sum_overflow != ASSAY_NARROW_REFUSE || k->sum_bits == 0)
+        return ASSAY_OK;
+    const bool above = hi != apply_saturate128(hi, (unsigned)k->sum_bits);
+    if (!above && lo == apply_saturate128(lo, (unsigned)k->sum_bits))
         return ASSAY_OK;
     return derive_fail(d,
                        "%s can reach %lld, and with the zero point %lld leave the %d bits beyond "
                        "which rescale.sum_overflow refuses",
-                       what, (long long)max, (long long)o->zero_point, k->sum_bits);
+                       what, (long long)(above ? x.hi : x.lo), (long long)o->zero_point,
+                       k->sum_bits);
 }
 
 /* Codes that are rescaled, or multiplied first. */
 static assay_status accepts_codes(const assay_derive *d)
 {
     const assay_unit *u = d->u;
-    const int64_t a = derive_reach(&d->spec->in[0]);
-    const int64_t ab = u->binary ? a * derive_reach(&d->spec->in[1]) : a;
+    const assay_interval a = derive_codes(&d->spec->in[0]), above = {0, greatest(a.hi, 0)},
+                         below = {least(a.lo, 0), 0};
     const char *code = "a code less its zero point", *product = "a product of two codes";
-    const bool negative = u->unary == apply_slope || u->binary == apply_prelu;
     assay_status s = ASSAY_OK;
     if (u->binary == apply_mul)
-        s = derive_accepts(d, ASSAY_OUT, ab, product);
-    else if (negative || u->unary == apply_rescale || u->unary == apply_abs)
-        s = derive_accepts(d, ASSAY_OUT, a, code);
-    return s || !negative ? s : derive_accepts(d, ASSAY_FIRST, ab, u->binary ? product : code);
+        return derive_accepts(d, ASSAY_OUT, derive_times(a, derive_codes(&d->spec->in[1])),
+                              product);
+    if (u->unary == apply_rescale)
+        return derive_accepts(d, ASSAY_OUT, a, code);
+    if (u->unary == apply_abs)
+        return derive_accepts(d, ASSAY_OUT, derive_magnitudes(a), code);
+    if (u->unary != apply_slope && u->binary != apply_prelu)
+        return ASSAY_OK;
+    s = derive_accepts(d, ASSAY_OUT, above, code);
+    if (!s && u->binary)
+        s = derive_accepts(d, ASSAY_FIRST, derive_times(below, derive_codes(&d->spec->in[1])),
+                           product);
+    else if (!s)
+        s = derive_accepts(d, ASSAY_FIRST, u->k[0] ? derive_magnitudes(below) : below, code);
+    return s;
 }
 
 /* Of codes of more than 16 bits nearly all of the range is refused by any target: each is asked

@@ -70,7 +70,7 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
     const int64_t widest = (INT64_C(1) << d->spec->in[0].elem.bits) - 1;
     const int64_t most = widest < -u->k[0] ? widest : -u->k[0];
     if (!s)
-        s = derive_accepts(d, ASSAY_FIRST, most, DIFFERENCE);
+        s = derive_accepts(d, ASSAY_FIRST, (assay_interval){-most, 0}, DIFFERENCE);
     return !s ? check_differences(d, most) : s;
 }
 
@@ -96,7 +96,9 @@ static assay_status log_softmax(const assay_derive *d)
     double reverse = ldexp(1, (int)(31 - left)) / (double)e.multiplier;
     derive_intermediate(&u->scale[ASSAY_SECOND]);
     s = derive_one(d, &u->scale[ASSAY_SECOND], reverse, "_reverse");
-    return s ? s : derive_accepts(d, ASSAY_SECOND, INT64_C(1) << 31, "the logarithm of the sum");
+    return s ? s
+             : derive_accepts(d, ASSAY_SECOND, (assay_interval){INT32_MIN, 0},
+                              "the logarithm of the sum");
 }
 
 /* e^x, or 1 / (1 + x), in the table's precision. */
@@ -153,7 +155,7 @@ static assay_status softmax_lut16(const assay_derive *d)
     derive_intermediate(&u->scale[ASSAY_FIRST]);
     if (!s)
         s = derive_encoded(d, &u->scale[ASSAY_FIRST], &e, 1, "_in");
-    return !s ? derive_accepts(d, ASSAY_FIRST, UINT16_MAX, DIFFERENCE) : s;
+    return !s ? derive_accepts(d, ASSAY_FIRST, (assay_interval){-UINT16_MAX, 0}, DIFFERENCE) : s;
 }
 
 /* Tables indexed by max - x. */
@@ -255,6 +257,7 @@ static assay_status derive_kind(const assay_derive *d, int kind)
 static assay_status l2_norm(const assay_derive *d)
 {
     const double reach = (double)derive_reach(&d->spec->in[0]);
+    const assay_interval code = derive_codes(&d->spec->in[0]);
     const double sum = reach * reach * (double)d->spec->depth;
     assay_status s = derive_fits(d, sum, 32, "the sum of squares");
     for (int64_t v = 1; !s && (double)v <= sum; v *= 2) {
@@ -264,9 +267,11 @@ static assay_status l2_norm(const assay_derive *d)
         const int64_t shift = 31 - (left + 7);
         form.multiplier = &multiplier;
         form.shift = &shift;
-        s = derive_accepts_form(d, ASSAY_OUT, &form,
-                                (int64_t)fmin(reach, floor(sqrt(2 * (double)v))),
-                                "a code less its zero point");
+        const double most = floor(sqrt(2 * (double)v));
+        s = derive_accepts_form(
+            d, ASSAY_OUT, &form,
+            derive_around(fmax((double)code.lo, -most), fmin((double)code.hi, most)),
+            "a code less its zero point");
     }
     return s;
 }
@@ -299,6 +304,13 @@ assay_status derive_row(const assay_derive *d)
     return !s ? shorten_exponentials(d) : s;
 }
 
+/* What the factors before a code have left in result_bits, times the code. */
+static assay_interval products(const assay_derive *d)
+{
+    const int64_t most = INT64_C(1) << (d->u->rec.rescale.result_bits - 1);
+    return derive_times(derive_codes(&d->spec->in[0]), (assay_interval){-most, most - 1});
+}
+
 /* TFLite reduce.cc, GetQuantProdScaling: s_in / s_out^(1/n) after each of the n factors, so that
  * the product stays within 32 bits. Only a rescale of wide products with a short multiplier does.
  */
@@ -319,5 +331,5 @@ assay_status derive_product(const assay_derive *d)
     u->row = apply_product;
     double root = pow((double)derive_scale_of(d->spec->out), 1.0 / (double)d->spec->depth);
     s = derive_one(d, &u->scale[ASSAY_OUT], (double)derive_scale_of(&d->spec->in[0]) / root, "");
-    return s ? s : derive_accepts(d, ASSAY_OUT, (int64_t)most, "a product of codes");
+    return s ? s : derive_accepts(d, ASSAY_OUT, products(d), "a product of codes");
 }

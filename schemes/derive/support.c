@@ -127,6 +127,8 @@ static bool needs_multiplier(const assay_record *r, enum assay_op op)
         return r->unary.logistic == ASSAY_LOGISTIC_FIXED;
     case ASSAY_OP_RSQRT:
         return r->unary.rsqrt == ASSAY_RSQRT_NEWTON;
+    case ASSAY_OP_LAYER_NORM:
+        return r->softmax.layer_norm == ASSAY_LAYER_NORM_NEWTON;
     default:
         return false;
     }

@@ -1,9 +1,18 @@
 /* rescale, relu, clip, leaky relu, abs, rsqrt. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "schemes/apply/fixedpoint.h"
 #include "schemes/derive/derive.h"
+
+/* The codes of apply_slope_fixed8, whose slope may be negative. */
+static assay_interval sloped(const assay_derive *d)
+{
+    const assay_unit *u = d->u;
+    const assay_interval code = derive_with_zero(derive_codes(&d->spec->in[0]));
+    const double above = (double)code.hi * (double)u->k[0],
+                 below = (double)code.lo * (double)u->k[1];
+    return derive_around(fmin(below, 0) / 256, fmax(above, below) / 256);
+}
 
 static assay_status slope(const assay_derive *d)
 {
@@ -28,10 +37,7 @@ static assay_status slope(const assay_derive *d)
         k[0] = u->k[0];
         k[1] = u->k[1];
         s = derive_range(d);
-        const int64_t most = u->k[0] > llabs(u->k[1]) ? u->k[0] : llabs(u->k[1]);
-        return s ? s
-                 : derive_accepts_end(d, derive_reach(&d->spec->in[0]) * most / 256 + 1,
-                                      "a code times its slope");
+        return s ? s : derive_accepts_end(d, sloped(d), "a code times its slope");
     }
     u->k[0] = alpha < 0;
     u->unary = apply_slope;
@@ -52,16 +58,17 @@ static assay_status absolute(const assay_derive *d)
  * rescale of what they give. */
 static assay_status accepts_roots(const assay_derive *d)
 {
-    const int64_t reach = derive_reach(&d->spec->in[0]);
-    assay_status s = derive_accepts(d, ASSAY_OUT, INT64_C(1) << ASSAY_RSQRT_BITS, "a root");
-    for (int64_t v = 1; v <= reach && !s; v *= 2) {
+    const int64_t most = derive_codes(&d->spec->in[0]).hi;
+    const assay_interval one = {1, 1}, root = {0, INT64_C(1) << ASSAY_RSQRT_BITS};
+    assay_status s = derive_accepts(d, ASSAY_OUT, root, "a root");
+    for (int64_t v = 1; v <= most && !s; v *= 2) {
         assay_rescale form = d->u->scale[ASSAY_OUT];
         int left;
         const int64_t multiplier = apply_fixed_inverse_sqrt((int32_t)v, &left);
         const int64_t shift = 31 - (left + ASSAY_RSQRT_BITS);
         form.multiplier = &multiplier;
         form.shift = &shift;
-        s = derive_accepts_form(d, ASSAY_OUT, &form, 1, "a root's operand");
+        s = derive_accepts_form(d, ASSAY_OUT, &form, one, "a root's operand");
     }
     return s;
 }

@@ -160,7 +160,8 @@ static const assay_scheme_facts facts = {.exact = apply_exact,
                                          .limit = apply_limit,
                                          .accepted = apply_accepted,
                                          .may_refuse = apply_may_refuse,
-                                         .accepted_codes = apply_accepted_codes};
+                                         .accepted_codes = apply_accepted_codes,
+                                         .accepted_row = apply_accepted_row};
 
 const assay_scheme_vtable assay_family_vtable = {
     .abi = ASSAY_SCHEME_ABI,

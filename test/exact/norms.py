@@ -34,8 +34,7 @@ def newton(codes, a, fraction, guard, record):
     if variance < 1:
         variance = guard
     a_inverse, b_inverse = fp.inverse_sqrt(variance)
-    once = "half-up" if len(record["rescale"]["round"]) == 1 else None
-    return [fp.by_multiplier(unit * q - mean, a_inverse, b_inverse, once) for q in codes]
+    return [fp.by_multiplier(unit * q - mean, a_inverse, b_inverse, fp.single(record)) for q in codes]
 
 
 def normalized(record, a, gamma_scale, epsilon):

@@ -121,16 +121,31 @@ static void sums(void **state)
 /* What cannot be refused whatever comes in stays with the fast engine. */
 static void bounded(void **state)
 {
+    static const struct {
+        const char *net;
+        int bits; /* that hold the sums: from -2^(bits - 1) on */
+    } list[] = {
+        {"graph net {\n  input x: i8[1,2] q(1,0)\n  const w: i8[2,2] q(1,0) = [64,64,1,-1]\n"
+         "  y: i8[1,2] q(1,0) = fc(x, w)\n  output y\n}\n",
+         15},
+        {"graph net {\n  input x: i8[1,2] q(1,0)\n  input w: i8[2,2] q(1,1)\n"
+         "  y: i8[1,2] q(1,0) = matmul(x, w)\n  output y\n}\n",
+         17},
+        {SUM("global_avg_pool", "[1,1,1]", ""), 9},
+        {SUM("reduce_sum", "[1,1,1]", " {axes=[2], keepdims=true}"), 9}};
     (void)state;
-    for (int bits = 8; bits <= 20; bits += 12) {
-        assay_error err = {0};
-        char record[60];
-        made m;
-        snprintf(record, sizeof record, "rescale: {input_bits: %d}", bits);
-        assert_ok(make(LAYER("fc", ""), record, ASSAY_ENGINE_FAST, &m, &err), &err);
-        assert_true((m.p->fast[0] != NULL) == (bits == 20));
-        unmake(&m);
-    }
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        for (int bits = list[i].bits - 1; bits <= list[i].bits; bits++) {
+            assay_error err = {0};
+            char record[80];
+            made m;
+            snprintf(record, sizeof record, "pool: {kind: rescale}\nrescale: {input_bits: %d}",
+                     bits);
+            assert_ok(make(list[i].net, record, ASSAY_ENGINE_FAST, &m, &err), &err);
+            if ((m.p->fast[0] != NULL) != (bits == list[i].bits))
+                fail_msg("net %zu, %d bits: fast %d", i, bits, m.p->fast[0] != NULL);
+            unmake(&m);
+        }
 }
 
 typedef struct bound {
@@ -166,11 +181,13 @@ static void check_bounds(const bound *list, size_t n)
 static void codes(void **state)
 {
     static const bound list[] = {
-        {"rescale(x)", "a code less its zero point", 9, NULL, NULL},
-        {"leaky_relu(x) {alpha=0.5}", "a code less its zero point", 9, NULL, NULL},
+        {"rescale(x)", "a code less its zero point", 8, NULL, NULL},
+        {"leaky_relu(x) {alpha=0.5}", "a code less its zero point", 8, NULL, NULL},
+        {"leaky_relu(x) {alpha=-0.5}", "a code less its zero point", 9, NULL, NULL},
+        {"abs(x)", "a code less its zero point", 9, "unary: {abs: rescale}", NULL},
         {"mul(x, x)", "a product of two codes", 16, NULL, NULL},
         {"prelu(x, x)", "a product of two codes", 16, NULL, NULL},
-        {"max(x, x)", "a code less its zero point", 9, NULL, NULL}};
+        {"max(x, x)", "a code less its zero point", 8, NULL, NULL}};
     (void)state;
     check_bounds(list, sizeof list / sizeof *list);
 }
@@ -179,11 +196,11 @@ static void codes(void **state)
 static void within(void **state)
 {
     static const bound list[] = {
-        {"add(x, x)", "a shifted code", 29, NULL, NULL},
-        {"sub(x, x)", "a shifted code", 19, "add: {bits: 10}", NULL},
-        {"add(x, x)", "a code less its zero point", 9, "add: {kind: separate}", NULL},
-        {"squared_difference(x, x)", "the square of a difference", 30, NULL, NULL},
-        {"less(x, x)", "a shifted code", 17, "binary: {compare: rescale}", "bool[2]"},
+        {"add(x, x)", "a shifted code", 28, NULL, NULL},
+        {"sub(x, x)", "a shifted code", 18, "add: {bits: 10}", NULL},
+        {"add(x, x)", "a code less its zero point", 8, "add: {kind: separate}", NULL},
+        {"squared_difference(x, x)", "the square of a difference", 29, NULL, NULL},
+        {"less(x, x)", "a shifted code", 16, "binary: {compare: rescale}", "bool[2]"},
         {"div(x, x)", "a quotient of 31 bits", 32, "binary: {div: newton-reciprocal}", NULL},
         {"div(x, x)", "a quotient of two codes", 9, "binary: {div: truncate-then-scale}", NULL},
         {"rsqrt(x)", "a root", 22, "unary: {rsqrt: newton}", NULL},
@@ -191,15 +208,15 @@ static void within(void **state)
          "i8[2] q(0.00390625,-128)"},
         {"softmax(x) {axis=0}", "the difference of two codes", 5, "softmax: {kind: fixed-point}",
          "i8[2] q(0.00390625,-128)"},
-        {"log_softmax(x) {axis=0}", "the logarithm of the sum", 33, "softmax: {log_softmax: yes}",
+        {"log_softmax(x) {axis=0}", "the logarithm of the sum", 32, "softmax: {log_softmax: yes}",
          "i8[2] q(0.0625,127)"},
-        {"l2_norm(x) {axis=0}", "a code less its zero point", 9,
+        {"l2_norm(x) {axis=0}", "a code less its zero point", 8,
          "softmax: {l2_norm: newton-inverse-sqrt}", "i8[2] q(0.0078125,0)"},
         {"layer_norm(x, x) {axis=0, epsilon=1e-5}", "normalized * gamma + beta", 19,
          "softmax: {layer_norm: integer-sqrt}", NULL},
-        {"lrn(u) {size=1, alpha=1, beta=0.5, bias=1, layout=nhwc}", "a code times its gain", 23,
+        {"lrn(u) {size=1, alpha=1, beta=0.5, bias=1, layout=nhwc}", "a code times its gain", 22,
          "lrn: {bits: 15}", "i8[1,2,2,1] q(2,0)"},
-        {"resize(u) {size=[1,4,4,1], mode=linear, layout=nhwc}", "a blend less its zero point", 9,
+        {"resize(u) {size=[1,4,4,1], mode=linear, layout=nhwc}", "a blend less its zero point", 8,
          "resize: {kind: fixed-point}", "i8[1,4,4,1] q(2,0)"},
         {"gelu(x)", "a code times I-BERT's erf", 12, "unary: {gelu: i-bert}", NULL},
     };
@@ -213,14 +230,18 @@ static void ends(void **state)
     static const struct {
         const char *node, *type, *record, *message;
     } list[] = {
+        {"add(x, x)", "i8[2] q(1,-100)", "add: {kind: plain}",
+         "the sum of two codes can reach -256, and with the zero point -100 leave the %d bits"},
+        {"sub(x, x)", "i8[2] q(1,-100)", "add: {kind: plain}",
+         "the sum of two codes can reach -255, and with the zero point -100 leave the %d bits"},
         {"add(x, x)", "i8[2] q(1,100)", "add: {kind: plain}",
-         "the sum of two codes can reach 256, and with the zero point 100 leave the %d bits"},
+         "the sum of two codes can reach 254, and with the zero point 100 leave the %d bits"},
         {"add(x, x)", "i8[2] q(1,100)", "add: {kind: common-exponent}",
-         "the sum can reach 256, and with the zero point 100 leave the %d bits"},
+         "the sum can reach 254, and with the zero point 100 leave the %d bits"},
         {"add(x, x)", "i8[2] q(1,100)", "add: {kind: align-power-of-two, bits: 3}",
-         "the sum can reach 257, and with the zero point 100 leave the %d bits"},
+         "the sum can reach 254, and with the zero point 100 leave the %d bits"},
         {"leaky_relu(x) {alpha=0.5}", "i8[2] q(0.5,100)", "unary: {leaky_relu: fixed-8}",
-         "a code times its slope can reach 257, and with the zero point 100 leave the %d bits"},
+         "a code times its slope can reach 254, and with the zero point 100 leave the %d bits"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
@@ -346,11 +367,37 @@ static void wide_codes(void **state)
             check_wide(&list[i], engines[e]);
 }
 
+/* A layer norm's beta of 32 bits: each element is asked about, not the type. x is 45, 18: their
+ * normalized values are 1024 and -1024. */
+static void norms(void **state)
+{
+#define NORM(beta, scale)                                                                          \
+    "graph net {\n  input x: i8[1,2] q(1,0)\n  const g: i16[2] q(0.0009765625,0) = "               \
+    "[1024,1024]\n  const b: i32[2] q(" scale ",0) = [" beta "]\n"                                 \
+    "  y: i8[1,2] q(1,0) = layer_norm(x, g, b) {axis=1, epsilon=0}\n  output y\n}\n"
+#define SQRT   "softmax: {layer_norm: integer-sqrt, layer_norm_shift: 10}\nrescale: {input_bits: 12}"
+#define NEWTON "softmax: {layer_norm: newton-inverse-sqrt, layer_norm_shift: 10}\n"
+#define UNIT   "9.5367431640625e-07" /* gamma's scale / 2^10: no rescale of beta */
+#define HALF   "4.76837158203125e-07"
+#define OPERAND(v, element)                                                                        \
+    "node 'y': the operand " v " of element " element                                              \
+    " of 'y' is one that scheme 't' refuses to rescale"
+    (void)state;
+    check_run(NORM("0,0", UNIT), SQRT, 45, 18, NULL);
+    check_run(NORM("1047552,2097152", UNIT), SQRT, 45, 18, NULL);
+    check_run(NORM("1048576,0", UNIT), SQRT, 45, 18, OPERAND("2048", "0"));
+    check_run(NORM("0,-1049600", UNIT), SQRT, 45, 18, OPERAND("-2049", "1"));
+    check_run(NORM("2047,-2048", HALF), SQRT, 45, 18, NULL);
+    check_run(NORM("0,5000000", HALF), SQRT, 45, 18, OPERAND("5000000", "1"));
+    check_run(NORM("0,0", UNIT), NEWTON "rescale: {input_bits: 15}", 45, 18, NULL);
+    check_run(NORM("0,0", UNIT), NEWTON "rescale: {input_bits: 14}", 45, 18, OPERAND("13824", "0"));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(sums),
-                                       cmocka_unit_test(bounded),  cmocka_unit_test(codes),
-                                       cmocka_unit_test(within),   cmocka_unit_test(ends),
-                                       cmocka_unit_test(many),     cmocka_unit_test(wide_codes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products), cmocka_unit_test(sums),       cmocka_unit_test(bounded),
+        cmocka_unit_test(codes),    cmocka_unit_test(within),     cmocka_unit_test(ends),
+        cmocka_unit_test(many),     cmocka_unit_test(wide_codes), cmocka_unit_test(norms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

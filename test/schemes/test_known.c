@@ -115,8 +115,8 @@ static void rows(void **state)
             assert_int_equal(apply_rescale_one(a, acc, 0), apply_rescale_one(b, acc, 0));
         assert_true(p.s->vt->facts->exact(p.known, 1000, 0));
         assert_false(p.s->vt->facts->exact(p.untold, 1000, 0));
-        assert_false(p.s->vt->facts->may_refuse(p.known, 1000));
-        assert_true(p.s->vt->facts->may_refuse(p.untold, 1000));
+        assert_false(p.s->vt->facts->may_refuse(p.known, (assay_interval){-1000, 1000}));
+        assert_true(p.s->vt->facts->may_refuse(p.untold, (assay_interval){-1000, 1000}));
         let_go(&p);
     }
 }

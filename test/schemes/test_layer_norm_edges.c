@@ -169,9 +169,9 @@ static void refusals(void **state)
     assay_scheme_free(l.scheme);
 }
 
-/* The narrowest input register that holds all that rows can bring to the last rescale: the greatest
- * |z| (sqrt(12) deviations with 10 fraction bits and a rounding, or Newton's 31 bits) times gamma,
- * plus beta, over 2^10. */
+/* The narrowest input register that holds all that rows can bring to a rescale: the greatest |z|
+ * (sqrt(11) deviations with 10 fraction bits, what the root is cut by and a rounding, or a
+ * difference of codes at a deviation of 1) times gamma, plus beta, over 2^10. */
 static void registers(void **state)
 {
     (void)state;
@@ -183,17 +183,11 @@ static void registers(void **state)
         int bits;
         const char *message;
     } list[] = {
-        {SQRT, false, false, 32, 0x1p-20F, 13, "normalized * gamma + beta can reach 3549, "},
-        {SQRT, true, false, 32, 0x1p-20F, 18, "normalized * gamma + beta can reach 113544, "},
-        {SQRT, true, true, 32, 0x1p-20F, 23, "normalized * gamma + beta can reach 2210696, "},
-        {SQRT, false, true, 32, 0x1p-20F, 23, "normalized * gamma + beta can reach 2100701, "},
-        {SQRT, true, true, 16, 0x1p-22F, 18, "normalized * gamma + beta can reach 113552, "},
-        {SQRT, true, true, 32, 0x1p-26F, 33,
-         "a code of beta less its zero point can reach 2147483648, "},
-        {NEWTON, false, false, 32, 0x1p-20F, 33,
-         "normalized * gamma + beta can reach 2147483648, "},
-        {NEWTON, true, false, 32, 0x1p-20F, 38,
-         "normalized * gamma + beta can reach 68719476736, "},
+        {SQRT, false, false, 16, 0x1p-20F, 13, "normalized * gamma + beta can reach 3401, "},
+        {SQRT, true, false, 16, 0x1p-20F, 18, "normalized * gamma + beta can reach 108832, "},
+        {SQRT, true, true, 16, 0x1p-22F, 18, "normalized * gamma + beta can reach 108840, "},
+        {NEWTON, false, false, 16, 0x1p-20F, 19, "a code less the mean can reach 261120, "},
+        {NEWTON, true, false, 16, 0x1p-20F, 24, "normalized * gamma + beta can reach 8355840, "},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         for (int more = 0; more < 2; more++) {
@@ -224,9 +218,45 @@ static void registers(void **state)
         }
 }
 
+/* Newton's rescale rounds as the record says, whatever the mode. */
+static void modes(void **state)
+{
+    static const struct {
+        const char *mode;
+        int32_t z[2]; /* of -2 and 2, six of each, whose variance is cut to 3: 1182.41 */
+    } list[] = {{"half-up", {-1182, 1182}},
+                {"floor", {-1183, 1182}},
+                {"ceil", {-1182, 1183}},
+                {"trunc", {-1182, 1182}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        char record[300];
+        layer l;
+        int32_t x[3 * N], y[N];
+        snprintf(record, sizeof record, NEWTON "rescale: {round: [%s], left_shift: product}\n",
+                 list[i].mode);
+        open_layer(&l, record);
+        l.scale[3] = 1.0F / 1024; /* codes of z */
+        l.out.elem.bits = 16;
+        l.spec.n_in = 1;
+        for (int j = 0; j < N; j++)
+            x[j] = j % 2 ? 2 : -2;
+        run(&l, x, y);
+        for (int j = 0; j < N; j++)
+            if (y[j] - l.zero[3] != list[i].z[j % 2])
+                fail_msg("%s: element %d is %d, expected %d", list[i].mode, j, y[j] - l.zero[3],
+                         list[i].z[j % 2]);
+        assay_scheme_free(l.scheme);
+    }
+    layer l;
+    open_layer(&l, NEWTON "rescale: {encoding: float32, round: [half-even]}\n");
+    refused(&l, "its fixed-point form needs rescale.encoding: multiplier and no pre-shift");
+    assay_scheme_free(l.scheme);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(absent), cmocka_unit_test(refusals),
-                                       cmocka_unit_test(registers)};
+                                       cmocka_unit_test(registers), cmocka_unit_test(modes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
