@@ -130,24 +130,8 @@ bool check_outputs_fit(const checker *c, const assay_node *below, const assay_no
 /* ---- the obligations, by name in the certificate. *worst: the greatest difference of codes that
  * was found; INT64_MAX where floats differ. ---- */
 typedef assay_status check_obligation(checker *c, const json_t *step, int64_t *worst);
-check_obligation check_codes;
-check_obligation check_constant;
-check_obligation check_floats;
-check_obligation check_accumulators;
-check_obligation check_linear;
+#define OBLIGATION(name, checker) check_obligation check_##checker;
+#include "opt/check/obligations.def"
 check_obligation check_drift; /* linear, where sums drift */
-check_obligation check_sums;
-check_obligation check_average;
-check_obligation check_move;
-check_obligation check_order;
-check_obligation check_elements;
-check_obligation check_indices;
-check_obligation check_same;
-check_obligation check_padding;
-check_obligation check_interpolation;
-check_obligation check_gains;
-check_obligation check_form;
-check_obligation check_layout;
-check_obligation check_moved;
 
 #endif

@@ -53,15 +53,8 @@ static assay_status check_claim(checker *c, const json_t *step, const char *obli
         const char *name;
         assay_status (*check)(checker *, const json_t *, int64_t *);
     } obligations[] = {
-        {"codes", check_codes},     {"accumulators", check_accumulators},
-        {"linear", check_linear},   {"sums", check_sums},
-        {"average", check_average}, {"move", check_move},
-        {"order", check_order},     {"elements", check_elements},
-        {"indices", check_indices}, {"same", check_same},
-        {"padding", check_padding}, {"constant", check_constant},
-        {"floats", check_floats},   {"blend", check_interpolation},
-        {"gains", check_gains},     {"form", check_form},
-        {"layout", check_layout},   {"moved", check_moved},
+#define OBLIGATION(name, checker) {name, check_##checker},
+#include "opt/check/obligations.def"
     };
     bool whole = strcmp(obligation, "codes") == 0 || strcmp(obligation, "constant") == 0;
     *worst = 0;

@@ -34,17 +34,8 @@ typedef assay_status assay_prover(const assay_graph *g, const assay_match *m,
                                   assay_proof *proof, assay_error *err);
 assay_prover prove_application; /* by the obligation that the rule names: one of those below */
 
-/* One a file, NAME.c. */
-assay_prover prove_codes;         /* enumeration */
-assay_prover prove_accumulators;  /* thresholds over the accumulators that can occur */
-assay_prover prove_linear;        /* a rescale goes into the weights */
-assay_prover prove_sums;          /* all sums of a window */
-assay_prover prove_sink;          /* a rescale passes what moves or chooses codes */
-assay_prover prove_interpolation; /* a rescale passes what blends neighbouring codes */
-assay_prover prove_gains;         /* into a local response normalization */
-assay_prover prove_form;          /* a layer in another form or layout */
-assay_prover prove_floats;        /* thresholds over all floats */
-assay_prover prove_structure;     /* what is read off the fragments */
+#define OBLIGATION(ID, name, prover) assay_prover prove_##prover;
+#include "opt/prove/obligations.def"
 
 /* ---- codes.c, for others too ---- */
 /* All results of a function of one code, by code - least code; malloc'd into *table. The other

@@ -25,25 +25,8 @@ typedef struct assay_match {
 } assay_match;
 
 enum assay_obligation {
-    ASSAY_PROVE_CODES,         /* all codes of one input, all pairs of two */
-    ASSAY_PROVE_TABLE,         /* the same; the results are what the rewrite is given */
-    ASSAY_PROVE_ACCUMULATORS,  /* threshold forms over the accumulators that can occur */
-    ASSAY_PROVE_LINEAR,        /* the rescale multiplies by a whole number, as the bias was */
-    ASSAY_PROVE_SUMS,          /* all sums of a window, for each count of cells */
-    ASSAY_PROVE_AVERAGE,       /* the same: sums of rescaled codes beside sums of codes */
-    ASSAY_PROVE_MOVE,          /* each output element is one input element */
-    ASSAY_PROVE_ORDER,         /* the rescale is monotone, the node chooses by order */
-    ASSAY_PROVE_ELEMENTS,      /* the node works element by element */
-    ASSAY_PROVE_INDICES,       /* every element goes to the same place */
-    ASSAY_PROVE_SAME,          /* the same node on the same inputs */
-    ASSAY_PROVE_CONSTANT,      /* inputs are known: the result is computed */
-    ASSAY_PROVE_PADDING,       /* what is padded is the zero point */
-    ASSAY_PROVE_FLOATS,        /* thresholds over all floats, where the function is monotone */
-    ASSAY_PROVE_INTERPOLATION, /* the rescale adds one number to every code, so to each blend */
-    ASSAY_PROVE_GAINS,         /* normalization: the same gains, threshold forms of products */
-    ASSAY_PROVE_FORM,          /* a linear layer in another form sums the same products */
-    ASSAY_PROVE_LAYOUT,        /* the same op, its axes in another order */
-    ASSAY_PROVE_MOVED /* a constant is moved; of any size, so the certificate leaves it out */
+#define OBLIGATION(ID, name, prover) ASSAY_PROVE_##ID,
+#include "opt/prove/obligations.def"
 };
 
 /* Codes that the fragment can yield: the candidate saturation of a merged rescale. */

@@ -41,25 +41,8 @@ static json_t *fragment(const assay_graph *g)
 }
 
 static const char *const obligations[] = {
-    [ASSAY_PROVE_CODES] = "codes",
-    [ASSAY_PROVE_TABLE] = "codes",
-    [ASSAY_PROVE_ACCUMULATORS] = "accumulators",
-    [ASSAY_PROVE_LINEAR] = "linear",
-    [ASSAY_PROVE_SUMS] = "sums",
-    [ASSAY_PROVE_AVERAGE] = "average",
-    [ASSAY_PROVE_MOVE] = "move",
-    [ASSAY_PROVE_ORDER] = "order",
-    [ASSAY_PROVE_ELEMENTS] = "elements",
-    [ASSAY_PROVE_INDICES] = "indices",
-    [ASSAY_PROVE_SAME] = "same",
-    [ASSAY_PROVE_CONSTANT] = "constant",
-    [ASSAY_PROVE_PADDING] = "padding",
-    [ASSAY_PROVE_FLOATS] = "floats",
-    [ASSAY_PROVE_INTERPOLATION] = "blend",
-    [ASSAY_PROVE_GAINS] = "gains",
-    [ASSAY_PROVE_FORM] = "form",
-    [ASSAY_PROVE_LAYOUT] = "layout",
-    [ASSAY_PROVE_MOVED] = "moved",
+#define OBLIGATION(ID, name, prover) [ASSAY_PROVE_##ID] = name,
+#include "opt/prove/obligations.def"
 };
 static const char *const verdicts[] = {"exact", "bounded", "unproved"};
 

@@ -174,7 +174,7 @@ refused "a preset mistyped" "no scheme \"tflit\"; nearest: tflite;" "$assay" sch
 refused "a preset cut short" "nearest: xnnpack-qs8;" "$assay" run "$model" -s xnnpack
 refused "one in a list" "no scheme \"npu61\"; nearest: npu16;" "$assay" scheme matrix --schemes tflite,npu61
 refused "an op mistyped" "no op \"cnov\"; nearest: conv" "$assay" scheme show tflite --op cnov
-refused "a format mistyped" "takes a list of npy, raw, hex, c, not 'hx'" "$assay" golden net.assay -s tflite -i "$first" --format npy,hx -o x
+refused "a format mistyped" "takes a list of npy, .*, not 'hx'" "$assay" golden net.assay -s tflite -i "$first" --format npy,hx -o x
 refused "a kind mistyped" "precision: .*'?i8x'?" "$assay" quantize "$model" -p profile.yaml -s tflite --precision '*=i8x'
 refused "no such model" "nowhere.onnx" "$assay" inspect nowhere.onnx
 head -c 4000 "$model" >short.onnx

@@ -7,7 +7,7 @@ from fractions import Fraction
 import fixedpoint as fp
 import functions
 import rescale
-from numbers_exact import INT32_MIN, Unsaid, clamp, f32, f64, round_to_int, wrap
+from numbers_exact import INT32_MIN, Unsaid, clamp, f32, f64, narrow, round_to_int, wrap
 from tables import interpolate, points
 
 ONE = Fraction(1)
@@ -131,8 +131,9 @@ def i_bert(record, a, out, beta):  # 8.1 iexp, ACC_SCALE; I-BERT's polynomial in
         terms = [power(c - max(codes)) for c in codes]
         factor = f32(127 / f32(sum(terms)))
         rule = record["rescale"]
-        return [clamp(rescale.float_to_int(f32(f32(e) * factor), rule["round"][0][1], rule["float_overflow"],
-                                           rule["float_rounding"]) + out.zero, out.low, out.high) for e in terms]
+        shares = [rescale.float_to_int(f32(f32(e) * factor), rule["round"][0][1], rule["float_overflow"],
+                                       rule["float_rounding"]) for e in terms]
+        return [clamp(narrow(v + out.zero, rule["sum_bits"], rule["sum_overflow"]), out.low, out.high) for v in shares]
     return row
 
 

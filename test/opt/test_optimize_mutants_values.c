@@ -273,7 +273,7 @@ static void mutants_are_caught(void **state)
          "b: i8[1,4,1,1] q(0.1,0) = reduce_mean(x) {axes=[2,3],keepdims=true} output b }"},
         {"the bias of sums forgotten", "sums-to-fc", ASSAY_PROVE_FORM, NULL, bias_of_sums_forgotten,
          SUMMED},
-        {"weights of sums that were not turned", "sums-to-fc", ASSAY_PROVE_FORM, NULL,
+        {"weights of sums that were not transposed", "sums-to-fc", ASSAY_PROVE_FORM, NULL,
          weights_of_sums_not_transposed, SUMMED},
         {"half the scale on the way", "merge-rescales", ASSAY_PROVE_CODES, NULL, half_the_scale,
          "graph t { input x: i8[6] q(0.2,0) z: i8[6] q(0.2,0) = neg(x)\n"
