@@ -210,6 +210,28 @@ static void float_scaled(const assay_derive *d, float s1, float s2, float s_out,
     u->binary = apply_add_float_scaled;
 }
 
+static assay_status fixed_scale(const assay_derive *d, float s1, float s2, float s_out)
+{
+    const float fixed = ldexpf(1, -d->u->rec.add.bits);
+    const int64_t a = derive_reach(&d->spec->in[0]), b = derive_reach(&d->spec->in[1]);
+    set_floats(d->u, s1 / fixed, s2 / fixed, fixed / s_out);
+    d->u->binary = apply_add_fixed_scale;
+    assay_status s =
+        derive_fits(d, (double)a * (double)(s1 / fixed) + (double)b * (double)(s2 / fixed), 32,
+                    "with this add.bits the sum");
+    return s ? s : list_constants(d, 3);
+}
+
+static assay_status plain(const assay_derive *d, float s1, float s2, float s_out)
+{
+    const assay_interval code[2] = {derive_codes(&d->spec->in[0]), derive_codes(&d->spec->in[1])};
+    if (s1 != s2 || s1 != s_out)
+        return derive_fail(d, "a plain add needs equal scales; found %.9g, %.9g, %.9g", (double)s1,
+                           (double)s2, (double)s_out);
+    d->u->binary = apply_add_plain;
+    return derive_accepts_end(d, derive_sum_of(d, code), "the sum of two codes");
+}
+
 assay_status derive_add(const assay_derive *d)
 {
     assay_unit *u = d->u;
@@ -241,26 +263,10 @@ assay_status derive_add(const assay_derive *d)
         set_floats(u, s1 / s_out, s2 / s_out, 0);
         u->binary = apply_add_float_ratio;
         break;
-    case ASSAY_ADD_FIXED_SCALE: {
-        float fixed = ldexpf(1, -u->rec.add.bits);
-        set_floats(u, s1 / fixed, s2 / fixed, fixed / s_out);
-        u->binary = apply_add_fixed_scale;
-        s = derive_fits(d,
-                        (double)derive_reach(a) * (double)(s1 / fixed) +
-                            (double)derive_reach(b) * (double)(s2 / fixed),
-                        32, "with this add.bits the sum");
-        if (s)
-            return s;
-        break;
-    }
-    case ASSAY_ADD_PLAIN: {
-        const assay_interval code[2] = {derive_codes(a), derive_codes(b)};
-        if (s1 != s2 || s1 != s_out)
-            return derive_fail(d, "a plain add needs equal scales; found %.9g, %.9g, %.9g",
-                               (double)s1, (double)s2, (double)s_out);
-        u->binary = apply_add_plain;
-        return derive_accepts_end(d, derive_sum_of(d, code), "the sum of two codes");
-    }
+    case ASSAY_ADD_FIXED_SCALE:
+        return fixed_scale(d, s1, s2, s_out);
+    case ASSAY_ADD_PLAIN:
+        return plain(d, s1, s2, s_out);
     }
     return list_constants(d, 3);
 }
