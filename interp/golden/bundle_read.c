@@ -106,9 +106,12 @@ static assay_status read_manifest(assay_bundle *b, assay_error *err)
     if (status)
         return status;
     b->sealed = is_sealed((const char *)text, size);
+    errno = 0;
     b->manifest = json_loadb((const char *)text, size, JSON_REJECT_DUPLICATES, &json_error);
+    const bool short_of_memory =
+        errno == ENOMEM; /* the reader calls a word that it cannot hold invalid */
     free(text);
-    if (!b->manifest && json_error.line < 0) /* it did not come to read */
+    if (short_of_memory)
         return assay_out_of_memory_for(err, "%s", path);
     if (!b->manifest)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: %s", path, json_error.line,

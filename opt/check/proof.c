@@ -1,11 +1,13 @@
 /* A certificate and its steps; check.h says what the checker is. */
 #include "opt/check/check.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "graph/memory.h"
 #include "graph/text/text.h"
 #include "opt/certificate/certificate.h"
 #include "opt/check/proof.h"
@@ -328,7 +330,12 @@ assay_status check_proof(const char *json, size_t length, const char *file,
     json_error_t e;
     checker c = {.file = file, .err = err};
     memset(report, 0, sizeof *report);
+    errno = 0;
     json_t *root = json_loadb(json, length, JSON_REJECT_DUPLICATES, &e);
+    if (errno == ENOMEM) { /* the reader calls a word that it cannot hold invalid */
+        json_decref(root);
+        return assay_out_of_memory_for(err, "%s", file);
+    }
     if (!root)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s:%d:%d: not a certificate: %s", file,
                           e.line, e.column, e.text);

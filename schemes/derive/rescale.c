@@ -190,7 +190,10 @@ static assay_status derive_thresholds(const assay_derive *d, assay_rescale *r, c
     assay_unit *u = d->u;
     enum assay_rounding mode = (enum assay_rounding)r->rule->round.step[0].mode;
     if (r->hi - r->lo > 65535)
-        return derive_fail(d, "thresholds need an output of at most 16 bits");
+        return derive_fail(d, d->spec->out->elem.bits > 16
+                                  ? "thresholds need an output of at most 16 bits"
+                                  : "it rescales on the way to its output, but thresholds give no "
+                                    "more than the output's codes (rescale.encoding)");
     size_t count = (size_t)(r->hi - r->lo);
     int64_t *t = derive_unit_array(u, name_of(u, "thresholds", suffix), n * count);
     if (!t)

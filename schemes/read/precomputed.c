@@ -96,6 +96,10 @@ assay_status assay_read_precomputed(const assay_reading *c, const assay_tree *t,
             return s;
     }
     g->n = n_multiplier;
+    if (n_multiplier + n_shift == 0)
+        return assay_read_fail(c, t,
+                               "given has no multiplier and shift; zero_point and diff_min go with "
+                               "them");
     if (n_multiplier == 0 || n_multiplier != n_shift)
         return assay_read_fail(c, t, "multiplier and shift must be lists of the same length");
     return ASSAY_OK;

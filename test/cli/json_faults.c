@@ -1,5 +1,6 @@
 /* For LD_PRELOAD: jansson's allocation number ASSAY_JSON_FAULT, of all that a program makes, finds
  * no memory. With ASSAY_JSON_COUNT, a file, how many there were is written there at the end. */
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,10 @@ static long calls, fault;
 
 static void *allocate(size_t size)
 {
-    return __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) == fault ? NULL : malloc(size);
+    if (__atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) != fault)
+        return malloc(size);
+    errno = ENOMEM; /* as malloc does */
+    return NULL;
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -5,6 +5,7 @@ memory is short (exit status 2) and leaves nothing.
 Every allocation of jansson's fails in turn, for golden; one of nine, for the others (which, goes round by command).
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -90,6 +91,20 @@ def reading(bundle):
     return int(read("count"))
 
 
+def reads(name, malformed, *command):
+    """A command that reads JSON, at each of jansson's allocations: what has no memory is not called malformed. (Its
+    reader, 2.14, leaves out characters of long words, or ends the program.)"""
+    assay(*command)
+    allocations, bad, refused = int(read("count")), [], 0
+    for n in range(1, allocations + 1):
+        found, text = assay(*command, fault=n)
+        refused += found == 2 and "out of memory" in text
+        if re.search(malformed, text):
+            bad.append((n, found, text))
+    check(not bad and refused > allocations / 2,
+          f"{name}: {refused} of {allocations} times out of memory, never malformed", bad[:3])
+
+
 def main():
     prepare()
     golden = ("golden", "q.assay", "-s", "tflite", "-d", "d.npy", "-n", "2", "-q", "-o", "out")
@@ -106,6 +121,9 @@ def main():
     short("eval", 0, 9, "eval", *measured)
     short("sensitivity", 0, 9, "sensitivity", *measured)
     short("optimize", 0, 9, "optimize", "q.assay", "-s", "tflite", "--prove-to", "out")
+    reads("a manifest", r"manifest\.json:-?[0-9]", "explain", "tflite", "nobody[0]")
+    assay("optimize", "q.assay", "-s", "tflite", "--prove-to", "proof")
+    reads("a certificate", "-?[0-9]+: not a certificate", "check-proof", "proof")
     print(f"1..{COUNT[0]}")
 
 

@@ -171,7 +171,11 @@ static void given(void **state)
          "f:2:56: expected one 32-bit integer"},
         {GIVEN("{multipliers: 3}"),
          "f:2:34: unknown key; given holds multiplier, shift, zero_point and diff_min"},
-        {GIVEN("{}"), "f:2:20: multiplier and shift must be lists of the same length"},
+        {GIVEN("{}"),
+         "f:2:20: given has no multiplier and shift; zero_point and diff_min go with them"},
+        {GIVEN("{zero_point: 3}"),
+         "f:2:20: given has no multiplier and shift; zero_point and diff_min go with them"},
+        {GIVEN("{multiplier: 3}"), "f:2:20: multiplier and shift must be lists of the same length"},
         {GIVEN("{multiplier: 1, shift: 1, zero_point: [1, 2]}"),
          "f:2:58: expected one 32-bit integer"},
     };

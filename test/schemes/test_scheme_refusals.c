@@ -203,6 +203,10 @@ static void scales(void **state)
          "multipliers are given, but this arithmetic takes none"},
         {"rescale: {encoding: thresholds, round: [floor]}\n", "conv",
          "thresholds need an output of at most 16 bits", .bits_out = 17},
+        {"rescale: {encoding: thresholds, round: [floor]}\n", "add",
+         "it rescales on the way to its output, but thresholds give no more than the output's "
+         "codes "
+         "(rescale.encoding)"},
         {"rescale: {encoding: thresholds, round: [floor]}\n", "conv",
          "scale 1e+30 is outside 2^-74 to 2^53", .s1 = 1e30f},
         {"rescale: {encoding: thresholds, round: [floor]}\n", "conv",
