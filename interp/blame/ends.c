@@ -36,7 +36,7 @@ float *blame_weight_scales(blame_case *c, int64_t *n)
 }
 
 static const int offsets[] = {1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32};
-enum { N_OFFSETS = sizeof offsets / sizeof *offsets, MAX_SHIFT = 8, OTHERS = 3 };
+enum { N_OFFSETS = sizeof offsets / sizeof *offsets, MAX_SHIFT = 8, OTHERS = 3 + BLAME_DEALT };
 enum { SCALES = 2 * MAX_SHIFT + N_OFFSETS + OTHERS };
 
 int blame_scale_count(blame_search *s)
@@ -78,12 +78,20 @@ static bool exchange_scales(float *scale, int64_t n, int i, blame_case *c, blame
     const int offset = i < N_OFFSETS ? offsets[i] : 0;
     if (!old || offset >= n || -offset >= n || n < 2)
         return false;
+    const int way = i - N_OFFSETS - (OTHERS - BLAME_DEALT);
+    if (way >= 0 && blame_dealt(way, n, 0) < 0)
+        return false;
     for (int64_t k = 0; k < n; k++)
-        scale[k] = i < N_OFFSETS        ? old[((k + offset) % n + n) % n]
+        scale[k] = way >= 0             ? old[blame_dealt(way, n, k)]
+                   : i < N_OFFSETS      ? old[((k + offset) % n + n) % n]
                    : i == N_OFFSETS     ? old[0]
                    : i == N_OFFSETS + 1 ? old[n - 1]
                                         : old[n - 1 - k];
-    if (i < N_OFFSETS)
+    char text[48];
+    if (way >= 0)
+        blame_tell(story, "rescale.channel", 2, "the rescale of %s",
+                   blame_say_dealt(way, text, sizeof text));
+    else if (i < N_OFFSETS)
         blame_tell(story, "rescale.channel", 1, "the rescale of the channel %d %s", abs(offset),
                    offset > 0 ? "behind" : "before");
     else

@@ -66,6 +66,12 @@ void blame_transpose(const assay_type *t, const int *perm, const int32_t *from, 
 void blame_flip(const assay_type *t, unsigned axes, const int32_t *from, int32_t *to);
 const char *blame_say_list(const int *list, int n, char *text, size_t size);
 
+/* Ways in which channels are dealt another's numbers by their place in a group: the channel whose
+ * numbers channel k of n has, and those ways in words, "... of TEXT"; -1: all have their own. */
+enum { BLAME_DEALT = 10 };
+int64_t blame_dealt(int way, int64_t n, int64_t k);
+const char *blame_say_dealt(int way, char *text, size_t size);
+
 /* Zero points that are worth a try before all others. */
 #define BLAME_USUAL 12
 int blame_usual_codes(const assay_type *t, int32_t zero_point, int32_t code[BLAME_USUAL]);

@@ -71,6 +71,31 @@ bool blame_set_codes(blame_case *c, int i, const assay_type *t, const int32_t *c
     return true;
 }
 
+/* The other one of each pair; the first of each group; c mod L. */
+enum { GROUPS = 4 };
+static const int dealt[BLAME_DEALT] = {2, 2, 4, 8, 16, 2, 4, 8, 16, 32};
+
+int64_t blame_dealt(int way, int64_t n, int64_t k)
+{
+    const int64_t size = dealt[way];
+    if (n <= size && (way > 0 || n < 2))
+        return -1;
+    if (way == 0)
+        return (k ^ 1) < n ? k ^ 1 : k;
+    return way <= GROUPS ? k / size * size : k % size;
+}
+
+const char *blame_say_dealt(int way, char *text, size_t size)
+{
+    if (way == 0)
+        snprintf(text, size, "the other channel of each pair");
+    else if (way <= GROUPS)
+        snprintf(text, size, "the first channel of each %d", dealt[way]);
+    else
+        snprintf(text, size, "channel c mod %d", dealt[way]);
+    return text;
+}
+
 int blame_usual_codes(const assay_type *t, int32_t zero_point, int32_t code[BLAME_USUAL])
 {
     const int64_t lo = assay_elem_min(t->elem), hi = assay_elem_max(t->elem);

@@ -20,6 +20,13 @@ static void window_of(const blame_case *c, assay_window *w)
         kernel_window_of_layout(w, c->attr.layout.layout, &c->in[0], &c->out);
 }
 
+static int64_t taps_of(const blame_case *c)
+{
+    assay_window w;
+    window_of(c, &w);
+    return c->op == ASSAY_OP_AVG_POOL ? w.taps : w.in_area;
+}
+
 /* A pool's windows, one after the other: areas of them, each of so many taps. */
 typedef struct windows {
     assay_window w;
@@ -27,17 +34,21 @@ typedef struct windows {
     int64_t areas, taps;
 } windows;
 
-/* False: some windows reach into padding, or the output would be in the other order. */
-static bool windows_of(const blame_case *c, windows *ws)
+/* Cells of padding hold the zero point, so that all windows are as large. */
+static bool windows_of(blame_case *c, windows *ws)
 {
+    const int32_t zero = c->in[0].q.zero_point ? c->in[0].q.zero_point[0] : 0;
     window_of(c, &ws->w);
     ws->global = c->op == ASSAY_OP_GLOBAL_AVG_POOL;
     ws->taps = ws->global ? ws->w.in_area : ws->w.taps;
     ws->areas = ws->global ? 1 : ws->w.out_area;
+    bool padded = false;
     for (int d = 0; d < ASSAY_SPATIAL; d++)
-        if (ws->w.pad[d] || ws->w.pad_end[d])
-            return false;
-    return !ws->w.nhwc || ws->areas == 1 || ws->w.in_channels == 1;
+        padded = padded || ws->w.pad[d] || ws->w.pad_end[d];
+    if (padded && !blame_pad_input(c, zero, false))
+        return false;
+    window_of(c, &ws->w);
+    return true;
 }
 
 /* The input's cell that tap j of window p reads. */
@@ -73,7 +84,8 @@ static bool pool_of_cells(blame_case *c, const windows *ws, int64_t cells, const
 {
     assay_type t = {.elem = cells < ws->taps ? assay_int(16, true) : c->in[0].elem,
                     .rank = 4,
-                    .dim = {ws->w.batch, ws->w.in_channels, ws->areas, cells},
+                    .dim = {ws->w.batch, ws->w.nhwc ? ws->areas : ws->w.in_channels,
+                            ws->w.nhwc ? ws->w.in_channels : ws->areas, cells},
                     .q = c->in[0].q};
     c->op = ASSAY_OP_AVG_POOL;
     c->attr.pool = (assay_attr_pool){.layout = ASSAY_LAYOUT_NCHW,
@@ -92,7 +104,7 @@ static bool pool_of_cells(blame_case *c, const windows *ws, int64_t cells, const
 static bool spread_windows(blame_case *c, int64_t cells, int32_t fill)
 {
     windows ws;
-    if (!windows_of(c, &ws) || cells == ws.taps || cells < 1)
+    if (cells < 1 || cells == taps_of(c) || !windows_of(c, &ws))
         return false;
     const assay_strides in = kernel_strides_in(&ws.w);
     const int64_t count = ws.w.batch * ws.w.in_channels * ws.areas;
@@ -101,18 +113,13 @@ static bool spread_windows(blame_case *c, int64_t cells, int32_t fill)
     if (!x || !y)
         return false;
     for (int64_t i = 0; i < count; i++) {
-        const int64_t p = i % ws.areas, k = i / ws.areas % ws.w.in_channels;
+        const int64_t inner = ws.w.nhwc ? ws.w.in_channels : ws.areas, a = i % inner,
+                      b = i / inner % (ws.areas * ws.w.in_channels / inner);
+        const int64_t p = ws.w.nhwc ? b : a, k = ws.w.nhwc ? a : b;
         const int64_t n = i / ws.areas / ws.w.in_channels;
         spread_window(&ws, x + n * in.image + k * in.channel, p, cells, fill, y + i * cells);
     }
     return pool_of_cells(c, &ws, cells, y);
-}
-
-static int64_t taps_of(const blame_case *c)
-{
-    assay_window w;
-    window_of(c, &w);
-    return c->op == ASSAY_OP_AVG_POOL ? w.taps : w.in_area;
 }
 
 /* The i-th divisor that is less than so many cells; 0: there are no more. */

@@ -192,10 +192,17 @@ static void look(trials *t, const blame_family *f, int i)
 
 /* ---- everything ---- */
 
+/* Where a cause stands in the data path: what is done to the output's sign, at its end. */
+static int rank_of(const blame_finding *f)
+{
+    const bool at_end = strcmp(f->family->name, "flipped") == 0;
+    return at_end ? 2 * blame_rank("stuck_bit") + 1 : 2 * blame_rank(f->story.class);
+}
+
 static int by_simplicity(const void *x, const void *y)
 {
     const blame_finding *a = x, *b = y;
-    const int ra = blame_rank(a->story.class), rb = blame_rank(b->story.class);
+    const int ra = rank_of(a), rb = rank_of(b);
     if (a->full != b->full)
         return a->full ? -1 : 1;
     if (a->full && (a->story.scheme[0] != 0) != (b->story.scheme[0] != 0))

@@ -15,13 +15,15 @@ static bool has_weights(const blame_search *s)
 
 int blame_weights_sign_count(blame_search *s)
 {
-    return has_weights(s) && s->has_record && blame_can_change_sign(blame_input_type(s, 1)) ? 4 : 0;
+    return has_weights(s) && s->has_record && blame_can_change_sign(blame_input_type(s, 1)) ? 7 : 0;
 }
 
 bool blame_weights_sign_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
-    static const char *const words[] = {"with the top bit flipped", "read with the other sign",
-                                        "negated", "read as sign and magnitude"};
+    static const char *const words[] = {
+        "with the top bit flipped",   "read with the other sign", "negated",
+        "read as sign and magnitude", "read without their sign",  "half the range too great",
+        "half the range too small"};
     const int64_t n = assay_shape_count(&c->in[1]), half = INT64_C(1) << (c->in[1].elem.bits - 1);
     assay_type t = c->in[1];
     int32_t *w;
@@ -32,7 +34,12 @@ bool blame_weights_sign_edit(blame_search *s, int i, blame_case *c, blame_story 
     if (!t.elem.is_signed || !(w = blame_codes_of(c, 1)))
         return false;
     for (int64_t k = 0; k < n; k++)
-        w[k] = i == 2 || w[k] == -half ? -w[k] : w[k] < 0 ? (int32_t) - (w[k] + half) : w[k];
+        w[k] = i == 4                    ? abs(w[k])
+               : i == 5                  ? w[k] + (int32_t)half
+               : i == 6                  ? w[k] - (int32_t)half
+               : i == 2 || w[k] == -half ? -w[k]
+               : w[k] < 0                ? (int32_t) - (w[k] + half)
+                                         : w[k];
     t.elem = assay_int(16, true);
     c->has_record = true;
     return blame_set_codes(c, 1, &t, w);
@@ -123,7 +130,7 @@ static int32_t zero_of(const assay_type *t)
 
 int blame_weights_stale_count(blame_search *s)
 {
-    return has_weights(s) ? 2 + N_OFFSETS + s->d->graph->n_values : 0;
+    return has_weights(s) ? 2 + N_OFFSETS + BLAME_DEALT + s->d->graph->n_values : 0;
 }
 
 bool blame_weights_stale_edit(blame_search *s, int i, blame_case *c, blame_story *story)
@@ -132,9 +139,10 @@ bool blame_weights_stale_edit(blame_search *s, int i, blame_case *c, blame_story
     const int64_t n = assay_shape_count(t);
     const blame_axis a = blame_axis_of(t, channel_axis(c));
     if (i == 1 + N_OFFSETS && !zero_of(t))
-        return false;        /* nothing is memory that was never written */
-    if (i > 1 + N_OFFSETS) { /* another node's, or the first part of them */
-        const assay_value *v = &s->d->graph->value[i - 2 - N_OFFSETS];
+        return false; /* nothing is memory that was never written */
+    const int way = i - 2 - N_OFFSETS;
+    if (way >= BLAME_DEALT) { /* another node's, or the first part of them */
+        const assay_value *v = &s->d->graph->value[way - BLAME_DEALT];
         if (!v->data || v->data == c->data[1] || !assay_elem_equal(v->type.elem, t->elem) ||
             assay_shape_count(&v->type) < n)
             return false;
@@ -145,7 +153,17 @@ bool blame_weights_stale_edit(blame_search *s, int i, blame_case *c, blame_story
     int32_t *from = blame_codes_of(c, 1), *to = blame_codes_of(c, 1);
     if (!from || !to)
         return false;
-    if (i == 0 || i == 1 + N_OFFSETS) {
+    if (way >= 0) {
+        char text[48];
+        if (blame_dealt(way, a.n, 0) < 0)
+            return false;
+        for (int64_t k = 0; k < n; k++) {
+            const int64_t own = k / a.inner % a.n;
+            to[k] = from[k + (blame_dealt(way, a.n, own) - own) * a.inner];
+        }
+        blame_tell(story, "weights.stale", 2, "weights of %s",
+                   blame_say_dealt(way, text, sizeof text));
+    } else if (i == 0 || i == 1 + N_OFFSETS) {
         for (int64_t k = 0; k < n; k++)
             to[k] = i == 0 ? zero_of(t) : 0;
         blame_tell(story, "weights.stale", 1,
@@ -225,26 +243,32 @@ bool blame_weights_part_edit(blame_search *s, int i, blame_case *c, blame_story 
 
 int blame_bias_count(blame_search *s)
 {
-    return blame_is_weighted(s->n) && blame_constant_of(s, 2) ? 3 + N_OFFSETS : 0;
+    return blame_is_weighted(s->n) && blame_constant_of(s, 2) ? 3 + N_OFFSETS + BLAME_DEALT : 0;
 }
 
 bool blame_bias_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
     const assay_type t = c->in[2];
     const int64_t n = assay_shape_count(&t);
-    const int offset = i < 3 ? 0 : offsets[i - 3];
+    const int way = i - 3 - N_OFFSETS, offset = i < 3 || way >= 0 ? 0 : offsets[i - 3];
     (void)s;
-    if (t.elem.bits > 32 || (i >= 3 && (offset >= n || -offset >= n)))
+    if (t.elem.bits > 32 || (i >= 3 && (offset >= n || -offset >= n)) ||
+        (way >= 0 && blame_dealt(way, n, 0) < 0))
         return false;
     int32_t *from = blame_codes_of(c, 2), *to = blame_codes_of(c, 2);
     if (!from || !to)
         return false;
     for (int64_t k = 0; k < n; k++)
-        to[k] = i == 0   ? 0
+        to[k] = way >= 0 ? from[blame_dealt(way, n, k)]
+                : i == 0 ? 0
                 : i == 1 ? from[0]
                 : i == 2 ? from[n - 1 - k]
                          : from[((k + offset) % n + n) % n];
-    if (i == 0)
+    char text[48];
+    if (way >= 0)
+        blame_tell(story, "bias.channel", 2, "the bias of %s",
+                   blame_say_dealt(way, text, sizeof text));
+    else if (i == 0)
         blame_tell(story, "bias.missing", 1, "no bias is added");
     else if (i == 1)
         blame_tell(story, "bias.channel", 1, "the bias of channel 0");

@@ -34,8 +34,8 @@ int blame_padding_value_count(blame_search *s)
 static bool pad_with(blame_case *c, int32_t code, blame_story *story)
 {
     const int32_t zero = c->in[0].q.zero_point ? c->in[0].q.zero_point[0] : 0;
-    if (code == zero && c->op == ASSAY_OP_CONV)
-        return false;
+    if (code == zero && c->op != ASSAY_OP_MAX_POOL)
+        return false; /* sums see nothing of it; that averages count it is said of divisors */
     blame_tell(story, "padding.value", 1, "padding holds the code %d instead of %d", code, zero);
     return blame_pad_input(c, code, false);
 }
@@ -68,6 +68,16 @@ bool blame_any_padding_edit(blame_search *s, int i, blame_case *c, blame_story *
     return pad_with(c, (int32_t)assay_elem_min(c->in[0].elem) + i, story);
 }
 
+/* Windows begin behind the input's first cells. */
+static bool skip_cells(blame_case *c, int axis, int64_t n)
+{
+    const int64_t left = c->in[0].dim[axis] - n;
+    if (left < 1 || !(c->data[0] = blame_slice(c->arena, &c->in[0], c->data[0], axis, n, left)))
+        return false;
+    c->in[0].dim[axis] = left;
+    return true;
+}
+
 /* What stands in front moves by so many cells, along the first two axes each for itself; what is
  * behind follows from the output's shape. */
 enum { MAX_MOVE = 3, MOVES = 2 * MAX_MOVE + 1 };
@@ -85,9 +95,10 @@ bool blame_padding_place_edit(blame_search *s, int i, blame_case *c, blame_story
     if ((move[0] == 0 && move[1] == 0) || (l.begin->n < 2 && move[1] != 0))
         return false;
     for (int k = 0; k < l.begin->n && k < 2; k++) {
-        if (l.begin->v[k] + move[k] < 0)
+        const int64_t begin = l.begin->v[k] + move[k];
+        if (begin < 0 && !skip_cells(c, l.first + k, -begin))
             return false;
-        l.begin->v[k] += move[k];
+        l.begin->v[k] = begin < 0 ? 0 : begin;
     }
     blame_tell(story, "padding.place", move[0] == move[1] || !move[0] || !move[1] ? 1 : 2,
                "cells of padding in front of axis 0: %+d, of axis 1: %+d", move[0], move[1]);

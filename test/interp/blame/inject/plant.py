@@ -7,7 +7,8 @@ import numpy as np
 from bundle import dump, empty
 from device import STATE
 from faults import FAULTS
-import faults_rows  # noqa: F401 (registers its own)
+import faults_dealt  # noqa: F401 (registers its own, as the next does)
+import faults_rows  # noqa: F401
 
 TRIES = 60
 LATE = ("lane", "stuck_bit", "sign")  # faults of a node's codes, whatever made them
