@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAIRED = 6, SCREENS = 8, MANY = 8 };
+enum { PAIRED = 6, SCREENS = 12, MANY = 8 };
 
 typedef struct blaming {
     blame_report *report;

@@ -152,3 +152,30 @@ bool blame_parts_edit(blame_search *s, int i, blame_case *c, blame_story *story)
     blame_tell(story, "operands.swapped", 1, "operand %d in the place of operand %d", from, to);
     return true;
 }
+
+/* ---- what is not moved ---- */
+
+int blame_unmoved_count(blame_search *s)
+{
+    const assay_type *t = blame_input_type(s, 0);
+    return s->n->n_in == 1 && assay_op_get(s->n->op)->traits & ASSAY_T_MOVE &&
+           t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= 32 && assay_shape_count(t) > 1 &&
+           s->count % assay_shape_count(t) == 0;
+}
+
+/* The input as it lies in memory, as often as it goes into the output. */
+bool blame_unmoved_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    (void)i;
+    for (int k = 0; k < s->n_samples; k++) {
+        blame_case c;
+        const int32_t *x = blame_search_case(s, k, &c) ? blame_codes_of(&c, 0) : NULL;
+        const int64_t n = x ? assay_shape_count(&c.in[0]) : 1;
+        for (int64_t e = 0; e < s->count && x; e++)
+            codes[k * s->count + e] = x[e % n];
+        if (!x)
+            return false;
+    }
+    blame_tell(story, "output.layout", 1, "the input's elements are copied as they lie");
+    return true;
+}

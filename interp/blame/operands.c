@@ -61,13 +61,18 @@ int blame_any_zero_point_count(blame_search *s)
 {
     const assay_type *t = blame_input_type(s, 0), *other = blame_input_type(s, 1);
     const bool two = !blame_is_weighted(s->n) && has_codes(other) && other->elem.bits <= 8;
-    return !has_codes(t) || t->elem.bits > 8 ? 0 : (two ? 2 : 1) << t->elem.bits;
+    const bool windowed = s->n->op == ASSAY_OP_CONV;
+    return !has_codes(t) || t->elem.bits > 8 ? 0 : (two || windowed ? 2 : 1) << t->elem.bits;
 }
 
+/* Of a convolution also with the cells of padding at the old zero point's code. */
 bool blame_any_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
-    const int codes = 1 << c->in[0].elem.bits, input = i / codes;
+    const int codes = 1 << c->in[0].elem.bits, half = i / codes;
+    const int input = c->op == ASSAY_OP_CONV ? 0 : half;
     const int64_t z = assay_elem_min(c->in[input].elem) + i % codes;
+    if (half > input && !blame_pad_input(c, c->in[0].q.zero_point[0], false))
+        return false;
     return z <= assay_elem_max(c->in[input].elem) && set_zero_point(s, input, (int32_t)z, c, story);
 }
 

@@ -69,7 +69,7 @@ static bool is_lane(const blame_search *s, int lanes, int lane, bool copies, int
         differs = differs || s->base[e] != (copies ? s->base[e - a.inner] : *code);
         held++;
     }
-    return differs && held >= LEAST_HELD;
+    return differs && (held >= LEAST_HELD || copies);
 }
 
 static float float_of(int32_t bits)

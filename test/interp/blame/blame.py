@@ -551,7 +551,7 @@ def refusing(tap, folder):
     with open(scheme, "w") as f:
         f.write("scheme: refusing\ndescription: takes sums of 9 bits\nrescale: {input_bits: 9}\n")
     write(x, [1, 1, 8], "|i1", [20, 9, 11, -5, 17, 3, 2, 1])
-    subprocess.run([ASSAY, "golden", net, "-s", scheme, "-i", x, "-q", "-o", golden], check=True)
+    subprocess.run([ASSAY, "golden", net, "-s", scheme, "-i", x, "-q", "-o", golden], check=True, capture_output=True)
     files = {t["name"]: os.path.basename(t["file"]) for t in json.load(open(os.path.join(golden, "manifest.json")))["tensors"]}
     for y in (None, 127, 5):
         shutil.rmtree(device, ignore_errors=True)

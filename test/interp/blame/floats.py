@@ -158,7 +158,7 @@ def main():
         for command in (["profile", f"{models}/plain_cnn.onnx", "--dataset", f"{images}/calibration", "-n", "16", "-q", "-o", profile],
                         ["golden", f"{models}/plain_cnn.onnx", "-p", profile, "-s", "tflite", "-i", f"{images}/test/0000_A.png",
                          "--keep-float", "*conv3*", "--keep-float", "*conv4*", "-q", "-o", golden]):
-            subprocess.run([ASSAY, *command], check=True)
+            subprocess.run([ASSAY, *command], check=True, capture_output=True)
         net, device = Net(golden), os.path.join(folder, "device")
         os.makedirs(device)
         faults(tap, net, device)

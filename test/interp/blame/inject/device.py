@@ -63,7 +63,7 @@ class Node(Rows, Moves):
             self.m_negative, self.s_negative = self.multipliers("_negative"), self.shifts("_negative")
         elif self.rule and "scale_bits_negative" in p:
             self.m_negative, self.s_negative = self.multipliers("_negative"), self.s
-        self.last, self.fine = "half-away", int(self.record["resize"]["bits"])  # softmax's last rounding, resize's fraction
+        self.last, self.fine = self.record["resize"]["round"] if self.op == "resize" else "half-away", int(self.record["resize"]["bits"])  # softmax's last rounding, resize's fraction
 
     # ---- parameters ----
     def multipliers(self, suffix):
