@@ -85,6 +85,18 @@ static bool has_twin_in(const assay_profile *p, const assay_graph *g, const assa
     return false;
 }
 
+/* Whether a value of g was profiled under another lineage. */
+static bool differs(const assay_profile *p, const assay_graph *g, const uint64_t *lineage)
+{
+    for (int v = 0; v < g->n_values; v++) {
+        const assay_profile_entry *e =
+            profile_is_profiled(&g->value[v]) ? profile_entry_of(p, g, v) : NULL;
+        if (e && e->lineage != lineage[v])
+            return true;
+    }
+    return false;
+}
+
 /* older: the values' lineage as older versions wrote it, constants with all their copies. */
 static void look(const assay_profile *p, const assay_graph *g, const uint64_t *lineage,
                  const uint64_t *older, fitness *f)
@@ -114,7 +126,7 @@ assay_status profile_check(const assay_profile *p, const assay_graph *g, assay_e
     if (!lineage)
         return assay_out_of_memory(err);
     assay_status status = assay_value_lineage(g, false, lineage, err);
-    if (!status)
+    if (!status && differs(p, g, lineage))
         status = assay_value_lineage(g, true, older, err);
     if (!status)
         status = assay_graph_digest(g, digest, err);

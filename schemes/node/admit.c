@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "graph/core/type.h"
 #include "schemes/derive/derive.h"
@@ -102,12 +103,30 @@ static void range_of(const assay_value *v, int64_t *lo, int64_t *hi)
     }
 }
 
+/* Whether the target's weights of this width leave their least code out. */
+static bool leaves_least_out(const asking *a, assay_elem e)
+{
+    const assay_rule_types *t = a->types;
+    return t->weight_narrow && !a->more->weight_least_code && e.is_signed &&
+           e.bits == t->weight_bits;
+}
+
+static bool holds(const assay_value *v, int64_t code)
+{
+    const int64_t n = v->data ? assay_shape_count(&v->type) : 0;
+    if (assay_elem_size(v->type.elem) == 1)
+        return n > 0 && memchr(v->data, (int)(code & 0xff), (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        if (assay_elem_get(v->type.elem, v->data, (size_t)i) == code)
+            return true;
+    return false;
+}
+
 static bool admits_weights(const asking *a, const assay_value *v)
 {
     const assay_rule_types *t = a->types;
     const assay_elem e = v->type.elem;
     const char *kind = "weights";
-    int64_t lo, hi;
     if (e.bits > t->weight_bits && e.bits > a->more->weight_bits)
         return outside(a, kind, v, "weight_bits", "have %d bits, the target's have %d", (int)e.bits,
                        (int)t->weight_bits);
@@ -117,11 +136,10 @@ static bool admits_weights(const asking *a, const assay_value *v)
     if (v->type.q.count > 1 && t->weight_scales == ASSAY_PER_TENSOR)
         return outside(a, kind, v, "weight_scales", "have %zu scales, the target's have one",
                        v->type.q.count);
-    range_of(v, &lo, &hi);
-    if (v->data && e.is_signed && e.bits == t->weight_bits && t->weight_narrow &&
-        !a->more->weight_least_code && lo == assay_elem_min(e))
+    const int64_t least = assay_elem_min(e);
+    if (leaves_least_out(a, e) && holds(v, least))
         return outside(a, kind, v, "weight_narrow", "hold %lld, the target's begin at %lld",
-                       (long long)lo, (long long)lo + 1);
+                       (long long)least, (long long)least + 1);
     const int32_t rule = t->weight_zero_point > a->more->weight_zero_point
                              ? t->weight_zero_point
                              : a->more->weight_zero_point;
@@ -133,9 +151,11 @@ static bool admits_bias(const asking *a, const assay_value *v)
 {
     const int bits = (int)a->types->bias_bits;
     int64_t lo, hi;
-    range_of(v, &lo, &hi);
     if (v->type.elem.kind != ASSAY_KIND_INT || bits >= 64 ||
-        (lo >= -(INT64_C(1) << (bits - 1)) && hi < INT64_C(1) << (bits - 1)))
+        (int)v->type.elem.bits <= bits - !v->type.elem.is_signed)
+        return true;
+    range_of(v, &lo, &hi);
+    if (lo >= -(INT64_C(1) << (bits - 1)) && hi < INT64_C(1) << (bits - 1))
         return true;
     return outside(a, "bias", v, "bias_bits", "reaches from %lld to %lld, the target's has %d bits",
                    (long long)lo, (long long)hi, bits);

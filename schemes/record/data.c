@@ -55,10 +55,9 @@ static const char *plain_op(const char *op, unsigned *form)
     return "conv";
 }
 
-bool assay_override_applies(const assay_override *o, const char *op, const char *node,
-                            unsigned form)
+/* op: a name of the op table. */
+static bool applies(const assay_override *o, const char *op, const char *node, unsigned form)
 {
-    op = plain_op(op, &form);
     bool wide = form & ASSAY_FORM_WIDE, is_unsigned = form & ASSAY_FORM_UNSIGNED;
     bool depthwise = form & ASSAY_FORM_DEPTHWISE;
     switch (o->scope) {
@@ -80,6 +79,13 @@ bool assay_override_applies(const assay_override *o, const char *op, const char 
         break;
     }
     return strcmp(o->name, node) == 0;
+}
+
+bool assay_override_applies(const assay_override *o, const char *op, const char *node,
+                            unsigned form)
+{
+    op = plain_op(op, &form);
+    return applies(o, op, node, form);
 }
 
 const char *assay_override_op(const assay_override *o)
@@ -105,11 +111,16 @@ void assay_effective_record(const assay_scheme_data *d, const char *op, const ch
 {
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
+    unsigned scopes = 0; /* that hold anything for this node, a bit each */
+    op = plain_op(op, &form);
+    for (size_t i = 0; i < d->n_overrides; i++)
+        if (applies(&d->override[i], op, node, form))
+            scopes |= 1U << d->override[i].scope;
     *out = d->base;
     for (int scope = 0; scope < ASSAY_SCOPES; scope++)
-        for (size_t i = 0; i < d->n_overrides; i++) {
+        for (size_t i = 0; i < d->n_overrides && scopes >> scope & 1; i++) {
             const assay_override *o = &d->override[i];
-            if ((int)o->scope == scope && assay_override_applies(o, op, node, form))
+            if ((int)o->scope == scope && applies(o, op, node, form))
                 assay_record_set(out, &fields[o->field], o->value);
         }
     assay_reads_normalize(out);
