@@ -26,14 +26,16 @@ FILE *cli_notes(const char *file)
 
 int cli_trouble(const char *format, ...)
 {
+    assay_error err;
+    char text[sizeof err.text];
     va_list list;
 
-    fflush(stdout);
-    fputs("assay: ", stderr);
     va_start(list, format);
-    vfprintf(stderr, format, list);
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    fputc('\n', stderr);
+    assay_fail(&err, ASSAY_ERR_INPUT, "%s", text); /* one line, whatever an argument holds */
+    fflush(stdout);
+    fprintf(stderr, "assay: %s\n", err.text);
     return CLI_TROUBLE;
 }
 

@@ -44,6 +44,15 @@ for name in x.assay x.onnx x.tflite ./.x.assay; do
     runs 0 "which is a network" "$assay" inspect "$name"
 done
 
+# ---- what an argument holds does not break the line ----
+for odd in $'a\nb' $'a\rb' $'a\033[31mb'; do
+    refused "$(printf 'a control character: %q' "$odd"), as a number" "takes a number.*'a?" \
+        "$assay" run two.assay -i zeros.bin --node-threads "$odd"
+    refused "as a command" "a?.*b" "$assay" "$odd"
+    refused "as an option" "a?.*b" "$assay" inspect two.assay "--$odd"
+    refused "as a file" "a?.*b" "$assay" inspect "$odd"
+done
+
 # ---- standard output holds the file and nothing else ----
 runs 0 "a network to standard output" "$assay" convert large.assay -o -
 cp out piped.assay
