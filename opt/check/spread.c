@@ -122,8 +122,8 @@ static double through_accumulator(following *f, const work *w, const term *y, co
     const int64_t all[3] = {d[0], w->node.n_in > 1 ? d[1] : 0, w->node.n_in > 2 ? d[2] : 0};
     f->known &= whole;
     return !whole          ? INFINITY
-           : is_product(w) ? check_spread_through_product(w, g, all)
-                           : check_spread_through_sums(g, d[0]);
+           : is_product(w) ? check_spread_through_product(f->c, w, g, all)
+                           : check_spread_through_sums(f->c, g, d[0]);
 }
 
 /* An operation on codes. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "graph/core/type.h"
+#include "schemes/derive/sums.h"
 #include "schemes/node/spec.h"
 
 #define MULTIPLIER_ERROR (1.0 / 64)
@@ -142,7 +143,36 @@ static double magnitude(const work *w, const assay_value *v, int64_t channel, in
     return sum;
 }
 
-double check_spread_through_product(const work *w, const assay_graph *g, const int64_t d[3])
+/* Of channel k: magnitudes of a code and of what a bias adds. */
+static double greatest_code(const assay_type *x)
+{
+    const double zero = (double)x->q.zero_point[0];
+    return fmax(zero - (double)assay_elem_min(x->elem), (double)assay_elem_max(x->elem) - zero);
+}
+
+static double greatest_bias(const assay_graph *g, const assay_node *n, int64_t k)
+{
+    const assay_value *b = n->n_in > 2 ? assay_node_in(g, n, 2) : NULL;
+    if (!b)
+        return 0;
+    if (b->data)
+        return fabs((double)assay_elem_get(b->type.elem, b->data, (size_t)k));
+    return -(double)assay_elem_min(b->type.elem);
+}
+
+/* Codes follow the sums of g's one node: a plugin's are not known to. */
+static bool follows(const checker *c, const assay_graph *g, double greatest, double ratio)
+{
+    assay_unit *u;
+    if (c->scheme->plugin_handle || check_prepare(c, g, &g->node[0], &u))
+        return false;
+    const bool yes = derive_unit_follows(u, greatest, ratio);
+    c->scheme->vt->release(u);
+    return yes;
+}
+
+double check_spread_through_product(const checker *c, const work *w, const assay_graph *g,
+                                    const int64_t d[3])
 {
     const assay_node *n = &g->node[0];
     const assay_type *x = &assay_node_in(g, n, 0)->type, *y = &assay_node_out(g, n, 0)->type;
@@ -158,7 +188,7 @@ double check_spread_through_product(const work *w, const assay_graph *g, const i
         (v->type.q.count > 1 && (int64_t)v->type.q.count != channels))
         return INFINITY;
     const int64_t depth = depth_of(g);
-    double worst = 0;
+    double worst = 0, greatest = 0, ratio[2] = {INFINITY, 0};
     for (int64_t k = 0; k < channels; k++) {
         const size_t at = v->type.q.count > 1 ? (size_t)k : 0;
         const double up = (double)(assay_elem_max(v->type.elem) - v->type.q.zero_point[at]);
@@ -167,19 +197,26 @@ double check_spread_through_product(const work *w, const assay_graph *g, const i
             matrix || !v->data ? fmax(up, down) * (double)depth : magnitude(w, v, k, channels);
         double sum = (double)d[0] * weights;
         sum += (double)d[1] * (double)depth * (ldexp(1, x->elem.bits) + (double)d[0]);
-        worst = fmax(worst, check_spread_rescaled(sum, check_spread_scale_of(x) *
-                                                           (double)v->type.q.scale[at] /
-                                                           check_spread_scale_of(y)));
+        const double by =
+            check_spread_scale_of(x) * (double)v->type.q.scale[at] / check_spread_scale_of(y);
+        worst = fmax(worst, check_spread_rescaled(sum, by));
+        greatest = fmax(greatest, greatest_code(x) * weights + greatest_bias(g, n, k));
+        ratio[0] = fmin(ratio[0], by);
+        ratio[1] = fmax(ratio[1], by);
     }
-    return worst;
+    return follows(c, g, greatest, ratio[0]) && follows(c, g, greatest, ratio[1]) ? worst
+                                                                                  : INFINITY;
 }
 
-double check_spread_through_sums(const assay_graph *g, int64_t d)
+double check_spread_through_sums(const checker *c, const assay_graph *g, int64_t d)
 {
     const assay_node *n = &g->node[0];
+    const int64_t depth = depth_of(g);
     double ratio = check_spread_scale_of(&assay_node_in(g, n, 0)->type) /
                    check_spread_scale_of(&assay_node_out(g, n, 0)->type);
-    if (n->op == ASSAY_OP_REDUCE_SUM)
-        ratio *= (double)depth_of(g);
-    return check_spread_rescaled((double)d, ratio);
+    const double all = ldexp((double)depth, assay_node_in(g, n, 0)->type.elem.bits);
+    const bool sum = n->op == ASSAY_OP_REDUCE_SUM;
+    if (!follows(c, g, all, sum ? ratio : ratio / (double)depth))
+        return INFINITY;
+    return check_spread_rescaled((double)d, sum ? ratio * (double)depth : ratio);
 }

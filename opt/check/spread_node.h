@@ -15,8 +15,10 @@ assay_status check_spread_through_function(const checker *c, const assay_graph *
  */
 double check_spread_scale_of(const assay_type *t);
 double check_spread_rescaled(double change, double ratio);
-/* d, dw: changes of the codes of either operand, and of the bias. */
-double check_spread_through_product(const work *w, const assay_graph *g, const int64_t d[3]);
-double check_spread_through_sums(const assay_graph *g, int64_t d);
+/* d, dw: changes of the codes of either operand, and of the bias. INFINITY: what becomes of sums
+ * that differ is not known (derive/sums.h). */
+double check_spread_through_product(const checker *c, const work *w, const assay_graph *g,
+                                    const int64_t d[3]);
+double check_spread_through_sums(const checker *c, const assay_graph *g, int64_t d);
 
 #endif

@@ -11,6 +11,7 @@
 #include "opt/prove/fragment.h"
 #include "opt/prove/products.h"
 #include "opt/prove/prove.h"
+#include "schemes/derive/sums.h"
 #include "schemes/node/spec.h"
 
 /* A rescale by R turns a change of d into at most R * d, give or take its multiplier's error (8
@@ -95,6 +96,18 @@ static double rescaled(double change, double ratio)
     return change > 0 ? ceil(change * ratio * (1 + MULTIPLIER_ERROR)) + ROUNDINGS : 0;
 }
 
+/* A node's unit, of a built-in scheme: of others' it is not known whether codes follow sums. NULL
+ * otherwise. */
+static assay_unit *unit_of(const spreading *s, const assay_unit_spec *spec)
+{
+    assay_unit *u = NULL;
+    assay_error unsaid;
+    return s->scheme->vt == &assay_family_vtable &&
+                   !s->scheme->vt->prepare(s->scheme, spec, &u, &unsaid)
+               ? u
+               : NULL;
+}
+
 /* A product: the change of the sum through the weights, and of the other operand's codes. */
 static double through_product(const spreading *s, const assay_node *n)
 {
@@ -107,12 +120,22 @@ static double through_product(const spreading *s, const assay_node *n)
     if (by_of(s, n, 2) || !prove_fragment_shrinks(s->g, n))
         return INFINITY;
     assay_unit_spec_fill(s->g, n, in, &spec);
-    for (int64_t c = 0; c < prove_product_channels(s->g, n); c++) {
+    assay_sums sums = {0};
+    assay_error unsaid;
+    assay_unit *u = unit_of(s, &spec);
+    if (!u || prove_product_reach(s->g, n, ASSAY_NO_VALUE, s->scheme, u, &sums, &unsaid))
+        worst = INFINITY;
+    for (int64_t c = 0; u && c < prove_product_channels(s->g, n); c++) {
         double scale = w->type.q.count > 1 ? (double)w->type.q.scale[c] : (double)scale_of(w);
         double sum = d * (double)prove_product_extremes(s->g, n, -1, 1, c).hi;
         sum += dw * (double)spec.depth * (ldexp(1, x->type.elem.bits) + d);
-        worst = fmax(worst, rescaled(sum, (double)scale_of(x) * scale / (double)scale_of(y)));
+        const double ratio = (double)scale_of(x) * scale / (double)scale_of(y);
+        worst = derive_unit_follows(u, (double)sums.greatest, ratio)
+                    ? fmax(worst, rescaled(sum, ratio))
+                    : INFINITY;
     }
+    if (u)
+        s->scheme->vt->release(u);
     return worst;
 }
 
@@ -124,9 +147,16 @@ static double through_sums(const spreading *s, const assay_node *n)
     assay_unit_spec_fill(s->g, n, in, &spec);
     double ratio =
         (double)scale_of(assay_node_in(s->g, n, 0)) / (double)scale_of(assay_node_out(s->g, n, 0));
-    if (n->op == ASSAY_OP_REDUCE_SUM)
+    const double all = ldexp((double)spec.depth, assay_node_in(s->g, n, 0)->type.elem.bits);
+    const bool mean = n->op != ASSAY_OP_REDUCE_SUM;
+    assay_unit *u = unit_of(s, &spec);
+    const bool follows =
+        u && derive_unit_follows(u, all, mean ? ratio / (double)spec.depth : ratio);
+    if (u)
+        s->scheme->vt->release(u);
+    if (!mean)
         ratio *= (double)spec.depth;
-    return rescaled((double)by_of(s, n, 0), ratio);
+    return follows ? rescaled((double)by_of(s, n, 0), ratio) : INFINITY;
 }
 
 /* The greatest change of any input, when the node only moves or chooses codes of one scale. */

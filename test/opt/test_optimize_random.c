@@ -13,7 +13,7 @@
 /* A target with a multiplier for each block of weights, beside the presets. */
 static const char blocks[] = "scheme: blocks\nextends: tflite\n"
                              "blocks: {kind: multiplier, multiplier_bits: 4}\n";
-static char blocks_path[700];
+static char blocks_path[700], unsteady_path[700];
 enum { N_BLOCKS = 4 };  /* its places in the turn: not every network has a layer with weights */
 static int with_blocks; /* networks that have such weights */
 
@@ -118,6 +118,68 @@ static void random_networks_keep_to_the_bound(void **state)
     assert_true(bounded > 20 && differing > 5);
 }
 
+/* Targets on which codes do not follow sums: something wraps behind them, or a coarse multiplier
+ * stands for another scale. */
+static const char *const unsteady[] = {
+    "rescale: {store: wrap}",
+    "rescale: {sum_bits: 9}",
+    "accumulator: {bits: 13}",
+    "rescale: {multiplier_bits: 2, multiplier_round: away}",
+    "rescale: {reduced_bits: 2}",
+    "rescale: {product_bits: 40}",
+    "rescale: {result_bits: 8, result_overflow: wrap}",
+    "rescale: {pre_shift: fixed, pre_shift_bits: 12, round: [half-up]}",
+    "rescale: {shift_max: 31, beyond_shift_max: denormal, denormal_round: away, round: [half-up], "
+    "left_shift: product}",
+    "rescale: {encoding: float32, round: [half-even], sum_bits: 9}",
+};
+
+/* A rescale there and back before a layer; the second scale of weights decides how far the sums
+ * go beyond the codes. */
+static void print_unsteady(assay_buf *b, test_rng *r, bool mean)
+{
+    static const char *const scale[] = {"0.03125", "0.25", "1", "4"};
+    const char *s = scale[test_between(r, 0, 3)];
+    assay_buf_printf(b,
+                     "graph u { input x: i8[1,16] q(0.25,0)\n"
+                     " a: i8[1,16] q(0.5,0) = rescale(x)\n b: i8[1,16] q(0.25,0) = rescale(a)\n");
+    if (mean) {
+        assay_buf_printf(
+            b, " y: i8[1] q(%s,0) = reduce_sum(b) {axes=[1],keepdims=false} output y }", s);
+        return;
+    }
+    assay_buf_printf(b, " const w: i8[2,16] q(%s,0) = [", s);
+    for (int i = 0; i < 32; i++)
+        assay_buf_printf(b, "%s%d", i ? "," : "", (int)test_between(r, -127, 127));
+    assay_buf_printf(b, "]\n y: i8[1,2] q(4,0) = fc(b, w) output y }");
+}
+
+static void wrapping_targets_keep_to_the_bound(void **state)
+{
+    test_rng r = test_seed("wrapping_targets_keep_to_the_bound", 20261124);
+    const assay_optimize_options options = {.allow = ASSAY_ALLOW_ANY};
+    int differing = 0;
+    (void)state;
+    for (size_t i = 0; i < 12 * sizeof unsteady / sizeof *unsteady; i++) {
+        const char *fields = unsteady[i / 12];
+        assay_buf text = {0}, scheme = {0};
+        assay_buf_printf(&scheme, "scheme: unsteady\n%s\n", fields);
+        test_write_file(unsteady_path, scheme.text, scheme.length);
+        print_unsteady(&text, &r, i % 3 == 2);
+        rewrite_outcome o = rewrite_with(unsteady_path, text.text, &options);
+        const int64_t worst = rewrite_worst_difference(&o, &r, 40);
+        if (worst > o.report.output_bound)
+            fail_msg("%s: outputs differ by %lld, stated are %lld\n%s\n%s", fields,
+                     (long long)worst, (long long)o.report.output_bound, o.log.text, text.text);
+        rewrite_certified(&o);
+        differing += worst > 0;
+        rewrite_finish(&o);
+        assay_buf_free(&text);
+        assay_buf_free(&scheme);
+    }
+    assert_true(differing > 20);
+}
+
 /* What was taken apart into sums is put together again, and gives the bits of the first. */
 static int put_together(const rewrite_outcome *o, const char *scheme, test_rng *r)
 {
@@ -173,11 +235,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_networks_keep_their_bits),
         cmocka_unit_test(random_networks_keep_to_the_bound),
+        cmocka_unit_test(wrapping_targets_keep_to_the_bound),
         cmocka_unit_test(random_networks_take_preferred_forms),
     };
     char dir[600];
     test_temp_dir(dir, sizeof dir);
     snprintf(blocks_path, sizeof blocks_path, "%s/blocks.yaml", dir);
+    snprintf(unsteady_path, sizeof unsteady_path, "%s/unsteady.yaml", dir);
     test_write_file(blocks_path, blocks, strlen(blocks));
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     test_remove_tree(dir);
