@@ -88,10 +88,11 @@ assay_status prove_compare_forms(const assay_scheme *s, const assay_type *weight
     return compare_forms(before, after, false, &w, proof, err);
 }
 
+/* again: where it is not exact, another attempt follows. */
 static assay_status attempt(const assay_match *m, const assay_rule *rule, const assay_scheme *s,
                             const assay_unit *before, const assay_sums *sums,
-                            const assay_rule_image *image, weighted *w, assay_proof *proof,
-                            assay_error *err)
+                            const assay_rule_image *image, bool again, weighted *w,
+                            assay_proof *proof, assay_error *err)
 {
     assay_unit *after = NULL;
     assay_verdict *v = &proof->verdict;
@@ -106,7 +107,7 @@ static assay_status attempt(const assay_match *m, const assay_rule *rule, const 
         v->kind = ASSAY_UNPROVED;
         snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
     } else if (!status) {
-        status = compare_forms(before, after, rule->bounds && !image, w, proof, err);
+        status = compare_forms(before, after, again, w, proof, err);
     }
     if (after)
         s->vt->release(after);
@@ -141,14 +142,18 @@ assay_status prove_accumulators(const assay_graph *g, const assay_match *m, cons
     w.table = table;
     if (!status)
         status = prove_product_reach(g, node, ASSAY_NO_VALUE, s, before, &sums, err);
+    bool again = false;
+    assay_rule_image image = {0};
     if (!status) {
+        image = image_of(s, before, &w, n);
+        again =
+            rule->bounds && image.lo <= image.hi; /* codes that wrap may end below their start */
         proof->reach = sums.reach;
-        status = attempt(m, rule, s, before, &sums, NULL, &w, proof, err);
+        status = attempt(m, rule, s, before, &sums, NULL, again, &w, proof, err);
     }
-    if (!status && rule->bounds && !(proof->possible && proof->verdict.kind == ASSAY_EXACT)) {
-        proof->image = image_of(s, before, &w, n);
-        if (proof->image.lo <= proof->image.hi)
-            status = attempt(m, rule, s, before, &sums, &proof->image, &w, proof, err);
+    if (!status && again && !(proof->possible && proof->verdict.kind == ASSAY_EXACT)) {
+        proof->image = image;
+        status = attempt(m, rule, s, before, &sums, &proof->image, false, &w, proof, err);
     }
     if (before)
         s->vt->release(before);

@@ -180,6 +180,26 @@ static void wrapping_targets_keep_to_the_bound(void **state)
     assert_true(differing > 20);
 }
 
+/* What is claimed of a layer is of all its channels, also where the function behind it ends below
+ * its start, so that no bounds are tried. */
+static void all_channels_are_claimed(void **state)
+{
+    static const char scheme[] = "scheme: wraps\ntypes: {activation_signed: no}\n"
+                                 "rescale: {round: [ceil], store: wrap}\n";
+    (void)state;
+    test_write_file(unsteady_path, scheme, strlen(scheme));
+    rewrite_outcome o = rewrite_with(
+        unsteady_path,
+        "graph u { input x: u8[1,2] q(0.27,0)\n"
+        " const w: i8[2,2] q(axis=0,[0.27,0.5],[0,0]) = [57,115,85,-107]\n"
+        " a: u8[1,2] q(0.27,160) = fc(x, w)\n y: u8[1,2] q(0.3,255) = rescale(a)\n output y }",
+        &(assay_optimize_options){.allow = ASSAY_ALLOW_ANY});
+    assert_int_equal(o.report.bounded, 1);
+    assert_int_equal(o.report.output_bound, 255);
+    rewrite_certified(&o);
+    rewrite_finish(&o);
+}
+
 /* What was taken apart into sums is put together again, and gives the bits of the first. */
 static int put_together(const rewrite_outcome *o, const char *scheme, test_rng *r)
 {
@@ -236,6 +256,7 @@ int main(void)
         cmocka_unit_test(random_networks_keep_their_bits),
         cmocka_unit_test(random_networks_keep_to_the_bound),
         cmocka_unit_test(wrapping_targets_keep_to_the_bound),
+        cmocka_unit_test(all_channels_are_claimed),
         cmocka_unit_test(random_networks_take_preferred_forms),
     };
     char dir[600];
