@@ -18,7 +18,9 @@
         "profile", 'p', "FILE", "quantize a float model with this profile first"                   \
     }
 #define CLI_ENGINE_OPTIONS                                                                         \
-    {"engine", 0, "NAME", "ref (default); fast, the same bits sooner; both, which compares them"}, \
+    {"engine", 0, "NAME",                                                                          \
+     "ref (default); fast, the same bits sooner; both, which compares them where fast takes the "  \
+     "node"},                                                                                      \
     {                                                                                              \
         "node-threads", 0, "N", "threads within a node, for the fast engine (default: 1)"          \
     }

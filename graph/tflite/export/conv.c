@@ -229,11 +229,16 @@ static void conv(tfl_export *x, const assay_node *n)
     y = tfl_begin(x, n, true, &fused);
     tfl_add_operator(x, depthwise ? BUILTIN_DEPTHWISE_CONV_2D : BUILTIN_CONV_2D, in, 3, &y, 1);
     strides(x, padding < 0 ? PADDING_VALID : padding, &a->stride);
-    if (depthwise)
+    if (depthwise) {
         tfl_option(x, DEPTHWISE_MULTIPLIER, 4, (int32_t)(w->dim[0] / a->group));
-    tfl_option(x, depthwise ? DEPTHWISE_ACTIVATION : CONV_ACTIVATION, 1, fused);
-    tfl_option(x, depthwise ? DEPTHWISE_DILATION_W : CONV_DILATION_W, 4, (int32_t)a->dilation.v[1]);
-    tfl_option(x, depthwise ? DEPTHWISE_DILATION_H : CONV_DILATION_H, 4, (int32_t)a->dilation.v[0]);
+        tfl_option(x, DEPTHWISE_ACTIVATION, 1, fused);
+        tfl_option(x, DEPTHWISE_DILATION_W, 4, (int32_t)a->dilation.v[1]);
+        tfl_option(x, DEPTHWISE_DILATION_H, 4, (int32_t)a->dilation.v[0]);
+    } else {
+        tfl_option(x, CONV_ACTIVATION, 1, fused);
+        tfl_option(x, CONV_DILATION_W, 4, (int32_t)a->dilation.v[1]);
+        tfl_option(x, CONV_DILATION_H, 4, (int32_t)a->dilation.v[0]);
+    }
     tfl_finish(x, n, y);
 }
 

@@ -208,8 +208,13 @@ static void resize(tfl_export *x, const assay_node *n)
     }
     moved(x, n, linear ? BUILTIN_RESIZE_BILINEAR : BUILTIN_RESIZE_NEAREST_NEIGHBOR,
           tfl_numbers(x, n, "size", &to->dim[1], 2), -1);
-    tfl_option(x, linear ? BILINEAR_ALIGN : NEAREST_ALIGN, 1, corners);
-    tfl_option(x, linear ? BILINEAR_HALF_PIXEL : NEAREST_HALF_PIXEL, 1, half);
+    if (linear) {
+        tfl_option(x, BILINEAR_ALIGN, 1, corners);
+        tfl_option(x, BILINEAR_HALF_PIXEL, 1, half);
+    } else {
+        tfl_option(x, NEAREST_ALIGN, 1, corners);
+        tfl_option(x, NEAREST_HALF_PIXEL, 1, half);
+    }
 }
 
 bool tfl_export_move(tfl_export *x, const assay_node *n)

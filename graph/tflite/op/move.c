@@ -274,8 +274,10 @@ assay_status tfl_op_unpack(const tfl_op *o)
 assay_status tfl_op_resize(const tfl_op *o)
 {
     bool linear = o->builtin == CODE_RESIZE_BILINEAR;
-    bool align = tfl_flat_bool(o->options, linear ? BILINEAR_ALIGN : NEAREST_ALIGN);
-    bool half = tfl_flat_bool(o->options, linear ? BILINEAR_HALF_PIXEL : NEAREST_HALF_PIXEL);
+    const flat_table t = o->options;
+    bool align = linear ? tfl_flat_bool(t, BILINEAR_ALIGN) : tfl_flat_bool(t, NEAREST_ALIGN);
+    bool half =
+        linear ? tfl_flat_bool(t, BILINEAR_HALF_PIXEL) : tfl_flat_bool(t, NEAREST_HALF_PIXEL);
     assay_attrs a;
     assay_status s = tfl_expect(o, 1);
 
