@@ -1,4 +1,4 @@
-/* What would tell two full explanations of a node apart: the smallest accumulator of which they
+/* Inputs that tell two full explanations of a node apart: the smallest accumulator of which they
  * give different codes, or that there is none; of ops without weights see grid.h. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -97,8 +97,8 @@ static bool open_pair(apart *k, const blame_finding *a, const blame_finding *b)
         k->c[i].plain = true;
     }
     return k->c[0].scheme && k->c[0].scheme->record && same_sums(&k->c[0], &k->c[1]) &&
-           find_bound(k) && blame_case_build(&k->c[0], &k->b[0], NULL) == ASSAY_OK &&
-           blame_case_build(&k->c[1], &k->b[1], NULL) == ASSAY_OK;
+           find_bound(k) && !blame_case_build(&k->c[0], &k->b[0], NULL) &&
+           !blame_case_build(&k->c[1], &k->b[1], NULL);
 }
 
 /* The first channel whose codes of an accumulator differ; -1: none. */

@@ -33,9 +33,8 @@ static bool try_pairs(blaming *b, int row, blame_search *s, const blame_finding 
     bool done = false;
     for (int i = 0; i < n && i < PAIRED && found && !done; i++) {
         blame_search with;
-        if (!partial[i].family->edit ||
-            blame_search_open(&with, s->d, s->schemes, s->node, s->end, s->after, s->n_after,
-                              s->rel, NULL) != ASSAY_OK)
+        if (!partial[i].family->edit || blame_search_open(&with, s->d, s->schemes, s->node, s->end,
+                                                          s->after, s->n_after, s->rel, NULL))
             continue;
         if (blame_search_assume(&with, &partial[i])) {
             const int64_t left = with.differing;
@@ -80,8 +79,7 @@ static bool holds_behind(const blame_search *s, const blame_finding *first,
     blame_search with;
     blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
     bool good = found && screen->family &&
-                blame_search_open(&with, s->d, s->schemes, s->node, s->end, NULL, 0, s->rel,
-                                  NULL) == ASSAY_OK;
+                !blame_search_open(&with, s->d, s->schemes, s->node, s->end, NULL, 0, s->rel, NULL);
     if (good) {
         blame_screen_through(&with, screen);
         good = with.differing > 0 &&
@@ -131,8 +129,7 @@ static bool try_screens(blaming *b, int row, const blame_search *s, int64_t most
     const int n = found ? blame_screens(s, screen, SCREENS) : 0;
     for (int i = 0; i < n && !done; i++) {
         blame_search with;
-        if (blame_search_open(&with, s->d, s->schemes, s->node, s->end, NULL, 0, s->rel, NULL) ==
-            ASSAY_OK) {
+        if (!blame_search_open(&with, s->d, s->schemes, s->node, s->end, NULL, 0, s->rel, NULL)) {
             blame_screen_through(&with, &screen[i]);
             k = with.differing > 0 ? blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS)
                                    : 0;
@@ -154,9 +151,9 @@ static assay_status blame_node(blaming *b, int row, assay_error *err)
     assay_status status =
         blame_search_open(&s, &b->report->device, &b->report->schemes, row,
                           b->report->row[row].value, NULL, 0, b->options->rel, err);
-    if (status == ASSAY_OK && !found)
+    if (!status && !found)
         status = assay_out_of_memory(err);
-    if (status == ASSAY_OK) {
+    if (!status) {
         const int n = blame_search_run(&s, BLAME_THOROUGH, found, BLAME_FINDINGS);
         const bool full = n > 0 && found[0].full;
         const int64_t changed = full ? found[0].story.changed : s.differing;
@@ -213,7 +210,7 @@ static assay_status find_causes(blaming *b, assay_error *err)
     blame_report *r = b->report;
     bool all = false;
     assay_status status = b->options->only ? ASSAY_OK : blame_whole(r, &all, err);
-    for (int i = 0; i < r->device.graph->n_nodes && status == ASSAY_OK && !all; i++) {
+    for (int i = 0; i < r->device.graph->n_nodes && !status && !all; i++) {
         const blame_row *row = &r->row[i];
         if (!is_asked(b, i))
             continue;
@@ -241,23 +238,23 @@ assay_status blame_run(const char *golden, const char *device, const blame_optio
     r->golden = golden;
     r->path = device;
     assay_status status = blame_schemes_open(o->schemes, o->n_schemes, &r->schemes, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = blame_device_open(golden, device, o->hex_bits, o->threads, &r->device, err);
-    if (status == ASSAY_OK) {
+    if (!status) {
         const int nodes = r->device.graph->n_nodes;
         b.of = nodes * (r->device.n_samples + 1);
         r->row = calloc((size_t)nodes + 1, sizeof *r->row);
         status = r->row ? ASSAY_OK : assay_out_of_memory(err);
     }
-    if (status == ASSAY_OK && device)
+    if (!status && device)
         status = blame_device_replay(&r->device, step, &b, err);
-    else if (status == ASSAY_OK)
+    else if (!status)
         blame_device_trust(&r->device);
-    if (status == ASSAY_OK)
+    if (!status)
         status = blame_judge(r, o->rel, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = find_causes(&b, err);
-    if (status != ASSAY_OK) {
+    if (status) {
         blame_free(r);
         return status;
     }

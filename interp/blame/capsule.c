@@ -1,3 +1,4 @@
+/* Capsules: the smallest cut of a faulty node that shows its fault; see capsule.h. */
 #include "interp/blame/capsule_parts.h"
 
 #include <dirent.h>
@@ -53,7 +54,7 @@ static assay_status judge(const blame_capsule_parts *c, bool *shows, assay_error
     blame_capsule_join(c, "device", device);
     assay_status status = blame_run(golden, device, &o, &r, err);
     *shows = false;
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     if (r->n_faults > 0) {
         const blame_fault *f = &r->fault[0];
@@ -89,9 +90,9 @@ static assay_status try_cut(const blame_capsule_parts *c, const blame_cut *cut, 
     c->out->samples = n;
     c->out->tries++;
     assay_status status = blame_capsule_golden(c, cut, sample, n, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = blame_capsule_device(c, cut, sample, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = judge(c, shows, err);
     free(sample);
     return status;
@@ -116,7 +117,7 @@ static assay_status trim_axis(const blame_capsule_parts *c, int axis, blame_cut 
             break;
         const int64_t half = (best->end[axis] - best->first[axis] + 1) / 2;
         shows = false;
-        for (int side = 0; side < 2 && !shows && status == ASSAY_OK; side++) {
+        for (int side = 0; side < 2 && !shows && !status; side++) {
             blame_cut cut = *best;
             if (side == 0)
                 cut.end[axis] -= half;
@@ -135,10 +136,10 @@ static assay_status trim(const blame_capsule_parts *c, unsigned axes, blame_cut 
 {
     assay_status status = ASSAY_OK;
     bool last = true; /* what was tried last is the best */
-    for (int k = 0; k < blame_capsule_type(c)->rank && status == ASSAY_OK; k++)
+    for (int k = 0; k < blame_capsule_type(c)->rank && !status; k++)
         if (axes >> k & 1)
             status = trim_axis(c, k, best, &last, err);
-    return status == ASSAY_OK && !last ? try_cut(c, best, &last, err) : status;
+    return !status && !last ? try_cut(c, best, &last, err) : status;
 }
 
 static int channel_axis_of(const blame_capsule_parts *c)
@@ -158,20 +159,20 @@ static assay_status shrink(const blame_capsule_parts *c, assay_error *err)
     blame_cut cut, last = {.end = {-1}};
     bool shows = false;
     assay_status status = arena ? ASSAY_OK : assay_out_of_memory(err);
-    if (status == ASSAY_OK)
+    if (!status)
         blame_case_fill(&whole, c->r->device.graph, blame_capsule_node(c), c->r->device.scheme,
                         (const void *[BLAME_IN]){NULL}, arena);
-    const unsigned axes = status == ASSAY_OK ? blame_case_axes(&whole) : 0;
+    const unsigned axes = !status ? blame_case_axes(&whole) : 0;
     /* What is wrong with the order of elements shows in many of them. */
     const bool is_order = c->class && strcmp(c->class, "output.layout") == 0;
-    for (int i = is_order ? N_SIZES - 3 : 0; i < N_SIZES && status == ASSAY_OK && !shows; i++) {
+    for (int i = is_order ? N_SIZES - 3 : 0; i < N_SIZES && !status && !shows; i++) {
         cut = cut_around(c, axes, channel_axis_of(c), sizes[i].reach, sizes[i].channels);
         const size_t used = (size_t)t->rank * sizeof cut.first[0];
         if (memcmp(cut.first, last.first, used) != 0 || memcmp(cut.end, last.end, used) != 0)
             status = try_cut(c, &cut, &shows, err);
         last = cut;
     }
-    if (status == ASSAY_OK && shows)
+    if (!status && shows)
         status = trim(c, axes, &cut, err);
     assay_arena_free(arena);
     return status;
@@ -247,14 +248,14 @@ static assay_status write_all(blame_capsule_parts *c, const char *dir, assay_err
     if (lstat(dir, &st) == 0)
         return assay_fail(err, ASSAY_ERR_IO, "%s: exists already", dir);
     assay_status status = file_partial_folder(dir, is_partial, &partial, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     snprintf(c->dir, sizeof c->dir, "%s", partial.path);
     status = shrink(c, err);
     blame_capsule_join(c, "README.md", path);
-    if (status == ASSAY_OK)
+    if (!status)
         status = file_print(path, print_readme, c, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = file_partial_folder_place(&partial, dir, NULL, err);
     if (partial.path[0])
         file_remove_tree(partial.path);
@@ -277,5 +278,5 @@ assay_status blame_capsule_write(const blame_report *r, int row, const char *dir
             c.class = r->fault[i].class;
     c.all_samples = c.class && strcmp(c.class, "stale.sample") == 0;
     const assay_status status = choose(&c, err);
-    return status == ASSAY_OK ? write_all(&c, dir, err) : status;
+    return status ? status : write_all(&c, dir, err);
 }

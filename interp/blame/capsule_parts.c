@@ -1,5 +1,5 @@
-/* What is in a capsule's folder: the node with the device's inputs as a bundle, and the device's
- * side. */
+/* The contents of a capsule's folder: the node with the device's inputs as a bundle, and the
+ * device's side. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static assay_status put_output(const blame_capsule_parts *c, const blame_cut *cu
     const void *mask = arena && at->mask ? part_of(c, cut, at->mask, bytes, arena) : NULL;
     assay_status status = data && (mask || !at->mask) ? put_tensor(c, t, data, "", several, err)
                                                       : assay_out_of_memory(err);
-    if (status == ASSAY_OK && mask)
+    if (!status && mask)
         status = put_tensor(c, t, mask, ".mask", several, err);
     assay_arena_free(arena);
     return status;
@@ -105,9 +105,9 @@ assay_status blame_capsule_device(const blame_capsule_parts *c, const blame_cut 
         return assay_fail(err, ASSAY_ERR_IO, "%.3000s: %s", path, strerror(errno));
     blame_capsule_join(c, "golden", path);
     assay_status status = golden_bundle_open(path, &b, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
-    for (int i = 0; i < b->n_tensors && status == ASSAY_OK; i++) {
+    for (int i = 0; i < b->n_tensors && !status; i++) {
         const assay_bundle_tensor *t = &b->tensor[i];
         const bool several = b->tensor[b->n_tensors - 1].sample > 0;
         void *data = NULL;
@@ -116,7 +116,7 @@ assay_status blame_capsule_device(const blame_capsule_parts *c, const blame_cut 
             continue;
         }
         status = golden_bundle_read(b, i, &data, err);
-        if (status == ASSAY_OK)
+        if (!status)
             status = put_tensor(c, t, data, "", several, err);
         free(data);
     }
@@ -131,7 +131,7 @@ static assay_status run_sample(const blame_case *k, const blame_built *b, assay_
 {
     assay_run *run;
     assay_status status = assay_run_new(b->program, &run, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     for (int i = 0, n = 0; i < k->n_in; i++)
         if (k->in[i].elem.kind != ASSAY_KIND_NONE && !k->constant[i])
@@ -155,7 +155,7 @@ static assay_status save(const blame_capsule_parts *c, const assay_graph *g, con
         return status;
     }
     const size_t used = strlen(c->out->missing);
-    if (status != ASSAY_OK) /* the form has no such op, or no such types */
+    if (status) /* the form has no such op, or no such types */
         snprintf(c->out->missing + used, sizeof c->out->missing - used, "%s%s", used ? ", " : "",
                  form);
     return ASSAY_OK;
@@ -165,9 +165,9 @@ static assay_status save_all(const blame_capsule_parts *c, const assay_graph *g,
 {
     c->out->missing[0] = 0;
     assay_status status = save(c, g, "node.assay", "text", err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = save(c, g, "node.onnx", "ONNX", err);
-    return status == ASSAY_OK ? save(c, g, "node.tflite", "TFLite", err) : status;
+    return status ? status : save(c, g, "node.tflite", "TFLite", err);
 }
 
 assay_status blame_capsule_golden(const blame_capsule_parts *c, const blame_cut *cut,
@@ -183,18 +183,18 @@ assay_status blame_capsule_golden(const blame_capsule_parts *c, const blame_cut 
         .dir = path, .samples = n, .model_file = c->r->device.graph->name};
     assay_status status =
         arena && case_of(c, sample[0], cut, arena, &k) ? ASSAY_OK : assay_out_of_memory(err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = blame_case_build(&k, &b, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = save_all(c, b.graph, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_bundle_begin(&o, b.program, &w, err);
-    for (int i = 0; i < n && status == ASSAY_OK; i++) {
+    for (int i = 0; i < n && !status; i++) {
         blame_case next;
         status = case_of(c, sample[i], cut, arena, &next) ? run_sample(&next, &b, w, i, err)
                                                           : assay_out_of_memory(err);
     }
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_bundle_commit(w, NULL, err);
     else
         golden_bundle_abort(w);

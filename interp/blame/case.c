@@ -1,3 +1,4 @@
+/* A case: one node with everything about it open to change; see case.h. */
 #include "interp/blame/case.h"
 
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static assay_status add_operands(const blame_case *c, blame_built *b, int *in, a
 {
     int inputs[BLAME_IN], n = 0;
     assay_status status = ASSAY_OK;
-    for (int i = 0; i < c->n_in && status == ASSAY_OK; i++) {
+    for (int i = 0; i < c->n_in && !status; i++) {
         char made[16];
         in[i] = ASSAY_NO_VALUE;
         if (c->in[i].elem.kind == ASSAY_KIND_NONE)
@@ -70,25 +71,25 @@ static assay_status add_operands(const blame_case *c, blame_built *b, int *in, a
         status = c->constant[i] ? assay_graph_borrow_constant(b->graph, name, &c->in[i], c->data[i],
                                                               &in[i], err)
                                 : assay_graph_add_value(b->graph, name, &c->in[i], &in[i], err);
-        if (status == ASSAY_OK && !c->constant[i])
+        if (!status && !c->constant[i])
             inputs[n++] = in[i];
     }
-    return status == ASSAY_OK ? assay_graph_set_inputs(b->graph, inputs, n, err) : status;
+    return status ? status : assay_graph_set_inputs(b->graph, inputs, n, err);
 }
 
 static assay_status build_graph(const blame_case *c, blame_built *b, assay_error *err)
 {
     int in[BLAME_IN], out, node;
     assay_status status = assay_graph_new("case", &b->graph, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = add_operands(c, b, in, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status =
             assay_graph_add_value(b->graph, c->out_name ? c->out_name : "out", &c->out, &out, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = assay_graph_add_node(b->graph, c->op, c->name, in, c->n_in, &out, 1, &c->attr,
                                       &node, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     assay_node *n = &b->graph->node[node];
     n->act_lo = c->act_lo;
@@ -134,14 +135,14 @@ assay_status blame_case_build(const blame_case *c, blame_built *b, assay_error *
                                      .threads = 1};
     *b = (blame_built){0};
     assay_status status = build_graph(c, b, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = build_scheme(c, b, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = run_program_make_with(b->graph, b->scheme ? b->scheme : c->scheme, &o, &b->program,
                                        err);
-    if (status == ASSAY_OK && c->has_lone)
+    if (!status && c->has_lone)
         status = set_lone(c, b->program, err);
-    if (status != ASSAY_OK)
+    if (status)
         blame_case_drop(b);
     return status;
 }
@@ -151,7 +152,7 @@ assay_status blame_case_run(const blame_case *c, void *out, int64_t *sums, assay
     blame_built b;
     void *const outs[1] = {out};
     assay_status status = blame_case_build(c, &b, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     status = assay_replay_node(b.program, 0, c->data, outs, sums, err);
     blame_case_drop(&b);
@@ -164,7 +165,7 @@ assay_status blame_case_requantize(const blame_case *c, const int64_t *sums, voi
 {
     blame_built b;
     assay_status status = blame_case_build(c, &b, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     const bool first =
         (assay_op_get(c->op)->traits & ASSAY_T_LAYOUT) && c->attr.conv.layout == ASSAY_LAYOUT_NCHW;
@@ -179,7 +180,7 @@ assay_status blame_case_requantize(const blame_case *c, const int64_t *sums, voi
     const assay_view view = {out, &c->out};
     if (!row || !codes)
         status = assay_out_of_memory(err);
-    for (int64_t at = 0; at < total && status == ASSAY_OK; at += channels * inner)
+    for (int64_t at = 0; at < total && !status; at += channels * inner)
         for (int64_t p = 0; p < inner; p++) {
             for (int64_t k = 0; k < channels; k++)
                 row[k] = sums[at + p + k * inner];

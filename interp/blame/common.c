@@ -1,4 +1,4 @@
-/* What the elements that no hypothesis explains have in common. */
+/* Common traits of the elements that no hypothesis explains. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -20,7 +20,7 @@ typedef struct reading {
     assay_bundle *other; /* the device is a bundle, */
     assay_dumps dumps;   /* or a folder */
     const char *path;
-    int straight, turned[2]; /* dumps whose shape says which layout they are in */
+    int straight, transposed[2]; /* dumps whose shape says which layout they are in */
 } reading;
 
 /* ---- elements ---- */
@@ -79,8 +79,8 @@ static assay_status adopt(reading *r, const assay_bundle_tensor *t, const assay_
         to->device = data;
         r->straight += found->rank >= 3 && layout < 0;
     } else if (layout >= 0) {
-        to->device = blame_layout_turn(&t->type, found, perm, data);
-        r->turned[layout]++;
+        to->device = blame_layout_transpose(&t->type, found, perm, data);
+        r->transposed[layout]++;
         free(data);
     } else {
         free(data);
@@ -111,11 +111,11 @@ static assay_status read_mask(const reading *r, const assay_bundle_tensor *t, in
         return ASSAY_OK;
     mask.type.elem = assay_bool();
     assay_status status = golden_dumps_read(&r->dumps, at, &mask.type, &found, &data, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     if (assay_elem_size(found.elem) == 1 && !blame_layout_same(&mask.type, &found) &&
         blame_layout_find(&mask.type, &found, perm) >= 0) {
-        to->mask = blame_layout_turn(&mask.type, &found, perm, data);
+        to->mask = blame_layout_transpose(&mask.type, &found, perm, data);
         free(data);
         return to->mask ? ASSAY_OK : assay_out_of_memory(err);
     }
@@ -144,23 +144,23 @@ static assay_status read_device(reading *r, int i, blame_tensor *to, assay_error
             return blame_sums_of_bundle(r->d->bundle, i, r->other, at, to, err);
         found = r->other->tensor[at].type;
         status = golden_bundle_read(r->other, at, &data, err);
-        if (status == ASSAY_OK)
+        if (!status)
             status = adopt(r, t, &found, data, to, err);
-        return status == ASSAY_OK ? check_elements(r, t, to, err) : status;
+        return status ? status : check_elements(r, t, to, err);
     }
     status = golden_dumps_match(&r->dumps, r->d->bundle, i, &at, err);
-    if (status == ASSAY_OK && at < 0) {
+    if (!status && at < 0) {
         status = blame_sums_of_dumps(r->d->bundle, i, &r->dumps, &at, to, err);
-        return status == ASSAY_OK && at >= 0 ? read_mask(r, t, at, to, err) : status;
+        return !status && at >= 0 ? read_mask(r, t, at, to, err) : status;
     }
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     status = golden_dumps_read(&r->dumps, at, &t->type, &found, &data, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = adopt(r, t, &found, data, to, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = read_mask(r, t, at, to, err);
-    return status == ASSAY_OK ? check_elements(r, t, to, err) : status;
+    return status ? status : check_elements(r, t, to, err);
 }
 
 static assay_status read_tensors(reading *r, assay_error *err)
@@ -169,7 +169,7 @@ static assay_status read_tensors(reading *r, assay_error *err)
     const assay_bundle *b = d->bundle;
     assay_status status = ASSAY_OK;
     int sample = -1;
-    for (int i = 0; i < b->n_tensors && status == ASSAY_OK; i++) {
+    for (int i = 0; i < b->n_tensors && !status; i++) {
         const assay_bundle_tensor *t = &b->tensor[i];
         int v = 0;
         if (i == 0 || t->sample != b->tensor[i - 1].sample)
@@ -186,29 +186,29 @@ static assay_status read_tensors(reading *r, assay_error *err)
             return assay_fail(err, ASSAY_ERR_INPUT, "%s: tensor '%.200s' is there twice", b->dir,
                               t->name);
         status = golden_bundle_read(b, i, &to->golden, err);
-        if (status == ASSAY_OK)
+        if (!status)
             status = read_device(r, i, to, err);
-        d->dumped += status == ASSAY_OK && (to->device || to->sums);
+        d->dumped += !status && (to->device || to->sums);
     }
     return status;
 }
 
-static bool turn_in_place(void **data, const assay_type *t, const int *perm)
+static bool transpose_in_place(void **data, const assay_type *t, const int *perm)
 {
-    void *turned = blame_layout_turn(t, t, perm, *data);
-    if (!turned)
+    void *transposed = blame_layout_transpose(t, t, perm, *data);
+    if (!transposed)
         return false;
     free(*data);
-    *data = turned;
+    *data = transposed;
     return true;
 }
 
 /* Dumps of a shape that either layout has are in that of the others, where those agree. */
-static assay_status turn_ambiguous(const reading *r, assay_error *err)
+static assay_status transpose_ambiguous(const reading *r, assay_error *err)
 {
     blame_device *d = r->d;
     int perm[ASSAY_MAX_RANK];
-    if (r->straight > 0 || (r->turned[0] > 0) == (r->turned[1] > 0))
+    if (r->straight > 0 || (r->transposed[0] > 0) == (r->transposed[1] > 0))
         return ASSAY_OK;
     for (int k = 0; k < d->n_samples; k++)
         for (int v = 0; v < d->graph->n_values; v++) {
@@ -216,11 +216,11 @@ static assay_status turn_ambiguous(const reading *r, assay_error *err)
             assay_type flags = *type;
             blame_tensor *t = blame_at(d, k, v);
             void *mask = t->mask;
-            if (!t->device || !blame_layout_is(type, type, r->turned[1] > 0, perm))
+            if (!t->device || !blame_layout_is(type, type, r->transposed[1] > 0, perm))
                 continue;
             flags.elem = assay_bool();
-            if (!turn_in_place(&t->device, type, perm) ||
-                (mask && !turn_in_place(&mask, &flags, perm)))
+            if (!transpose_in_place(&t->device, type, perm) ||
+                (mask && !transpose_in_place(&mask, &flags, perm)))
                 return assay_out_of_memory(err);
             t->mask = mask;
         }
@@ -249,11 +249,11 @@ static assay_status open_golden(blame_device *d, const char *golden, int threads
     const assay_program_options o = {.engine = ASSAY_ENGINE_FAST, .threads = threads};
     bool is_preset;
     assay_status status = golden_bundle_open(golden, &d->bundle, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_bundle_network(d->bundle, &d->graph, &d->scheme, &is_preset, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = run_program_make_with(d->graph, d->scheme, &o, &d->program, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     const assay_bundle *b = d->bundle;
     for (int i = 0; i < b->n_tensors; i++)
@@ -282,27 +282,27 @@ assay_status blame_device_open(const char *golden, const char *device, unsigned 
     reading r = {.d = out, .path = device};
     *out = (blame_device){0};
     assay_status status = open_golden(out, golden, threads, err);
-    if (status == ASSAY_OK && device)
+    if (!status && device)
         status = open_device(&r, hex_bits, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = read_tensors(&r, err);
-    if (status == ASSAY_OK)
-        status = turn_ambiguous(&r, err);
-    if (status == ASSAY_OK && device && out->dumped == 0)
+    if (!status)
+        status = transpose_ambiguous(&r, err);
+    if (!status && device && out->dumped == 0)
         status =
             assay_fail(err, ASSAY_ERR_INPUT,
                        "nothing to blame: %s has no dump of any tensor of %s%s", device, golden,
                        has_sums(&r) ? "; to accumulators the bundle has none to compare (golden "
                                       "--accumulators)"
                                     : "");
-    if (status == ASSAY_OK && device) {
+    if (!status && device) {
         out->extra = r.other ? golden_extra_tensors(r.other, out->bundle)
                              : golden_extra_dumps(&r.dumps, out->bundle, true);
         status = out->extra ? ASSAY_OK : assay_out_of_memory(err);
     }
     golden_bundle_free(r.other);
     golden_dumps_close(&r.dumps);
-    if (status != ASSAY_OK)
+    if (status)
         blame_device_close(out);
     return status;
 }

@@ -25,7 +25,7 @@ static bool scaled_codes(blame_search *s, const double *factor, int32_t *codes)
         good = blame_search_case(s, k, &c) && (scale = blame_weight_scales(&c, &n));
         for (int64_t j = 0; j < n && good; j++)
             scale[j] = (float)((double)scale[j] * factor[j]);
-        good = good && blame_case_requantize(&c, sums + k * s->count, out, NULL) == ASSAY_OK;
+        good = good && !blame_case_requantize(&c, sums + k * s->count, out, NULL);
         if (good)
             blame_load(s->type, out, codes + k * s->count);
     }
@@ -259,7 +259,7 @@ static bool factored_codes(blame_search *s, int part, double factor, int32_t *co
         blame_case c;
         assay_arena_free(s->arena);
         good = (s->arena = assay_arena_new()) && blame_search_case(s, k, &c) &&
-               scale_part(&c, part, factor) && blame_case_run(&c, out, NULL, NULL) == ASSAY_OK;
+               scale_part(&c, part, factor) && !blame_case_run(&c, out, NULL, NULL);
         if (good)
             blame_load(s->type, out, codes + k * s->count);
     }

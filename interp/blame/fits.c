@@ -41,8 +41,7 @@ static bool requantize(blame_search *s, const int64_t *delta, int32_t *codes)
         blame_case c;
         for (int64_t e = 0; e < s->count; e++)
             moved[e] = sums[k * s->count + e] + delta[e / a.inner % a.n];
-        good =
-            blame_search_case(s, k, &c) && blame_case_requantize(&c, moved, out, NULL) == ASSAY_OK;
+        good = blame_search_case(s, k, &c) && !blame_case_requantize(&c, moved, out, NULL);
         if (good)
             blame_load(s->type, out, codes + k * s->count);
     }

@@ -1,4 +1,4 @@
-/* What families that solve for numbers share: which way each channel's number must go. */
+/* The shared part of families that solve for numbers: which way each channel's number must go. */
 #ifndef ASSAY_INTERP_BLAME_FITS_H
 #define ASSAY_INTERP_BLAME_FITS_H
 

@@ -1,3 +1,4 @@
+/* Nodes in floats; see floats.h. */
 #include "interp/blame/floats.h"
 
 #include <math.h>

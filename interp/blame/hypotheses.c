@@ -275,12 +275,12 @@ assay_status blame_schemes_open(const char *const *given, int n, blame_schemes *
     out->scheme = calloc((size_t)(n + presets) + 1, sizeof(assay_scheme *));
     if (!out->scheme)
         return assay_out_of_memory(err);
-    for (int i = 0; i < n + presets && status == ASSAY_OK; i++) {
+    for (int i = 0; i < n + presets && !status; i++) {
         const char *name = i < n ? given[i] : assay_scheme_presets()[i - n];
         status = assay_scheme_open(name, &out->scheme[out->n], err);
-        out->n += status == ASSAY_OK;
+        out->n += !status;
     }
-    if (status != ASSAY_OK)
+    if (status)
         blame_schemes_close(out);
     return status;
 }

@@ -50,8 +50,8 @@ bool blame_layout_same(const assay_type *a, const assay_type *b)
     return true;
 }
 
-void *blame_layout_turn(const assay_type *golden, const assay_type *found, const int *perm,
-                        const char *from)
+void *blame_layout_transpose(const assay_type *golden, const assay_type *found, const int *perm,
+                             const char *from)
 {
     const size_t width = assay_elem_size(golden->elem);
     const int64_t n = assay_shape_count(golden);

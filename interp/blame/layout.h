@@ -13,6 +13,6 @@ int blame_layout_find(const assay_type *golden, const assay_type *found, int *pe
 bool blame_layout_same(const assay_type *a, const assay_type *b);
 /* The dump's elements in the golden's order, of golden's element type; malloc'd, NULL: out of
  * memory. */
-void *blame_layout_turn(const assay_type *golden, const assay_type *found, const int *perm,
-                        const char *from);
+void *blame_layout_transpose(const assay_type *golden, const assay_type *found, const int *perm,
+                             const char *from);
 #endif

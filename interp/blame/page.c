@@ -1,3 +1,4 @@
+/* The report as a page of HTML; see page.h. */
 #include "interp/blame/page.h"
 
 #include <inttypes.h>
@@ -144,7 +145,7 @@ static void put_fault(const blame_report *r, int i, FILE *f)
     put(f, "", r->device.graph->value[row->value].name, ": ");
     put(f, "", fault->class, "</h2>\n");
     put_words(r, fault, f);
-    const bool good = blame_work(r, fault->row, -1, -1, &w, NULL) == ASSAY_OK;
+    const bool good = !blame_work(r, fault->row, -1, -1, &w, NULL);
     if (row->elements > 0 && !row->on_sums) {
         blame_draw_tensor(r, fault->row, w.sample, f);
         blame_draw_histogram(r, fault->row, f);

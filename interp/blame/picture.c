@@ -1,3 +1,4 @@
+/* Pictures of a tensor; see picture.h. */
 #include "interp/blame/picture.h"
 
 #include <inttypes.h>

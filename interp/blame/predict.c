@@ -1,5 +1,5 @@
-/* What a hypothesis predicts: an edited node run, or codes changed; then the nodes behind it, where
- * the node's own output was not dumped. */
+/* Predictions of a hypothesis: an edited node run, or codes changed; then the nodes behind it,
+ * where the node's own output was not dumped. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,7 +132,7 @@ bool blame_search_outcome(blame_search *s, const blame_case *c, int32_t *codes)
     const int64_t n = assay_shape_count(&c->out);
     void *out = assay_arena_alloc(s->arena, assay_type_bytes(&c->out) + 64);
     int64_t *sums = on_sums ? assay_arena_array(s->arena, (size_t)n + 8, sizeof *sums) : NULL;
-    if (!out || (on_sums && !sums) || blame_case_run(c, out, sums, NULL) != ASSAY_OK)
+    if (!out || (on_sums && !sums) || blame_case_run(c, out, sums, NULL))
         return false;
     if (on_sums)
         blame_load_sums(sums, n, codes);
@@ -188,7 +188,7 @@ static bool run_behind(const blame_search *s, int sample, int node, int64_t *sum
             return false;
         b->value[n->out[j]] = out[j];
     }
-    return assay_replay_node(s->d->program, node, in, out, sums, NULL) == ASSAY_OK;
+    return !assay_replay_node(s->d->program, node, in, out, sums, NULL);
 }
 
 bool blame_finish(const blame_search *s, int k, const int32_t *codes, int32_t *end)

@@ -1,5 +1,6 @@
-/* Where the nodes behind a node only move codes, what was dumped of their end is what the node
- * gave: the search then compares that, as if the node's own output had been dumped in part. */
+/* Dumps pulled back to the node that gave them. Where the nodes behind it only move codes, what was
+ * dumped of their end is what the node gave: the search then compares that, as if the node's own
+ * output had been dumped in part. */
 #include <stdlib.h>
 #include <string.h>
 

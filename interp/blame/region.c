@@ -49,7 +49,7 @@ static assay_status narrow_region(blame_report *r, int row, enum blame_effort ef
 {
     blame_search s;
     assay_status status = ASSAY_OK;
-    for (int i = row; i >= 0 && status == ASSAY_OK; i--) {
+    for (int i = row; i >= 0 && !status; i--) {
         if (r->row[i].verdict != BLAME_SUSPECT || (i != row && r->row[i].elements > 0))
             continue;
         const int n_after = nodes_after(r, i, row, after);
@@ -57,10 +57,9 @@ static assay_status narrow_region(blame_report *r, int row, enum blame_effort ef
             continue;
         status = blame_search_open(&s, &r->device, &r->schemes, i, r->row[row].value, after,
                                    n_after, r->rel, err);
-        if (status == ASSAY_OK)
+        if (!status)
             blame_search_pull(&s);
-        const int n =
-            status == ASSAY_OK ? blame_search_run(&s, effort, w->found, BLAME_FINDINGS) : 0;
+        const int n = !status ? blame_search_run(&s, effort, w->found, BLAME_FINDINGS) : 0;
         if (n > 0 && (w->n == 0 || is_better(&w->found[0], &w->best[0]))) {
             memcpy(w->best, w->found, (size_t)n * sizeof *w->best);
             w->n = n;
@@ -94,13 +93,13 @@ assay_status blame_region(blame_report *r, int row, assay_error *err)
     int *after = calloc((size_t)r->device.graph->n_nodes + 1, sizeof *after);
     blame_search s;
     assay_status status = w.found && w.best && after ? ASSAY_OK : assay_out_of_memory(err);
-    for (int e = BLAME_QUICK; e <= BLAME_THOROUGH && status == ASSAY_OK; e++)
+    for (int e = BLAME_QUICK; e <= BLAME_THOROUGH && !status; e++)
         if (w.n == 0 || !w.best[0].full)
             status = narrow_region(r, row, (enum blame_effort)e, &w, after, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = blame_search_open(&s, &r->device, &r->schemes, row, r->row[row].value, NULL, 0,
                                    r->rel, err);
-    if (status == ASSAY_OK) {
+    if (!status) {
         const bool full = w.n > 0 && w.best[0].full;
         blame_fault *f = blame_add_fault(r, full ? w.at : maker_of(r, row), &s);
         if (f)

@@ -94,32 +94,32 @@ static assay_status replay_node(blame_device *d, int node, int sample, const sta
     const void **in = calloc((size_t)n->n_in + 1, sizeof *in);
     void **out = calloc((size_t)n->n_out + 1, sizeof *out);
     assay_status status = in && out ? ASSAY_OK : assay_out_of_memory(err);
-    for (int i = 0; i < n->n_in && status == ASSAY_OK; i++)
+    for (int i = 0; i < n->n_in && !status; i++)
         in[i] = believed_of(d, sample, n->in[i], held);
-    for (int j = 0; j < n->n_out && status == ASSAY_OK; j++) {
+    for (int j = 0; j < n->n_out && !status; j++) {
         blame_tensor *t = blame_at(d, sample, n->out[j]);
         out[j] = t->replayed = calloc(assay_type_bytes(&d->graph->value[n->out[j]].type) + 64, 1);
         if (!out[j])
             status = assay_out_of_memory(err);
     }
     blame_tensor *first = blame_at(d, sample, n->out[0]);
-    if (status == ASSAY_OK && first->sums &&
+    if (!status && first->sums &&
         !(first->replayed_sums = calloc(
               (size_t)assay_shape_count(&d->graph->value[n->out[0]].type) + 8, sizeof(int64_t))))
         status = assay_out_of_memory(err);
-    if (status == ASSAY_OK && (assay_op_get(n->op)->traits & ASSAY_T_STATE))
+    if (!status && (assay_op_get(n->op)->traits & ASSAY_T_STATE))
         pass_on(d, n, in, out, sample, held);
-    else if (status == ASSAY_OK)
+    else if (!status)
         status = assay_replay_node(d->program, node, in, out, first->replayed_sums, err);
     if (status == ASSAY_ERR_SCHEME) {
         take_refused(d, n, sample, out);
         status = ASSAY_OK;
     }
-    for (int j = 0; j < n->n_out && status == ASSAY_OK; j++)
+    for (int j = 0; j < n->n_out && !status; j++)
         status = believe(&d->graph->value[n->out[j]].type, blame_at(d, sample, n->out[j]), err);
-    if (status == ASSAY_OK && first->sums)
+    if (!status && first->sums)
         status = blame_sums_believe(d, n, in, first, err);
-    if (status == ASSAY_OK && n->op == ASSAY_OP_ASSIGN) {
+    if (!status && n->op == ASSAY_OP_ASSIGN) {
         held->held[n->in[0]] = blame_at(d, sample, n->out[0])->believed;
         held->guessed[n->in[0]] = !blame_at(d, sample, n->out[0])->device &&
                                   !d->graph->value[n->in[1]].data &&
@@ -139,7 +139,7 @@ static assay_status replay_sample(blame_device *d, int sample, const state *held
         memset(held->held, 0, (size_t)g->n_values * sizeof *held->held);
         memset(held->guessed, 0, (size_t)g->n_values * sizeof *held->guessed);
     }
-    for (int i = 0; i < g->n_inputs && status == ASSAY_OK; i++) {
+    for (int i = 0; i < g->n_inputs && !status; i++) {
         blame_tensor *t = blame_at(d, sample, g->input[i]);
         if (!t->golden)
             return assay_fail(err, ASSAY_ERR_INPUT, "%s: input '%s' of sample %lld is missing",
@@ -147,7 +147,7 @@ static assay_status replay_sample(blame_device *d, int sample, const state *held
                               (long long)d->number[sample]);
         status = believe(&g->value[g->input[i]].type, t, err);
     }
-    for (int i = 0; i < g->n_nodes && status == ASSAY_OK; i++) {
+    for (int i = 0; i < g->n_nodes && !status; i++) {
         status = replay_node(d, i, sample, held, err);
         if (step)
             step(user);
@@ -164,10 +164,10 @@ assay_status blame_device_replay(blame_device *d, void (*step)(void *), void *us
                   calloc((size_t)g->n_values + 1, sizeof *held.guessed)};
     assay_status status =
         held.held && held.initial && held.guessed ? ASSAY_OK : assay_out_of_memory(err);
-    for (int v = 0; v < g->n_values && status == ASSAY_OK; v++)
+    for (int v = 0; v < g->n_values && !status; v++)
         if (g->value[v].is_variable && !(held.initial[v] = initial_content(&g->value[v])))
             status = assay_out_of_memory(err);
-    for (int s = 0; s < d->n_samples && status == ASSAY_OK; s++)
+    for (int s = 0; s < d->n_samples && !status; s++)
         status = replay_sample(d, s, &held, step, user, err);
     for (int v = 0; held.initial && v < g->n_values; v++)
         free(held.initial[v]);

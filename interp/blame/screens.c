@@ -1,6 +1,7 @@
-/* What was done to a node's codes last (a flipped top bit, a stuck bit, dead lanes) may hide what
- * is wrong before it. A screen says so of a device's codes, and the search looks through it: codes
- * are flipped back, the bit is not compared, the lanes are not looked at. */
+/* Screens. A change that was made to a node's codes last (a flipped top bit, a stuck bit, dead
+ * lanes) may hide what is wrong before it. A screen says so of a device's codes, and the search
+ * looks through it: codes are flipped back, the bit is not compared, the lanes are not looked at.
+ */
 #include "interp/blame/screens.h"
 #include "interp/blame/families.h"
 

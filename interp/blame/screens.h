@@ -1,4 +1,5 @@
-/* What hides a cause: changes of a node's codes on their way out that the search can look through.
+/* Screens over a cause: changes of a node's codes on their way out that the search can look
+ * through.
  */
 #ifndef ASSAY_INTERP_BLAME_SCREENS_H
 #define ASSAY_INTERP_BLAME_SCREENS_H

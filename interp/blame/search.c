@@ -1,3 +1,4 @@
+/* The search of a node's fault; see search.h. */
 #include "interp/blame/search.h"
 
 #include <math.h>
@@ -93,8 +94,7 @@ const int64_t *blame_sums(blame_search *s)
     s->sums = malloc((size_t)(s->n_samples * s->count) * sizeof *s->sums + 64);
     out = malloc(assay_type_bytes(s->type) + 64);
     for (int k = 0; k < s->n_samples && s->sums && out; k++)
-        if (!blame_search_case(s, k, &c) ||
-            blame_case_run(&c, out, s->sums + k * s->count, NULL) != ASSAY_OK) {
+        if (!blame_search_case(s, k, &c) || blame_case_run(&c, out, s->sums + k * s->count, NULL)) {
             free(s->sums);
             s->sums = NULL;
         }
@@ -192,9 +192,9 @@ assay_status blame_search_open(blame_search *s, const blame_device *d, const bla
         if (blame_at(d, k, end)->sums)
             s->sample[s->n_samples++] = k;
     assay_status status = allocate(s, err);
-    for (int k = 0; k < s->n_samples && status == ASSAY_OK; k++)
+    for (int k = 0; k < s->n_samples && !status; k++)
         load_sample(s, k);
-    if (status == ASSAY_OK && blame_case_can(s->n) && assay_node_is_quantized(d->graph, s->n)) {
+    if (!status && blame_case_can(s->n) && assay_node_is_quantized(d->graph, s->n)) {
         blame_case_fill(&c, d->graph, s->n, d->scheme, (const void *[BLAME_IN]){NULL}, s->arena);
         s->has_record = blame_case_record(&c, &s->record);
         if (s->has_record && !blame_values_of(&c, &s->record, schemes, &s->value, &s->n_values))

@@ -1,4 +1,5 @@
-/* Why one node gives what it gives: hypotheses tried against everything that was dumped of it.
+/* The search for the cause of what one node gives: hypotheses tried against everything that was
+ * dumped of it.
  *
  * A hypothesis is a family's choice number i: an edit of the node before it runs (case.h), or a
  * change of the codes that come out of it. Either predicts every element; nothing is scored by

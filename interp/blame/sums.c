@@ -1,3 +1,4 @@
+/* Dumped accumulators; see sums.h. */
 #include "interp/blame/sums.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static assay_status adopt(const char *path, const assay_bundle_tensor *t, const 
     assay_type like = t->type;
     int perm[ASSAY_MAX_RANK];
     char shape[64], wanted[64], type[8];
-    void *turned = NULL;
+    void *transposed = NULL;
     const bool same = blame_layout_same(&t->type, found);
     const bool other = !same && blame_layout_find(&t->type, found, perm) >= 0;
     like.elem = found->elem;
@@ -34,13 +35,13 @@ static assay_status adopt(const char *path, const assay_bundle_tensor *t, const 
             assay_shape_print(&t->type, wanted, sizeof wanted));
     }
     if (other)
-        turned = blame_layout_turn(&like, found, perm, data);
+        transposed = blame_layout_transpose(&like, found, perm, data);
     to->sums = malloc(n * sizeof *to->sums + 64);
-    for (size_t k = 0; k < n && to->sums && (same || turned); k++)
-        to->sums[k] = assay_elem_get(found->elem, same ? data : turned, k);
+    for (size_t k = 0; k < n && to->sums && (same || transposed); k++)
+        to->sums[k] = assay_elem_get(found->elem, same ? data : transposed, k);
     free(data);
-    free(turned);
-    return to->sums && (same || turned) ? ASSAY_OK : assay_out_of_memory(err);
+    free(transposed);
+    return to->sums && (same || transposed) ? ASSAY_OK : assay_out_of_memory(err);
 }
 
 static assay_status read_golden(const assay_bundle *b, int i, blame_tensor *to, assay_error *err)
@@ -66,9 +67,9 @@ assay_status blame_sums_of_dumps(const assay_bundle *golden, int i, const assay_
         like.elem = assay_int(32, true);
         status = golden_dumps_read(dumps, *at, &like, &found, &data, err);
     }
-    if (status == ASSAY_OK)
+    if (!status)
         status = adopt(dumps->dump[*at].path, t, &found, data, to, err);
-    return status == ASSAY_OK ? read_golden(golden, i, to, err) : status;
+    return status ? status : read_golden(golden, i, to, err);
 }
 
 assay_status blame_sums_of_bundle(const assay_bundle *golden, int i, const assay_bundle *other,
@@ -79,9 +80,9 @@ assay_status blame_sums_of_bundle(const assay_bundle *golden, int i, const assay
     if (!golden->tensor[i].sums_file || !other->tensor[at].sums_file)
         return ASSAY_OK;
     assay_status status = golden_bundle_read_sums(other, at, &found, &data, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = adopt(other->dir, &golden->tensor[i], &found, data, to, err);
-    return status == ASSAY_OK ? read_golden(golden, i, to, err) : status;
+    return status ? status : read_golden(golden, i, to, err);
 }
 
 /* ---- what consumers read ---- */
@@ -91,11 +92,11 @@ static bool requantize(const blame_case *c, const blame_tensor *t, void *out, si
 {
     const size_t bytes = assay_type_bytes(&c->out);
     int64_t *sums = malloc(n * sizeof *sums + 64);
-    bool good = sums && blame_case_requantize(c, t->replayed_sums, out, NULL) == ASSAY_OK &&
+    bool good = sums && !blame_case_requantize(c, t->replayed_sums, out, NULL) &&
                 memcmp(out, t->replayed, bytes) == 0;
     for (size_t k = 0; k < n && good; k++)
         sums[k] = !t->mask || t->mask[k] ? t->sums[k] : t->replayed_sums[k];
-    good = good && blame_case_requantize(c, sums, out, NULL) == ASSAY_OK;
+    good = good && !blame_case_requantize(c, sums, out, NULL);
     free(sums);
     return good;
 }

@@ -86,7 +86,7 @@ static bool run_theirs(const region *g, int node)
         status = assay_replay_node(d->program, node, in, out, NULL, NULL);
     for (int j = 0; j < n->n_out; j++)
         g->value[n->out[j]] = out[j];
-    return status == ASSAY_OK;
+    return !status;
 }
 
 static bool is_end(const region *g, int k)
@@ -111,7 +111,7 @@ static void mark_changed(const region *g)
         const void **in;
         void **out;
         if (!g->inside[i] || !can_run(n) || !gather(g, n, &in, &out) ||
-            assay_replay_node(d->program, i, in, out, NULL, NULL) != ASSAY_OK)
+            assay_replay_node(d->program, i, in, out, NULL, NULL))
             continue;
         for (int j = 0; j < n->n_out; j++)
             g->changed[i] =
@@ -145,8 +145,8 @@ static bool explains_region(const blame_report *r, int row, const assay_scheme *
     blame_search s;
     region g = {.s = &s, .scheme = scheme, .changed = changed};
     g.inside = calloc((size_t)r->device.graph->n_nodes + 1, sizeof *g.inside);
-    bool good = blame_search_open(&s, &r->device, &r->schemes, row, r->row[row].value, NULL, 0,
-                                  r->rel, NULL) == ASSAY_OK &&
+    bool good = !blame_search_open(&s, &r->device, &r->schemes, row, r->row[row].value, NULL, 0,
+                                   r->rel, NULL) &&
                 g.inside;
     if (good)
         find_inside(&r->device, row, g.inside);
@@ -196,9 +196,9 @@ static assay_status explain_own(blame_report *r, int row, assay_error *err)
     blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
     assay_status status = blame_search_open(&s, &r->device, &r->schemes, row, r->row[row].value,
                                             NULL, 0, r->rel, err);
-    if (status == ASSAY_OK && !found)
+    if (!status && !found)
         status = assay_out_of_memory(err);
-    if (status == ASSAY_OK) {
+    if (!status) {
         const int n = blame_search_run(&s, BLAME_SCHEMES, found, BLAME_FINDINGS);
         blame_fault *f = blame_add_fault(r, row, &s);
         if (f)
@@ -216,7 +216,7 @@ static assay_status add_in_region(blame_report *r, int node, int row, assay_erro
     blame_search s;
     assay_status status = blame_search_open(&s, &r->device, &r->schemes, row, r->row[row].value,
                                             NULL, 0, r->rel, err);
-    if (status == ASSAY_OK) {
+    if (!status) {
         blame_fault *f = blame_add_fault(r, node, &s);
         status = f ? ASSAY_OK : assay_out_of_memory(err);
         if (f) {
@@ -324,11 +324,11 @@ static assay_status explain_owns(blame_report *r, bool *none, assay_error *err)
 {
     assay_status status = ASSAY_OK;
     *none = false;
-    for (int i = 0; i < r->device.graph->n_nodes && status == ASSAY_OK && !*none; i++) {
+    for (int i = 0; i < r->device.graph->n_nodes && !status && !*none; i++) {
         if (r->row[i].verdict != BLAME_OWN)
             continue;
         status = explain_own(r, i, err);
-        *none = status == ASSAY_OK && r->fault[r->n_faults - 1].n_schemes == 0;
+        *none = !status && r->fault[r->n_faults - 1].n_schemes == 0;
     }
     return status;
 }
@@ -347,7 +347,7 @@ static assay_status report_choice(blame_report *r, const choice *c, assay_error 
 {
     char detail[sizeof r->fault->detail];
     assay_status status = ASSAY_OK;
-    for (int i = 0; i < r->device.graph->n_nodes && status == ASSAY_OK; i++)
+    for (int i = 0; i < r->device.graph->n_nodes && !status; i++)
         if (c->in[i] >= 0)
             status = add_in_region(r, i, c->in[i], err);
     say_choice(c, detail, sizeof detail);
@@ -368,7 +368,7 @@ assay_status blame_whole(blame_report *r, bool *all, assay_error *err)
                 .changed = calloc(nodes, sizeof *c.changed)};
     assay_status status =
         c.scheme && c.in && c.changed ? explain_owns(r, &none, err) : assay_out_of_memory(err);
-    if (status == ASSAY_OK && !none)
+    if (!status && !none)
         choose(r, &c);
     *all = c.n > 0;
     if (*all)

@@ -1,3 +1,4 @@
+/* One element under the scheme and under the cause; see worked.h. */
 #include "interp/blame/worked.h"
 
 #include <stdlib.h>
@@ -131,7 +132,7 @@ static assay_status open_cause(causing *c, const blame_report *r, const blame_wo
     *c = (causing){.r = r, .k = -1};
     assay_status status = blame_search_open(&c->s, &r->device, &r->schemes, r->row[w->row].node,
                                             r->row[w->row].value, NULL, 0, r->rel, err);
-    for (int k = 0; k < c->s.n_samples && status == ASSAY_OK; k++)
+    for (int k = 0; k < c->s.n_samples && !status; k++)
         if (c->s.sample[k] == w->sample)
             c->k = k;
     return status;
@@ -154,10 +155,10 @@ static bool explain_case(blame_case *e, int64_t element, explain_trace *t)
     assay_window window;
     if (blame_case_window(e, &window) && !blame_case_narrow(e, NULL, 0))
         return false;
-    if (blame_case_build(e, &b, NULL) != ASSAY_OK)
+    if (blame_case_build(e, &b, NULL))
         return false;
     const bool good = element < assay_shape_count(&e->out) &&
-                      explain_element(b.program, 0, e->data, element, t, NULL) == ASSAY_OK;
+                      !explain_element(b.program, 0, e->data, element, t, NULL);
     blame_case_drop(&b);
     return good;
 }
@@ -220,9 +221,9 @@ static bool value_under(blame_case *e, int64_t element, int64_t *value)
     blame_built b;
     explain_seen seen = {0};
     e->plain = true;
-    if (blame_case_build(e, &b, NULL) != ASSAY_OK)
+    if (blame_case_build(e, &b, NULL))
         return false;
-    const bool good = explain_watch(b.program, 0, e->data, element, &seen, NULL) == ASSAY_OK;
+    const bool good = !explain_watch(b.program, 0, e->data, element, &seen, NULL);
     *value = seen.value;
     explain_seen_free(&seen);
     blame_case_drop(&b);
@@ -232,7 +233,7 @@ static bool value_under(blame_case *e, int64_t element, int64_t *value)
 static assay_status work_others(causing *c, blame_worked *w, assay_error *err)
 {
     assay_status status = ASSAY_OK;
-    for (int i = 0; i < c->s.n_values && status == ASSAY_OK; i++) {
+    for (int i = 0; i < c->s.n_values && !status; i++) {
         blame_case e;
         blame_story story = {.changed = 1};
         int64_t value;
@@ -255,9 +256,9 @@ static assay_status work_device(const blame_report *r, blame_worked *w, assay_er
     const blame_fault *f = fault_of(r, w->row);
     causing c;
     assay_status status = open_cause(&c, r, w, err);
-    if (status == ASSAY_OK && c.k >= 0 && w->observed && w->device != w->trace.value)
+    if (!status && c.k >= 0 && w->observed && w->device != w->trace.value)
         status = work_others(&c, w, err);
-    if (status == ASSAY_OK && c.k >= 0 && f && work_cause(&c, f, w)) {
+    if (!status && c.k >= 0 && f && work_cause(&c, f, w)) {
         w->fault = f;
         w->pair = calloc((size_t)(w->trace.n + w->under.n) + 1, sizeof *w->pair);
         if (w->pair)
@@ -274,9 +275,9 @@ assay_status blame_work(const blame_report *r, int row, int64_t sample, int64_t 
 {
     *w = (blame_worked){.row = row, .element = element, .parts = -1};
     assay_status status = choose(r, sample, w, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = work_golden(r, w, err);
-    if (status == ASSAY_OK && r->row[row].elements > 0 && !r->row[row].on_sums)
+    if (!status && r->row[row].elements > 0 && !r->row[row].on_sums)
         status = work_device(r, w, err);
     return status;
 }
