@@ -1,4 +1,5 @@
 /* Hypotheses over codes on their way out: lanes, bits, edges, samples. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static bool differs(const blame_search *s, int64_t i)
 /* The code with these bits, as the type reads it. */
 static int32_t as_code(assay_elem e, uint32_t bits)
 {
+    assert(e.bits >= 1 && e.bits <= 32);
     const uint32_t mask = e.bits < 32 ? (UINT32_C(1) << e.bits) - 1 : UINT32_MAX;
     bits &= mask;
     if (e.is_signed && bits >> (e.bits - 1) & 1)

@@ -1,6 +1,7 @@
 /* All that can come to an op of few inputs; see grid.h. */
 #include "interp/blame/grid.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ static enum grid_kind kind_of(const blame_case *c)
 
 static int64_t codes_of(const assay_type *t)
 {
+    assert(t->elem.bits < 63);
     return INT64_C(1) << t->elem.bits;
 }
 

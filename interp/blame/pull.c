@@ -1,6 +1,7 @@
 /* Dumps pulled back to the node that gave them. Where the nodes behind it only move codes, what was
  * dumped of their end is what the node gave: the search then compares that, as if the node's own
  * output had been dumped in part. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ static bool follow_digit(const blame_search *s, int k, int shift, int32_t *codes
                          int64_t *place)
 {
     const int bits = s->type->elem.bits;
+    assert(bits >= 1 && bits <= 32 && shift < 63);
     const int64_t most = (INT64_C(1) << bits) - 1, least = assay_elem_min(s->type->elem);
     int32_t *straight = end, *turned = end + s->end_count;
     for (int64_t e = 0; e < s->count; e++)

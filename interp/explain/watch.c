@@ -1,6 +1,7 @@
 /* Runs of a node under watch; see watch.h. */
 #include "interp/explain/watching.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,7 @@ assay_status explain_run_once(runs *r, enum watch_mode mode, assay_error *err)
 
 static unsigned bits_of(assay_elem e)
 {
+    assert(e.kind == ASSAY_KIND_BOOL || e.bits >= 1);
     return e.kind == ASSAY_KIND_BOOL ? 1 : e.bits < 32 ? e.bits : 32;
 }
 

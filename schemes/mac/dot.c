@@ -1,4 +1,6 @@
 /* Align, cut, add, round once: the step of mac.def. */
+#include <assert.h>
+
 #include "schemes/mac/mac.h"
 
 enum { MAX_TERMS = 64 + 1 };
@@ -53,7 +55,7 @@ static assay_mac_value special(const assay_mac_value *term, size_t n)
                              .negative = inf[1]};
 }
 
-/* The sum of n numbers on the grid of the greatest exponent. */
+/* The sum of n numbers on the grid of the greatest exponent: each is below 2^56 there. */
 static assay_mac_value aligned_sum(const assay_mac *m, const assay_mac_value *term, size_t n)
 {
     int greatest = (int)m->least_max;
@@ -68,6 +70,7 @@ static assay_mac_value aligned_sum(const assay_mac *m, const assay_mac_value *te
                       signed_digits = term[i].negative ? -digits : digits;
         if (digits == 0)
             continue;
+        assert(drop < 0 ? drop > -56 && digits >> (56 + drop) == 0 : digits >> 56 == 0);
         sum += drop < 0 ? signed_digits * ((int64_t)1 << -drop)
                         : apply_round_shift(signed_digits, (unsigned)drop,
                                             (enum assay_rounding)m->align_cut);
@@ -85,6 +88,7 @@ static uint32_t step(const assay_mac *m, const assay_mac_row *row, size_t first,
         m->out_frac > 0 ? (int)m->out_frac : mac_layout_of(out)->fraction_bits, false};
     assay_mac_value term[MAX_TERMS];
     const size_t n = (size_t)m->group;
+    assert(n < MAX_TERMS);
     for (size_t i = 0; i < n; i++)
         term[i] = product(m, row, first + i);
     term[n] = c;

@@ -1,6 +1,7 @@
 /* Small floats: decode, and encode with one rounding. */
 #include "schemes/mac/formats.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define LAYOUT(ID, name, bits, exponent, fraction, bias, specials)                                 \
@@ -24,6 +25,7 @@ bool mac_format_parse(const char *name, enum assay_mac_format *f)
 
 static uint32_t ones(int n)
 {
+    assert(n >= 0 && n <= 32);
     return (uint32_t)(((uint64_t)1 << n) - 1);
 }
 
@@ -141,10 +143,12 @@ uint32_t mac_encode(enum assay_mac_format f, const assay_mac_value *v,
     const int drop = unit - how->fraction_bits - v->exponent;
     if (unit > least + (1 << l->exponent_bits))
         return beyond(f, v->negative, how->saturate);
+    assert(drop >= -how->fraction_bits && how->fraction_bits <= l->fraction_bits);
     assay_int128 n = v->significand;
     n = v->negative ? -n : n;
     n = drop < 0 ? n * ((assay_int128)1 << -drop)
                  : apply_round_shift128(n, drop < 127 ? (unsigned)drop : 127, how->mode);
+    assert((n < 0 ? -n : n) <= (assay_int128)2 << how->fraction_bits);
     /* Digits carry into the exponent field; a subnormal's unit digit makes it that of field 1. */
     const uint64_t digits = (uint64_t)(n < 0 ? -n : n) << (l->fraction_bits - how->fraction_bits);
     const uint64_t magnitude = ((uint64_t)(unit - least) << l->fraction_bits) + digits;

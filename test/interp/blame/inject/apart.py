@@ -48,11 +48,7 @@ def main():
     text, shape = network()
     with tempfile.TemporaryDirectory() as folder:
         shop = Shop(assay, source, folder)
-        file, array = os.path.join(folder, "net.assay"), os.path.join(folder, "x.npy")
-        with open(file, "w") as f:
-            f.write(text)
-        np.save(array, np.random.RandomState(3).randint(-128, 128, shape).astype(np.int8))
-        bundle = Bundle(shop.golden("net", file, "-s", "tflite", "-i", array))
+        bundle = Bundle(shop.drawn(text, shape))
         device = Device(bundle)
         for number, (index, node) in enumerate(enumerate(bundle.nodes), 1):
             said, right = [], True

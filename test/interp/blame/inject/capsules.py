@@ -8,8 +8,6 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
-
 import rescales
 from bundle import Bundle, dump, empty
 from drawing import Text
@@ -48,11 +46,7 @@ def main():
     text, shape, most = network()
     with tempfile.TemporaryDirectory() as folder:
         shop = Shop(assay, source, folder)
-        file, array = os.path.join(folder, "net.assay"), os.path.join(folder, "x.npy")
-        with open(file, "w") as f:
-            f.write(text)
-        np.save(array, np.random.RandomState(3).randint(-128, 128, shape).astype(np.int8))
-        bundle = Bundle(shop.golden("net", file, "-s", "tflite", "-i", array))
+        bundle = Bundle(shop.drawn(text, shape))
         for number, node in enumerate(bundle.nodes, 1):
             values = {t["name"]: bundle.codes(t["name"]) for t in bundle.tensors}
             output = node["outputs"][0]

@@ -26,14 +26,18 @@ def cut_off(rng, n):
     return n.codes()
 
 
+def other_multipliers(rng, m, rule, size):
+    """m by a factor near 1, or with one of its higher bits the other way; a smaller `size` is a greater change."""
+    if m.dtype == np.float32:
+        return m * np.float32(1 + 2.0 ** -rng.randint(size - 4, size))
+    return m ^ 1 << rng.randint(rule["bits"] - size, rule["bits"] - 3)
+
+
 @fault("rescale.multiplier", *RESCALED)
 def row_multiplier(rng, n):
     if n.rule["encoding"] == "shift":
         return None
-    if n.m.dtype == np.float32:
-        n.m = n.m * np.float32(1 + 2.0 ** -rng.randint(3, 7))
-    else:
-        n.m = n.m ^ 1 << rng.randint(n.rule["bits"] - 7, n.rule["bits"] - 3)
+    n.m = other_multipliers(rng, n.m, n.rule, 7)
     return n.codes()
 
 
@@ -41,10 +45,7 @@ def row_multiplier(rng, n):
 def slope_multiplier(rng, n):
     if n.m_negative is None:
         return None
-    if n.m_negative.dtype == np.float32:
-        n.m_negative = n.m_negative * np.float32(1 + 2.0 ** -rng.randint(2, 5))
-    else:
-        n.m_negative = n.m_negative ^ 1 << rng.randint(n.rule["bits"] - 6, n.rule["bits"] - 3)
+    n.m_negative = other_multipliers(rng, n.m_negative, n.rule, 6)
     return n.codes()
 
 

@@ -46,6 +46,14 @@ class Shop:
             self.run("golden", *command, "-q", "-o", to)
         return to
 
+    def drawn(self, text, shape):
+        """The bundle of a network in text for tflite, on random codes of i8."""
+        file, array = os.path.join(self.folder, "net.assay"), os.path.join(self.folder, "x.npy")
+        with open(file, "w") as f:
+            f.write(text)
+        np.save(array, np.random.RandomState(3).randint(-128, 128, shape).astype(np.int8))
+        return self.golden("net", file, "-s", "tflite", "-i", array)
+
     def shipped(self, model, scheme, samples=1, quantized_for=None):
         """quantized_for: run what was quantized for that scheme under another."""
         models, images = os.path.join(self.source, "datasets", "models"), os.path.join(self.source, "datasets", "glyphs")
