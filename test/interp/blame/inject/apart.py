@@ -48,7 +48,7 @@ def main():
     text, shape = network()
     with tempfile.TemporaryDirectory() as folder:
         shop = Shop(assay, source, folder)
-        bundle = Bundle(shop.drawn(text, shape))
+        bundle = Bundle(shop.written(text, shape))
         device = Device(bundle)
         for number, (index, node) in enumerate(enumerate(bundle.nodes), 1):
             said, right = [], True

@@ -46,7 +46,7 @@ def main():
     text, shape, most = network()
     with tempfile.TemporaryDirectory() as folder:
         shop = Shop(assay, source, folder)
-        bundle = Bundle(shop.drawn(text, shape))
+        bundle = Bundle(shop.written(text, shape))
         for number, node in enumerate(bundle.nodes, 1):
             values = {t["name"]: bundle.codes(t["name"]) for t in bundle.tensors}
             output = node["outputs"][0]

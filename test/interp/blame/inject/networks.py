@@ -46,7 +46,7 @@ class Shop:
             self.run("golden", *command, "-q", "-o", to)
         return to
 
-    def drawn(self, text, shape):
+    def written(self, text, shape):
         """The bundle of a network in text for tflite, on random codes of i8."""
         file, array = os.path.join(self.folder, "net.assay"), os.path.join(self.folder, "x.npy")
         with open(file, "w") as f:
