@@ -34,10 +34,10 @@ static bool read_range(const cli_args *a, const char *option, int64_t least, int
 static bool read_kind(const cli_args *a, infer_options *o)
 {
     const char *kind = cli_value(a, "kind", "");
-    o->kind = INFER_MULTIPLIER;
-    if (strcmp(kind, "multiplier") == 0)
+    o->kind = strcmp(kind, "scale") == 0 ? INFER_SCALE : INFER_MULTIPLIER;
+    if (o->kind == INFER_SCALE || strcmp(kind, "multiplier") == 0)
         return true;
-    cli_trouble("infer: --kind takes multiplier, not '%s'", kind);
+    cli_trouble("infer: --kind takes multiplier or scale, not '%s'", kind);
     return false;
 }
 
@@ -63,7 +63,7 @@ static bool read_options(const cli_args *a, infer_options *o)
     int64_t budget, acc_bits, multiplier[2], shift[2];
     const bool needed = cli_has(a, "oracle") && cli_has(a, "kind") && cli_has(a, "type");
     if (!needed) {
-        cli_trouble("infer: needs --oracle 'CMD', --kind multiplier and --type i8|u8|i16");
+        cli_trouble("infer: needs --oracle 'CMD', --kind multiplier|scale and --type i8|u8|i16");
         return false;
     }
     if (!read_kind(a, o) || !read_type(a, o) ||
@@ -125,7 +125,8 @@ static const cli_option options[] = {
      "the device: `/bin/sh -c 'CMD IN_DIR OUT_DIR'` reads rows as .npy files and writes out.npy "
      "and "
      "errors.npy (README of interp/infer)"},
-    {"kind", 0, "multiplier", "what a row gives: a multiplier and a total right shift"},
+    {"kind", 0, "multiplier|scale",
+     "what a row gives: a multiplier and a total right shift, or the three scales"},
     {"type", 0, "i8|u8|i16", "the type of the codes"},
     {"budget", 0, "ROWS", "rows that may be asked, repeated ones among them (default: 20000)"},
     {"acc-bits", 0, "B", "bits of the accumulators, 2 to 64 (default: 32)"},
@@ -138,7 +139,8 @@ static const cli_option options[] = {
 
 const cli_command cli_infer = {
     .name = "infer",
-    .usage = "--oracle 'CMD' --kind multiplier --type i8|u8|i16 [--budget ROWS] [-o FOUND.yaml]",
+    .usage =
+        "--oracle 'CMD' --kind multiplier|scale --type i8|u8|i16 [--budget ROWS] [-o FOUND.yaml]",
     .summary = "ask a device for its rescale: the records that agree, or the nearest and what "
                "contradicts it",
     .examples = "  assay infer --oracle ./device.sh --kind multiplier --type i8 -o found.yaml\n"

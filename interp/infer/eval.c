@@ -16,6 +16,25 @@ void infer_plain_rule(infer_rule *k)
     k->shift_sign = ASSAY_SHIFT_RIGHT;
 }
 
+void infer_take_encoding(infer_rule *k, const infer_rule *from)
+{
+    k->scale = from->scale;
+    k->encoding = from->encoding;
+    k->multiplier_bits = from->multiplier_bits;
+    k->multiplier_round = from->multiplier_round;
+    k->multiplier_renormalise = from->multiplier_renormalise;
+    k->shift_min = from->shift_min;
+    k->below_shift_min = from->below_shift_min;
+    k->shift_max = from->shift_max;
+    k->beyond_shift_max = from->beyond_shift_max;
+    k->denormal_round = from->denormal_round;
+    k->exponent_by_log = from->exponent_by_log;
+    k->negative_scale = from->negative_scale;
+    k->zero_shift = from->zero_shift;
+    k->reduced_bits = from->reduced_bits;
+    k->reduced_overflow = from->reduced_overflow;
+}
+
 void infer_record_of(const infer_rule *k, assay_elem type, int acc_bits, assay_record *rec)
 {
     assay_record_default(rec);

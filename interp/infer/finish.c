@@ -5,62 +5,28 @@
 #include <string.h>
 
 #include "graph/memory.h"
+#include "interp/infer/check.h"
 #include "interp/infer/reach.h"
 
 typedef struct finisher {
     infer_engine *e;
     infer_rules *out;
-    infer_model m;
-    size_t *order; /* of the log: rows that told rules apart come first */
+    infer_check check;
     bool short_of_memory;
 } finisher;
 
-static bool holds(finisher *f, const infer_rule *k)
-{
-    const infer_rows *log = &f->e->t->log;
-    infer_model_set(&f->m, k);
-    for (size_t i = 0; i < log->n; i++) {
-        const size_t at = f->order[i];
-        if (infer_answer(&f->m, &log->row[at]) == log->row[at].answer)
-            continue;
-        f->e->work += i;
-        f->order[i] = f->order[i / 2];
-        f->order[i / 2] = f->order[0];
-        f->order[0] = at;
-        return false;
-    }
-    f->e->work += log->n;
-    return true;
-}
-
 static bool stops(finisher *f)
 {
-    if (f->e->work < INFER_WORK && f->out->n < INFER_MOST && !f->short_of_memory)
+    if (f->check.work < INFER_WORK && f->out->n < INFER_MOST && !f->short_of_memory)
         return false;
     f->e->t->complete = false;
     return true;
 }
 
-static void keep(finisher *f, const infer_rule *k)
-{
-    infer_rules *r = f->out;
-    if (r->n == r->room) {
-        const size_t room = r->room * 2 + 64;
-        infer_rule *wide = realloc(r->rule, room * sizeof *wide);
-        if (!wide) {
-            f->short_of_memory = true;
-            return;
-        }
-        r->rule = wide;
-        r->room = room;
-    }
-    r->rule[r->n++] = *k;
-}
-
 static void try_rule(finisher *f, const infer_rule *k, const infer_reach *r)
 {
-    if (!infer_is_idle(f->e->t->o, k, r) && holds(f, k))
-        keep(f, k);
+    if (!infer_is_idle(f->e->t->o, k, r) && infer_check_holds(&f->check, k))
+        f->short_of_memory |= !infer_rules_keep(f->out, k);
 }
 
 /* The ways in which a form's result is narrowed. */
@@ -91,6 +57,8 @@ static void try_results(finisher *f, infer_rule *k, enum infer_form form, const 
 /* The rule as a whole record would have it: the window of multipliers and shifts in its fields. */
 static void close_window(const infer_engine *e, infer_rule *k)
 {
+    if (e->t->o->kind == INFER_SCALE) /* the encoding's own */
+        return;
     if (k->encoding == ASSAY_ENCODE_MULTIPLIER && k->reduced_bits == 0)
         k->multiplier_bits = e->multiplier_bits > 0 ? e->multiplier_bits : 1;
     k->shift_min = e->shift_lo;
@@ -126,19 +94,15 @@ static void finish_one(finisher *f, const infer_candidate *c)
 assay_status infer_finish(infer_engine *e, infer_rules *out, assay_error *err)
 {
     finisher f = {.e = e, .out = out};
-    infer_rule k;
-    infer_plain_rule(&k);
+    /* scales that the encoding does not know yet come later */
+    const bool live = e->t->o->kind == INFER_SCALE;
+    const assay_status s = infer_check_open(&f.check, e->t, live, err);
     out->n = 0;
-    f.order = malloc((e->t->log.n + 1) * sizeof *f.order);
-    if (!f.order)
-        return assay_out_of_memory_for(err, "candidates");
-    for (size_t i = 0; i < e->t->log.n; i++)
-        f.order[i] = e->t->log.n - 1 - i;
-    infer_model_start(&f.m, &k, e->t->o);
-    e->work = 0;
+    if (s)
+        return s;
     for (size_t i = 0; i < e->list.n && !stops(&f); i++)
         finish_one(&f, &e->list.item[i]);
-    free(f.order);
+    infer_check_close(&f.check);
     return f.short_of_memory ? assay_out_of_memory_for(err, "candidates") : ASSAY_OK;
 }
 

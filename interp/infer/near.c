@@ -5,6 +5,7 @@
 
 #include "interp/infer/window.h"
 #include "schemes/record/data.h"
+#include "schemes/record/reads.h"
 
 /* The rescale of a preset as rows of this kind meet it; false: it has none. */
 static bool preset_rule(const infer_task *t, const char *name, infer_rule *k)
@@ -55,22 +56,26 @@ static void keep_start(climb best[STARTS], const climb *c)
         best[i] = *c;
 }
 
-static bool is_valid(const infer_task *t, const infer_rule *k)
+/* Fields that nothing reads have their defaults then. */
+static bool make_valid(const infer_task *t, infer_rule *k)
 {
     assay_record r;
     char why[256];
     infer_record_of(k, t->o->type, t->o->acc_bits, &r);
+    assay_reads_normalize(&r);
+    *k = r.rescale;
     return assay_record_check(&r, why, sizeof why);
 }
 
-static bool improve(const infer_task *t, climb *c, const infer_rule *k)
+static bool improve(const infer_task *t, climb *c, const infer_rule *tried)
 {
-    if (!is_valid(t, k))
+    infer_rule k = *tried;
+    if (!make_valid(t, &k))
         return false;
-    const size_t against = infer_against(t, k, c->against);
+    const size_t against = infer_against(t, &k, c->against);
     if (against >= c->against)
         return false;
-    *c = (climb){*k, against};
+    *c = (climb){k, against};
     return true;
 }
 

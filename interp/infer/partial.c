@@ -4,10 +4,10 @@
 
 static infer_placed place(const infer_rule *k, const infer_row *row)
 {
-    const assay_encoded e = {row->multiplier, row->shift, 0};
+    const assay_encoded e = {row->multiplier, row->shift, row->pre};
     infer_placed p;
     derive_place_encoded(k, &e, &p.multiplier, &p.shift, &p.pre);
-    p.has_pre = k->pre_shift != ASSAY_PRE_NONE;
+    p.has_pre = k->pre_shift != ASSAY_PRE_NONE || k->encoding == ASSAY_ENCODE_GLOW;
     return p;
 }
 

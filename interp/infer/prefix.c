@@ -110,6 +110,8 @@ static void try_forms(infer_engine *e, const infer_candidate *with)
 static void try_pre_shifts(infer_engine *e, infer_candidate *c)
 {
     try_forms(e, c);
+    if (c->rule.encoding == ASSAY_ENCODE_GLOW) /* which has its own */
+        return;
     c->rule.pre_shift = ASSAY_PRE_FIXED;
     for (int32_t bits = 1; bits <= 31; bits++) {
         c->rule.pre_shift_bits = bits;
@@ -129,6 +131,8 @@ void infer_find_prefixes(infer_engine *e)
     for (size_t i = 0; i < e->n_keep && !infer_stop(e); i++) {
         infer_candidate c = {.tail = 0};
         infer_plain_rule(&c.rule);
+        if (e->t->o->kind == INFER_SCALE)
+            infer_take_encoding(&c.rule, &e->t->encoder);
         c.rule.multiplier_bits = e->keep[i].bits;
         c.rule.reduced_bits = e->keep[i].reduced_bits;
         c.rule.reduced_overflow = e->keep[i].reduced_overflow;

@@ -3,6 +3,7 @@
 
 #include "graph/core/type.h"
 #include "interp/infer/engine.h"
+#include "interp/infer/scales.h"
 #include "schemes/apply/round.h"
 
 int64_t infer_acc_max(const infer_task *t)
@@ -27,9 +28,12 @@ int32_t infer_middle_shift(const infer_task *t)
 
 static void put(infer_task *t, int64_t acc, int32_t zp, int64_t multiplier, int64_t shift)
 {
-    const infer_row row = {.acc = acc, .zp = zp, .multiplier = multiplier, .shift = (int32_t)shift};
-    if (multiplier >= t->multiplier_lo && multiplier <= t->multiplier_hi && shift >= t->shift_lo &&
-        shift <= t->shift_hi && holds_acc(t, acc))
+    infer_row row = {.acc = acc, .zp = zp, .multiplier = multiplier, .shift = (int32_t)shift};
+    if (t->o->kind == INFER_SCALE && multiplier != 0 && holds_acc(t, acc)) {
+        infer_form_row(t, &row, true);
+        infer_rows_add(&t->next, &row);
+    } else if (multiplier >= t->multiplier_lo && multiplier <= t->multiplier_hi &&
+               shift >= t->shift_lo && shift <= t->shift_hi && holds_acc(t, acc))
         infer_rows_add(&t->next, &row);
 }
 
@@ -145,6 +149,8 @@ infer_row infer_small_row(infer_task *t, bool before)
     const int64_t s = length(row.acc) + length(row.multiplier) - rows_between(r, 0, 5) + 3;
     row.shift =
         (int32_t)apply_clamp_to(rows_between(r, 0, 9) ? s - 2 : s, t->shift_lo, t->shift_hi);
+    if (t->o->kind == INFER_SCALE)
+        infer_form_row(t, &row, false);
     return row;
 }
 
@@ -182,6 +188,8 @@ infer_row infer_any_row(infer_task *t)
                                         t->shift_lo, t->shift_hi);
     if (rows_between(r, 0, 7) == 0)
         put_corner(t, &row);
+    if (t->o->kind == INFER_SCALE)
+        infer_form_any_row(t, &row);
     if (rows_between(r, 0, 7) == 0) {
         const int64_t a = rows_between(r, lo, hi), b = rows_between(r, lo, hi);
         row.bounded = true;

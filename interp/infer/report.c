@@ -5,6 +5,7 @@
 #include "graph/memory.h"
 #include "interp/infer/task.h"
 #include "interp/page/json.h"
+#include "schemes/record/reads.h"
 
 static const char *const verdicts[] = {"class", "none"};
 /* Fields that rows of a kind cannot show. */
@@ -37,6 +38,7 @@ void infer_print_scheme(FILE *f, const infer_options *o, const infer_result *r)
     const assay_field *fields = assay_record_fields(&n);
     const char *section = "";
     infer_record_of(&r->found, o->type, o->acc_bits, &rec);
+    assay_reads_normalize(&rec); /* what nothing reads, a file may not state */
     assay_record_default(&plain);
     fprintf(f, "scheme: found\ndescription: %s of assay infer, from %zu rows\n",
             r->verdict == INFER_NONE ? "the nearest" : "a record", r->rows);

@@ -19,9 +19,10 @@ static uint64_t float_bits(float f)
 
 static uint64_t hash_of(const infer_row *row)
 {
+    const bool scales = row->out != 0;
     uint64_t h = mix(1, (uint64_t)row->acc);
-    h = mix(h, (uint64_t)row->multiplier);
-    h = mix(h, (uint64_t)(uint32_t)row->zp << 32 | (uint32_t)row->shift);
+    h = mix(h, scales ? 0 : (uint64_t)row->multiplier);
+    h = mix(h, (uint64_t)(uint32_t)row->zp << 32 | (scales ? 0 : (uint32_t)row->shift));
     h = mix(h, float_bits(row->in) << 32 | float_bits(row->weight));
     h = mix(h, float_bits(row->out));
     h = row->bounded ? mix(h, (uint64_t)(uint32_t)row->lo << 32 | (uint32_t)row->hi) : h;

@@ -12,7 +12,11 @@ typedef struct infer_row {
     int64_t acc, multiplier;
     int32_t zp, shift; /* the total right shift */
     int32_t lo, hi;    /* where bounded */
+    /* kind scale; multiplier, shift and pre are then what an encoding makes of them, if it is
+     * `live` */
     float in, weight, out;
+    int32_t pre; /* Glow's own pre-shift */
+    bool live;
     bool bounded;
     int64_t answer;
 } infer_row;

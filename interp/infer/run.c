@@ -4,6 +4,8 @@
 
 #include "interp/infer/multiplier.h"
 #include "interp/infer/near.h"
+#include "interp/infer/scale.h"
+#include "schemes/record/reads.h"
 
 static void describe(const infer_options *o, const infer_row *r, char *text, size_t size)
 {
@@ -37,6 +39,17 @@ static void list_against(const infer_task *t, infer_result *r)
     }
 }
 
+/* Fields that nothing reads are not open: they get their defaults. */
+static void settle_unread(const infer_options *o, infer_rules *rules)
+{
+    assay_record rec;
+    for (size_t i = 0; i < rules->n; i++) {
+        infer_record_of(&rules->rule[i], o->type, o->acc_bits, &rec);
+        assay_reads_normalize(&rec);
+        rules->rule[i] = rec.rescale;
+    }
+}
+
 static assay_status conclude(infer_task *t, infer_rules *rules, infer_result *r, assay_error *err)
 {
     r->rows = t->spent;
@@ -47,6 +60,7 @@ static assay_status conclude(infer_task *t, infer_rules *rules, infer_result *r,
     r->shift_hi = t->shift_hi;
     memcpy(r->note, t->note, sizeof r->note);
     r->n_presets = infer_presets(t, r->preset, INFER_PRESETS);
+    settle_unread(t->o, rules);
     r->left = rules->rule;
     r->n_left = rules->n;
     *rules = (infer_rules){0};
@@ -73,7 +87,8 @@ assay_status infer_run(const infer_options *o, infer_result *r, assay_error *err
     memset(r, 0, sizeof *r);
     assay_status s = infer_task_open(&t, o, err);
     if (!s)
-        s = infer_multiplier(&t, &rules, err);
+        s = o->kind == INFER_SCALE ? infer_scale(&t, &rules, err)
+                                   : infer_multiplier(&t, &rules, err);
     if (!s)
         s = conclude(&t, &rules, r, err);
     infer_rules_free(&rules);

@@ -36,6 +36,8 @@ size_t infer_left(const infer_task *t)
 
 bool infer_in_window(const infer_task *t, const infer_row *row)
 {
+    if (t->o->kind == INFER_SCALE)
+        return row->live;
     return row->multiplier >= t->multiplier_lo && row->multiplier <= t->multiplier_hi &&
            row->shift >= t->shift_lo && row->shift <= t->shift_hi;
 }

@@ -16,16 +16,21 @@ typedef struct infer_task {
     size_t spent;
     bool exhausted; /* the budget ended before the questions */
     bool complete;  /* no list was cut short: every consistent rule is kept */
-    /* multipliers and shifts that the device takes; kind scale: of the rows as they are encoded */
+    /* multipliers and shifts that the device takes; kind scale: of which R = m / 2^shift is made */
     int64_t multiplier_lo, multiplier_hi;
     int32_t shift_lo, shift_hi;
+    /* kind scale: how R becomes a multiplier and a shift, and where R makes a difference, from
+     * 2^live_lo up to 2^live_hi */
+    infer_rule encoder;
+    int live_lo, live_hi;
+    bool powers; /* R has to be a power of two */
     char note[256];
 } infer_task;
 
 assay_status infer_task_open(infer_task *t, const infer_options *o, assay_error *err);
 void infer_task_close(infer_task *t);
 size_t infer_left(const infer_task *t);
-/* Whether the row's multiplier and shift are ones that the device takes. */
+/* Whether the row's multiplier and shift are ones that the device takes; kind scale: are known. */
 bool infer_in_window(const infer_task *t, const infer_row *row);
 /* Asks what is in `next`, as far as the budget goes, and some old rows again. */
 assay_status infer_ask(infer_task *t, assay_error *err);
@@ -42,6 +47,8 @@ typedef struct infer_model {
 
 /* The default rule, every field that rows of the kind can show at the value that does least. */
 void infer_plain_rule(infer_rule *k);
+/* How R is formed and encoded, as another rule has it. */
+void infer_take_encoding(infer_rule *k, const infer_rule *from);
 /* A whole record around a rule, for codes of this type. */
 void infer_record_of(const infer_rule *k, assay_elem type, int acc_bits, assay_record *rec);
 void infer_model_start(infer_model *m, const infer_rule *k, const infer_options *o);

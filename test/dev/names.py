@@ -52,6 +52,7 @@ PREFIX = {
     "interp/infer": "infer",
     "interp/explain": "explain",
     "interp/blame": "blame",
+    "interp/rows": "rows",
     "interp/vectors": "vectors",
     "interp/cli": "cli",
 }

@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
 """A device behind the row protocol: the rescale of a record, by the model of test/exact, which shares no code with ours.
 
-  device.py RULE.json TYPE [FAULT] IN_DIR OUT_DIR
+  device.py RULE.json TYPE [FAULT] IN_DIR OUT_DIR     rows of multipliers and shifts, or of three scales
 
 RULE.json: fields of the section `rescale` (the others have the defaults of record.def); TYPE: i8, u8, i16.
 FAULT: `stuck BIT`, a bit of the codes that is always 1; `zp ZERO`, one zero point is read as another; `exit`, `hang`,
 `length`, `type`, `range`, `moody`: what is no answer."""
 import json
+import math
 import os
 import random
 import sys
 import time
+from fractions import Fraction
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "exact"))
 import npy
 import records
 import rescale
-from numbers_exact import Refused
+from numbers_exact import Refused, exponent
 
 TYPES = {"i8": (8, True, "int8"), "u8": (8, False, "uint8"), "i16": (16, True, "int16")}
 DEFINITION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "schemes", "record", "record.def")
@@ -34,6 +36,21 @@ def given(rule, multiplier, shift):
     sign = -1 if multiplier < 0 else 1
     scale = rescale.reduce(rule, abs(multiplier), shift) if rule["encoding"] == "multiplier" else rescale.Scale(abs(multiplier), shift)
     return rescale.Scale(sign * scale.multiplier, scale.shift)
+
+
+def formed(rule, in_scale, weight_scale, out_scale):
+    """R of three scales, as the rule forms and encodes it."""
+    scales = Fraction(in_scale), Fraction(weight_scale), Fraction(out_scale)
+    if rule["scale"] == "power-of-two":
+        exact = abs(scales[0] * scales[1] / scales[2])
+        if exact and exact != Fraction(2) ** (exponent(exact) - 1):
+            raise Refused("no power of two")
+    single = rescale.form("f32" if rule["scale"] == "f32-steps" else rule["scale"], *scales)
+    if abs(single) == math.inf or single < 0 and not rule["negative_scale"]:
+        raise Refused("R is no number, or negative")
+    if rule["encoding"] in ("glow", "float32") and single and not 0 < abs(rescale.f32(single)) < math.inf:
+        raise Refused("R is no float32")
+    return rescale.encode(rule, rescale.form(rule["scale"], *scales))
 
 
 def column(folder, name):
@@ -54,7 +71,7 @@ class Device:
     def scale(self, key):
         if key not in self.scales:
             try:
-                self.scales[key] = given(self.rule, *key)
+                self.scales[key] = given(self.rule, *key) if len(key) == 2 else formed(self.rule, *key)
             except Refused:
                 self.scales[key] = None
         return self.scales[key]
@@ -71,7 +88,8 @@ class Device:
 
     def rows(self, folder):
         acc, zero = column(folder, "acc"), column(folder, "zp")
-        keys = list(zip(column(folder, "multiplier"), column(folder, "shift")))
+        names = ["multiplier", "shift"] if column(folder, "multiplier") else ["in_scale", "weight_scale", "out_scale"]
+        keys = list(zip(*[column(folder, name) for name in names]))
         lo, hi = column(folder, "lo"), column(folder, "hi")
         bounds = list(zip(lo, hi)) if lo else [None] * len(acc)
         return [self.one(*row) for row in zip(acc, zero, keys, bounds)]

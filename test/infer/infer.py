@@ -39,7 +39,33 @@ PRESETS = {
     "tflite-int16x8": ("i16", {"reduced_bits": 15, **PRODUCT, "round": UP, "result_bits": 32, "result_overflow": "wrap"}, "--acc-bits", "48"),
     "max78000": ("i8", {**BARE, "encoding": "shift", "round": UP}),
 }
+# kind scale: how R is formed and encoded beside that; presets that have no multiplier
+FLOAT, STEPS = {"scale": "f32", "encoding": "float32", "round": [[None, "half-even"]], "sum_bits": 0}, {"scale": "f32-steps", "zero_point": "inside"}
+EVEN = {"multiplier_round": "half-even"}
+REFUSES = {"below_shift_min": "refuse", "beyond_shift_max": "refuse"}
+TOSA = {**EVEN, "below_shift_min": "tosa-generator", "beyond_shift_max": "tosa-generator"}
+POWER = {"scale": "power-of-two"}
+FORMED = {
+    "tflite": {}, "gemmlowp": {}, "tvm-qnn-upward": {}, "tvm-qnn-tonearest": {}, "tflite-int16x8": {},
+    "tflite-single": {"below_shift_min": "largest"}, "vta": POWER, "max78000": POWER,
+    "npu16": {"beyond_shift_max": "denormal"},
+    "nvdla": {**REFUSES, "scale": "f32", "multiplier_round": "trunc", "multiplier_renormalise": False, "exponent_by_log": True, "negative_scale": True},
+    "xnnpack-qu8-arm": {**EVEN, **REFUSES, "scale": "f32"}, "xnnpack-qu8-rndnu16": {**EVEN, **REFUSES, "scale": "f32"},
+    "ethos-u": {"multiplier_renormalise": False, "below_shift_min": "zero", "zero_shift": 16},
+    "qnnpack": {**EVEN, **REFUSES, "scale": "f32"}, "fbgemm-fixed": {**EVEN, **REFUSES, "scale": "f32"}, "tosa-single": TOSA, "tosa-double": TOSA,
+}
+FLOATS = {
+    "fbgemm": ("u8", FLOAT), "fbgemm-avx2": ("u8", {**FLOAT, "float_overflow": "int-min", "sum_bits": 16, "sum_overflow": "saturate"}),
+    "finn-threshold": ("i8", {"encoding": "thresholds", "round": [[None, "half-even"]]}),
+    "gemmini": ("i8", {**FLOAT, "negative_scale": True, "float_rounding": "add-one"}),
+    "glow-cpu": ("i8", {**PRODUCT, "scale": "f32", "encoding": "glow", "product_bits": 32, "round": UP}),
+    "glow-interp": ("i8", {**FLOAT, "round": AWAY, "zero_point": "inside"}), "onednn-ref": ("i8", {**FLOAT, **STEPS}),
+    "onnx-ref": ("u8", {**FLOAT, "encoding": "float64", "zero_point": "inside"}),
+    "tflite-float-scale": ("i8", {**FLOAT, "scale": "double", "encoding": "float64", "round": AWAY}),
+}
+SCALES = {**{name: (PRESETS[name][0], {**PRESETS[name][1], **FORMED[name]}, *PRESETS[name][2:]) for name in FORMED}, **FLOATS}
 QUICK = ["tflite", "vta"]
+QUICK_SCALES = ["fbgemm", "tflite"]
 TROUBLE = {"exit": "exit status 3", "length": "elements for", "type": "not integers", "range": "outside i8", "moody": "answers differently"}
 
 
@@ -54,13 +80,13 @@ class Tap:
             print("\n".join("# " + line for line in str(said).splitlines()))
 
 
-def check_preset(tap, assay, folder, name):
-    kind, rule, *more = PRESETS[name]
-    verdict, wrong = sweep.judge(random.Random(name), assay, folder, rule, kind, more=more)
+def check_preset(tap, assay, folder, name, of="multiplier"):
+    kind, rule, *more = (PRESETS if of == "multiplier" else SCALES)[name]
+    verdict, wrong = sweep.judge(random.Random(name), assay, folder, rule, kind, more=more, of=of)
     with open(os.path.join(folder, "report.json"), encoding="utf-8") as f:
         report = json.load(f)
     said = json.dumps(report)
-    tap.check("%s: %s, %d rows" % (name, verdict, report["rows"]), not wrong and verdict.startswith("class") and name in report["presets"] and report["rows"] <= 20000, wrong + said)
+    tap.check("%s, kind %s: %s, %d rows" % (name, of, verdict, report["rows"]), not wrong and verdict.startswith("class") and name in report["presets"] and report["rows"] <= 20000, wrong + said)
     done = subprocess.run([assay, "scheme", "check", os.path.join(folder, "found.yaml")], capture_output=True, text=True)
     tap.check("%s: what is found is a scheme" % name, done.returncode == 0, done.stdout + done.stderr)
 
@@ -96,6 +122,8 @@ def main():
     check_faults(tap, assay, folder)
     for name in PRESETS if everything else QUICK:
         check_preset(tap, assay, folder, name)
+    for name in SCALES if everything else QUICK_SCALES:
+        check_preset(tap, assay, folder, name, "scale")
     print("1..%d" % tap.count)
     shutil.rmtree(folder)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """assay infer asks devices with random records: each is found, or another that agrees with every row asked.
 
-  sweep.py ASSAY [SEED [COUNT]]        TAP; each device a line behind the last, with what is needed to see it again
+  sweep.py ASSAY [SEED [COUNT [KIND]]]        KIND: multiplier (default), scale; TAP; each device a line behind the last, with what is needed to see it again
 
 The device and the comparison of what was found are the model of test/exact, which shares no code with ours."""
 import json
@@ -11,12 +11,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from fractions import Fraction
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "exact")]
 import device
 import records
-from numbers_exact import MODES, signed_range
+from numbers_exact import MODES, f32, signed_range
 
 WAYS = ["wrap", "saturate", "refuse"]
 
@@ -59,6 +60,45 @@ def draw_multiplier(rng):
     return rule
 
 
+def draw_scale_rule(rng):
+    """A rule of any encoding, whose R is formed of three scales."""
+    rule = draw_multiplier(rng)
+    rule["encoding"] = rng.choice(["multiplier"] * 6 + ["float32", "float32", "float64", "thresholds", "glow", "shift"])
+    rule["scale"] = rng.choice(["double", "double", "f32", "f32-product"])
+    rule["multiplier_round"] = rng.choice(["half-away", "half-even", "trunc", rng.choice(MODES)])
+    rule["multiplier_renormalise"] = rng.random() < 0.8
+    rule["below_shift_min"] = rng.choice(["refuse", "refuse", "largest", "zero"])
+    rule["beyond_shift_max"] = rng.choice(["zero", "zero", "refuse", "denormal", "unnormalised"])
+    rule["denormal_round"] = rng.choice(MODES)
+    rule["negative_scale"] = rng.random() < 0.1
+    if rule["encoding"] == "multiplier":
+        if rng.random() < 0.1:
+            rule["scale"] = "power-of-two"
+        return rule
+    for name in ("pre_shift", "pre_shift_bits", "pre_shift_round", "reduced_bits", "reduced_overflow", "input_shift_range"):
+        rule.pop(name, None)
+    if rule["encoding"] == "shift":
+        rule.update(scale="power-of-two", multiplier_bits=31, round=draw_rounds(rng), shift_max=rng.choice([31, 62]))
+        return rule
+    rule["multiplier_bits"] = 31
+    if rule["encoding"] == "glow":
+        rule["round"] = draw_rounds(rng)
+        return rule
+    for name in ("left_shift", "operand_bits", "product_bits", "result_bits", "result_overflow", "shift_min", "shift_max"):
+        rule.pop(name, None)
+    rule["round"] = [[None, rng.choice(MODES)]]
+    rule["zero_point"] = rng.choice(["after", "inside"])
+    if rule["encoding"] == "thresholds":
+        rule.update(zero_point="after", store="saturate", sum_bits=0, input_bits=0)
+        return rule
+    rule["float_overflow"] = rng.choice(["saturate", "saturate", "int-min"])
+    if rule["encoding"] == "float32":
+        rule["scale"] = rng.choice(["f32", "f32", "double", "f32-steps"])
+        if rng.random() < 0.2:
+            rule.update(float_rounding="add-one", round=[[None, "half-even"]])
+    return rule
+
+
 def few_powers(rng, bits):
     return sum(rng.choice([-1, 1]) << rng.randint(0, bits - 1) for _ in range(rng.randint(1, 4)))
 
@@ -77,6 +117,29 @@ def draw_row(rng, domain, kind):
     shift = min(max(rng.choice([shift, shift, shift, rng.randint(*domain["shift"])]), domain["shift"][0]), domain["shift"][1])
     bounds = tuple(sorted([rng.randint(low, high), rng.randint(low, high)])) if rng.random() < 0.15 else None
     return acc, rng.choice([0, low, high, rng.randint(low, high)]) if low else rng.randint(low, high), (multiplier, shift), bounds
+
+
+def draw_scales(rng, acc, kind, powers):
+    """Three float32 scales; R brings many accumulators near the codes."""
+    size = rng.choice([rng.randint(-3, kind[0] + 1), rng.randint(-3, kind[0] + 1), rng.randint(-40, 40)])
+    e = min(max(size - abs(acc).bit_length(), -80), 50)
+    if powers or rng.random() < 0.1:
+        first, last = rng.randint(-12, 2), rng.randint(-8, 8)
+        return 2.0 ** first, 2.0 ** (e - first + last), 2.0 ** last
+    first, last = (float(f32(Fraction(rng.randint(1 << 23, (1 << 24) - 1), 1 << 23 + rng.randint(0, 12)))) for _ in range(2))
+    real = Fraction(2) ** e * Fraction(rng.randint(1 << 30, (1 << 31) - 1), 1 << 30)
+    return first, float(f32(real * Fraction(last) / Fraction(first))), last
+
+
+def draw_scale_row(rng, domain, kind, powers):
+    acc, zero, _, bounds = draw_row(rng, dict(domain, multiplier=[0, 1 << 31], shift=[0, 62]), kind)
+    scales = draw_scales(rng, acc, kind, powers)
+    if rng.random() < 0.4 and acc:  # beside a tie
+        real = Fraction(scales[0]) * Fraction(scales[1]) / Fraction(scales[2])
+        near = (Fraction(2 * rng.randint(-1 << kind[0], 1 << kind[0]) + 1, 2) - zero) / real
+        low, high = signed_range(domain["acc_bits"])
+        acc = min(max(near.numerator // near.denominator + rng.randint(0, 1), low), high)
+    return acc, zero, scales, bounds
 
 
 def read_found(path):
@@ -98,14 +161,15 @@ def read_found(path):
 def differing(rng, rule, found, domain, kind, rows):
     """A row on which two rules part, or None."""
     a, b = device.Device(rule, kind), device.Device(found, kind)
+    powers = rule.get("scale") == "power-of-two"
     for _ in range(rows):
-        row = draw_row(rng, domain, kind)
+        row = draw_row(rng, domain, kind) if "shift" in domain else draw_scale_row(rng, domain, kind, powers)
         if a.one(*row) != b.one(*row):
             return row, a.one(*row), b.one(*row)
     return None
 
 
-def ask(assay, folder, rule, kind, more=(), fault=""):
+def ask(assay, folder, rule, kind, more=(), fault="", rows="multiplier"):
     """(exit status, report or None, what was said)"""
     name, report, found = (os.path.join(folder, n) for n in ("rule.json", "report.json", "found.yaml"))
     for path in (report, found):
@@ -114,7 +178,7 @@ def ask(assay, folder, rule, kind, more=(), fault=""):
     with open(name, "w", encoding="utf-8") as f:
         json.dump(rule, f)
     oracle = "%s '%s/device.py' '%s' %s %s" % (sys.executable, HERE, name, kind, fault)
-    done = subprocess.run([assay, "infer", "--oracle", oracle, "--kind", "multiplier", "--type", kind, "--json", report, "-o", found, *more],
+    done = subprocess.run([assay, "infer", "--oracle", oracle, "--kind", rows, "--type", kind, "--json", report, "-o", found, *more],
                           capture_output=True, text=True, timeout=600)
     if not os.path.exists(report):
         return done.returncode, None, done.stdout + done.stderr
@@ -122,9 +186,9 @@ def ask(assay, folder, rule, kind, more=(), fault=""):
         return done.returncode, json.load(f), done.stdout + done.stderr
 
 
-def judge(rng, assay, folder, rule, kind, rows=3000, more=()):
+def judge(rng, assay, folder, rule, kind, rows=3000, more=(), of="multiplier"):
     """(verdict, what is wrong or "")"""
-    status, report, said = ask(assay, folder, rule, kind, more)
+    status, report, said = ask(assay, folder, rule, kind, more, rows=of)
     if report is None:
         return ("refused", "") if "refuses every row" in said else ("trouble", said.strip())
     verdict = report["verdict"]
@@ -138,12 +202,13 @@ def judge(rng, assay, folder, rule, kind, rows=3000, more=()):
 
 def main():
     assay, seed, count = os.path.abspath(sys.argv[1]), int((sys.argv[2:] or [1])[0]), int((sys.argv[3:] or [100])[0])
+    of = (sys.argv[4:] or ["multiplier"])[0]
     folder, tally = tempfile.mkdtemp(), {}
     print("1..%d" % count)
     for i in range(count):
         rng = random.Random("infer %d" % (seed + i))
-        kind, rule = rng.choice(["i8", "i8", "u8", "i16"]), draw_multiplier(rng)
-        verdict, wrong = judge(rng, assay, folder, rule, kind)
+        kind, rule = rng.choice(["i8", "i8", "u8", "i16"]), draw_scale_rule(rng) if of == "scale" else draw_multiplier(rng)
+        verdict, wrong = judge(rng, assay, folder, rule, kind, of=of)
         tally[verdict] = tally.get(verdict, 0) + 1
         print("%s %d - seed %d %s: %s" % ("not ok" if wrong else "ok", i + 1, seed + i, kind, verdict), flush=True)
         if wrong:

@@ -1,0 +1,59 @@
+/* Rules against the log; see check.h. */
+#include "interp/infer/check.h"
+
+#include <stdlib.h>
+
+#include "graph/memory.h"
+
+assay_status infer_check_open(infer_check *c, const infer_task *t, bool live, assay_error *err)
+{
+    infer_rule k;
+    infer_plain_rule(&k);
+    c->t = t;
+    c->n = c->work = 0;
+    c->order = malloc((t->log.n + 1) * sizeof *c->order);
+    if (!c->order)
+        return assay_out_of_memory_for(err, "candidates");
+    for (size_t i = t->log.n; i > 0; i--)
+        if (!live || infer_in_window(t, &t->log.row[i - 1]))
+            c->order[c->n++] = i - 1;
+    infer_model_start(&c->m, &k, t->o);
+    return ASSAY_OK;
+}
+
+void infer_check_close(infer_check *c)
+{
+    free(c->order);
+    c->order = NULL;
+}
+
+bool infer_check_holds(infer_check *c, const infer_rule *k)
+{
+    infer_model_set(&c->m, k);
+    for (size_t i = 0; i < c->n; i++) {
+        const size_t at = c->order[i];
+        if (infer_answer(&c->m, &c->t->log.row[at]) == c->t->log.row[at].answer)
+            continue;
+        c->work += i;
+        c->order[i] = c->order[i / 2];
+        c->order[i / 2] = c->order[0];
+        c->order[0] = at;
+        return false;
+    }
+    c->work += c->n;
+    return true;
+}
+
+bool infer_rules_keep(infer_rules *r, const infer_rule *k)
+{
+    if (r->n == r->room) {
+        const size_t room = r->room * 2 + 64;
+        infer_rule *wide = realloc(r->rule, room * sizeof *wide);
+        if (!wide)
+            return false;
+        r->rule = wide;
+        r->room = room;
+    }
+    r->rule[r->n++] = *k;
+    return true;
+}

@@ -1,0 +1,325 @@
+/* Encodings against rows; see encoding.h. */
+#include "interp/infer/encoding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/memory.h"
+#include "schemes/apply/round.h"
+#include "schemes/derive/derive.h"
+
+const int32_t infer_magnitude_modes[INFER_MAGNITUDE_MODES] = {
+    ASSAY_ROUND_HALF_AWAY, ASSAY_ROUND_HALF_EVEN, ASSAY_ROUND_HALF_ZERO,
+    ASSAY_ROUND_TRUNC,     ASSAY_ROUND_AWAY,      ASSAY_ROUND_ODD};
+
+enum { FORMS = 3, MOST = 6000 };
+static const int32_t forms[FORMS] = {ASSAY_FORM_DOUBLE, ASSAY_FORM_F32_PRODUCT, ASSAY_FORM_F32};
+
+/* A row's R in each form, by its place in the log. */
+typedef struct evidence {
+    size_t at;
+    double exact, real[FORMS];
+    const infer_row *row;
+} evidence;
+
+/* Rows of one accumulator and zero point lie together, by R. */
+typedef struct search {
+    infer_task *t;
+    evidence *row;
+    size_t n;
+    size_t *pair; /* n_pairs: pair[i] and its successor differ; nearest first */
+    size_t n_pairs;
+    struct cell *cell; /* room for n */
+    infer_encodings *out;
+    bool short_of_memory;
+} search;
+
+typedef struct cell {
+    int64_t multiplier, shift, pre, answer;
+} cell;
+
+static int by_row(const void *a, const void *b)
+{
+    const evidence *x = a, *y = b;
+    if (x->row->acc != y->row->acc)
+        return x->row->acc < y->row->acc ? -1 : 1;
+    if (x->row->zp != y->row->zp)
+        return x->row->zp < y->row->zp ? -1 : 1;
+    return (x->exact > y->exact) - (x->exact < y->exact);
+}
+
+static bool same_group(const evidence *a, const evidence *b)
+{
+    return a->row->acc == b->row->acc && a->row->zp == b->row->zp;
+}
+
+static int form_of(const infer_rule *k)
+{
+    for (int f = 0; f < FORMS; f++)
+        if (forms[f] == k->scale)
+            return f;
+    return 0; /* power-of-two */
+}
+
+static bool cell_of(const infer_rule *k, int form, const evidence *e, cell *c)
+{
+    char why[256];
+    assay_encoded x;
+    memset(c, 0, sizeof *c);
+    if (!derive_encode(k, e->real[form], &x, why, sizeof why))
+        return false;
+    derive_place_encoded(k, &x, &c->multiplier, &c->shift, &c->pre);
+    c->answer = e->row->answer;
+    return true;
+}
+
+static bool same_cell(const cell *a, const cell *b)
+{
+    return a->multiplier == b->multiplier && a->shift == b->shift && a->pre == b->pre;
+}
+
+static int by_cell(const void *a, const void *b)
+{
+    const cell *x = a, *y = b;
+    if (x->shift != y->shift)
+        return x->shift < y->shift ? -1 : 1;
+    if (x->multiplier != y->multiplier)
+        return x->multiplier < y->multiplier ? -1 : 1;
+    return (x->pre > y->pre) - (x->pre < y->pre);
+}
+
+static bool parts_pairs(search *s, const infer_rule *k, int form)
+{
+    for (size_t i = 0; i < s->n_pairs; i++) {
+        cell a, b;
+        const size_t at = s->pair[i];
+        if (cell_of(k, form, &s->row[at], &a) && cell_of(k, form, &s->row[at + 1], &b) &&
+            !same_cell(&a, &b))
+            continue;
+        s->pair[i] = s->pair[i / 2];
+        s->pair[i / 2] = s->pair[0];
+        s->pair[0] = at;
+        return false;
+    }
+    return true;
+}
+
+static uint64_t hash(uint64_t h, const cell *c)
+{
+    rows_random r = {h ^ (uint64_t)c->multiplier * UINT64_C(0xff51afd7ed558ccd) ^
+                     (uint64_t)(c->shift * 131 + c->pre)};
+    return rows_next(&r);
+}
+
+/* Counts the cells of a group; false: two rows of one cell differ. */
+static bool count_group(search *s, const infer_rule *k, int form, size_t from, size_t to,
+                        infer_encoding *e)
+{
+    for (size_t i = from; i < to; i++) {
+        if (!cell_of(k, form, &s->row[i], &s->cell[i]))
+            return false;
+        e->image = hash(e->image, &s->cell[i]);
+    }
+    qsort(s->cell + from, to - from, sizeof *s->cell, by_cell);
+    e->cells++;
+    for (size_t i = from + 1; i < to; i++) {
+        const bool same = same_cell(&s->cell[i], &s->cell[i - 1]);
+        if (same && s->cell[i].answer != s->cell[i - 1].answer)
+            return false;
+        e->cells += !same;
+    }
+    return true;
+}
+
+static void keep(search *s, const infer_encoding *e)
+{
+    infer_encodings *l = s->out;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->item[i].image == e->image)
+            return;
+    if (l->n == l->room) {
+        const size_t room = l->room * 2 + 64;
+        infer_encoding *wide = realloc(l->item, room * sizeof *wide);
+        s->short_of_memory |= !wide;
+        if (!wide)
+            return;
+        l->item = wide;
+        l->room = room;
+    }
+    l->item[l->n] = *e;
+    l->item[l->n].place = l->n;
+    l->n++;
+}
+
+static void try_encoding(search *s, const infer_rule *k)
+{
+    infer_encoding e = {.rule = *k};
+    const int form = form_of(k);
+    if (s->out->n >= MOST) {
+        s->t->complete = false;
+        return;
+    }
+    if (!parts_pairs(s, k, form))
+        return;
+    for (size_t from = 0, to; from < s->n; from = to) {
+        for (to = from + 1; to < s->n && same_group(&s->row[from], &s->row[to]);)
+            to++;
+        if (!count_group(s, k, form, from, to, &e))
+            return;
+    }
+    keep(s, &e);
+}
+
+/* ---- families ---- */
+
+static void try_reduced(search *s, infer_rule *k)
+{
+    for (int32_t bits = 1; bits < k->multiplier_bits; bits++)
+        for (int how = 0; how < 2; how++) {
+            k->reduced_bits = bits;
+            k->reduced_overflow = how ? ASSAY_REDUCED_RENORMALISE : ASSAY_REDUCED_CAP;
+            try_encoding(s, k);
+        }
+    k->reduced_bits = 0;
+    k->reduced_overflow = ASSAY_REDUCED_CAP;
+}
+
+static void try_bounded(search *s, infer_rule *k)
+{
+    for (int e = s->t->live_lo; e <= s->t->live_hi; e++) {
+        k->shift_max = k->multiplier_bits - 1 - e;
+        k->beyond_shift_max = ASSAY_SMALL_UNNORMAL;
+        try_encoding(s, k);
+        k->beyond_shift_max = ASSAY_SMALL_DENORMAL;
+        for (int m = 0; m < INFER_MAGNITUDE_MODES; m++) {
+            k->denormal_round = infer_magnitude_modes[m];
+            try_encoding(s, k);
+        }
+    }
+    k->denormal_round = ASSAY_ROUND_TRUNC;
+    k->shift_max = 1100;
+    k->beyond_shift_max = ASSAY_SMALL_REFUSE;
+}
+
+/* Multipliers of each width; of one image the first is kept. */
+static void try_multipliers(search *s, infer_rule k, bool bounded, bool reduced)
+{
+    static const int32_t first[] = {31, 24, 16, 15};
+    k.encoding = ASSAY_ENCODE_MULTIPLIER;
+    for (int32_t i = 0; i < 36; i++) {
+        k.multiplier_bits = i < 4 ? first[i] : i - 3;
+        for (int m = 0; m < INFER_MAGNITUDE_MODES; m++) {
+            k.multiplier_round = infer_magnitude_modes[m];
+            for (int renormalise = 1; renormalise >= 0; renormalise--) {
+                k.multiplier_renormalise = renormalise;
+                if (bounded)
+                    try_bounded(s, &k);
+                else if (reduced)
+                    try_reduced(s, &k);
+                else
+                    try_encoding(s, &k);
+            }
+        }
+    }
+}
+
+static void try_all(search *s, bool bounded)
+{
+    infer_rule k;
+    infer_plain_rule(&k);
+    infer_take_encoding(&k, &s->t->encoder);
+    k.shift_min = -1100;
+    k.below_shift_min = ASSAY_LARGE_REFUSE;
+    k.shift_max = 1100;
+    k.beyond_shift_max = ASSAY_SMALL_REFUSE;
+    k.reduced_bits = 0;
+    if (s->t->powers && !bounded) {
+        infer_rule shift = k;
+        shift.scale = ASSAY_FORM_POW2;
+        shift.encoding = ASSAY_ENCODE_SHIFT;
+        try_encoding(s, &shift);
+    }
+    const int n = s->t->powers ? 1 : FORMS;
+    for (int f = 0; f < n; f++) {
+        k.scale = s->t->powers ? ASSAY_FORM_POW2 : forms[f];
+        infer_rule glow = k;
+        glow.encoding = ASSAY_ENCODE_GLOW;
+        glow.negative_scale = 0;
+        if (!bounded && !s->t->powers)
+            try_encoding(s, &glow);
+        try_multipliers(s, k, bounded, false);
+    }
+    for (int f = 0; f < n && !bounded && !s->t->powers; f++) {
+        k.scale = forms[f];
+        try_multipliers(s, k, false, true);
+    }
+}
+
+/* ---- the rows ---- */
+
+static bool is_evidence(const infer_task *t, const infer_row *r)
+{
+    const double real = infer_real(r);
+    if (r->bounded || r->answer == INFER_REFUSED || real == 0)
+        return false;
+    const int e = infer_exponent(real);
+    return e >= t->live_lo && e <= t->live_hi;
+}
+
+static int by_cells(const void *a, const void *b)
+{
+    const infer_encoding *x = a, *y = b;
+    if (x->cells != y->cells)
+        return x->cells < y->cells ? -1 : 1;
+    return x->place < y->place ? -1 : 1;
+}
+
+static void take_rows(search *s)
+{
+    infer_rule k;
+    infer_plain_rule(&k);
+    for (size_t i = 0; i < s->t->log.n; i++) {
+        const infer_row *r = &s->t->log.row[i];
+        if (!is_evidence(s->t, r))
+            continue;
+        evidence *e = &s->row[s->n++];
+        e->row = r;
+        e->exact = infer_real(r);
+        for (int f = 0; f < FORMS; f++) {
+            k.scale = forms[f];
+            e->real[f] = derive_form_scale(&k, r->in, r->weight, r->out, true);
+        }
+    }
+    qsort(s->row, s->n, sizeof *s->row, by_row);
+    for (size_t i = 0; i + 1 < s->n; i++)
+        if (same_group(&s->row[i], &s->row[i + 1]) &&
+            s->row[i].row->answer != s->row[i + 1].row->answer)
+            s->pair[s->n_pairs++] = i;
+}
+
+assay_status infer_find_encodings(infer_task *t, bool bounded, infer_encodings *out,
+                                  assay_error *err)
+{
+    const size_t room = t->log.n + 1;
+    search s = {.t = t, .out = out};
+    s.row = malloc(room * sizeof *s.row);
+    s.pair = malloc(room * sizeof *s.pair);
+    s.cell = malloc(room * sizeof *s.cell);
+    s.short_of_memory = !s.row || !s.pair || !s.cell;
+    if (!s.short_of_memory) {
+        take_rows(&s);
+        try_all(&s, bounded);
+        if (out->n > 1)
+            qsort(out->item, out->n, sizeof *out->item, by_cells);
+    }
+    free(s.row);
+    free(s.pair);
+    free(s.cell);
+    return s.short_of_memory ? assay_out_of_memory_for(err, "encodings") : ASSAY_OK;
+}
+
+void infer_encodings_free(infer_encodings *l)
+{
+    free(l->item);
+    *l = (infer_encodings){0};
+}

@@ -1,0 +1,31 @@
+/* Kind scale: ways in which R becomes a multiplier and a shift, held against rows.
+ *
+ * Whatever follows the encoding, rows of one accumulator and zero point whose R becomes one
+ * multiplier and shift have one answer. An encoding under which two such rows differ is wrong. */
+#ifndef ASSAY_INTERP_INFER_ENCODING_H
+#define ASSAY_INTERP_INFER_ENCODING_H
+
+#include "interp/infer/scales.h"
+
+typedef struct infer_encoding {
+    infer_rule rule; /* its encoding */
+    size_t cells;    /* how many different multipliers and shifts it makes of the rows */
+    uint64_t image;  /* a hash of those */
+    size_t place;    /* in the order in which they were tried */
+} infer_encoding;
+
+typedef struct infer_encodings {
+    infer_encoding *item; /* owned; those of least cells first; one of each image */
+    size_t n, room;
+} infer_encodings;
+
+/* Those that no row contradicts. bounded: those whose multipliers lose bits where R is small, else
+ * all others. */
+assay_status infer_find_encodings(infer_task *t, bool bounded, infer_encodings *out,
+                                  assay_error *err);
+void infer_encodings_free(infer_encodings *l);
+/* Rounding modes that differ where nothing is negative. */
+extern const int32_t infer_magnitude_modes[];
+#define INFER_MAGNITUDE_MODES 6
+
+#endif

@@ -1,0 +1,15 @@
+/* Kind scale: what becomes of R that is out of range, and fields that few rows tell apart. */
+#ifndef ASSAY_INTERP_INFER_LIMITS_H
+#define ASSAY_INTERP_INFER_LIMITS_H
+
+#include "interp/infer/finish.h"
+
+/* Asks about R beyond live_lo..live_hi. */
+assay_status infer_ask_limits(infer_task *t, assay_error *err);
+/* Rules that agree where R is live, with the limits of shifts that agree everywhere; what is left
+ * of them. */
+assay_status infer_find_limits(infer_task *t, infer_rules *rules, assay_error *err);
+/* Adds to the rules those that differ from them in how R is formed or its multiplier rounded. */
+assay_status infer_add_siblings(infer_task *t, infer_rules *rules, assay_error *err);
+
+#endif

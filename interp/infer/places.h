@@ -1,0 +1,19 @@
+/* Kind scale: where R makes a difference, and pairs of R between which the code changes. */
+#ifndef ASSAY_INTERP_INFER_PLACES_H
+#define ASSAY_INTERP_INFER_PLACES_H
+
+#include "interp/infer/scales.h"
+
+#define INFER_LEAST_EXPONENT (-149) /* of R that is asked about */
+#define INFER_MOST_EXPONENT  128
+
+/* Which R the device takes: fills live_lo, live_hi, powers and the encoder's negative_scale and
+ * exponent_by_log. ASSAY_ERR_INPUT where it takes none. */
+assay_status infer_find_taken(infer_task *t, assay_error *err);
+/* Narrows live_lo..live_hi to R whose doubling changes codes, where there are any. Then asks about
+ * ever nearer R with different codes, and about exact ties between them. */
+assay_status infer_find_places(infer_task *t, assay_error *err);
+/* The zero point of these rows. */
+int32_t infer_middle_zero(const infer_options *o);
+
+#endif

@@ -1,0 +1,10 @@
+/* Kind scale: rows of accumulators and three scales. */
+#ifndef ASSAY_INTERP_INFER_SCALE_H
+#define ASSAY_INTERP_INFER_SCALE_H
+
+#include "interp/infer/finish.h"
+
+/* Rules that are consistent; none where there is no such rule, as long as the task is complete. */
+assay_status infer_scale(infer_task *t, infer_rules *out, assay_error *err);
+
+#endif
