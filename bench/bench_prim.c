@@ -37,7 +37,7 @@ static double median_ns(void (*run)(const int32_t *, int32_t *, size_t), const i
             run(acc, out, N);
             __asm__ volatile("" : : "r"(out) : "memory"); /* the row counts as read */
         }
-        runs[r] = (now() - start) / REPEAT / N;
+        runs[r] = (now() - start) / (REPEAT * N);
     }
     qsort(runs, RUNS, sizeof runs[0], ascending);
     return runs[RUNS / 2];

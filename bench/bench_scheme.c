@@ -42,7 +42,7 @@ static double requantize_ns(const assay_scheme *s, const assay_unit *u, const in
                 memcpy(out, acc, N * sizeof *out);
             __asm__ volatile("" : : "r"(out) : "memory");
         }
-        runs[r] = (now() - start) / REPEAT / N;
+        runs[r] = (now() - start) / (REPEAT * N);
     }
     return median(runs);
 }

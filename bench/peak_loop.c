@@ -53,7 +53,7 @@ static double once(void)
     const double ns = bench_now() - begin;
     for (int i = 0; i < CHAINS; i++)
         __asm__ volatile("" : : "v"(acc[i]));
-    return (double)ROUNDS * CHAINS * MACS / ns * 1e9;
+    return (double)ROUNDS * (double)CHAINS * (double)MACS / ns * 1e9;
 }
 
 double PEAK(void)

@@ -77,7 +77,7 @@ static void absent(void **state)
                 mean += x[j] / (double)N;
             }
             for (int j = 0; j < N; j++)
-                variance += (x[j] - mean) * (x[j] - mean) / N;
+                variance += (x[j] - mean) * (x[j] - mean) / (double)N;
             l.spec.n_in = 3;
             run(&l, x, y[0]);
             l.spec.n_in = 2;
