@@ -13,7 +13,7 @@
 #include "schemes/record/reads.h"
 #include "test/support/random_scheme.h"
 
-enum { MAX_RECORDS = 1000, MAX_FIELDS = 256, MAX_CHANGES = 8, LEAST = 16, MOST = 8000 };
+enum { MAX_RECORDS = 1000, MAX_FIELDS = 256, MAX_CHANGES = 8, LEAST = 16, MOST = 24000 };
 static assay_record records[MAX_RECORDS];
 static int n_records;
 static assay_scheme *like; /* its ops are none in float */
