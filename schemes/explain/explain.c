@@ -284,7 +284,7 @@ static void float_steps(FILE *f, const assay_single *o, const assay_trace *t, bo
     double (*value)(uint64_t) = wide ? f64_value : f32_value;
     const char *name = wide ? "float64" : "float32";
     fprintf(f, "  as %s              %.9g\n", name, value(t->f_acc));
-    if (k->scale == ASSAY_FORM_F32_STEPS) {
+    if (k->scale == ASSAY_FORM_F32_STEPS && o->r.scale_w) {
         fprintf(f, "  times in scale          %.9g * %.9g = %.9g\n", value(t->f_acc),
                 f32_value((uint64_t)o->scale), value(t->f_first));
         fprintf(f, "  times weight scale      * %.9g = %.9g\n", f32_value((uint64_t)o->scale_w),

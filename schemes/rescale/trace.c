@@ -141,7 +141,7 @@ static void floats32(const assay_rescale *r, size_t c, assay_trace *t)
     uint32_t f = apply_f32_from_i64(t->operand);
     t->f_acc = f;
     t->f_first = t->f_second = t->f_product = f = apply_f32_mul(f, (uint32_t)r->scale[c]);
-    if (k->scale == ASSAY_FORM_F32_STEPS) {
+    if (k->scale == ASSAY_FORM_F32_STEPS && r->scale_w) { /* pools have one factor */
         t->f_second = f = apply_f32_mul(f, (uint32_t)r->scale_w[c]);
         t->f_product = f = apply_f32_div(f, (uint32_t)r->scale_out[0]);
     }
