@@ -5,7 +5,7 @@
 
 #include "graph/core/type.h"
 #include "graph/files/files.h"
-#include "interp/cli/cli.h"
+#include "interp/cli/infer.h"
 #include "interp/infer/infer.h"
 #include "interp/infer/window.h"
 
@@ -108,11 +108,33 @@ static int write_files(const cli_args *a, const infer_options *o, const infer_re
     return CLI_DIFFERENT; /* until it is proved that nothing else agrees */
 }
 
+/* Options that are for rows, or for answers: named with the other they would do nothing. */
+static bool fits(const cli_args *a, bool answers)
+{
+    static const char *const rows[] = {"oracle",  "kind",       "type",  "budget", "acc-bits",
+                                       "timeout", "multiplier", "shift", NULL};
+    static const char *const others[] = {"among", "hex-bits", NULL};
+    for (const char *const *name = answers ? rows : others; *name; name++)
+        if (cli_has(a, *name)) {
+            cli_trouble("infer: --%s is for %s", *name,
+                        answers ? "--oracle, not for DIR OUTPUTS"
+                                : "DIR OUTPUTS, not for --oracle");
+            return false;
+        }
+    return true;
+}
+
 static int run(const cli_args *a)
 {
     infer_options o = {0};
     infer_result r;
     assay_error err;
+    if (a->n_positional == 1)
+        return cli_trouble("infer: which outputs? infer DIR OUTPUTS, or --oracle 'CMD'");
+    if (!fits(a, a->n_positional == 2))
+        return CLI_TROUBLE;
+    if (a->n_positional == 2)
+        return cli_infer_probes(a);
     if (!read_options(a, &o))
         return CLI_TROUBLE;
     const int status = infer_run(&o, &r, &err) ? cli_failed(&err) : write_files(a, &o, &r);
@@ -133,21 +155,26 @@ static const cli_option options[] = {
     {"multiplier", 0, "LO:HI", "multipliers to ask about (default: all that the device takes)"},
     {"shift", 0, "LO:HI", "total right shifts to ask about (default: all that the device takes)"},
     {"timeout", 0, "SECONDS", "what a call of the oracle may take (default: 60)"},
+    {"among", 0, "A,B,...|all",
+     "of DIR OUTPUTS: schemes to look among, and near (default: all that are shipped)"},
+    {"hex-bits", 0, "N", "of DIR OUTPUTS: bits of a word of .hex dumps"},
     {"json", 0, "FILE", "the report for programs"},
     {"output", 'o', "FOUND.yaml", "the record found, as a scheme file"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_infer = {
     .name = "infer",
-    .usage =
-        "--oracle 'CMD' --kind multiplier|scale --type i8|u8|i16 [--budget ROWS] [-o FOUND.yaml]",
-    .summary = "ask a device for its rescale: the records that agree, or the nearest and what "
-               "contradicts it",
+    .usage = "--oracle 'CMD' --kind multiplier|scale --type i8|u8|i16 [--budget ROWS] "
+             "[-o FOUND.yaml] | DIR OUTPUTS",
+    .summary = "which arithmetic a device has, from its answers: the records that agree, or the "
+               "nearest and what contradicts it",
     .examples = "  assay infer --oracle ./device.sh --kind multiplier --type i8 -o found.yaml\n"
                 "  assay infer --oracle 'python3 rtl.py' --kind multiplier --type u8 \\\n"
-                "      --multiplier 0:65535 --shift 0:31 --json report.json\n",
+                "      --multiplier 0:65535 --shift 0:31 --json report.json\n"
+                "  assay probe -o probes; assay infer probes outputs -o found.yaml\n"
+                "  assay infer golden device-dumps/ -o found.yaml\n",
     .options = options,
     .min_args = 0,
-    .max_args = 0,
+    .max_args = 2,
     .run = run,
 };

@@ -75,6 +75,7 @@ HOUSE = [
     "interp/measure",
     "interp/rows",
     "interp/infer",
+    "interp/probe",
     "interp/api",
     "interp/vectors",
     "interp/cli",

@@ -50,6 +50,7 @@ PREFIX = {
     "interp/measure": "measure",
     "interp/rows": "rows",
     "interp/infer": "infer",
+    "interp/probe": "probe",
     "interp/explain": "explain",
     "interp/blame": "blame",
     "interp/rows": "rows",

@@ -1,0 +1,69 @@
+/* assay infer DIR OUTPUTS: what a device's answers to probes, or its dumps of a network, say of it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/files/files.h"
+#include "interp/cli/infer.h"
+#include "interp/probe/probe.h"
+
+enum { MOST_AMONG = 64 };
+
+static void print_found(FILE *f, const void *what)
+{
+    probe_print_scheme(f, what);
+}
+
+static int write_files(const cli_args *a, const probe_findings *found)
+{
+    const char *path = cli_value(a, "output", NULL), *json = cli_value(a, "json", NULL);
+    assay_error err;
+    if (path && file_print(path, print_found, found, &err))
+        return cli_failed(&err);
+    if (json && probe_write_json(json, found, path, &err))
+        return cli_failed(&err);
+    const bool taken = (json && strcmp(json, "-") == 0) || (path && strcmp(path, "-") == 0);
+    probe_print_report(taken ? stderr : stdout, found, path);
+    return CLI_DIFFERENT; /* that nothing else agrees is not claimed */
+}
+
+/* "A,B": cut in place; false: too many. */
+static bool split(char *list, const char **name, int *n)
+{
+    char *rest = NULL;
+    for (char *at = strtok_r(list, ",", &rest); at; at = strtok_r(NULL, ",", &rest)) {
+        if (*n == MOST_AMONG)
+            return false;
+        name[(*n)++] = at;
+    }
+    return true;
+}
+
+int cli_infer_probes(const cli_args *a)
+{
+    const char *given = cli_value(a, "among", "all"), *name[MOST_AMONG];
+    const bool all = strcmp(given, "all") == 0;
+    probe_ask ask = {.among = name, .only_among = !all};
+    probe_findings *found = NULL;
+    assay_error err;
+    int64_t hex_bits;
+    int status;
+    char *list = strdup(all ? "" : given);
+    if (!list)
+        return cli_out_of_memory();
+    if (!cli_integer(a, "hex-bits", 0, 0, 1024, &hex_bits))
+        status = CLI_TROUBLE;
+    else if (!split(list, name, &ask.n_among) || (!all && ask.n_among == 0))
+        status = cli_trouble("infer: --among takes names of schemes parted by commas, %d at most, "
+                             "not '%.60s'",
+                             MOST_AMONG, given);
+    else {
+        ask.hex_bits = (int)hex_bits;
+        status = probe_find(a->positional[0], a->positional[1], &ask, &found, &err)
+                     ? cli_failed(&err)
+                     : write_files(a, found);
+    }
+    probe_findings_free(found);
+    free(list);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* Probes: small networks whose outputs show a device's arithmetic, op by op; and what its answers
+ * say of it.
+ *
+ *   DIR/probe.json               the networks, their inputs, and what each output asks
+ *   DIR/OP/OP.assay, .onnx, .tflite    a network of that op, in the forms that can hold it
+ *   DIR/OP/inputs/NAME.npy       what the device is to be given
+ *   DIR/OP/golden/               the same as a golden bundle, under a scheme that is named there
+ *
+ * It is written beside DIR and moved there (graph/files/partial.h): whole or absent. */
+#ifndef ASSAY_INTERP_PROBE_H
+#define ASSAY_INTERP_PROBE_H
+
+#include <stdio.h>
+
+#include "graph/base.h"
+
+/* ---- questions (write.c) ---- */
+
+typedef struct probe_options {
+    const char *types;  /* "s8s8": of activations and weights; probe_type_names */
+    const char *ops;    /* names of networks.def parted by commas; NULL or "all": all */
+    const char *scheme; /* whose bits the bundles hold; NULL: one for the types */
+    uint64_t seed;
+    bool text, onnx, tflite; /* forms of the networks; none set: all */
+} probe_options;
+
+/* Called for each network: the forms that cannot hold it ("": all can), and the scheme whose bits
+ * its bundle has. */
+typedef void probe_told(void *user, const char *op, const char *missing, const char *scheme);
+
+/* ASSAY_ERR_INPUT: no such types or op, DIR is there. */
+assay_status probe_write(const char *dir, const probe_options *o, probe_told *told, void *user,
+                         assay_error *err);
+
+/* ---- answers (find.c) ---- */
+
+typedef struct probe_findings probe_findings;
+
+typedef struct probe_ask {
+    const char *const *among; /* schemes beside the shipped ones, by name or file; may be NULL */
+    int n_among;
+    bool only_among; /* the shipped ones are none */
+    int hex_bits;    /* of .hex dumps (assay diff) */
+} probe_ask;
+
+/* What a device's dumps say of its arithmetic. `dir` is what probe_write made, and DEVICE holds a
+ * folder OP of dumps for each network that was run; or `dir` is any golden bundle and DEVICE its
+ * dumps. ASSAY_ERR_INPUT: no answer at all, or dumps that are none of the network's. Free with
+ * probe_findings_free, also on failure. */
+assay_status probe_find(const char *dir, const char *device, const probe_ask *ask,
+                        probe_findings **out, assay_error *err);
+void probe_findings_free(probe_findings *f);
+
+/* Whether for each op that was answered some record gives all of it. */
+bool probe_is_explained(const probe_findings *f);
+void probe_print_report(FILE *f, const probe_findings *found, const char *path);
+/* A scheme file: the preset that explains most, and for each op what is otherwise. */
+void probe_print_scheme(FILE *f, const probe_findings *found);
+assay_status probe_write_json(const char *file, const probe_findings *found, const char *path,
+                              assay_error *err);
+
+#endif
