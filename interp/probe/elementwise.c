@@ -4,7 +4,7 @@
 
 #include "interp/probe/makers.h"
 
-enum { SIDE = 256, WIDE_SIDE = 96 };
+enum { SIDE = 256, SOME = 96 };
 
 static enum assay_op op_of(const char *name)
 {
@@ -27,8 +27,9 @@ void probe_pairs(probe_net *n, const char *op)
     };
     const probe_types *t = n->types;
     const bool wide = t->activation.bits > 8;
-    const int64_t side = wide ? WIDE_SIDE : SIDE;
     for (int k = 0; k < (int)(sizeof scales / sizeof *scales); k++) {
+        const bool all = !wide && (k == 1 || k == 2);
+        const int64_t side = all ? SIDE : SOME;
         const double of[2] = {scales[k].a, scales[k].b};
         const double half =
             (double)(assay_elem_max(t->activation) / 2 - assay_elem_min(t->activation) / 2);
@@ -50,12 +51,15 @@ void probe_pairs(probe_net *n, const char *op)
             void *data = probe_input(n, name[i], type, &in[i]);
             for (int64_t j = 0; data && j < side * side; j++)
                 assay_elem_set(type.elem, data, (size_t)j,
-                               probe_code(n, type.elem, i ? j / side : j % side));
+                               probe_code(n, type.elem,
+                                          !all ? probe_between(n, 0, 255)
+                                          : i  ? j / side
+                                               : j % side));
         }
         probe_node(n, op_of(op), name[2], in, 2,
                    probe_type(n, t->activation, PROBE_SHAPE(side, side), out,
                               wide ? 0 : t->zero_point + scales[k].out_zero),
-                   NULL, wide ? "pairs of codes" : "every pair of codes");
+                   NULL, all ? "every pair of codes" : "pairs of codes");
     }
 }
 

