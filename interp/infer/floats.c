@@ -1,5 +1,6 @@
 /* Rules of floats; see floats.h. */
 #include "interp/infer/floats.h"
+#include "graph/memory.h"
 
 #include "interp/infer/check.h"
 
@@ -78,5 +79,5 @@ assay_status infer_find_floats(infer_engine *e, infer_rules *out, assay_error *e
                     try_conversions(&f, &k);
             }
     infer_check_close(&f.c);
-    return f.short_of_memory ? assay_fail(err, ASSAY_ERR_MEMORY, "out of memory") : ASSAY_OK;
+    return f.short_of_memory ? assay_out_of_memory(err) : ASSAY_OK;
 }

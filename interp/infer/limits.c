@@ -1,5 +1,6 @@
 /* Limits of shifts; see limits.h. */
 #include "interp/infer/limits.h"
+#include "graph/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -201,7 +202,7 @@ assay_status infer_find_limits(infer_task *t, infer_rules *rules, assay_error *e
     infer_check_close(&c);
     infer_rules_free(rules);
     *rules = out;
-    return good || s ? s : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    return good || s ? s : assay_out_of_memory(err);
 }
 
 /* ---- siblings ---- */
@@ -233,5 +234,5 @@ assay_status infer_add_siblings(infer_task *t, infer_rules *rules, assay_error *
                         good &= infer_rules_keep(rules, &k);
                 }
     infer_check_close(&c);
-    return good ? ASSAY_OK : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    return good ? ASSAY_OK : assay_out_of_memory(err);
 }
