@@ -1,5 +1,5 @@
 /* The steps of one element, by the row function that gave it. */
-#include "interp/explain/explain.h"
+#include "interp/explain/forms.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -140,7 +140,7 @@ static void say_unary(const work *k)
     explain_say(k->t, "input", "%d, zero point %" PRId64, k->s->in[0], zero_of(k, 0));
     if (is_by_table(k))
         say_table(k);
-    else if (!k->u || !say_rescales(k))
+    else if (!k->u || (!explain_clamp_form(k->t, k->u, k->s) && !say_rescales(k)))
         k->t->honest = "the op's own steps are not shown: one row function gives its code";
 }
 
@@ -150,7 +150,7 @@ static void say_binary(const work *k)
     explain_say(k->t, "second input", "%d, zero point %" PRId64, k->s->in[1], zero_of(k, 1));
     if (k->u)
         say_operands(k);
-    if (!k->u || !say_rescales(k))
+    if (!k->u || (!explain_add_form(k->t, k->u, k->s) && !say_rescales(k)))
         k->t->honest = "the op's own steps are not shown: one row function gives its code";
 }
 
@@ -171,6 +171,10 @@ static void say_pool(const work *k)
     if (s->count > 0)
         explain_say(k->t, "their mean", "%.9g; with the zero point in it %.9g",
                     (double)(s->acc - s->count * zero) / s->count, (double)s->acc / s->count);
+    bool rescaled;
+    const bool formed = u && explain_pool_form(k->t, u, s, &rescaled);
+    if (formed && !rescaled)
+        return;
     if (u && s->n_rescales > 0 && say_rescales(k))
         return;
     k->t->honest = "how the scheme divides (pool) is not shown in steps";
@@ -238,6 +242,15 @@ static void say_moved(const work *k, const void *const *in, int64_t element)
                                       : "the op's steps are not shown";
 }
 
+static void say_corners(const work *k)
+{
+    bool rescaled;
+    k->t->honest = NULL;
+    if (!k->u || !explain_corner_form(k->t, k->u, k->s, &rescaled) ||
+        (rescaled && !say_rescales(k)))
+        k->t->honest = "the steps between four corners are not shown";
+}
+
 /* ---- all of it ---- */
 
 static void say_all(const work *k, const void *const *in, int64_t element)
@@ -251,6 +264,8 @@ static void say_all(const work *k, const void *const *in, int64_t element)
         break;
     case EXPLAIN_WINDOW:
         say_row(k, "codes of the window");
+        if (k->u && explain_window_form(k->t, k->u, k->s))
+            k->t->honest = NULL;
         break;
     case EXPLAIN_ROW:
         say_row(k, "codes of the row");
@@ -258,12 +273,14 @@ static void say_all(const work *k, const void *const *in, int64_t element)
     case EXPLAIN_INTERPOLATE:
         say_row(k, "corners");
         explain_say(k->t, "fractions", "%d along y, %d along x", k->s->in[0], k->s->in[1]);
-        k->t->honest = "the steps between four corners are not shown";
+        say_corners(k);
         break;
     case EXPLAIN_BINARY:
         say_binary(k);
         break;
     case EXPLAIN_UNARY:
+        if (k->p->graph->node[k->node].op == ASSAY_OP_MAX_POOL)
+            explain_window_codes(k->t, k->p->graph, &k->p->graph->node[k->node], in[0], element);
         say_unary(k);
         break;
     case EXPLAIN_QUANTIZE:
