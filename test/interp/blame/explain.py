@@ -210,6 +210,22 @@ def refused(tap, golden):
     tap.check(status == 2 and "no sample 7" in said, "refused: a sample that is not there", said)
 
 
+def forms(tap, folder):
+    """Every sum, average, pool and clamp of these schemes has steps that lead to its code."""
+    for scheme in ("tflite", "tflite-single", "onnxruntime", "xnnpack-qs8", "nvdla", "npu16", "vta"):
+        golden = planted.make_golden(scheme, folder)
+        said, done = [], set()
+        for node in json.load(open(os.path.join(golden, "manifest.json")))["nodes"]:
+            if node["op"] in done or node["op"] in ("quantize", "dequantize"):
+                continue
+            done.add(node["op"])
+            rank = 4 if node["op"] in ("conv", "add", "global_avg_pool") else 2
+            status, report = explain(golden, node["name"] + "[" + ",".join(["0"] * rank) + "]")
+            if status or "note" in report["trace"] or not ends(report["trace"]):
+                said.append((node["op"], report))
+        tap.check(not said and "global_avg_pool" in done, f"{scheme}: steps of {', '.join(sorted(done))}", said)
+
+
 def main():
     tap = planted.Tap()
     print(f"# seed {planted.SEED}")
@@ -221,6 +237,7 @@ def main():
         long_names(tap, folder)
         table(tap, folder)
         apart(tap, folder)
+        forms(tap, folder)
         refused(tap, golden)
     print(f"1..{tap.n}")
     sys.exit(tap.failed != 0)
