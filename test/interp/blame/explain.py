@@ -212,6 +212,8 @@ def refused(tap, golden):
 
 def forms(tap, folder):
     """Every sum, average, pool and clamp of these schemes has steps that lead to its code."""
+    folder = os.path.join(folder, "forms")
+    os.makedirs(folder)
     for scheme in ("tflite", "tflite-single", "onnxruntime", "xnnpack-qs8", "nvdla", "npu16", "vta", "glow-interp", "glow-cpu", "vitis-dpu"):
         golden = planted.make_golden(scheme, folder)
         said, done = [], set()
