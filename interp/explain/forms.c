@@ -1,3 +1,4 @@
+/* Steps of averages, of sums of two operands, of clamps, and between four corners. */
 #include "interp/explain/forms.h"
 
 #include <inttypes.h>

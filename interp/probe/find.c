@@ -1,3 +1,4 @@
+/* Answers held against records: schemes, their neighbours, what is open. */
 #include "interp/probe/find.h"
 
 #include <stdlib.h>
@@ -280,7 +281,7 @@ static assay_status find_in(blame_device *d, probe_findings *all, const char *ne
 {
     bool *done = calloc((size_t)d->graph->n_nodes + 1, sizeof *done);
     assay_status status = done ? blame_device_replay(d, NULL, NULL, err) : assay_out_of_memory(err);
-    for (int i = 0; i < d->graph->n_nodes && status == ASSAY_OK; i++) {
+    for (int i = 0; i < d->graph->n_nodes && !status; i++) {
         probe_group g;
         if (done[i] || !is_asked(d, i))
             continue;
@@ -297,7 +298,7 @@ static assay_status find_network(const char *golden, const char *device, const p
 {
     blame_device d;
     assay_status status = blame_device_open(golden, device, (unsigned)ask->hex_bits, 1, &d, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     if (!d.scheme || !d.scheme->record)
         status = assay_fail(err, ASSAY_ERR_INPUT, "%s: is not of a scheme with a record", golden);
@@ -321,7 +322,7 @@ static assay_status find_probes(const char *dir, const char *device, const probe
                                 probe_findings *all, assay_error *err)
 {
     assay_status status = ASSAY_OK;
-    for (const probe_network *p = probe_networks; p->name && status == ASSAY_OK; p++) {
+    for (const probe_network *p = probe_networks; p->name && !status; p++) {
         char golden[4096 + 80], dumps[4096 + 80];
         if (!is_there(dir, p->name))
             continue;
@@ -339,7 +340,7 @@ static assay_status find_probes(const char *dir, const char *device, const probe
 static assay_status open_schemes(const probe_ask *ask, blame_schemes *out, assay_error *err)
 {
     assay_status status = blame_schemes_open(ask->among, ask->n_among, out, err);
-    while (status == ASSAY_OK && ask->only_among && out->n > ask->n_among)
+    while (!status && ask->only_among && out->n > ask->n_among)
         assay_scheme_free(out->scheme[--out->n]);
     int kept = 0;
     for (int i = 0; i < out->n; i++)
@@ -358,10 +359,10 @@ assay_status probe_find(const char *dir, const char *device, const probe_ask *as
     if (!*out)
         return assay_out_of_memory(err);
     assay_status status = open_schemes(ask, &(*out)->schemes, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = is_there(dir, "manifest.json") ? find_network(dir, device, ask, "", *out, err)
                                                 : find_probes(dir, device, ask, *out, err);
-    if (status == ASSAY_OK && (*out)->n_ops == 0)
+    if (!status && (*out)->n_ops == 0)
         status = assay_fail(err, ASSAY_ERR_INPUT,
                             is_there(dir, "manifest.json") || is_there(dir, "probe.json")
                                 ? "%s: no answers to %s (OUTPUTS/OP/NAME.npy)"

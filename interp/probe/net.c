@@ -1,3 +1,4 @@
+/* Values, numbers and nodes of probe networks. */
 #include "interp/probe/net.h"
 
 #include <string.h>
@@ -85,7 +86,7 @@ int64_t probe_code(probe_net *n, assay_elem e, int64_t i)
 
 static void short_of_memory(probe_net *n)
 {
-    if (n->status == ASSAY_OK)
+    if (!n->status)
         n->status = assay_out_of_memory(n->err);
 }
 
@@ -128,11 +129,11 @@ void *probe_input(probe_net *n, const char *name, assay_type type, int *id)
     *id = 0;
     if (!data)
         short_of_memory(n);
-    if (n->status == ASSAY_OK && n->n_inputs == PROBE_INPUTS)
+    if (!n->status && n->n_inputs == PROBE_INPUTS)
         n->status = assay_fail(n->err, ASSAY_ERR_INTERNAL, "probe: too many inputs");
-    if (n->status == ASSAY_OK)
+    if (!n->status)
         n->status = assay_graph_add_value(n->graph, name, &type, id, n->err);
-    if (n->status != ASSAY_OK)
+    if (n->status)
         return NULL;
     n->input[n->n_inputs] = *id;
     n->data[n->n_inputs++] = data;
@@ -151,22 +152,22 @@ int probe_codes(probe_net *n, const char *name, assay_type type)
 void *probe_constant(probe_net *n, const char *name, assay_type type, int *id)
 {
     *id = 0;
-    if (n->status == ASSAY_OK)
+    if (!n->status)
         n->status = assay_graph_add_constant(n->graph, name, &type, NULL, id, n->err);
-    return n->status == ASSAY_OK ? (void *)(uintptr_t)n->graph->value[*id].data : NULL;
+    return !n->status ? (void *)(uintptr_t)n->graph->value[*id].data : NULL;
 }
 
 assay_node *probe_node(probe_net *n, enum assay_op op, const char *name, const int *in, int n_in,
                        assay_type out, const assay_attrs *attr, const char *what)
 {
     int id = 0, node = 0;
-    if (n->status == ASSAY_OK && n->n_outputs == PROBE_INPUTS)
+    if (!n->status && n->n_outputs == PROBE_INPUTS)
         n->status = assay_fail(n->err, ASSAY_ERR_INTERNAL, "probe: too many outputs");
-    if (n->status == ASSAY_OK)
+    if (!n->status)
         n->status = assay_graph_add_value(n->graph, name, &out, &id, n->err);
-    if (n->status == ASSAY_OK)
+    if (!n->status)
         n->status = assay_graph_add_node(n->graph, op, name, in, n_in, &id, 1, attr, &node, n->err);
-    if (n->status != ASSAY_OK)
+    if (n->status)
         return NULL;
     n->about[n->n_outputs] = what;
     n->output[n->n_outputs++] = id;

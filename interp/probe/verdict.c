@@ -1,4 +1,4 @@
-/* What findings amount to: which scheme agrees with what. */
+/* Verdicts of findings: which scheme agrees with what. */
 #include "interp/probe/find.h"
 
 const char *probe_op_name(const probe_op_finding *f)

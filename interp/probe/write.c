@@ -1,3 +1,4 @@
+/* The folder of probes: networks in their forms, inputs, bundles, probe.json. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -43,13 +44,13 @@ static assay_status make(const writing *w, const probe_network *p, probe_net *n,
 {
     *n = (probe_net){.types = w->types, .err = err, .state = w->o->seed};
     n->status = assay_graph_new(p->name, &n->graph, err);
-    if (n->status == ASSAY_OK)
+    if (!n->status)
         p->make(n, p->name);
-    if (n->status == ASSAY_OK)
+    if (!n->status)
         n->status = assay_graph_set_inputs(n->graph, n->input, n->n_inputs, err);
-    if (n->status == ASSAY_OK)
+    if (!n->status)
         n->status = assay_graph_set_outputs(n->graph, n->output, n->n_outputs, err);
-    return n->status == ASSAY_OK ? assay_graph_verify(n->graph, err) : n->status;
+    return !n->status ? assay_graph_verify(n->graph, err) : n->status;
 }
 
 static assay_status save_forms(const writing *w, const probe_network *p, const assay_graph *g,
@@ -76,7 +77,7 @@ static assay_status save_forms(const writing *w, const probe_network *p, const a
             return status;
         }
         const size_t used = strlen(missing);
-        if (status != ASSAY_OK)
+        if (status)
             snprintf(missing + used, size - used, "%s%s", used ? ", " : "", forms[i].name);
     }
     return ASSAY_OK;
@@ -88,7 +89,7 @@ static assay_status save_inputs(const writing *w, const probe_network *p, const 
     char path[PROBE_PATH];
     snprintf(path, sizeof path, "%s/%s/inputs", w->dir, p->name);
     assay_status status = make_folder(path, err);
-    for (int i = 0; i < n->n_inputs && status == ASSAY_OK; i++) {
+    for (int i = 0; i < n->n_inputs && !status; i++) {
         const assay_value *v = &n->graph->value[n->input[i]];
         snprintf(path, sizeof path, "%s/%s/inputs/%s.npy", w->dir, p->name, v->name);
         status = golden_dump_npy(path, &v->type, n->data[i], err);
@@ -105,15 +106,15 @@ static assay_status run_bundle(const writing *w, const probe_network *p, const p
     snprintf(path, sizeof path, "%s/%s/golden", w->dir, p->name);
     const assay_bundle_options o = {.dir = path, .samples = 1, .model_file = p->name};
     assay_status status = golden_bundle_begin(&o, program, &writer, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = assay_run_new(program, &run, err);
-    for (int i = 0; i < n->n_inputs && status == ASSAY_OK; i++)
+    for (int i = 0; i < n->n_inputs && !status; i++)
         memcpy(assay_run_data(run, n->input[i]), n->data[i],
                assay_type_bytes(&n->graph->value[n->input[i]].type));
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_bundle_sample(writer, run, 0, NULL, err);
     assay_run_free(run);
-    if (status == ASSAY_OK)
+    if (!status)
         return golden_bundle_commit(writer, NULL, err);
     golden_bundle_abort(writer);
     return status;
@@ -126,9 +127,9 @@ static assay_status try_scheme(const writing *w, const probe_network *p, const p
     assay_scheme *scheme = NULL;
     assay_program *program = NULL;
     assay_status status = assay_scheme_open(name, &scheme, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = run_program_make_with(n->graph, scheme, &o, &program, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = run_bundle(w, p, n, program, err);
     assay_program_free(program);
     assay_scheme_free(scheme);
@@ -194,15 +195,15 @@ static assay_status write_network(writing *w, const probe_network *p, assay_erro
     probe_net n;
     assay_status status = make(w, p, &n, err);
     snprintf(path, sizeof path, "%s/%s", w->dir, p->name);
-    if (status == ASSAY_OK)
+    if (!status)
         status = make_folder(path, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = save_forms(w, p, n.graph, missing, sizeof missing, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = save_inputs(w, p, &n, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = save_bundle(w, p, &n, &scheme, err);
-    if (status == ASSAY_OK) {
+    if (!status) {
         note(w, p, &n, missing, scheme);
         w->told(w->user, p->name, missing, scheme);
     }
@@ -275,16 +276,16 @@ static assay_status write_all(writing *w, const char *dir, assay_error *err)
     const bool all = !w->o->ops || strcmp(w->o->ops, "all") == 0;
     assay_partial partial = ASSAY_PARTIAL_NONE;
     assay_status status = file_partial_folder(dir, is_partial, &partial, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     w->dir = partial.path;
-    for (const probe_network *p = probe_networks; p->name && status == ASSAY_OK; p++)
+    for (const probe_network *p = probe_networks; p->name && !status; p++)
         if ((all && (p->wide || w->types->activation.bits <= 8)) ||
             (!all && is_in(w->o->ops, p->name)))
             status = write_network(w, p, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = write_index(w, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = file_partial_folder_place(&partial, dir, NULL, err);
     if (partial.path[0])
         file_remove_tree(partial.path);
@@ -302,7 +303,7 @@ assay_status probe_write(const char *dir, const probe_options *o, probe_told *to
                           "no probes of types '%.40s'; there are s8s8, u8s8, u8u8, s16s8",
                           o->types);
     assay_status status = o->ops && strcmp(o->ops, "all") != 0 ? check_ops(o->ops, err) : ASSAY_OK;
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     if (lstat(dir, &st) == 0)
         return assay_fail(err, ASSAY_ERR_IO, "%s: exists already", dir);
