@@ -129,8 +129,8 @@ static const char *const unsteady[] = {
     "rescale: {product_bits: 40}",
     "rescale: {result_bits: 8, result_overflow: wrap}",
     "rescale: {pre_shift: fixed, pre_shift_bits: 12, round: [half-up]}",
-    "rescale: {shift_max: 31, beyond_shift_max: denormal, denormal_round: away, round: [half-up], "
-    "left_shift: product}",
+    ("rescale: {shift_max: 31, beyond_shift_max: denormal, denormal_round: away, round: [half-up], "
+     "left_shift: product}"),
     "rescale: {encoding: float32, round: [half-even], sum_bits: 9}",
 };
 
