@@ -105,7 +105,7 @@ static int write_files(const cli_args *a, const infer_options *o, const infer_re
         return cli_failed(&err);
     const bool taken = (json && strcmp(json, "-") == 0) || (path && strcmp(path, "-") == 0);
     infer_print_report(taken ? stderr : stdout, o, r, path);
-    return CLI_DIFFERENT; /* until it is proved that nothing else agrees */
+    return r->verdict == INFER_UNIQUE ? CLI_OK : CLI_DIFFERENT;
 }
 
 /* Options that are for rows, or for answers: named with the other they would do nothing. */

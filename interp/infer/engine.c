@@ -18,7 +18,7 @@ assay_status infer_engine_open(infer_engine *e, infer_task *t, assay_error *err)
 void infer_engine_close(infer_engine *e)
 {
     free(e->order);
-    free(e->few);
+    free(e->pair);
     free(e->placed);
     free(e->keep);
     free(e->end);
@@ -30,12 +30,10 @@ void infer_engine_close(infer_engine *e)
 assay_status infer_engine_take(infer_engine *e, const infer_row *row, size_t n, assay_error *err)
 {
     free(e->order);
-    free(e->few);
     free(e->placed);
     e->order = malloc((n + 1) * sizeof *e->order);
-    e->few = malloc((n + 1) * sizeof *e->few);
     e->placed = malloc((n + 1) * sizeof *e->placed);
-    if (!e->order || !e->few || !e->placed)
+    if (!e->order || !e->placed)
         return assay_out_of_memory_for(err, "candidates");
     e->row = row;
     e->n = 0;
@@ -48,7 +46,7 @@ assay_status infer_engine_take(infer_engine *e, const infer_row *row, size_t n, 
         e->order[i - 1] = e->order[j];
         e->order[j] = at;
     }
-    return ASSAY_OK;
+    return infer_make_pairs(e, err);
 }
 
 void infer_push(infer_engine *e, const infer_candidate *c)

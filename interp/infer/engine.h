@@ -63,15 +63,21 @@ typedef struct infer_keep {
 typedef struct infer_placed {
     int64_t multiplier, shift, pre;
     bool has_pre;
+    int operand_bits; /* beside the sign */
 } infer_placed;
+
+/* Rows that are answered differently. */
+typedef struct infer_pair {
+    const infer_row *a, *b;
+} infer_pair;
 
 typedef struct infer_engine {
     infer_task *t;
     const infer_row *row;
     size_t *order; /* n rows of these, unbounded ones in the window: those that told first */
     size_t n;
-    size_t *few; /* n_few of them, see infer_select */
-    size_t n_few;
+    infer_pair *pair;
+    size_t n_pairs;
     infer_placed *placed; /* each row, see infer_place */
     infer_keep *keep;
     size_t n_keep;
@@ -113,23 +119,27 @@ void infer_find_prefixes(infer_engine *e);
 /* steps.c: steps for each prefix; e->list. */
 void infer_find_steps(infer_engine *e);
 
+/* ---- pairs.c ---- */
+/* Pairs of the engine's rows. */
+assay_status infer_make_pairs(infer_engine *e, assay_error *err);
+/* The least operand_bits with which a rule's multiplier, pre-shift and stage bring no pair to one
+ * operand; 0: they do so with any. */
+int infer_least_operand(infer_engine *e, const infer_rule *k);
+
 /* ---- partial.c: candidates that are not complete ---- */
 typedef struct infer_partial {
     infer_rule rule[2]; /* the extremes of what is open */
     int n;
     int tail;
     enum infer_form form;
-    bool operand_open;  /* operand_bits may be any */
     bool left_open;     /* left shifts and the first step's bits may be any */
     int32_t first_most; /* the greatest first step, where left_open */
     int64_t shift_most; /* rows with greater shifts are left out */
 } infer_partial;
 
-/* Places the rows by a rule's multiplier and pre-shift: for the candidates that have both. */
+infer_placed infer_placed_by(const infer_rule *k, const infer_row *row);
+/* Places the rows by all of a rule before the product: for the candidates that have it. */
 void infer_place(infer_engine *e, const infer_rule *k);
-/* The same, and the rows for candidates with this pre-shift and multiplier whose operand is open.
- */
-void infer_select(infer_engine *e, const infer_rule *k);
 /* Whether rows whose multiplier loses all its bits give what 0 does; whatever else a rule is. */
 bool infer_keep_holds(const infer_engine *e, const infer_rule *k);
 /* The extremes of a rule whose steps are open, or the rule. */

@@ -25,7 +25,8 @@ static bool stops(finisher *f)
 
 static void try_rule(finisher *f, const infer_rule *k, const infer_reach *r)
 {
-    if (!infer_is_idle(f->e->t->o, k, r) && infer_check_holds(&f->check, k))
+    infer_rule less = *k;
+    if (!infer_leave_out(f->e->t->o, &less, r) && infer_check_holds(&f->check, k))
         f->short_of_memory |= !infer_rules_keep(f->out, k);
 }
 
@@ -59,7 +60,11 @@ static void close_window(const infer_engine *e, infer_rule *k)
 {
     if (e->t->o->kind == INFER_SCALE) /* the encoding's own */
         return;
-    if (k->encoding == ASSAY_ENCODE_MULTIPLIER && k->reduced_bits == 0)
+    if (e->multiplier_bits == 0 && e->t->multiplier_hi < e->t->o->multiplier_hi) {
+        k->encoding = ASSAY_ENCODE_SHIFT; /* which takes 1 and no more */
+        k->scale = ASSAY_FORM_POW2;
+    }
+    if (k->reduced_bits == 0)
         k->multiplier_bits = e->multiplier_bits > 0 ? e->multiplier_bits : 1;
     k->shift_min = e->shift_lo;
     k->shift_max = e->shift_hi;
@@ -86,7 +91,8 @@ static void finish_one(finisher *f, const infer_candidate *c)
         k.input_bits = f->e->inputs[i].bits;
         k.input_shift_range = f->e->inputs[i].by_shift;
         const infer_reach r = infer_reach_of(f->e, &k);
-        if (!infer_is_idle_before(f->e, &k, &r))
+        infer_rule less = k;
+        if (!infer_leave_out_before(f->e, &less, &r))
             try_ends(f, c, &k, &r);
     }
 }

@@ -10,9 +10,9 @@
 #include "schemes/record/record.h"
 
 enum infer_kind { INFER_MULTIPLIER, INFER_SCALE };
-/* Records that agree with every row, of which `found` is one; or none does. That
- * there is no other is not claimed. */
-enum infer_verdict { INFER_CLASS, INFER_NONE };
+/* Every record that agrees with every row is one function on the domain, by the proof that is
+ * named; or two of them may differ, `found` is one; or none agrees. */
+enum infer_verdict { INFER_UNIQUE, INFER_CLASS, INFER_NONE };
 
 typedef struct infer_options {
     const char *oracle; /* a shell command, given a folder of rows and one for answers */
@@ -36,7 +36,8 @@ typedef struct infer_contradiction {
 
 typedef struct infer_result {
     enum infer_verdict verdict;
-    bool complete; /* whatever is consistent is among `left` */
+    bool complete;    /* whatever is consistent is among `left` */
+    size_t spellings; /* so many agree; of those proved to be one function `left` has one */
     assay_rule_rescale found;
     assay_rule_rescale *left; /* all that are consistent, n_left of them; owned */
     size_t n_left;

@@ -1,10 +1,14 @@
 /* Kind multiplier; see multiplier.h. */
 #include "interp/infer/multiplier.h"
+#include <stdio.h>  //DBG
+#include <stdlib.h> //DBG
 
 #include "interp/infer/questions.h"
+#include "interp/infer/same.h"
 #include "interp/infer/window.h"
 
-#define POWERS 2400 /* rows of each family */
+#define POWERS 1200 /* rows of each family */
+#define PAIRS  2200
 #define SMALL  2400
 #define ANY    1500
 
@@ -67,8 +71,10 @@ static bool has_stage(const infer_engine *e, bool before)
 static assay_status ask_powers(infer_engine *e, assay_error *err)
 {
     for (int before = 0; before < 2; before++)
-        if (has_stage(e, before))
+        if (has_stage(e, before)) {
             infer_ask_powers(e->t, before, e->t->next.n + POWERS);
+            infer_ask_neighbours(e->t, before, e->t->next.n + PAIRS);
+        }
     const assay_status s = infer_ask(e->t, err);
     return s ? s : take_all(e, err);
 }
@@ -103,11 +109,38 @@ static assay_status find_candidates(infer_engine *e, assay_error *err)
     infer_find_inputs(e);
     if ((s = ask_powers(e, err)))
         return s;
+    if (getenv("DBG"))
+        fprintf(stderr, "ends %zu tails %d inputs %d keeps %zu\n", e->n_ends, e->n_tails,
+                e->n_inputs, e->n_keep);
     infer_find_prefixes(e);
+    if (getenv("DBG"))
+        fprintf(stderr, "prefixes %zu work %llu complete %d pairs %zu\n", e->list.n,
+                (unsigned long long)e->work, e->t->complete, e->n_pairs);
     if ((s = ask_small(e, err)))
         return s;
     infer_find_steps(e);
+    if (getenv("DBG"))
+        fprintf(stderr, "steps %zu work %llu complete %d\n", e->list.n, (unsigned long long)e->work,
+                e->t->complete);
     return infer_part_candidates(e, err);
+}
+
+/* Keeps one rule of each that are proved to be one function. */
+static void merge(const infer_engine *e, infer_rules *r)
+{
+    infer_task *t = e->t;
+    size_t kept = 0;
+    t->spellings = r->n;
+    for (size_t i = 0; i < r->n; i++) {
+        const infer_rule normal = infer_normal(e, &r->rule[i]);
+        size_t k = 0;
+        while (k < kept && !infer_is_same(e, &r->rule[k], &normal))
+            k++;
+        if (k == kept)
+            r->rule[kept++] = normal;
+    }
+    r->n = kept;
+    t->one = kept == 1 && t->complete && t->note[0] == '\0';
 }
 
 assay_status infer_multiplier(infer_task *t, infer_rules *out, assay_error *err)
@@ -122,10 +155,17 @@ assay_status infer_multiplier(infer_task *t, infer_rules *out, assay_error *err)
     }
     if (!s)
         s = ask_any(&e, ANY, err);
+    if (getenv("DBG"))
+        fprintf(stderr, "candidates %zu spent %zu\n", e.list.n, t->spent);
     if (!s)
         s = infer_finish(&e, out, err);
+    if (getenv("DBG"))
+        fprintf(stderr, "rules %zu work %llu complete %d\n", out->n, (unsigned long long)e.work,
+                t->complete);
     if (!s)
         s = infer_part_rules(t, out, err);
+    if (!s)
+        merge(&e, out);
     infer_engine_close(&e);
     return s;
 }

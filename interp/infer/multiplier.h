@@ -4,7 +4,8 @@
 
 #include "interp/infer/finish.h"
 
-/* Every rule that is consistent; none where there is no such rule. */
+/* Every rule that is consistent; none where there is no such rule. Whether they are proved to be
+ * one function on the domain goes to the task. */
 assay_status infer_multiplier(infer_task *t, infer_rules *out, assay_error *err);
 
 /* ---- refine.c ---- */

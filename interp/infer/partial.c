@@ -2,7 +2,7 @@
 #include "interp/infer/engine.h"
 #include "schemes/apply/tail.h"
 
-static infer_placed place(const infer_rule *k, const infer_row *row)
+infer_placed infer_placed_by(const infer_rule *k, const infer_row *row)
 {
     const assay_encoded e = {row->multiplier, row->shift, row->pre};
     infer_placed p;
@@ -25,7 +25,7 @@ static assay_int128 value(const infer_rule *k, const infer_row *row, const infer
 
 assay_int128 infer_partial_value(const infer_rule *k, const infer_row *row)
 {
-    const infer_placed p = place(k, row);
+    const infer_placed p = infer_placed_by(k, row);
     return value(k, row, &p);
 }
 
@@ -55,7 +55,7 @@ static enum match code_of(const infer_engine *e, int tail, enum infer_form form,
 bool infer_partial_answer(const infer_engine *e, const infer_candidate *c, const infer_row *row,
                           int64_t *code)
 {
-    const infer_placed p = place(&c->rule, row);
+    const infer_placed p = infer_placed_by(&c->rule, row);
     return code_of(e, c->tail, c->form, value(&c->rule, row, &p), row->zp, code) == YES;
 }
 
@@ -76,51 +76,35 @@ static enum match explains(const infer_engine *e, const infer_partial *p, size_t
     return NO;
 }
 
-void infer_place(infer_engine *e, const infer_rule *k)
-{
-    for (size_t i = 0; i < e->n; i++)
-        e->placed[e->order[i]] = place(k, &e->row[e->order[i]]);
-}
-
-static bool is_bit(assay_int128 x)
-{
-    return x == 0 || x == -1;
-}
-
 static int bits_of(int64_t x)
 {
     const uint64_t u = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
     return u ? 64 - __builtin_clzll(u) : 0;
 }
 
-/* Whether the operand behind the rule's pre-shift is -1 or 0, however that is rounded and whatever
- * zero point is subtracted before: every register holds it. */
-static bool is_bit_operand(const infer_rule *k, const infer_row *row)
+/* Bits of the operand as it is multiplied, beside the sign. */
+static int operand_bits(const infer_rule *k, const infer_row *row, const infer_placed *at)
 {
-    static const int32_t modes[2] = {ASSAY_ROUND_FLOOR, ASSAY_ROUND_CEIL};
-    const infer_placed at = place(k, row);
-    infer_rule open = *k;
-    if (!at.has_pre)
-        return is_bit(row->acc) && (row->zp == 0 || is_bit((assay_int128)row->acc - row->zp));
-    for (int i = 0; i < 4; i++) {
-        open.pre_shift_round = modes[i & 1];
-        if (!is_bit(apply_pre_shift(&open, (assay_int128)row->acc - (i & 2 ? row->zp : 0), at.pre)))
-            return false;
+    const bool before = k->zero_point == ASSAY_STAGE_BEFORE;
+    assay_int128 x = (assay_int128)row->acc - (before ? row->zp : 0);
+    if (at->has_pre)
+        x = apply_pre_shift(k, x, at->pre);
+    const int64_t held = apply_saturate128(x, k->operand_bits > 0 ? (unsigned)k->operand_bits : 64);
+    return held == x || k->operand_bits > 0 ? bits_of(held < 0 ? ~held : held) : 64;
+}
+
+void infer_place(infer_engine *e, const infer_rule *k)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        const infer_row *row = &e->row[e->order[i]];
+        infer_placed *at = &e->placed[e->order[i]];
+        *at = infer_placed_by(k, row);
+        at->operand_bits = operand_bits(k, row, at);
     }
-    return true;
 }
 
-void infer_select(infer_engine *e, const infer_rule *k)
-{
-    e->n_few = 0;
-    infer_place(e, k);
-    for (size_t i = 0; i < e->n; i++)
-        if (is_bit_operand(k, &e->row[e->order[i]]))
-            e->few[e->n_few++] = e->order[i];
-}
-
-/* Whether what is open makes no difference to this row. An operand of -1 or 0 that is shifted to
- * the left by less than 32 bits is what its product would be, while no narrow product wraps. */
+/* Whether what is open makes no difference to this row. An operand that is shifted to the left and
+ * stays within 32 bits is what its product would be, while no narrow product wraps. */
 static bool is_told(const infer_partial *p, const infer_placed *at)
 {
     const int32_t product_bits = p->rule[0].product_bits;
@@ -128,14 +112,15 @@ static bool is_told(const infer_partial *p, const infer_placed *at)
     if (at->shift > p->shift_most)
         return false;
     return !p->left_open || left <= 0 ||
-           (left < 32 && (product_bits == 0 || bits_of(at->multiplier) + left < product_bits));
+           (at->operand_bits + left < 32 &&
+            (product_bits == 0 ||
+             bits_of(at->multiplier) + at->operand_bits + left < product_bits));
 }
 
 bool infer_partial_holds(infer_engine *e, const infer_partial *p)
 {
-    size_t *order = p->operand_open ? e->few : e->order;
-    const size_t n = p->operand_open ? e->n_few : e->n;
-    for (size_t i = 0; i < n; i++) {
+    size_t *order = e->order;
+    for (size_t i = 0; i < e->n; i++) {
         const size_t at = order[i];
         if (!is_told(p, &e->placed[at]))
             continue;
@@ -154,7 +139,7 @@ bool infer_keep_holds(const infer_engine *e, const infer_rule *k)
 {
     for (size_t i = 0; i < e->n; i++) {
         const infer_row *row = &e->row[e->order[i]];
-        bool explained = row->answer == INFER_REFUSED || place(k, row).multiplier != 0;
+        bool explained = row->answer == INFER_REFUSED || infer_placed_by(k, row).multiplier != 0;
         for (int tail = 0; tail < e->n_tails && !explained; tail++) {
             int64_t code;
             explained =

@@ -26,20 +26,6 @@ static int least_of(int a, int b)
     return a < b ? a : b;
 }
 
-static void try_operands(infer_engine *e, infer_candidate *c)
-{
-    const int most = least_of(63, operand_reach(e, &c->rule) - 1);
-    infer_partial p;
-    for (int bits = 0; bits <= most && !infer_stop(e); bits++) {
-        c->rule.operand_bits = bits;
-        infer_partial_start(&p, c, true);
-        if (infer_partial_holds(e, &p) && !infer_is_idle_open(e, &c->rule) &&
-            infer_partial_ends(e, &p))
-            infer_push(e, c);
-    }
-    c->rule.operand_bits = 0;
-}
-
 static void try_left(infer_engine *e, infer_candidate *c, int32_t how, int32_t first)
 {
     infer_partial p;
@@ -47,9 +33,8 @@ static void try_left(infer_engine *e, infer_candidate *c, int32_t how, int32_t f
     if (c->rule.pre_shift != ASSAY_PRE_REST)
         c->rule.round = (assay_steps){.n = first > 0 ? 2 : 1, .step = {{first, 0}}};
     infer_partial_start(&p, c, true);
-    p.operand_open = true;
-    if (infer_partial_holds(e, &p) && !infer_is_idle_open(e, &c->rule))
-        try_operands(e, c);
+    if (infer_partial_holds(e, &p) && !infer_is_idle_open(e, &c->rule) && infer_partial_ends(e, &p))
+        infer_push(e, c);
 }
 
 /* Left shifts of the operand by first steps that some row is short of. */
@@ -80,7 +65,6 @@ static void try_products(infer_engine *e, infer_candidate *c)
         if (c->rule.pre_shift != ASSAY_PRE_REST)
             c->rule.round = (assay_steps){.n = 1, .step = {{0, 0}}};
         infer_partial_start(&p, c, true);
-        p.operand_open = true;
         p.left_open = c->rule.pre_shift != ASSAY_PRE_REST && first_most >= 0;
         p.first_most = first_most;
         if (infer_partial_holds(e, &p))
@@ -90,38 +74,73 @@ static void try_products(infer_engine *e, infer_candidate *c)
     c->rule.product_bits = 0;
 }
 
-/* A pre-shift and a way to keep the multiplier: with each rounding, tail and form. */
+static bool has_tail(const infer_engine *e, bool before)
+{
+    for (int tail = 0; tail < e->n_tails; tail++)
+        if (e->tail[tail].before == before)
+            return true;
+    return false;
+}
+
+/* A multiplicand: with each tail and form. */
 static void try_forms(infer_engine *e, const infer_candidate *with)
 {
+    const bool before = with->rule.zero_point == ASSAY_STAGE_BEFORE;
+    infer_place(e, &with->rule);
+    for (int tail = 0; tail < e->n_tails; tail++)
+        for (int form = 0; form < INFER_FORMS && e->tail[tail].before == before; form++) {
+            infer_candidate c = *with;
+            c.tail = tail;
+            c.form = (enum infer_form)form;
+            try_products(e, &c);
+        }
+}
+
+/* A pre-shift, its rounding and the stage: with each operand. */
+static void try_operands(infer_engine *e, infer_candidate *c)
+{
+    const int least = infer_least_operand(e, &c->rule);
+    const int most = least_of(63, operand_reach(e, &c->rule) - 1);
+    if (least == 0)
+        return;
+    try_forms(e, c);
+    for (int bits = least; bits <= most && !infer_stop(e); bits++) {
+        c->rule.operand_bits = bits;
+        if (!infer_is_idle_open(e, &c->rule))
+            try_forms(e, c);
+    }
+    c->rule.operand_bits = 0;
+}
+
+/* A pre-shift and a way to keep the multiplier: with each rounding and stage. */
+static void try_stages(infer_engine *e, const infer_candidate *with)
+{
     const bool rounds = with->rule.pre_shift != ASSAY_PRE_NONE;
-    infer_select(e, &with->rule);
     for (int32_t mode = 0; mode < (rounds ? ASSAY_ROUND_COUNT : 1); mode++)
-        for (int tail = 0; tail < e->n_tails; tail++)
-            for (int form = 0; form < INFER_FORMS; form++) {
-                infer_candidate c = *with;
-                c.tail = tail;
-                c.form = (enum infer_form)form;
-                c.rule.zero_point = e->tail[tail].before ? ASSAY_STAGE_BEFORE : ASSAY_STAGE_AFTER;
-                c.rule.pre_shift_round = rounds ? mode : ASSAY_ROUND_FLOOR;
-                try_products(e, &c);
-            }
+        for (int before = 0; before < 2 && !infer_stop(e); before++) {
+            infer_candidate c = *with;
+            c.rule.zero_point = before ? ASSAY_STAGE_BEFORE : ASSAY_STAGE_AFTER;
+            c.rule.pre_shift_round = rounds ? mode : ASSAY_ROUND_FLOOR;
+            if (has_tail(e, before))
+                try_operands(e, &c);
+        }
 }
 
 static void try_pre_shifts(infer_engine *e, infer_candidate *c)
 {
-    try_forms(e, c);
+    try_stages(e, c);
     if (c->rule.encoding == ASSAY_ENCODE_GLOW) /* which has its own */
         return;
     c->rule.pre_shift = ASSAY_PRE_FIXED;
     for (int32_t bits = 1; bits <= 31; bits++) {
         c->rule.pre_shift_bits = bits;
-        try_forms(e, c);
+        try_stages(e, c);
     }
     c->rule.pre_shift_bits = 0;
     c->rule.pre_shift = ASSAY_PRE_REST;
     for (int32_t bits = 1; bits <= 63; bits++) {
         c->rule.round = (assay_steps){.n = 1, .step = {{bits, 0}}};
-        try_forms(e, c);
+        try_stages(e, c);
     }
 }
 

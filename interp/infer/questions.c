@@ -80,24 +80,37 @@ void infer_ask_powers(infer_task *t, bool before, size_t most)
 {
     const int32_t zp = infer_small_zero(t->o, before);
     const int bits = t->o->acc_bits;
+    const bool up = !t->o->type.is_signed && before; /* nothing below 0 shows */
+    for (int64_t s = 0; s <= bits + 33; s++) {       /* the greatest products */
+        put(t, -infer_acc_max(t) - 1, zp, t->multiplier_lo, s);
+        put(t, -infer_acc_max(t) - 1, zp, t->multiplier_hi, s);
+    }
     for (size_t tries = 0; tries < 8 * most && t->next.n < most; tries++) {
         const int j = (int)rows_between(&t->random, 0, bits - 1);
         const int k = (int)rows_between(&t->random, 0, 32);
         const int64_t m = rows_between(&t->random, 0, 15) ? INT64_C(1) << k : -(INT64_C(1) << k);
         const int64_t x = j < 63 ? INT64_C(1) << j : INT64_MAX;
         const int64_t pick = rows_between(&t->random, 0, 9);
+        const int64_t down = up && m > 0 && j < 63 ? x : -x - (j == 63);
         if (j < 63 && pick < 2)
             put(t, x, zp, m, j + k);
         else if (pick < 6)
-            put(t, -x - (j == 63), zp, m, j + k);
+            put(t, down, zp, m, j + k);
         else if (pick < 9)
-            put(t, -x - (j == 63), zp, m, j + k - 1);
+            put(t, down, zp, m, up ? j + k + 1 : j + k - 1);
         else /* a product that has lost its place */
-            put(t, -x - (j == 63), zp, m, rows_between(&t->random, t->shift_lo, j + k));
+            put(t, down, zp, m, rows_between(&t->random, t->shift_lo, j + k));
     }
 }
 
-/* ---- any ---- */
+/* x / 2^d, its neighbours and its double, with a multiplier 2^k. */
+static void put_around(infer_task *t, int64_t x, int32_t zp, int k, int64_t shift)
+{
+    for (int64_t i = -2; i <= 2; i++)
+        put(t, x + i, zp, INT64_C(1) << k, shift);
+    put(t, 2 * x, zp, INT64_C(1) << k, shift);
+    put(t, 2 * x - 1, zp, INT64_C(1) << k, shift);
+}
 
 /* A sum of few signed powers of two, below 2^bits. */
 static int64_t few_powers(rows_random *r, int bits)
@@ -111,16 +124,6 @@ static int64_t few_powers(rows_random *r, int bits)
     return v;
 }
 
-static int64_t any_acc(infer_task *t, int bits)
-{
-    const unsigned most = (unsigned)(t->o->acc_bits < 63 ? t->o->acc_bits : 62);
-    int64_t v = few_powers(&t->random, bits < 60 ? bits : 60);
-    const int64_t pick = rows_between(&t->random, 0, 3);
-    if (pick == 0)
-        v = rows_between(&t->random, -(INT64_C(1) << (bits - 1)), (INT64_C(1) << (bits - 1)));
-    return apply_saturate(v, most);
-}
-
 static int64_t any_multiplier(infer_task *t)
 {
     rows_random *r = &t->random;
@@ -132,6 +135,59 @@ static int64_t any_multiplier(infer_task *t)
                       : pick == 6 ? t->multiplier_hi - rows_between(r, 0, 3)
                                   : rows_between(r, 0, INT64_C(1) << (bits - 1));
     return apply_clamp_to(v, t->multiplier_lo, t->multiplier_hi);
+}
+
+/* Accumulators on both sides of where their product is half a number of halves. */
+static void put_boundary(infer_task *t, int32_t zp)
+{
+    const int64_t m = any_multiplier(t);
+    const int64_t shift =
+        rows_between(&t->random, t->shift_lo, t->shift_hi < 100 ? t->shift_hi : 100);
+    const int64_t halves = rows_between(&t->random, -4, 4);
+    if (m == 0 || shift < 1 || shift > 90 || halves == 0)
+        return;
+    const assay_int128 n = halves * ((assay_int128)1 << (shift - 1));
+    const assay_int128 x = n / m - (n % m != 0 && (n < 0) != (m < 0));
+    if (holds_acc(t, x) && holds_acc(t, x + 1) && holds_acc(t, x - 1)) {
+        put(t, (int64_t)x, zp, m, shift);
+        put(t, (int64_t)x + 1, zp, m, shift);
+        if (n % m == 0)
+            put(t, (int64_t)x - 1, zp, m, shift);
+    }
+}
+
+void infer_ask_neighbours(infer_task *t, bool before, size_t most)
+{
+    const size_t most_boundaries = t->next.n + (most - t->next.n) / 2;
+    for (size_t tries = 0; tries < 16 * most && t->next.n < most_boundaries; tries++)
+        put_boundary(t, infer_small_zero(t->o, before));
+    const int32_t zp = infer_small_zero(t->o, before);
+    const int bits = t->o->acc_bits < 61 ? t->o->acc_bits : 61;
+    for (size_t tries = 0; tries < most && t->next.n < most; tries++) {
+        const int j = (int)rows_between(&t->random, 0, bits - 1);
+        const int k = (int)rows_between(&t->random, 0, 32);
+        const int64_t half = rows_between(&t->random, 0, 1);
+        const int64_t x = rows_between(&t->random, 0, 1) ? INT64_C(1) << j : -(INT64_C(1) << j);
+        put_around(t, x, zp, k, j + k + half);
+        if (k > 0 && j < 60) { /* neighbours of the multiplier */
+            put(t, x, zp, (INT64_C(1) << k) + 1, j + k + half);
+            put(t, x, zp, (INT64_C(1) << k) - 1, j + k + half);
+            put(t, x, zp, (INT64_C(1) << k) + (INT64_C(1) << rows_between(&t->random, 0, k - 1)),
+                j + k + half);
+        }
+    }
+}
+
+/* ---- any ---- */
+
+static int64_t any_acc(infer_task *t, int bits)
+{
+    const unsigned most = (unsigned)(t->o->acc_bits < 63 ? t->o->acc_bits : 62);
+    int64_t v = few_powers(&t->random, bits < 60 ? bits : 60);
+    const int64_t pick = rows_between(&t->random, 0, 3);
+    if (pick == 0)
+        v = rows_between(&t->random, -(INT64_C(1) << (bits - 1)), (INT64_C(1) << (bits - 1)));
+    return apply_saturate(v, most);
 }
 
 static int length(int64_t v)

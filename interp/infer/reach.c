@@ -1,10 +1,4 @@
-/* Narrowings of a rule that do nothing; see reach.h.
- *
- *   range     a register that holds all that reaches it
- *   ends      saturation to a register whose ends saturate again, to the same ends, behind the sum
- *   low bits  wrapping to b bits before a sum that wraps to as many or fewer
- *   refused   refusing what a narrower sum refuses as well
- */
+/* What reaches the registers of a rule, and fields that do nothing; see reach.h. */
 #include "interp/infer/reach.h"
 
 #include "graph/core/type.h"
@@ -24,7 +18,7 @@ static void widen(infer_span *s, assay_int128 lo, assay_int128 hi)
 
 /* An end of a span, and what a rule makes of it: every stage keeps the order of operands. */
 static assay_int128 multiplicand(const infer_rule *k, assay_int128 x, int64_t *shift, int64_t pre,
-                                 bool has_pre, infer_reach *r)
+                                 bool has_pre, bool *lifts, infer_reach *r)
 {
     const int64_t first = k->round.n > 1 ? k->round.step[0].bits : 0;
     if (has_pre)
@@ -35,6 +29,7 @@ static assay_int128 multiplicand(const infer_rule *k, assay_int128 x, int64_t *s
     if (k->left_shift != ASSAY_LEFT_PRODUCT && *shift < first) { /* what wraps goes to the ends */
         const assay_int128 far = apply_shift_left128(x, (unsigned)(first - *shift));
         widen(&r->lifted, far, far);
+        *lifts = true;
         x = apply_shift_left_saturate(apply_saturate128(x, 32), (unsigned)(first - *shift), 32);
         *shift = first;
     }
@@ -48,25 +43,40 @@ static assay_int128 at_shift(assay_int128 p, int64_t shift, enum assay_rounding 
     return apply_round_shift128(p, shift > 127 ? 127 : (unsigned)shift, mode);
 }
 
-/* Operands x.lo..x.hi with this multiplier and shift. */
-static void reach_with(const infer_rule *k, infer_span x, int64_t m, int64_t shift, infer_reach *r)
+static void reach_value(const infer_rule *k, assay_int128 p, int64_t shift, infer_reach *r)
 {
-    const assay_encoded e = {m, shift, 0};
-    const bool has_pre = k->pre_shift != ASSAY_PRE_NONE;
-    int64_t multiplier, rest, pre;
-    derive_place_encoded(k, &e, &multiplier, &rest, &pre);
+    assay_int128 lo = p, hi = p;
+    if (k->product_bits > 0 && p != apply_saturate128(p, (unsigned)k->product_bits)) {
+        lo = -power(k->product_bits - 1);
+        hi = power(k->product_bits - 1) - 1;
+    }
+    widen(&r->value, at_shift(lo, shift, ASSAY_ROUND_FLOOR), at_shift(hi, shift, ASSAY_ROUND_CEIL));
+}
+
+/* An operand and a multiplier, which may be a wrapped operand's. */
+static void reach_product(const infer_rule *k, assay_int128 x, int64_t m, int64_t shift, bool lifts,
+                          infer_reach *r)
+{
+    const assay_int128 p = x * m;
+    widen(&r->product, p, p);
+    if (lifts)
+        widen(&r->raised, p, p);
+    reach_value(k, p, shift, r);
+}
+
+/* Operands x.lo..x.hi with this multiplier and shift, as they are placed. */
+static void reach_with(const infer_rule *k, infer_span x, const infer_placed *at, infer_reach *r)
+{
     for (int i = 0; i < 2; i++) {
-        int64_t left = rest;
-        assay_int128 p = multiplicand(k, i ? x.hi : x.lo, &left, pre, has_pre, r);
-        p *= multiplier;
-        widen(&r->product, p, p);
-        if (k->product_bits > 0 && p != apply_saturate128(p, (unsigned)k->product_bits)) {
-            const assay_int128 most = power(k->product_bits - 1);
-            widen(&r->value, at_shift(-most, left, ASSAY_ROUND_FLOOR),
-                  at_shift(most - 1, left, ASSAY_ROUND_CEIL));
-        } else {
-            widen(&r->value, at_shift(p, left, ASSAY_ROUND_FLOOR),
-                  at_shift(p, left, ASSAY_ROUND_CEIL));
+        const assay_int128 before = i ? x.hi : x.lo;
+        int64_t left = at->shift;
+        bool lifts = false;
+        const assay_int128 operand =
+            multiplicand(k, before, &left, at->pre, at->has_pre, &lifts, r);
+        reach_product(k, operand, at->multiplier, left, lifts, r);
+        if (lifts && (r->lifted.lo < -power(31) || r->lifted.hi >= power(31))) {
+            reach_product(k, -power(31), at->multiplier, left, lifts, r);
+            reach_product(k, power(31) - 1, at->multiplier, left, lifts, r);
         }
     }
 }
@@ -79,13 +89,35 @@ static infer_span cut(infer_span x, int64_t bits)
     return (infer_span){x.lo < -most ? -most : x.lo, x.hi > most - 1 ? most - 1 : x.hi};
 }
 
-#define SHIFTS 160 /* behind so many more nothing is greater */
+static void reach_of(const infer_rule *k, infer_span all, int64_t m, int32_t shift, infer_reach *r)
+{
+    const infer_row row = {.multiplier = m, .shift = shift};
+    const infer_placed at = infer_placed_by(k, &row);
+    reach_with(k, k->input_shift_range ? cut(all, at.shift + at.pre) : all, &at, r);
+}
+
+/* The multiplier; and, of those that overflow when they are reduced, the greatest that does not:
+ * its shift is another. */
+static void reach_of_both(const infer_rule *k, infer_span all, int64_t m, int32_t shift,
+                          infer_reach *r)
+{
+    reach_of(k, all, m, shift, r);
+    if (k->reduced_bits == 0)
+        return;
+    const int64_t drop = INT64_C(1) << (k->multiplier_bits - k->reduced_bits);
+    const int64_t most = (INT64_C(1) << k->multiplier_bits) - drop;
+    if (m > most || m < -most)
+        reach_of(k, all, m < 0 ? -most : most, shift, r);
+}
+
+/* Shifts beyond which nothing is greater, or every value is next to 0. */
+enum { SHIFT_LEAST = -80, SHIFT_MOST = 160 };
 
 infer_reach infer_reach_of(const infer_engine *e, const infer_rule *k)
 {
     const infer_task *t = e->t;
     const bool before = k->zero_point == ASSAY_STAGE_BEFORE;
-    infer_reach r = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
+    infer_reach r = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
     infer_span all = {apply_int_min((unsigned)t->o->acc_bits), infer_acc_max(t)};
     if (before)
         all =
@@ -93,14 +125,14 @@ infer_reach infer_reach_of(const infer_engine *e, const infer_rule *k)
     r.input = all;
     if (k->input_bits > 0)
         all = cut(all, k->input_bits);
-    for (int32_t s = e->shift_lo; s <= e->shift_hi && s <= e->shift_lo + SHIFTS; s++)
-        for (int i = 0; i < 2; i++) {
-            const int64_t m = i ? e->multiplier_hi : e->multiplier_lo;
-            const assay_encoded given = {m, s, 0};
-            int64_t multiplier, rest, pre;
-            derive_place_encoded(k, &given, &multiplier, &rest, &pre);
-            reach_with(k, k->input_shift_range ? cut(all, rest + pre) : all, m, s, &r);
-        }
+    for (int32_t s = e->shift_lo; s <= e->shift_hi; s++) {
+        if (s > e->shift_lo && s < SHIFT_LEAST)
+            s = e->shift_hi < SHIFT_LEAST ? e->shift_hi : SHIFT_LEAST;
+        if (s > SHIFT_MOST && s > e->shift_lo)
+            s = e->shift_hi;
+        reach_of_both(k, all, e->multiplier_lo, s, &r);
+        reach_of_both(k, all, e->multiplier_hi, s, &r);
+    }
     return r;
 }
 
@@ -140,11 +172,13 @@ static bool ends_again(const infer_options *o, const infer_rule *k, zeros z)
 static bool result_is_idle(const infer_options *o, const infer_rule *k, infer_span v)
 {
     const zeros z = zeros_of(o, k);
+    if (k->result_bits == 0)
+        return false;
     if (holds(v, k->result_bits))
         return true;
     if (k->result_overflow == ASSAY_NARROW_SATURATE)
         return ends_again(o, k, z);
-    if (k->result_overflow == ASSAY_NARROW_WRAP)
+    if (k->result_overflow == ASSAY_NARROW_WRAP) /* the low bits alone go on */
         return k->sum_bits > 0 && k->sum_overflow == ASSAY_NARROW_WRAP &&
                k->sum_bits <= k->result_bits;
     return k->sum_bits > 0 && k->sum_overflow == ASSAY_NARROW_REFUSE &&
@@ -152,30 +186,71 @@ static bool result_is_idle(const infer_options *o, const infer_rule *k, infer_sp
            -power(k->result_bits - 1) - 1 + z.hi < -power(k->sum_bits - 1);
 }
 
-static infer_span narrowed(const infer_rule *k, infer_span v)
+static infer_span narrowed(infer_span v, int32_t bits, int32_t how)
 {
-    return k->result_bits == 0 ? v : cut(v, k->result_bits);
+    if (bits == 0 || holds(v, bits))
+        return v;
+    return how == ASSAY_NARROW_WRAP ? (infer_span){-power(bits - 1), power(bits - 1) - 1}
+                                    : cut(v, bits);
 }
 
-bool infer_is_idle(const infer_options *o, const infer_rule *k, const infer_reach *r)
+static bool sum_is_idle(const infer_options *o, const infer_rule *k, infer_span sum)
+{
+    const int32_t holds_codes = (int32_t)o->type.bits + !o->type.is_signed;
+    if (k->sum_bits == 0)
+        return false;
+    if (k->zero_point == ASSAY_STAGE_BEFORE || holds(sum, k->sum_bits))
+        return true;
+    return k->sum_overflow == ASSAY_NARROW_SATURATE && k->store == ASSAY_STORE_SATURATE &&
+           k->sum_bits >= holds_codes;
+}
+
+bool infer_leave_out(const infer_options *o, infer_rule *k, const infer_reach *r)
 {
     const zeros z = zeros_of(o, k);
-    const infer_span n = narrowed(k, r->value);
-    if (k->result_bits > 0 && result_is_idle(o, k, r->value))
-        return true;
-    return k->sum_bits > 0 && k->zero_point == ASSAY_STAGE_AFTER &&
-           holds((infer_span){n.lo + z.lo, n.hi + z.hi}, k->sum_bits);
+    const infer_span n = narrowed(r->value, k->result_bits, k->result_overflow);
+    const infer_span sum = {n.lo + z.lo, n.hi + z.hi};
+    const infer_span end = narrowed(sum, k->sum_bits, k->sum_overflow);
+    if (result_is_idle(o, k, r->value)) {
+        k->result_bits = 0;
+        k->result_overflow = ASSAY_NARROW_SATURATE;
+    } else if (sum_is_idle(o, k, sum)) {
+        k->sum_bits = 0;
+        k->sum_overflow = ASSAY_NARROW_WRAP;
+    } else if (k->store == ASSAY_STORE_WRAP && end.lo >= assay_elem_min(o->type) &&
+               end.hi <= assay_elem_max(o->type)) {
+        k->store = ASSAY_STORE_SATURATE;
+    } else {
+        return false;
+    }
+    return true;
 }
 
-bool infer_is_idle_before(const infer_engine *e, const infer_rule *k, const infer_reach *r)
+static bool left_is_idle(const infer_rule *k, const infer_reach *r)
+{
+    return k->left_shift != ASSAY_LEFT_PRODUCT && holds(r->lifted, 32) &&
+           (k->product_bits == 0 || holds(r->raised, k->product_bits));
+}
+
+bool infer_leave_out_before(const infer_engine *e, infer_rule *k, const infer_reach *r)
 {
     const int32_t drop = k->reduced_bits > 0 ? k->multiplier_bits - k->reduced_bits + 1 : 0;
-    return (k->operand_bits > 0 && holds(r->operand, k->operand_bits)) ||
-           (k->product_bits > 0 && holds(r->product, k->product_bits)) ||
-           (k->left_shift != ASSAY_LEFT_PRODUCT && k->product_bits == 0 && holds(r->lifted, 32)) ||
-           (k->input_bits > 0 && holds(r->input, k->input_bits)) ||
-           (k->input_shift_range && e->shift_lo - drop > 0 && e->shift_lo - drop < 100 &&
-            holds(r->input, e->shift_lo - drop));
+    const int32_t least = e->shift_lo - drop;
+    if (k->operand_bits > 0 && holds(r->operand, k->operand_bits))
+        k->operand_bits = 0;
+    else if (k->product_bits > 0 && holds(r->product, k->product_bits))
+        k->product_bits = 0;
+    else if (left_is_idle(k, r))
+        k->left_shift = ASSAY_LEFT_PRODUCT;
+    else if (k->input_bits > 0 && holds(r->input, k->input_bits))
+        k->input_bits = 0;
+    else if (k->input_bits > 0 && k->input_shift_range && e->shift_hi <= k->input_bits)
+        k->input_bits = 0; /* every shift refuses more */
+    else if (k->input_shift_range && least > 0 && least < 100 && holds(r->input, least))
+        k->input_shift_range = 0;
+    else
+        return false;
+    return true;
 }
 
 bool infer_is_idle_open(const infer_engine *e, const infer_rule *k)
@@ -190,5 +265,5 @@ bool infer_is_idle_open(const infer_engine *e, const infer_rule *k)
     }
     const infer_reach r = infer_reach_of(e, &widest);
     widest.input_bits = widest.input_shift_range = 0;
-    return infer_is_idle_before(e, &widest, &r);
+    return infer_leave_out_before(e, &widest, &r);
 }

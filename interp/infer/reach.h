@@ -12,16 +12,18 @@ typedef struct infer_reach {
     infer_span input, operand,
         product;       /* accumulator, multiplicand, product: before each narrows */
     infer_span lifted; /* an operand shifted to the left, before 32 bits */
+    infer_span raised; /* products of such operands */
     infer_span value;  /* the rounded value, before it is narrowed */
 } infer_reach;
 
 /* What rows of the domain can bring into the registers of a rule: no less than they can. */
 infer_reach infer_reach_of(const infer_engine *e, const infer_rule *k);
-/* Whether result_bits or sum_bits do nothing that another rule with fewer fields does not. */
-bool infer_is_idle(const infer_options *o, const infer_rule *k, const infer_reach *r);
+/* Leaves out one of result_bits, sum_bits and store, where that changes no code; false: none. The
+ * rules by which they are left out are those of this folder's README. */
+bool infer_leave_out(const infer_options *o, infer_rule *k, const infer_reach *r);
 /* The same of input_bits, input_shift_range, operand_bits, left_shift and product_bits. */
-bool infer_is_idle_before(const infer_engine *e, const infer_rule *k, const infer_reach *r);
-/* ... of a rule whose refusals are open. */
+bool infer_leave_out_before(const infer_engine *e, infer_rule *k, const infer_reach *r);
+/* Whether the latter leaves out anything of a rule whose refusals are open. */
 bool infer_is_idle_open(const infer_engine *e, const infer_rule *k);
 
 #endif

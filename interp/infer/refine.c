@@ -5,7 +5,7 @@
 
 #include "interp/infer/questions.h"
 
-enum { SAMPLE = 24, DRAWN = 20000, ASKED = 160, ROUNDS = 12, QUIET = 3 };
+enum { SAMPLE = 24, DRAWN = 20000, WHOLE = 8000, ASKED = 160, ROUNDS = 12, QUIET = 3 };
 
 /* Up to SAMPLE of n, spread over them; other ones each time. */
 static size_t sample(rows_random *r, size_t n, size_t *at)
@@ -79,15 +79,56 @@ assay_status infer_part_candidates(infer_engine *e, assay_error *err)
 
 /* ---- whole rules ---- */
 
+/* A row at a step of a rule: its accumulator and the one below are answered differently. False:
+ * none was found from where it began. */
+static bool find_step(infer_task *t, infer_model *m, infer_row *row)
+{
+    const int64_t end = infer_acc_max(t), begin = row->acc;
+    const int64_t first = infer_answer(m, row);
+    const bool up = rows_next(&t->random) & 1;
+    int64_t same = begin, other = begin;
+    for (int i = 0; i < 63; i++) {
+        const int64_t room = up ? end - begin : begin + end + 1, step = INT64_C(1) << i;
+        if (room < step)
+            return false;
+        row->acc = other = up ? begin + step : begin - step;
+        if (infer_answer(m, row) != first)
+            break;
+        same = other;
+    }
+    if (same == other)
+        return false;
+    while (up ? same + 1 < other : other + 1 < same) {
+        row->acc = up ? same + (other - same) / 2 : other + (same - other) / 2;
+        if (infer_answer(m, row) == first)
+            same = row->acc;
+        else
+            other = row->acc;
+    }
+    row->acc = rows_next(&t->random) & 1 ? same : other;
+    return true;
+}
+
+static infer_row draw_row(infer_task *t, infer_model *m, bool before)
+{
+    const uint64_t kind = rows_next(&t->random) % 8;
+    infer_row row = kind == 0 || kind > 4 ? infer_small_row(t, before) : infer_any_row(t);
+    const int64_t acc = row.acc;
+    if (kind >= 2 && !find_step(t, m, &row))
+        row.acc = acc;
+    return row;
+}
+
+/* A row on which they part is asked; most are drawn at a step of one of them. */
 static void draw_any(infer_task *t, const infer_rules *rules, infer_model *m)
 {
     size_t at[SAMPLE];
     const size_t n = sample(&t->random, rules->n, at);
     for (size_t i = 0; i < n; i++)
         infer_model_start(&m[i], &rules->rule[at[i]], t->o);
-    for (int i = 0; i < DRAWN && t->next.n < ASKED; i++) {
+    for (size_t i = 0; i < WHOLE && t->next.n < ASKED; i++) {
         const bool before = rules->rule[at[0]].zero_point == ASSAY_STAGE_BEFORE;
-        const infer_row row = i % 4 ? infer_any_row(t) : infer_small_row(t, before);
+        const infer_row row = draw_row(t, &m[i % n], before);
         const int64_t first = infer_answer(&m[0], &row);
         bool parts = false;
         for (size_t k = 1; k < n && !parts; k++)
@@ -105,7 +146,8 @@ static void drop_rules(infer_task *t, infer_rules *rules, size_t from)
         bool good = true;
         infer_model_start(&m, &rules->rule[i], t->o);
         for (size_t k = from; k < t->log.n && good; k++)
-            good = infer_answer(&m, &t->log.row[k]) == t->log.row[k].answer;
+            good = !infer_in_window(t, &t->log.row[k]) ||
+                   infer_answer(&m, &t->log.row[k]) == t->log.row[k].answer;
         if (good)
             rules->rule[kept++] = rules->rule[i];
     }

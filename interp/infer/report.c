@@ -3,11 +3,11 @@
 
 #include "graph/core/type.h"
 #include "graph/memory.h"
-#include "interp/infer/task.h"
+#include "interp/infer/reach.h"
 #include "interp/page/json.h"
 #include "schemes/record/reads.h"
 
-static const char *const verdicts[] = {"class", "none"};
+static const char *const verdicts[] = {"unique", "class", "none"};
 /* Fields that rows of a kind cannot show. */
 static const char *const unseen_multiplier[] = {"scale",
                                                 "encoding",
@@ -92,6 +92,23 @@ static bool is_open(const infer_options *o, const infer_result *r, const assay_f
     return v->n > 1;
 }
 
+/* ---- what a proof rests on ---- */
+
+/* Of interp/infer/README.md. */
+static const char *const proof[] = {"search",  "range", "ends",  "low-bits",
+                                    "refusal", "store", "steps", NULL};
+
+static void print_unique(FILE *f, const infer_result *r)
+{
+    fprintf(f, "  every record that agrees gives one code on every row of the domain; proof:");
+    for (int i = 0; proof[i]; i++)
+        fprintf(f, " %s", proof[i]);
+    fprintf(f,
+            "\n  %zu spellings, of which one is shown; of a device that is no record this says "
+            "nothing\n",
+            r->spellings);
+}
+
 /* ---- text ---- */
 
 static void print_code(FILE *f, int64_t code)
@@ -156,6 +173,8 @@ void infer_print_report(FILE *f, const infer_options *o, const infer_result *r, 
     fprintf(f, "%s, from %zu rows\n", verdicts[r->verdict], r->rows);
     if (r->verdict == INFER_NONE)
         print_none(f, r);
+    if (r->verdict == INFER_UNIQUE)
+        print_unique(f, r);
     if (r->verdict == INFER_CLASS)
         print_open(f, o, r);
     if (r->verdict == INFER_CLASS && !r->complete)
@@ -236,6 +255,8 @@ assay_status infer_write_json(const char *file, const infer_options *o, const in
     page_json_set(&j, "open", json_open(o, r));
     page_json_set(&j, "unobservable", json_texts(unseen(o), SIZE_MAX));
     page_json_set(&j, "domain", json_domain(o, r));
+    page_json_set(&j, "proof", json_texts(proof, r->verdict == INFER_UNIQUE ? SIZE_MAX : 0));
+    page_json_set(&j, "spellings", json_integer((json_int_t)r->spellings));
     page_json_set(&j, "rows", json_integer((json_int_t)r->rows));
     page_json_set(&j, "complete", json_boolean(r->complete));
     page_json_set(&j, "contradicted", json_integer((json_int_t)r->n_against));

@@ -66,7 +66,8 @@ static assay_status conclude(infer_task *t, infer_rules *rules, infer_result *r,
     *rules = (infer_rules){0};
     if (r->n_left > 0) {
         r->found = r->left[0];
-        r->verdict = INFER_CLASS;
+        r->verdict = t->one ? INFER_UNIQUE : INFER_CLASS;
+        r->spellings = t->spellings;
         return ASSAY_OK;
     }
     infer_nearest(t, &r->found);

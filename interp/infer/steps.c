@@ -1,15 +1,14 @@
 /* The rounding steps of the product. See engine.h. */
-#include "interp/infer/engine.h"
+#include "interp/infer/same.h"
 
 #include <stdlib.h>
 
-/* Two steps of one such mode are one step: what lies between two integers goes the same way at
- * every place. */
-static bool is_closed(int32_t mode)
-{
-    return mode == ASSAY_ROUND_FLOOR || mode == ASSAY_ROUND_CEIL || mode == ASSAY_ROUND_TRUNC ||
-           mode == ASSAY_ROUND_AWAY || mode == ASSAY_ROUND_ODD;
-}
+/* Steps for one prefix: those from `from` on in the list. */
+typedef struct stepper {
+    infer_engine *e;
+    size_t from;
+    infer_reach reach;
+} stepper;
 
 static bool holds(infer_engine *e, const infer_candidate *c, int64_t shift_most)
 {
@@ -19,12 +18,15 @@ static bool holds(infer_engine *e, const infer_candidate *c, int64_t shift_most)
     return infer_partial_holds(e, &p);
 }
 
-static void try_whole(infer_engine *e, const infer_candidate *c)
+static void try_whole(stepper *s, const infer_candidate *c)
 {
     infer_partial p;
+    for (size_t i = s->from; i < s->e->list.n; i++)
+        if (infer_same_rounding(s->e, &s->e->list.item[i].rule, &c->rule, &s->reach))
+            return;
     infer_partial_start(&p, c, false);
-    if (infer_partial_holds(e, &p) && infer_partial_ends(e, &p))
-        infer_push(e, c);
+    if (infer_partial_holds(s->e, &p) && infer_partial_ends(s->e, &p))
+        infer_push(s->e, c);
 }
 
 /* The greatest shift of a row behind its pre-shift. */
@@ -33,68 +35,85 @@ static int64_t shift_most(const infer_engine *e, const infer_rule *k)
     return e->shift_hi - (k->pre_shift == ASSAY_PRE_FIXED ? k->pre_shift_bits : 0);
 }
 
-static void try_last(infer_engine *e, infer_candidate *c, int at)
+/* Whether the last of these steps has nothing left to round, so that any further ones would not. */
+static bool is_spent(const stepper *s, const infer_rule *k)
+{
+    infer_rule down = *k, up = *k;
+    down.round.step[k->round.n - 1].mode = ASSAY_ROUND_FLOOR;
+    up.round.step[k->round.n - 1].mode = ASSAY_ROUND_CEIL;
+    return infer_same_rounding(s->e, &down, &up, &s->reach);
+}
+
+/* Whether the first two of three steps are the second alone, with the bits of both: that list is
+ * tried. */
+static bool is_one(const stepper *of, const infer_rule *k)
+{
+    const int32_t bits = k->round.step[0].bits + k->round.step[1].bits;
+    const assay_steps two = {.n = 2, .step = {k->round.step[0], {0, k->round.step[1].mode}}};
+    const assay_steps one = {.n = 1, .step = {{0, k->round.step[1].mode}}};
+    return k->left_shift == ASSAY_LEFT_PRODUCT && bits <= 63 &&
+           infer_same_within(k, &two, &one, &of->reach, 1, bits);
+}
+
+static void try_last(stepper *of, infer_candidate *c, int at)
 {
     assay_steps *s = &c->rule.round;
-    const bool merges = at > 1 || c->rule.left_shift == ASSAY_LEFT_PRODUCT;
     s->n = at + 1;
     s->step[at].bits = 0;
     for (int32_t mode = 0; mode < ASSAY_ROUND_COUNT; mode++) {
         s->step[at].mode = mode;
-        if (at > 0 && merges && is_closed(mode) && mode == s->step[at - 1].mode)
-            continue;
-        try_whole(e, c);
+        try_whole(of, c);
     }
 }
 
 /* Step `at` of `bits` and another behind it: rows that it ends decide its mode, those that have
  * more decide the next ones. */
-static void try_more(infer_engine *e, infer_candidate *c, int at, int32_t bits, int64_t used)
+static void try_more(stepper *of, infer_candidate *c, int at, int32_t bits, int64_t used)
 {
+    infer_engine *e = of->e;
     assay_steps *s = &c->rule.round;
     const int64_t most = shift_most(e, &c->rule);
-    const bool merges = at > 1 || (at == 1 && c->rule.left_shift == ASSAY_LEFT_PRODUCT);
     for (int32_t mode = 0; mode < ASSAY_ROUND_COUNT; mode++) {
         s->n = at + 2;
         s->step[at].bits = bits;
         s->step[at].mode = mode;
         s->step[at + 1].bits = 0;
         s->step[at + 1].mode = ASSAY_ROUND_FLOOR;
-        if (merges && is_closed(mode) && mode == s->step[at - 1].mode)
-            continue;
-        if (!holds(e, c, used + bits))
+        if ((at > 0 && is_one(of, &c->rule)) || !holds(e, c, used + bits))
             continue;
         if (used + bits >= most) { /* nothing is left for the next */
-            try_whole(e, c);
+            try_whole(of, c);
             continue;
         }
-        try_last(e, c, at + 1);
-        for (int32_t next = 1; at == 0 && next < most - bits && next <= 63 && !infer_stop(e);
-             next++)
-            try_more(e, c, 1, next, bits);
+        try_last(of, c, at + 1);
+        if (at > 0 || is_spent(of, &c->rule))
+            continue;
+        for (int32_t next = 1; next < most - bits && next <= 63 && !infer_stop(e); next++)
+            try_more(of, c, 1, next, bits);
     }
 }
 
-static void try_steps(infer_engine *e, infer_candidate *c)
+static void try_steps(stepper *of, infer_candidate *c)
 {
+    const infer_engine *e = of->e;
     assay_steps *s = &c->rule.round;
     const int64_t most = shift_most(e, &c->rule);
     if (c->rule.pre_shift == ASSAY_PRE_REST) {
         for (int32_t mode = 0; mode < ASSAY_ROUND_COUNT; mode++) {
             s->step[0].mode = mode;
-            try_whole(e, c);
+            try_whole(of, c);
         }
         return;
     }
     if (s->n == 2) { /* the left shift has told the first step's bits */
-        try_more(e, c, 0, s->step[0].bits, 0);
+        try_more(of, c, 0, s->step[0].bits, 0);
         return;
     }
-    try_last(e, c, 0);
-    for (int32_t bits = 1;
-         c->rule.left_shift == ASSAY_LEFT_PRODUCT && bits < most && bits <= 63 && !infer_stop(e);
+    try_last(of, c, 0);
+    for (int32_t bits = 1; c->rule.left_shift == ASSAY_LEFT_PRODUCT && bits < most && bits <= 63 &&
+                           !infer_stop(of->e);
          bits++)
-        try_more(e, c, 0, bits, 0);
+        try_more(of, c, 0, bits, 0);
 }
 
 void infer_find_steps(infer_engine *e)
@@ -104,8 +123,9 @@ void infer_find_steps(infer_engine *e)
     e->work = 0;
     for (size_t i = 0; i < prefixes.n && !infer_stop(e); i++) {
         infer_candidate c = prefixes.item[i];
+        stepper of = {e, e->list.n, infer_reach_of(e, &c.rule)};
         infer_place(e, &c.rule);
-        try_steps(e, &c);
+        try_steps(&of, &c);
     }
     free(prefixes.item);
 }

@@ -14,8 +14,10 @@ typedef struct infer_task {
     infer_rows next; /* rows to ask; what was ever among them is not added again */
     rows_random random;
     size_t spent;
-    bool exhausted; /* the budget ended before the questions */
-    bool complete;  /* no list was cut short: every consistent rule is kept */
+    bool exhausted;   /* the budget ended before the questions */
+    bool complete;    /* no list was cut short: every consistent rule is kept */
+    bool one;         /* those that are kept are one function on the domain */
+    size_t spellings; /* so many rules agree, of which one of each function is kept */
     /* multipliers and shifts that the device takes; kind scale: of which R = m / 2^shift is made */
     int64_t multiplier_lo, multiplier_hi;
     int32_t shift_lo, shift_hi;

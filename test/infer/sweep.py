@@ -158,12 +158,37 @@ def read_found(path):
     return rule
 
 
+def at_step(rng, of, row, domain):
+    """The accumulator of a row moved to where the code of a device changes, or the row."""
+    acc, rest = row[0], row[1:]
+    first, (least, most) = of.one(*row), signed_range(domain["acc_bits"])
+    way = rng.choice([-1, 1])
+    same, other = acc, None
+    for i in range(domain["acc_bits"]):
+        at = acc + (way << i)
+        if not least <= at <= most:
+            return row
+        if of.one(at, *rest) != first:
+            other = at
+            break
+        same = at
+    while other is not None and abs(other - same) > 1:
+        at = (other + same) // 2
+        if of.one(at, *rest) == first:
+            same = at
+        else:
+            other = at
+    return (row[0] if other is None else rng.choice([same, other]), *rest)
+
+
 def differing(rng, rule, found, domain, kind, rows):
-    """A row on which two rules part, or None."""
+    """A row on which two rules part, or None; a part of the rows is where one or the other changes its code."""
     a, b = device.Device(rule, kind), device.Device(found, kind)
     powers = rule.get("scale") == "power-of-two"
-    for _ in range(rows):
+    for i in range(rows):
         row = draw_row(rng, domain, kind) if "shift" in domain else draw_scale_row(rng, domain, kind, powers)
+        if i % 8 == 0:
+            row = at_step(rng, rng.choice([a, b]), row, domain)
         if a.one(*row) != b.one(*row):
             return row, a.one(*row), b.one(*row)
     return None
@@ -192,12 +217,16 @@ def judge(rng, assay, folder, rule, kind, rows=3000, more=(), of="multiplier"):
     if report is None:
         return ("refused", "") if "refuses every row" in said else ("trouble", said.strip())
     verdict = report["verdict"]
-    if status != 1:
+    if status != (verdict != "unique"):
         return verdict, "exit status %d" % status
     if verdict == "none":
         return verdict, "a record is none: " + said.strip().splitlines()[1]
+    if report["rows"] > 20000:
+        return verdict, "%d rows" % report["rows"]
     parts = differing(rng, rule, read_found(os.path.join(folder, "found.yaml")), report["domain"], device.TYPES[kind], rows)
-    return verdict + (", another member" if parts else ""), ""
+    if verdict == "unique" and parts:
+        return verdict, "another record is called unique: %s: %s, %s" % parts
+    return verdict + (", another member" if parts else "") + ("" if report["complete"] else ", cut"), ""
 
 
 def main():

@@ -1,0 +1,160 @@
+/* Lists of rounding steps, compared on every product and shift; see same.h.
+ *
+ * A product is read bit by bit, from the lowest. All that a list keeps of what it has read is how
+ * the fraction compares with half, and whether 1 is to be added above: so there are few pairs of
+ * states of two lists, and every product leads through some of them. */
+#include <string.h>
+
+#include "interp/infer/same.h"
+#include "schemes/apply/round.h"
+
+/* A fraction: of nothing but zeros, below half, half, above half. */
+enum { ZERO, LOW, HALF, HIGH, FRACTIONS };
+
+typedef struct state {
+    int fraction;
+    bool carry;
+} state;
+
+enum { STATES = 2 * FRACTIONS };
+
+static int number_of(state s)
+{
+    return 2 * s.fraction + s.carry;
+}
+
+static state state_of(int number)
+{
+    return (state){number / 2, number % 2};
+}
+
+/* The step that a list is in behind so many bits, and whether the last one has just ended. */
+static int step_at(const assay_steps *s, int64_t at, bool *ends)
+{
+    int64_t end = 0;
+    int i = 0;
+    *ends = false;
+    while (i + 1 < s->n && end + s->step[i].bits <= at) {
+        end += s->step[i].bits;
+        *ends = end == at;
+        i++;
+    }
+    return i;
+}
+
+static bool rounds_up(int32_t mode, int fraction, bool negative, bool odd)
+{
+    static const uint64_t top[FRACTIONS] = {0, UINT64_C(1) << 62, UINT64_C(1) << 63,
+                                            UINT64_C(3) << 62};
+    return fraction != ZERO &&
+           apply_rounds_up((enum assay_rounding)mode, negative, odd, top[fraction]);
+}
+
+/* What is added to the bits from here on when the step in force ends, `bit` being the next. A
+ * fraction that carried is ZERO, so it is 1 at most. */
+static bool added(state s, int32_t mode, bool negative, bool bit)
+{
+    return s.carry || rounds_up(mode, s.fraction, negative, bit != s.carry);
+}
+
+static state read_bit(state s, bool bit)
+{
+    const bool v = bit != s.carry;
+    const int with = s.fraction == ZERO ? HALF : HIGH, without = s.fraction == ZERO ? ZERO : LOW;
+    return (state){v ? with : without, bit && s.carry};
+}
+
+/* Behind `at` bits, where a step may have ended: one bit more. */
+static state advance(const assay_steps *s, state x, int64_t at, bool negative, bool bit)
+{
+    bool ends;
+    const int i = step_at(s, at, &ends);
+    if (ends)
+        x = (state){ZERO, added(x, s->step[i - 1].mode, negative, bit)};
+    return read_bit(x, bit);
+}
+
+/* The mode of the step that takes the last of `at` bits. */
+static int32_t last_mode(const assay_steps *s, int64_t at)
+{
+    bool ends;
+    return s->step[step_at(s, at - 1, &ends)].mode;
+}
+
+typedef struct pairs {
+    bool is[STATES][STATES];
+} pairs;
+
+/* Whether a shift by `at` gives one integer, whatever has led here. */
+static bool agree(const pairs *p, const assay_steps *a, const assay_steps *b, int64_t at,
+                  bool negative, bool bit)
+{
+    const int32_t x = last_mode(a, at), y = last_mode(b, at);
+    for (int i = 0; i < STATES; i++)
+        for (int k = 0; k < STATES; k++)
+            if (p->is[i][k] &&
+                added(state_of(i), x, negative, bit) != added(state_of(k), y, negative, bit))
+                return false;
+    return true;
+}
+
+static void read_on(const pairs *p, const assay_steps *a, const assay_steps *b, int64_t at,
+                    bool negative, bool bit, pairs *next)
+{
+    for (int i = 0; i < STATES; i++)
+        for (int k = 0; k < STATES; k++)
+            if (p->is[i][k]) {
+                const state x = advance(a, state_of(i), at, negative, bit);
+                const state y = advance(b, state_of(k), at, negative, bit);
+                next->is[number_of(x)][number_of(y)] = true;
+            }
+}
+
+static bool same_of_sign(const assay_steps *a, const assay_steps *b, int bits, int64_t least,
+                         int64_t most, bool negative)
+{
+    pairs now;
+    memset(&now, 0, sizeof now);
+    now.is[0][0] = true;
+    for (int64_t at = 0; at <= most; at++) {
+        pairs next;
+        memset(&next, 0, sizeof next);
+        for (int bit = 0; bit < 2; bit++) {
+            if (at >= bits && bit != negative)
+                continue; /* bits of the sign */
+            if (at > 0 && at >= least && !agree(&now, a, b, at, negative, bit))
+                return false;
+            read_on(&now, a, b, at, negative, bit, &next);
+        }
+        now = next;
+    }
+    return true;
+}
+
+static assay_int128 rounded(const assay_steps *s, assay_int128 p, int64_t shift)
+{
+    for (int i = 0; i < s->n; i++) {
+        const bool last = i == s->n - 1 || s->step[i].bits > shift;
+        const int64_t bits = last ? shift : s->step[i].bits;
+        p = apply_round_shift128(p, bits > 127 ? 127 : (unsigned)bits,
+                                 (enum assay_rounding)s->step[i].mode);
+        shift -= bits;
+    }
+    return p;
+}
+
+bool infer_same_product(const assay_steps *a, const assay_steps *b, assay_int128 p, int64_t least,
+                        int64_t most)
+{
+    for (int64_t shift = least > 0 ? least : 0; shift <= most; shift++)
+        if (rounded(a, p, shift) != rounded(b, p, shift))
+            return false;
+    return true;
+}
+
+bool infer_same_steps(const assay_steps *a, const assay_steps *b, int bits, int64_t least,
+                      int64_t most)
+{
+    return same_of_sign(a, b, bits, least, most, false) &&
+           same_of_sign(a, b, bits, least, most, true);
+}

@@ -1,0 +1,348 @@
+/* Fields that assay infer leaves out of a rule, and lists of steps that it calls the same: on every
+ * row of small domains both rules give one code. The codes are those of a rescale that is written
+ * here, of schemes/README.md ("the record in one breath") and the words of record.def, in plain
+ * integers. */
+#include "test/support/support.h"
+
+#include <string.h>
+
+#include "graph/core/type.h"
+#include "interp/infer/same.h"
+#include "test/infer/naive.h"
+
+/* ---- small domains ---- */
+
+typedef struct world {
+    infer_options o;
+    infer_task t;
+    infer_engine e;
+} world;
+
+static void make_world(world *w, assay_elem type, int acc_bits, int64_t m_lo, int64_t m_hi,
+                       int32_t s_lo, int32_t s_hi)
+{
+    memset(w, 0, sizeof *w);
+    w->o = (infer_options){.kind = INFER_MULTIPLIER, .type = type, .acc_bits = acc_bits};
+    w->t.o = &w->o;
+    w->e.t = &w->t;
+    w->t.multiplier_lo = w->e.multiplier_lo = m_lo;
+    w->t.multiplier_hi = w->e.multiplier_hi = m_hi;
+    w->t.shift_lo = w->e.shift_lo = s_lo;
+    w->t.shift_hi = w->e.shift_hi = s_hi;
+}
+
+static void print_rule(const char *what, const infer_rule *k)
+{
+    print_message("# %s: m %d reduced %d/%d pre %d %d/%d operand %d left %d product %d result "
+                  "%d/%d zp %d sum %d/%d store %d input %d/%d round",
+                  what, k->multiplier_bits, k->reduced_bits, k->reduced_overflow, k->pre_shift,
+                  k->pre_shift_bits, k->pre_shift_round, k->operand_bits, k->left_shift,
+                  k->product_bits, k->result_bits, k->result_overflow, k->zero_point, k->sum_bits,
+                  k->sum_overflow, k->store, k->input_bits, k->input_shift_range);
+    for (int i = 0; i < k->round.n; i++)
+        print_message(" %d:%d", k->round.step[i].bits, k->round.step[i].mode);
+    print_message("\n");
+}
+
+static void compare_row(const infer_rule *a, const infer_rule *b, const naive_row *g)
+{
+    const int64_t x = naive_code(a, g), y = naive_code(b, g);
+    if (x == y)
+        return;
+    print_rule("one", a);
+    print_rule("other", b);
+    fail_msg("acc %lld zp %lld m %lld shift %lld: %lld and %lld", (long long)g->acc,
+             (long long)g->zp, (long long)g->multiplier, (long long)g->shift, (long long)x,
+             (long long)y);
+}
+
+/* On every row without bounds, and with some. */
+static void compare_rules(const world *w, const infer_rule *a, const infer_rule *b)
+{
+    const int64_t most = INT64_C(1) << (w->o.acc_bits - 1), lo = assay_elem_min(w->o.type),
+                  hi = assay_elem_max(w->o.type);
+    naive_row g = {.type = w->o.type};
+    for (g.shift = w->e.shift_lo; g.shift <= w->e.shift_hi; g.shift++)
+        for (g.multiplier = w->e.multiplier_lo; g.multiplier <= w->e.multiplier_hi; g.multiplier++)
+            for (g.zp = lo; g.zp <= hi; g.zp++)
+                for (g.acc = -most; g.acc < most; g.acc++) {
+                    g.bounded = false;
+                    compare_row(a, b, &g);
+                    g.bounded = true;
+                    g.lo = lo + (g.acc & 1);
+                    g.hi = hi - 1;
+                    if (g.lo <= g.hi)
+                        compare_row(a, b, &g);
+                }
+}
+
+static size_t left_out;
+
+static void check(const world *w, const infer_rule *k)
+{
+    const infer_rule normal = infer_normal(&w->e, k);
+    if (memcmp(k, &normal, sizeof normal) == 0)
+        return;
+    left_out++;
+    compare_rules(w, k, &normal);
+}
+
+static infer_rule plain(void)
+{
+    infer_rule k;
+    infer_plain_rule(&k);
+    return k;
+}
+
+static const assay_elem types[] = {{2, true},  {3, true},  {4, true}, {2, false},
+                                   {3, false}, {4, false}, {1, false}};
+
+/* ---- the end of a rule: result, sum, store ---- */
+static void test_ends(void **state)
+{
+    (void)state;
+    left_out = 0;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (int before = 0; before < 2; before++) {
+            world w;
+            make_world(&w, types[t], 4, 0, 3, 0, 1);
+            infer_rule k = plain();
+            k.multiplier_bits = 2;
+            k.zero_point = before ? ASSAY_STAGE_BEFORE : ASSAY_STAGE_AFTER;
+            for (k.store = 0; k.store < 2; k.store++)
+                for (k.result_bits = 0; k.result_bits <= 7; k.result_bits++)
+                    for (k.result_overflow = 0; k.result_overflow < 3; k.result_overflow++)
+                        for (k.sum_bits = 0; k.sum_bits <= (before ? 0 : 7); k.sum_bits++)
+                            for (k.sum_overflow = 0; k.sum_overflow < 3; k.sum_overflow++)
+                                check(&w, &k);
+        }
+    assert_true(left_out > 1000);
+}
+
+/* ---- what stands before the rounding ---- */
+static void try_refusals(const world *w, infer_rule *k)
+{
+    for (k->input_bits = 0; k->input_bits <= 6; k->input_bits += 2)
+        for (k->input_shift_range = 0; k->input_shift_range < 2; k->input_shift_range++)
+            check(w, k);
+}
+
+static void try_products(const world *w, infer_rule *k)
+{
+    for (k->operand_bits = 0; k->operand_bits <= 6; k->operand_bits++)
+        for (k->product_bits = 0; k->product_bits <= 9; k->product_bits++)
+            for (k->left_shift = 0; k->left_shift < (k->pre_shift == ASSAY_PRE_REST ? 1 : 3);
+                 k->left_shift++)
+                for (int32_t first = 0; first <= (k->pre_shift == ASSAY_PRE_REST ? 0 : 2);
+                     first++) {
+                    if (k->pre_shift != ASSAY_PRE_REST)
+                        k->round = first
+                                       ? (assay_steps){.n = 2,
+                                                       .step = {{first, ASSAY_ROUND_HALF_UP},
+                                                                {0, ASSAY_ROUND_FLOOR}}}
+                                       : (assay_steps){.n = 1, .step = {{0, ASSAY_ROUND_HALF_UP}}};
+                    try_refusals(w, k);
+                }
+}
+
+static void test_before(void **state)
+{
+    (void)state;
+    left_out = 0;
+    for (int before = 0; before < 2; before++)
+        for (int reduced = 0; reduced < 3; reduced++) {
+            world w;
+            infer_rule k = plain();
+            make_world(&w, types[before], 4, reduced ? -3 : -2, 4, -1, 4);
+            k.multiplier_bits = 2;
+            k.reduced_bits = reduced > 0;
+            k.reduced_overflow = reduced == 1 ? ASSAY_REDUCED_CAP : ASSAY_REDUCED_RENORMALISE;
+            k.zero_point = before ? ASSAY_STAGE_BEFORE : ASSAY_STAGE_AFTER;
+            try_products(&w, &k);
+            k.pre_shift = ASSAY_PRE_FIXED;
+            k.pre_shift_bits = 1;
+            k.pre_shift_round = ASSAY_ROUND_CEIL;
+            try_products(&w, &k);
+            k.pre_shift = ASSAY_PRE_REST;
+            k.pre_shift_bits = 0;
+            k.round = (assay_steps){.n = 1, .step = {{2, ASSAY_ROUND_HALF_EVEN}}};
+            try_products(&w, &k);
+        }
+    assert_true(left_out > 1000);
+}
+
+/* ---- any rule and domain ---- */
+
+static int32_t some(test_rng *r, int64_t lo, int64_t hi)
+{
+    return (int32_t)test_between(r, lo, hi);
+}
+
+static int32_t field(test_rng *r, int64_t hi)
+{
+    return test_between(r, 0, 1) ? some(r, 1, hi) : 0;
+}
+
+static void draw_steps(test_rng *r, infer_rule *k, int64_t most)
+{
+    k->round.n = k->pre_shift == ASSAY_PRE_REST ? 1 : some(r, 1, 3);
+    for (int i = 0; i < k->round.n; i++) {
+        const bool bits = i < k->round.n - 1 || k->pre_shift == ASSAY_PRE_REST;
+        k->round.step[i].bits = bits ? some(r, 1, most) : 0;
+        k->round.step[i].mode = some(r, 0, ASSAY_ROUND_COUNT - 1);
+    }
+}
+
+static infer_rule draw_rule(test_rng *r, int32_t multiplier_bits)
+{
+    infer_rule k = plain();
+    k.multiplier_bits = multiplier_bits;
+    k.reduced_bits =
+        multiplier_bits > 1 && test_between(r, 0, 2) == 0 ? some(r, 1, multiplier_bits - 1) : 0;
+    k.reduced_overflow = some(r, 0, 1) ? ASSAY_REDUCED_CAP : ASSAY_REDUCED_RENORMALISE;
+    k.pre_shift = some(r, 0, 2);
+    k.pre_shift_bits = k.pre_shift == ASSAY_PRE_FIXED ? some(r, 1, 4) : 0;
+    k.pre_shift_round =
+        k.pre_shift == ASSAY_PRE_NONE ? k.pre_shift_round : some(r, 0, ASSAY_ROUND_COUNT - 1);
+    k.operand_bits = field(r, 6);
+    k.left_shift = some(r, 0, 2);
+    k.product_bits = field(r, 10);
+    draw_steps(r, &k, 5);
+    k.result_bits = field(r, 8);
+    k.result_overflow = some(r, 0, 2);
+    k.zero_point = some(r, 0, 1) ? ASSAY_STAGE_AFTER : ASSAY_STAGE_BEFORE;
+    k.sum_bits = k.zero_point == ASSAY_STAGE_AFTER ? field(r, 6) : 0;
+    k.sum_overflow = some(r, 0, 2);
+    k.store = some(r, 0, 1);
+    k.input_bits = test_between(r, 0, 3) ? 0 : some(r, 1, 6);
+    k.input_shift_range = test_between(r, 0, 3) == 0;
+    return k;
+}
+
+/* A neighbour that may be the same: another list of steps. */
+static void check_steps(const world *w, test_rng *r, const infer_rule *k, size_t *same)
+{
+    infer_rule other = *k;
+    draw_steps(r, &other, 5);
+    const infer_rule a = infer_normal(&w->e, k), b = infer_normal(&w->e, &other);
+    if (memcmp(&a, &b, sizeof a) == 0 || !infer_is_same(&w->e, &a, &b))
+        return;
+    ++*same;
+    compare_rules(w, k, &other);
+}
+
+static void test_any(void **state)
+{
+    (void)state;
+    test_rng r = test_seed("fields", 20261124);
+    size_t same = 0;
+    left_out = 0;
+    for (int i = 0; i < 6000; i++) {
+        world w;
+        const int32_t bits = some(&r, 1, 3), acc_bits = some(&r, 2, 5);
+        const int64_t most = INT64_C(1) << bits;
+        const int64_t lo = test_between(&r, -most, most), hi = test_between(&r, lo, most);
+        const int32_t s_lo = test_between(&r, 0, 5) ? some(&r, -2, 4) : some(&r, -29, -25);
+        infer_rule k = draw_rule(&r, bits);
+        const int32_t first = k.round.n > 1 ? k.round.step[0].bits : 0;
+        const int32_t least =
+            k.left_shift == ASSAY_LEFT_PRODUCT || s_lo > first - 31 ? s_lo : first - 31;
+        make_world(&w, types[some(&r, 0, 6)], acc_bits, lo, hi, least, least + some(&r, 0, 6));
+        check(&w, &k);
+        for (int n = 0; n < 8; n++)
+            check_steps(&w, &r, &k, &same);
+    }
+    print_message("# %zu rules with a field left out, %zu pairs of lists\n", left_out, same);
+    assert_true(left_out > 2000 && same > 200);
+}
+
+/* ---- lists of steps, decided ---- */
+
+enum { BITS = 6, SHIFTS = 9, MOST_LISTS = 2600 };
+
+typedef struct listed {
+    assay_steps s;
+    int8_t value[SHIFTS][2 << BITS];
+} listed;
+
+static listed list[MOST_LISTS];
+
+static void tabulate(listed *l)
+{
+    for (int shift = 1; shift <= SHIFTS; shift++)
+        for (int p = 0; p < 2 << BITS; p++)
+            l->value[shift - 1][p] = (int8_t)naive_steps(&l->s, p - (1 << BITS), shift);
+}
+
+static size_t make_lists(void)
+{
+    size_t n = 0;
+    for (int a = 0; a < ASSAY_ROUND_COUNT; a++) {
+        list[n++].s = (assay_steps){.n = 1, .step = {{0, a}}};
+        for (int b = 0; b < ASSAY_ROUND_COUNT; b++)
+            for (int bits = 1; bits <= 4; bits++)
+                list[n++].s = (assay_steps){.n = 2, .step = {{bits, a}, {0, b}}};
+        for (int b = 0; b < ASSAY_ROUND_COUNT; b++)
+            for (int c = 0; c < ASSAY_ROUND_COUNT; c++)
+                for (int bits = 0; bits < 3; bits++)
+                    list[n++].s =
+                        (assay_steps){.n = 3, .step = {{bits + 1, a}, {3 - bits, b}, {0, c}}};
+    }
+    for (size_t i = 0; i < n; i++)
+        tabulate(&list[i]);
+    return n;
+}
+
+static bool is_same(const listed *a, const listed *b, int bits, int least, int most)
+{
+    const size_t from = (size_t)((1 << BITS) - (1 << bits)), n = (size_t)2 << bits;
+    for (int shift = least; shift <= most; shift++)
+        if (memcmp(a->value[shift - 1] + from, b->value[shift - 1] + from, n) != 0)
+            return false;
+    return true;
+}
+
+static void test_steps(void **state)
+{
+    (void)state;
+    static const int range[][3] = {
+        {BITS, 1, SHIFTS}, {BITS, 4, SHIFTS}, {3, 1, SHIFTS}, {BITS, 5, 5}, {0, 1, 4}};
+    size_t same = 0;
+    const size_t n = make_lists();
+    assert_true(n <= MOST_LISTS);
+    for (size_t at = 0; at < sizeof range / sizeof *range; at++)
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = i + 1; k < n; k++) {
+                if (list[i].s.n == 3 && list[k].s.n == 3 && (i + k) % 16 != at)
+                    continue;
+                const bool is =
+                    is_same(&list[i], &list[k], range[at][0], range[at][1], range[at][2]);
+                same += is;
+                if (is != infer_same_steps(&list[i].s, &list[k].s, range[at][0], range[at][1],
+                                           range[at][2]))
+                    fail_msg("lists %zu and %zu, products of %d bits, shifts %d to %d", i, k,
+                             range[at][0], range[at][1], range[at][2]);
+            }
+    print_message("# %zu lists, %zu pairs that are the same\n", n, same);
+}
+
+/* One product. */
+static void test_product(void **state)
+{
+    (void)state;
+    const assay_steps up = {.n = 1, .step = {{0, ASSAY_ROUND_HALF_UP}}};
+    const assay_steps two = {.n = 2, .step = {{48, ASSAY_ROUND_HALF_UP}, {0, ASSAY_ROUND_FLOOR}}};
+    const assay_int128 p = (assay_int128)1 << 47;
+    assert_true(infer_same_product(&up, &two, p, 1, 63));
+    assert_false(infer_same_product(&up, &two, -2 * p, 1, 63));
+    assert_true(infer_same_steps(&up, &two, 47, 1, 63));
+    assert_false(infer_same_steps(&up, &two, 48, 1, 63));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ends), cmocka_unit_test(test_before),
+                                       cmocka_unit_test(test_any), cmocka_unit_test(test_steps),
+                                       cmocka_unit_test(test_product)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
