@@ -5,7 +5,9 @@
 /* Bits that hold every operand behind a pre-shift. */
 static int operand_reach(const infer_engine *e, const infer_rule *k)
 {
-    const int bits = e->t->o->acc_bits + 2; /* a zero point subtracted, a pre-shift rounded up */
+    const infer_options *o = e->t->o;
+    const int wide = o->acc_bits > (int)o->type.bits ? o->acc_bits : (int)o->type.bits;
+    const int bits = wide + 2; /* a zero point subtracted, a pre-shift rounded up */
     if (k->pre_shift == ASSAY_PRE_REST)
         return bits > 32 ? bits : 32;
     return k->pre_shift == ASSAY_PRE_FIXED && bits - k->pre_shift_bits > 2

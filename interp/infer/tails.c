@@ -131,7 +131,9 @@ static bool inputs_agree(const infer_engine *e, const infer_inputs *in)
 
 void infer_find_inputs(infer_engine *e)
 {
-    const int32_t most = e->t->o->acc_bits < 62 ? e->t->o->acc_bits : 62;
+    const infer_options *o = e->t->o;
+    const int32_t wide = o->acc_bits > (int)o->type.bits ? o->acc_bits : (int32_t)o->type.bits;
+    const int32_t most = wide + 1 < 62 ? wide + 1 : 62; /* a zero point subtracted */
     e->n_inputs = 0;
     for (int by_shift = 0; by_shift < 2; by_shift++)
         for (int32_t bits = 0; bits <= most; bits++) {
