@@ -61,11 +61,14 @@ static void close_window(const infer_engine *e, infer_rule *k)
     if (e->t->o->kind == INFER_SCALE) /* the encoding's own */
         return;
     if (e->multiplier_bits == 0 && e->t->multiplier_hi < e->t->o->multiplier_hi) {
-        k->encoding = ASSAY_ENCODE_SHIFT; /* which takes 1 and no more */
+        assay_record plain; /* encoding: shift takes 1 and no more, and has no multiplier's bits */
+        assay_record_default(&plain);
+        k->encoding = ASSAY_ENCODE_SHIFT;
         k->scale = ASSAY_FORM_POW2;
-    }
-    if (k->reduced_bits == 0)
+        k->multiplier_bits = plain.rescale.multiplier_bits;
+    } else if (k->reduced_bits == 0) {
         k->multiplier_bits = e->multiplier_bits > 0 ? e->multiplier_bits : 1;
+    }
     k->shift_min = e->shift_lo;
     k->shift_max = e->shift_hi;
 }

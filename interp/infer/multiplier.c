@@ -125,12 +125,16 @@ static assay_status find_candidates(infer_engine *e, assay_error *err)
     return infer_part_candidates(e, err);
 }
 
+#define MOST_MERGED 400 /* rules that are compared with each other */
+
 /* Keeps one rule of each that are proved to be one function. */
 static void merge(const infer_engine *e, infer_rules *r)
 {
     infer_task *t = e->t;
     size_t kept = 0;
     t->spellings = r->n;
+    if (r->n > MOST_MERGED)
+        return;
     for (size_t i = 0; i < r->n; i++) {
         const infer_rule normal = infer_normal(e, &r->rule[i]);
         size_t k = 0;

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+enum { COMPARED = 20 }; /* rows that take as long as comparing two lists */
+
 /* Steps for one prefix: those from `from` on in the list. */
 typedef struct stepper {
     infer_engine *e;
@@ -21,6 +23,7 @@ static bool holds(infer_engine *e, const infer_candidate *c, int64_t shift_most)
 static void try_whole(stepper *s, const infer_candidate *c)
 {
     infer_partial p;
+    s->e->work += COMPARED * (s->e->list.n - s->from);
     for (size_t i = s->from; i < s->e->list.n; i++)
         if (infer_same_rounding(s->e, &s->e->list.item[i].rule, &c->rule, &s->reach))
             return;
