@@ -1,4 +1,5 @@
-/* See same.h. */
+/* Rules as functions on the domain: what they are when every idle field is left out, and whether
+ * two are one; see same.h. */
 #include "interp/infer/same.h"
 
 #include <string.h>

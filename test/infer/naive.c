@@ -1,4 +1,4 @@
-/* See naive.h. */
+/* A rescale in plain integers; see naive.h. */
 #include "test/infer/naive.h"
 
 #include "graph/core/type.h"
