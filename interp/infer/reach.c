@@ -1,4 +1,4 @@
-/* What reaches the registers of a rule, and fields that do nothing; see reach.h. */
+/* Bounds on the registers of a rule, and idle fields; see reach.h. */
 #include "interp/infer/reach.h"
 
 #include "graph/core/type.h"

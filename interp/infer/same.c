@@ -1,5 +1,5 @@
-/* Rules as functions on the domain: what they are when every idle field is left out, and whether
- * two are one; see same.h. */
+/* Idle fields left out until none is, and whether what is left of two rules is one function; see
+ * same.h. */
 #include "interp/infer/same.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Whether two rules are one function on the domain, by rules about fields: same.c. */
+/* Rules that are one function on the domain, by rules about fields: same.c. */
 #ifndef ASSAY_INTERP_INFER_SAME_H
 #define ASSAY_INTERP_INFER_SAME_H
 
