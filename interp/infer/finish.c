@@ -7,6 +7,7 @@
 #include "graph/memory.h"
 #include "interp/infer/check.h"
 #include "interp/infer/reach.h"
+#include "interp/infer/window.h"
 
 typedef struct finisher {
     infer_engine *e;
@@ -60,7 +61,7 @@ static void close_window(const infer_engine *e, infer_rule *k)
 {
     if (e->t->o->kind == INFER_SCALE) /* the encoding's own */
         return;
-    if (e->multiplier_bits == 0 && e->t->multiplier_hi < e->t->o->multiplier_hi) {
+    if (infer_is_of_shifts(e->t)) {
         assay_record plain; /* encoding: shift takes 1 and no more, and has no multiplier's bits */
         assay_record_default(&plain);
         k->encoding = ASSAY_ENCODE_SHIFT;

@@ -1,7 +1,5 @@
 /* Kind multiplier; see multiplier.h. */
 #include "interp/infer/multiplier.h"
-#include <stdio.h>  //DBG
-#include <stdlib.h> //DBG
 
 #include "interp/infer/questions.h"
 #include "interp/infer/same.h"
@@ -24,19 +22,13 @@ static int bits_of_window(const infer_task *t)
     return bits;
 }
 
-/* Whether the greatest multipliers that were asked are not taken: the bits are known. */
-static bool is_bounded(const infer_task *t)
-{
-    return t->multiplier_lo > t->o->multiplier_lo || t->multiplier_hi < t->o->multiplier_hi;
-}
-
 static void find_keeps(infer_engine *e)
 {
     const infer_task *t = e->t;
-    const int most = is_bounded(t) && t->note[0] == '\0' ? e->multiplier_bits : 32;
+    const int most = infer_is_bounded(t) && t->note[0] == '\0' ? e->multiplier_bits : 32;
     e->keep[e->n_keep++] =
         (infer_keep){e->multiplier_bits > 0 ? e->multiplier_bits : 1, 0, ASSAY_REDUCED_CAP};
-    if (e->multiplier_bits == 0) /* encoding: shift */
+    if (infer_is_of_shifts(t))
         return;
     for (int32_t bits = e->multiplier_bits; bits <= most; bits++)
         for (int32_t reduced = 1; reduced < bits; reduced++) {
@@ -109,19 +101,10 @@ static assay_status find_candidates(infer_engine *e, assay_error *err)
     infer_find_inputs(e);
     if ((s = ask_powers(e, err)))
         return s;
-    if (getenv("DBG"))
-        fprintf(stderr, "ends %zu tails %d inputs %d keeps %zu\n", e->n_ends, e->n_tails,
-                e->n_inputs, e->n_keep);
     infer_find_prefixes(e);
-    if (getenv("DBG"))
-        fprintf(stderr, "prefixes %zu work %llu complete %d pairs %zu\n", e->list.n,
-                (unsigned long long)e->work, e->t->complete, e->n_pairs);
     if ((s = ask_small(e, err)))
         return s;
     infer_find_steps(e);
-    if (getenv("DBG"))
-        fprintf(stderr, "steps %zu work %llu complete %d\n", e->list.n, (unsigned long long)e->work,
-                e->t->complete);
     return infer_part_candidates(e, err);
 }
 
@@ -159,13 +142,8 @@ assay_status infer_multiplier(infer_task *t, infer_rules *out, assay_error *err)
     }
     if (!s)
         s = ask_any(&e, ANY, err);
-    if (getenv("DBG"))
-        fprintf(stderr, "candidates %zu spent %zu\n", e.list.n, t->spent);
     if (!s)
         s = infer_finish(&e, out, err);
-    if (getenv("DBG"))
-        fprintf(stderr, "rules %zu work %llu complete %d\n", out->n, (unsigned long long)e.work,
-                t->complete);
     if (!s)
         s = infer_part_rules(t, out, err);
     if (!s)

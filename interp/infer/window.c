@@ -59,6 +59,16 @@ static assay_status find_multipliers(infer_task *t, bool *refused, assay_error *
     return status;
 }
 
+bool infer_is_bounded(const infer_task *t)
+{
+    return t->multiplier_lo > t->o->multiplier_lo || t->multiplier_hi < t->o->multiplier_hi;
+}
+
+bool infer_is_of_shifts(const infer_task *t)
+{
+    return infer_is_bounded(t) && t->multiplier_lo >= -1 && t->multiplier_hi <= 1;
+}
+
 static bool is_everything(const infer_options *o)
 {
     return o->multiplier_lo == -INFER_MOST_MULTIPLIER &&

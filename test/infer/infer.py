@@ -115,6 +115,17 @@ def check_faults(tap, assay, folder):
     tap.check("a device that refuses all", status == 2 and "refuses every row" in said and said.count("\n") == 1, said)
 
 
+def check_windows(tap, assay, folder):
+    """Few multipliers: what the device refused, and not what was not asked, tells how multipliers are kept."""
+    shifts = {**BARE, "encoding": "shift", "scale": "power-of-two", "round": UP, "shift_min": 0, "shift_max": 40}
+    for window in ("-5:1", "-1:5"):
+        verdict, wrong = sweep.judge(random.Random(window), assay, folder, shifts, "i8", more=["--multiplier", window])
+        tap.check("an encoding of shifts, multipliers %s: %s" % (window, verdict), not wrong and verdict.startswith(("unique", "class")), wrong)
+    halved = {**BARE, "multiplier_bits": 31, "reduced_bits": 30, "round": UP, "shift_min": 0, "shift_max": 40}
+    status, report, said = sweep.ask(assay, folder, halved, "i8", ["--multiplier", "0:1", "--acc-bits", "12"])
+    tap.check("a multiplier of 1 that is reduced", status == 1 and report["verdict"] == "class" and report["open"] and sweep.read_found(os.path.join(folder, "found.yaml")).get("reduced_bits", 0) > 0, said)
+
+
 def check_arguments(tap, assay):
     for name, more in [("no oracle", []), ("a kind", ["--oracle", "true", "--kind", "x", "--type", "i8"]), ("a type", ["--oracle", "true", "--kind", "multiplier", "--type", "i9"]),
                        ("a range", ["--oracle", "true", "--kind", "multiplier", "--type", "i8", "--shift", "3:1"])]:
@@ -129,6 +140,7 @@ def main():
         return
     check_arguments(tap, assay)
     check_faults(tap, assay, folder)
+    check_windows(tap, assay, folder)
     for name in QUICK:
         check_preset(tap, assay, folder, name)
     for name in QUICK_SCALES:
