@@ -13,7 +13,8 @@ cd tree || exit 2
 for tool in bash sh env sed grep cut cat tail find stat dirname mkdir rm tr awk; do
     ln -s "$(command -v $tool)" ../bare/$tool
 done
-stand_in() { # NAME BODY
+stand_in() { # NAME BODY: in place of what is there, never through it (a link leads to the system's own)
+    rm -f "../bare/$1"
     printf '#!/bin/sh\n%s\n' "$2" >"../bare/$1"
     chmod +x "../bare/$1"
 }
@@ -45,6 +46,7 @@ says "sudo refuses.*$all" "then the packages are named"
 
 # A library is what pkg-config knows and what links, whatever files lie about.
 if command -v pkg-config >/dev/null && pkg-config --exists blas && echo '#include <cblas.h>' | cc -x c -fsyntax-only - 2>/dev/null; then
+    before=$(cksum /usr/bin/dpkg-query 2>/dev/null)
     for tool in cc gcc pkg-config as ld dpkg-query; do
         [ ! -x "$(command -v $tool)" ] || ln -s "$(command -v $tool)" ../bare/$tool
     done
@@ -61,6 +63,7 @@ END
     stand_in dpkg-query 'echo install ok installed'
     runs 2 "installed, but hidden from the build" env PKG_CONFIG="$work/pc" PATH="$work/bare" ./dev build
     says 'installed, but not found .*libpng-dev' "that is said"
+    if [ "$(cksum /usr/bin/dpkg-query 2>/dev/null)" = "$before" ]; then ok "the system's dpkg-query is as it was"; else not_ok "the system's dpkg-query is as it was"; fi
 else
     skip "any CBLAS serves" "no CBLAS called blas here"
 fi
