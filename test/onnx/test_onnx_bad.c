@@ -13,35 +13,20 @@
 #include "opt/quantize/qdq.h"
 #include "schemes/scheme.h"
 #include "test/support/onnx_build.h"
-
-static void refused(int64_t opset, const char *text, assay_status status, const char *part)
-{
-    size_t length;
-    void *bytes = onnx_build(opset, text, &length);
-    assay_graph *g = NULL;
-    assay_error err = {0};
-    assay_status s = onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err);
-
-    if (s != status || !strstr(err.text, part))
-        print_error("%s\nstatus %d: %s\n", text, (int)s, err.text);
-    assert_null(g);
-    assert_int_equal(s, status);
-    assert_refused(s, &err, part);
-    assert_null(strchr(err.text, '\n'));
-    free(bytes);
-}
+#include "test/support/onnx_form.h"
 
 static void everything_unsupported_is_listed(void **state)
 {
     (void)state;
-    refused(13,
-            "in x f32 2\nFoo x -> a : first\nRelu a -> b\nRelu x -> c gain=1 : second\n"
-            "my.domain:Bar x -> d\nMaxPool x -> e kernel_shape=[2]\nin z f64 2\nout b",
-            ASSAY_ERR_UNSUPPORTED,
-            "test.onnx: 5 unsupported: input 'z' is float64; node 'first' (Foo): no such op here; "
-            "node 'second' (Relu): attribute 'gain'; node 'Bar_3' (Bar): no such op here in domain "
-            "my.domain; node 'MaxPool_4' (MaxPool): input of rank 1: 1 to 3 spatial axes are "
-            "supported");
+    onnx_form_refused(
+        13,
+        "in x f32 2\nFoo x -> a : first\nRelu a -> b\nRelu x -> c gain=1 : second\n"
+        "my.domain:Bar x -> d\nMaxPool x -> e kernel_shape=[2]\nin z f64 2\nout b",
+        ASSAY_ERR_UNSUPPORTED,
+        "test.onnx: 5 unsupported: input 'z' is float64; node 'first' (Foo): no such op here; "
+        "node 'second' (Relu): attribute 'gain'; node 'Bar_3' (Bar): no such op here in domain "
+        "my.domain; node 'MaxPool_4' (MaxPool): input of rank 1: 1 to 3 spatial axes are "
+        "supported");
 }
 
 /* However many there are, the text stays one bounded line that says how many. */
@@ -53,8 +38,9 @@ static void a_long_list_is_bounded(void **state)
     for (int i = 0; i < 100; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "Foo x -> y%d\n", i);
     strcat(text, "out y0");
-    refused(13, text, ASSAY_ERR_UNSUPPORTED, "100 unsupported: node 'Foo_0' (Foo): no such op");
-    refused(13, text, ASSAY_ERR_UNSUPPORTED, "; ...");
+    onnx_form_refused(13, text, ASSAY_ERR_UNSUPPORTED,
+                      "100 unsupported: node 'Foo_0' (Foo): no such op");
+    onnx_form_refused(13, text, ASSAY_ERR_UNSUPPORTED, "; ...");
 }
 
 typedef struct bad {
@@ -156,7 +142,7 @@ static void wrong_models_are_named(void **state)
                          : strstr(models[i].text, "1099511627776") || strstr(models[i].text, " -4 ")
                              ? ASSAY_ERR_LIMIT
                              : ASSAY_ERR_INPUT;
-        refused(13, models[i].text, s, models[i].part);
+        onnx_form_refused(13, models[i].text, s, models[i].part);
     }
 }
 
@@ -211,10 +197,11 @@ static void unsupported_models_are_named(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
-        refused(13, models[i].text, ASSAY_ERR_UNSUPPORTED, models[i].part);
-    refused(6, "in x f32 2\nDropout x -> y\nout y", ASSAY_ERR_UNSUPPORTED,
-            "its form of opset 6; it is supported from 7 on");
-    refused(99, "in x f32 2\nRelu x -> y\nout y", ASSAY_ERR_UNSUPPORTED, "opset 99");
+        onnx_form_refused(13, models[i].text, ASSAY_ERR_UNSUPPORTED, models[i].part);
+    onnx_form_refused(6, "in x f32 2\nDropout x -> y\nout y", ASSAY_ERR_UNSUPPORTED,
+                      "its form of opset 6; it is supported from 7 on");
+    onnx_form_refused(0, "in x f32 2\nRelu x -> y\nout y", ASSAY_ERR_UNSUPPORTED, "opset 0");
+    onnx_form_refused(99, "in x f32 2\nRelu x -> y\nout y", ASSAY_ERR_UNSUPPORTED, "opset 99");
 }
 
 /* External data stays in the model's folder. */

@@ -40,6 +40,7 @@ function float(field, v) {
 function attribute(name, v) {
   const head = text(1, name), kind = k => number(20, k);
   if (typeof v === 'string') return message(5, [head, text(4, v), kind(3)]);
+  if (v.floats) return message(5, [head, ...v.floats.map(x => float(7, x)), kind(6)]);
   if (Array.isArray(v)) return message(5, [head, packed(8, v), kind(7)]);
   if (v instanceof Float32Array) return message(5, [head, float(2, v[0]), kind(1)]); // one float
   return message(5, [head, number(3, v), kind(2)]);

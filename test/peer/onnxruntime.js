@@ -26,6 +26,8 @@ const kinds = Object.entries({
   ...require('./ops_float.js').cases,
   ...require('./ops_sums.js').cases,
   ...require('./ops_alone.js').cases,
+  ...require('./ops_fused.js').cases,
+  ...require('./ops_made.js').cases,
 });
 
 function options(argv) {

@@ -27,9 +27,9 @@ async function theirs(ort, model, feeds, level = 'all') {
   return out;
 }
 
-// Ours, in the order of the model's outputs.
-function ours(assay, file, feeds, folder, options = []) {
-  const args = ['run', file, '-s', 'onnxruntime', '-o', folder, ...options];
+// Ours, in the order of the model's outputs. options: a scheme where the model has codes.
+function ours(assay, file, feeds, folder, options) {
+  const args = ['run', file, '-o', folder, ...options];
   for (const [i, [name, f]] of Object.entries(feeds).entries()) {
     const x = path.join(path.dirname(file), `x${i}.npy`);
     npy.write(x, f.type, f.shape, f.data);
@@ -42,8 +42,15 @@ function ours(assay, file, feeds, folder, options = []) {
 
 const isNaN32 = (b, i) => Number.isNaN(b.readFloatLE(i));
 
+// Within `near` of the tensor's greatest magnitude (0: no difference at all).
+function isNear(want, got, i, near) {
+  if (!near || want.type !== 'float32') return false;
+  want.most ||= Math.max(...Array.from({length: want.bytes.length / 4}, (_, k) => Math.abs(want.bytes.readFloatLE(4 * k))));
+  return Math.abs(want.bytes.readFloatLE(i) - got.bytes.readFloatLE(i)) <= near * want.most;
+}
+
 // The first difference of two tensors as text, or null. Any NaN equals any NaN.
-function difference(want, got) {
+function difference(want, got, near) {
   if (want.shape.join() !== got.shape.join() || want.bytes.length !== got.bytes.length)
     return `shape [${got.shape}], expected [${want.shape}]`;
   if (want.bytes.equals(got.bytes)) return null;
@@ -51,6 +58,7 @@ function difference(want, got) {
   for (let i = 0; i < want.bytes.length; i += want.size) {
     if (want.bytes.compare(got.bytes, i, i + want.size, i, i + want.size) === 0) continue;
     if (want.type === 'float32' && isNaN32(want.bytes, i) && isNaN32(got.bytes, i)) continue;
+    if (isNear(want, got, i, near)) continue;
     if (first < 0) first = i;
     bad++;
   }
@@ -68,13 +76,13 @@ async function compare(ort, assay, model, work, options, level) {
   const want = await theirs(ort, file, model.feeds, level);
   let got;
   try {
-    got = ours(assay, file, model.feeds, path.join(work, 'out'), options);
+    got = ours(assay, file, model.feeds, path.join(work, 'out'), model.near ? options : ['-s', 'onnxruntime', ...options]);
   } catch (e) {
     return {elements: 0, tensors: 0, trouble: `ours: ${String(e.stderr || e.message).trim()}`};
   }
   let elements = 0, trouble = null;
   model.outs.forEach((o, i) => {
-    const d = got[i] ? difference(want[o.name], got[i]) : 'is missing';
+    const d = got[i] ? difference(want[o.name], got[i], model.near) : 'is missing';
     elements += want[o.name].bytes.length / want[o.name].size;
     trouble ||= d && `tensor '${o.name}': ${d}`;
   });

@@ -364,6 +364,8 @@ void *onnx_build(int64_t opset, const char *text, size_t *length)
         parse_line(&b, line);
     standard.has_version = true;
     standard.version = opset;
+    if (opset == ONNX_BUILD_NO_OPSET)
+        standard.domain = (char *)"com.microsoft";
     model.has_ir_version = true;
     model.ir_version = 8;
     model.n_opset_import = 1;

@@ -51,3 +51,20 @@ void onnx_form_check(const onnx_form *f)
     assert_string_equal(shape, f->shape);
     assay_graph_free(g);
 }
+
+void onnx_form_refused(int64_t opset, const char *text, assay_status status, const char *part)
+{
+    size_t length;
+    void *bytes = onnx_build(opset, text, &length);
+    assay_graph *g = NULL;
+    assay_error err = {0};
+    assay_status s = onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err);
+
+    if (s != status || !strstr(err.text, part))
+        print_error("%s\nstatus %d: %s\n", text, (int)s, err.text);
+    assert_null(g);
+    assert_int_equal(s, status);
+    assert_refused(s, &err, part);
+    assert_null(strchr(err.text, '\n'));
+    free(bytes);
+}

@@ -18,6 +18,9 @@ typedef struct onnx_form {
 
 void onnx_form_check(const onnx_form *f);
 
+/* The import of the text fails with this status and one line that has `part` in it. */
+void onnx_form_refused(int64_t opset, const char *text, assay_status status, const char *part);
+
 #define CHECK_ALL(forms)                                                                           \
     for (size_t i_ = 0; i_ < sizeof(forms) / sizeof *(forms); i_++)                                \
     onnx_form_check(&(forms)[i_])

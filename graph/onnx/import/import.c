@@ -188,12 +188,12 @@ static assay_status import_graph(onnx_import *im, const pb_graph *g, assay_error
 
 static assay_status read_opset(onnx_import *im, const pb_model *m, assay_error *err)
 {
+    if (m->n_opset_import == 0)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: imports no opset", im->file);
+    im->opset = ASSAY_ONNX_OPSET_MAX; /* where only other domains are named, as in ONNX Runtime */
     for (size_t i = 0; i < m->n_opset_import; i++)
         if (*standard_domain(m->opset_import[i]->domain) == '\0')
             im->opset = m->opset_import[i]->version;
-    if (im->opset == 0)
-        return assay_fail(err, m->n_opset_import ? ASSAY_ERR_UNSUPPORTED : ASSAY_ERR_INPUT,
-                          "%s: imports no opset of the standard domain", im->file);
     if (im->opset < ASSAY_ONNX_OPSET_MIN || im->opset > ASSAY_ONNX_OPSET_MAX)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                           "%s: opset %lld of the standard domain, expected %d to %d", im->file,

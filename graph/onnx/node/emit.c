@@ -270,6 +270,8 @@ static onnx_value *transposed_codes(onnx_node *n, onnx_value *x, const int64_t *
 
 onnx_value *onnx_transposed(onnx_node *n, onnx_value *x, const int64_t *perm, const char *suffix)
 {
+    if (n->status || !x)
+        return NULL;
     if (x->codes && x->id == ASSAY_NO_VALUE && x->codes->q.granularity != ASSAY_Q_BLOCK)
         return transposed_codes(n, x, perm, suffix);
     assay_attrs attr = {.perm = {.perm = {.n = onnx_type(n, x).rank}}};

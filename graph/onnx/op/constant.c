@@ -197,32 +197,6 @@ void onnx_import_non_zero(onnx_node *n)
     onnx_constant(n, c, NULL);
 }
 
-/* The upper (or lower) triangle of constant matrices, zero elsewhere: column - row >= k (<= k). */
-void onnx_import_trilu(onnx_node *n)
-{
-    const onnx_const *x = onnx_in(n, 0)->constant;
-    bool upper = onnx_int(n, "upper", 1) != 0;
-    int64_t k = 0;
-    onnx_const *c;
-
-    if (onnx_has(n, 1))
-        onnx_one_int(n, 1, "k", &k);
-    if (!x)
-        onnx_refuse(n, "input '%s' is not known at import", n->pb->input[0]);
-    else if (x->rank < 2)
-        onnx_fail(n, ASSAY_ERR_INPUT, "input of rank %d", x->rank);
-    if (n->status)
-        return;
-    c = onnx_new_const(n->im, x->dtype, x->rank, x->dim);
-    for (int64_t i = 0; c && i < x->count; i++) {
-        int64_t column = i % x->dim[x->rank - 1];
-        int64_t row = i / x->dim[x->rank - 1] % x->dim[x->rank - 2];
-        if (upper ? column - row >= k : column - row <= k)
-            onnx_copy_element(c, i, x, i, onnx_dtype_size(x->dtype));
-    }
-    onnx_constant(n, c, NULL);
-}
-
 void onnx_import_if_then_else(onnx_node *n)
 {
     const onnx_const *condition = onnx_in(n, 0)->constant;

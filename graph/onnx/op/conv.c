@@ -103,13 +103,13 @@ static assay_attrs conv_attrs(onnx_node *n, const window *w)
     return a;
 }
 
-static void emit_conv(onnx_node *n, const assay_attrs *a)
+static onnx_value *emit_conv(onnx_node *n, const assay_attrs *a, const char *suffix)
 {
     onnx_value *in[3] = {onnx_in(n, 0), onnx_in(n, 1), onnx_in(n, 2)};
 
     onnx_check_finite(n, in[1]);
     onnx_check_finite(n, in[2]);
-    onnx_op(n, n->row->op, a, in, in[2] ? 3 : 2, NULL);
+    return onnx_op(n, n->row->op, a, in, in[2] ? 3 : 2, suffix);
 }
 
 assay_attrs onnx_conv_attrs(onnx_node *n, const assay_type *x, const assay_type *weights)
@@ -121,13 +121,17 @@ assay_attrs onnx_conv_attrs(onnx_node *n, const assay_type *x, const assay_type 
     return conv_attrs(n, &w);
 }
 
-void onnx_import_conv(onnx_node *n)
+onnx_value *onnx_conv(onnx_node *n, const char *suffix)
 {
     assay_type x = onnx_type(n, onnx_in(n, 0)), weights = onnx_type(n, onnx_in(n, 1));
     assay_attrs a = onnx_conv_attrs(n, &x, &weights);
 
-    if (!n->status)
-        emit_conv(n, &a);
+    return n->status ? NULL : emit_conv(n, &a, suffix);
+}
+
+void onnx_import_conv(onnx_node *n)
+{
+    onnx_conv(n, NULL);
 }
 
 /* output_shape or auto_pad decide the padding: what the full result has too much is cut off. Where
@@ -170,7 +174,7 @@ void onnx_import_conv_transpose(onnx_node *n)
     assay_attrs a = conv_attrs(n, &w);
     window_list(n, "output_padding", w.spatial, 0, 0, &a.conv.output_padding);
     resolve_transposed(n, &w, &x, &a.conv);
-    emit_conv(n, &a);
+    emit_conv(n, &a, NULL);
 }
 
 assay_attrs onnx_pool_attrs(onnx_node *n, const assay_type *x, bool nhwc)

@@ -26,6 +26,44 @@ void onnx_import_concat(onnx_node *n)
     onnx_op(n, ASSAY_OP_CONCAT, &a, in, (int)n->pb->n_input, NULL);
 }
 
+onnx_value *onnx_part(onnx_node *n, onnx_value *x, int axis, int64_t begin, int64_t size,
+                      const char *suffix)
+{
+    assay_type t = onnx_type(n, x);
+    assay_attrs a = {.slice = {.begin = {.n = t.rank}, .step = {.n = t.rank}}};
+
+    if (n->status)
+        return NULL;
+    if (axis >= t.rank || begin + size > t.dim[axis])
+        return onnx_fail(n, ASSAY_ERR_INPUT, "%lld elements along axis %d of '%s' are not there",
+                         (long long)(begin + size), axis, x->name);
+    a.slice.size.n = t.rank;
+    for (int i = 0; i < t.rank; i++) {
+        a.slice.step.v[i] = 1;
+        a.slice.size.v[i] = t.dim[i];
+    }
+    a.slice.begin.v[axis] = begin;
+    a.slice.size.v[axis] = size;
+    return onnx_op1(n, ASSAY_OP_SLICE, &a, x, suffix);
+}
+
+onnx_value *onnx_joined(onnx_node *n, onnx_value *const *in, int n_in, int64_t axis,
+                        const char *suffix)
+{
+    const assay_attrs a = {.axis = {.axis = axis}};
+
+    return n_in == 1 ? in[0] : onnx_op(n, ASSAY_OP_CONCAT, &a, in, n_in, suffix);
+}
+
+onnx_value *onnx_counted(onnx_node *n, int dtype, int rank, const int64_t *dim, const char *suffix)
+{
+    onnx_const *c = onnx_new_const(n->im, dtype, rank, dim);
+
+    for (int64_t i = 0; c && i < c->count; i++)
+        onnx_set_int(c, i, i);
+    return c ? onnx_constant(n, c, suffix) : onnx_no_memory(n);
+}
+
 /* Slices of constants fold; and more parts than an attribute holds are slices too. */
 static void split_by_slices(onnx_node *n, int64_t axis, const assay_type *x, const int64_t *size,
                             size_t parts)
@@ -188,11 +226,16 @@ void onnx_import_gather(onnx_node *n)
     onnx_op2(n, ASSAY_OP_GATHER, &a, x, positive_indices(n, index, t.dim[axis]), NULL);
 }
 
-void onnx_import_gather_nd(onnx_node *n)
+onnx_value *onnx_rows(onnx_node *n, onnx_value *table, onnx_value *index, const char *suffix)
 {
-    if (onnx_int(n, "batch_dims", 0) != 0)
-        onnx_refuse(n, "attribute 'batch_dims' is %lld", (long long)onnx_int(n, "batch_dims", 0));
-    onnx_op2(n, ASSAY_OP_GATHER_ND, NULL, onnx_in(n, 0), onnx_in(n, 1), NULL);
+    assay_type t = onnx_type(n, table);
+    assay_attrs a = {.gather = {.axis = 0}};
+
+    if (!n->status && t.rank == 0)
+        return onnx_fail(n, ASSAY_ERR_INPUT, "table of rank 0");
+    return n->status ? NULL
+                     : onnx_op2(n, ASSAY_OP_GATHER, &a, table, positive_indices(n, index, t.dim[0]),
+                                suffix);
 }
 
 /* The amounts for every axis: attribute or input; with axes (18) only some are given. */

@@ -36,7 +36,7 @@ static onnx_value *bias_vector(onnx_node *n, onnx_value *c, float beta, int64_t 
     return b;
 }
 
-void onnx_import_gemm(onnx_node *n)
+onnx_value *onnx_gemm(onnx_node *n, const char *suffix)
 {
     onnx_value *a = onnx_in(n, 0), *b = onnx_in(n, 1), *c = onnx_in(n, 2), *y;
     float alpha = onnx_float(n, "alpha", 1), beta = onnx_float(n, "beta", 1);
@@ -44,11 +44,10 @@ void onnx_import_gemm(onnx_node *n)
     assay_type ta = onnx_type(n, a), tb = onnx_type(n, b), tc = onnx_type(n, c);
 
     if (n->status)
-        return;
-    if (ta.rank != 2 || tb.rank != 2) {
-        onnx_fail(n, ASSAY_ERR_INPUT, "operands of rank %d and %d, expected 2", ta.rank, tb.rank);
-        return;
-    }
+        return NULL;
+    if (ta.rank != 2 || tb.rank != 2)
+        return onnx_fail(n, ASSAY_ERR_INPUT, "operands of rank %d and %d, expected 2", ta.rank,
+                         tb.rank);
     int64_t columns = tb.dim[trans_b ? 0 : 1];
     bool adds = c && beta != 0;
     onnx_check_finite(n, b);
@@ -67,33 +66,74 @@ void onnx_import_gemm(onnx_node *n)
             adds = false;
         }
         assay_attrs attr = {.fc = {.input_major = !trans_b, .x_turned = trans_a}};
-        y = onnx_op(n, ASSAY_OP_FC, &attr, in, in[2] ? 3 : 2, adds ? "product" : NULL);
+        y = onnx_op(n, ASSAY_OP_FC, &attr, in, in[2] ? 3 : 2, adds ? "product" : suffix);
     } else {
         assay_attrs attr = {.matmul = {.transpose_a = trans_a, .transpose_b = trans_b}};
         bool more = adds || alpha != 1;
-        y = onnx_op2(n, ASSAY_OP_MATMUL, &attr, a, b, more ? "product" : NULL);
+        y = onnx_op2(n, ASSAY_OP_MATMUL, &attr, a, b, more ? "product" : suffix);
         if (alpha != 1)
-            y = times(n, y, alpha, adds ? "scaled" : NULL);
+            y = times(n, y, alpha, adds ? "scaled" : suffix);
     }
-    if (adds)
-        onnx_op2(n, ASSAY_OP_ADD, NULL, y, times(n, c, beta, "c_scaled"), NULL);
+    return adds ? onnx_op2(n, ASSAY_OP_ADD, NULL, y, times(n, c, beta, "c_scaled"), suffix) : y;
 }
 
-void onnx_import_matmul(onnx_node *n)
+void onnx_import_gemm(onnx_node *n)
 {
-    onnx_value *a = onnx_in(n, 0), *b = onnx_in(n, 1);
+    onnx_gemm(n, NULL);
+}
+
+/* a * b: fc where b is a constant matrix. */
+onnx_value *onnx_product(onnx_node *n, onnx_value *a, onnx_value *b, const char *suffix)
+{
     assay_type ta = onnx_type(n, a), tb = onnx_type(n, b);
 
     if (n->status)
-        return;
+        return NULL;
     if (onnx_is_constant(b) && tb.rank == 2 && ta.elem.kind == ASSAY_KIND_F32 && ta.rank >= 1) {
         onnx_check_finite(n, b);
         onnx_value *weights = onnx_transposed(n, b, swap, "weights");
         onnx_inherit_name(weights, b);
         assay_attrs attr = {.fc = {.input_major = true}};
-        onnx_op2(n, ASSAY_OP_FC, &attr, a, weights, NULL);
-    } else {
-        assay_attrs attr = {.matmul = {.transpose_a = false}};
-        onnx_op2(n, ASSAY_OP_MATMUL, &attr, a, b, NULL);
+        return onnx_op2(n, ASSAY_OP_FC, &attr, a, weights, suffix);
     }
+    assay_attrs attr = {.matmul = {.transpose_a = false}};
+    return onnx_op2(n, ASSAY_OP_MATMUL, &attr, a, b, suffix);
+}
+
+/* Exchanges the last two axes, or the first with those up to the last but one (`batch`). */
+static onnx_value *turned(onnx_node *n, onnx_value *x, bool last, bool batch, const char *suffix)
+{
+    const int rank = onnx_type(n, x).rank;
+    int64_t perm[ASSAY_MAX_RANK];
+
+    if (n->status || rank < 2 || (!last && !batch))
+        return x;
+    for (int i = 0; i < rank; i++)
+        perm[i] = batch && i < rank - 1 ? (i + 1) % (rank - 1) : i;
+    if (last) {
+        const int64_t row = perm[rank - 2];
+        perm[rank - 2] = perm[rank - 1];
+        perm[rank - 1] = row;
+    }
+    return onnx_transposed(n, x, perm, suffix);
+}
+
+/* alpha * op(a) * op(b): com.microsoft's FusedMatMul and its older name TransposeMatMul. transBatch
+ * brings the first axis behind the other batch axes. */
+void onnx_import_fused_matmul(onnx_node *n)
+{
+    const float alpha = onnx_float(n, "alpha", 1);
+    onnx_value *a = turned(n, onnx_in(n, 0), onnx_int(n, "transA", 0) != 0,
+                           onnx_int(n, "transBatchA", 0) != 0, "a_transposed");
+    onnx_value *b = turned(n, onnx_in(n, 1), onnx_int(n, "transB", 0) != 0,
+                           onnx_int(n, "transBatchB", 0) != 0, "b_transposed");
+    onnx_value *y = onnx_product(n, a, b, alpha == 1 ? NULL : "product");
+
+    if (alpha != 1)
+        times(n, y, alpha, NULL);
+}
+
+void onnx_import_matmul(onnx_node *n)
+{
+    onnx_product(n, onnx_in(n, 0), onnx_in(n, 1), NULL);
 }

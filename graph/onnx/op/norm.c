@@ -34,17 +34,13 @@ static onnx_value *along_channels(onnx_node *n, onnx_value *v, const assay_type 
     return onnx_reshaped(n, v, x->rank, dim, suffix);
 }
 
-/* (x - mean) / sqrt(variance + epsilon) * scale + bias, over the spatial axes. */
-void onnx_import_instance_norm(onnx_node *n)
+/* (x - mean) / sqrt(variance + epsilon), over the axes from `axis` to the last. */
+static onnx_value *standardized(onnx_node *n, onnx_value *x, int axis)
 {
-    onnx_value *x = onnx_in(n, 0);
-    assay_type t = onnx_type(n, x);
     assay_attrs over = {.reduce = {.keepdims = true}};
     onnx_value *y, *v;
 
-    if (!n->status && t.rank < 3)
-        onnx_fail(n, ASSAY_ERR_INPUT, "input of rank %d has no spatial axis", t.rank);
-    for (int i = 2; i < t.rank; i++)
+    for (int i = axis; i < onnx_type(n, x).rank; i++)
         over.reduce.axes.v[over.reduce.axes.n++] = i;
     y = onnx_op2(n, ASSAY_OP_SUB, NULL, x, onnx_op1(n, ASSAY_OP_REDUCE_MEAN, &over, x, "mean"),
                  "centred");
@@ -52,10 +48,59 @@ void onnx_import_instance_norm(onnx_node *n)
     v = onnx_op1(n, ASSAY_OP_REDUCE_MEAN, &over, v, "variance");
     v = onnx_op2(n, ASSAY_OP_ADD, NULL, v,
                  onnx_scalar(n, x, (double)onnx_float(n, "epsilon", 1e-5f), "epsilon"), "shifted");
-    y = onnx_op2(n, ASSAY_OP_MUL, NULL, y, onnx_op1(n, ASSAY_OP_RSQRT, NULL, v, "rsqrt"),
-                 "normalized");
-    y = onnx_op2(n, ASSAY_OP_MUL, NULL, y, along_channels(n, onnx_in(n, 1), &t, "scale"), "scaled");
-    onnx_op2(n, ASSAY_OP_ADD, NULL, y, along_channels(n, onnx_in(n, 2), &t, "bias"), NULL);
+    return onnx_op2(n, ASSAY_OP_MUL, NULL, y, onnx_op1(n, ASSAY_OP_RSQRT, NULL, v, "rsqrt"),
+                    "normalized");
+}
+
+/* y * scale + bias, a number a channel each. */
+static void scale_channels(onnx_node *n, onnx_value *y, onnx_value *scale, onnx_value *bias,
+                           const assay_type *x)
+{
+    y = onnx_op2(n, ASSAY_OP_MUL, NULL, y, along_channels(n, scale, x, "scale"), "scaled");
+    onnx_op2(n, ASSAY_OP_ADD, NULL, y, along_channels(n, bias, x, "bias"), NULL);
+}
+
+/* Over the spatial axes. */
+void onnx_import_instance_norm(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0);
+    assay_type t = onnx_type(n, x);
+
+    if (!n->status && t.rank < 3)
+        onnx_fail(n, ASSAY_ERR_INPUT, "input of rank %d has no spatial axis", t.rank);
+    scale_channels(n, standardized(n, x, 2), onnx_in(n, 1), onnx_in(n, 2), &t);
+}
+
+/* A number a group (before opset 21) as one a channel. */
+static onnx_value *by_channel(onnx_node *n, onnx_value *v, int64_t groups, int64_t channels)
+{
+    const int64_t dim[2] = {groups, 1};
+    assay_attrs expand = {.shape = {.shape = {.n = 2, .v = {groups, channels / groups}}}};
+
+    if (n->opset >= 21)
+        return v;
+    v = onnx_op1(n, ASSAY_OP_EXPAND, &expand, onnx_reshaped(n, v, 2, dim, "groups"), "groups");
+    return onnx_reshaped(n, v, 1, &channels, "groups");
+}
+
+/* Over the channels of a group and the spatial axes. */
+void onnx_import_group_norm(onnx_node *n)
+{
+    const int64_t groups = onnx_int(n, "num_groups", 0);
+    onnx_value *x = onnx_in(n, 0);
+    assay_type t = onnx_type(n, x);
+
+    if (!n->status && (t.rank < 2 || groups < 1 || t.dim[1] % groups != 0))
+        onnx_fail(n, ASSAY_ERR_INPUT, "%lld groups for an input of rank %d", (long long)groups,
+                  t.rank);
+    if (n->status)
+        return;
+    const int64_t dim[3] = {t.dim[0], groups,
+                            t.dim[0] > 0 ? onnx_count(&t) / t.dim[0] / groups : 0};
+    onnx_value *y = standardized(n, onnx_reshaped(n, x, 3, dim, "groups"), 2);
+    y = onnx_reshaped(n, y, t.rank, t.dim, "channels");
+    scale_channels(n, y, by_channel(n, onnx_in(n, 1), groups, t.dim[1]),
+                   by_channel(n, onnx_in(n, 2), groups, t.dim[1]), &t);
 }
 
 /* Outputs Mean and InvStdDev, which hardly any network uses. */
@@ -89,23 +134,48 @@ void onnx_import_layer_norm(onnx_node *n)
         layer_norm_statistics(n, in[0], &a.norm);
 }
 
-/* x / sqrt(mean(x^2) + epsilon) * scale, over the axes from `axis` to the last. */
-void onnx_import_rms_norm(onnx_node *n)
+/* x / sqrt(mean(x^2) + epsilon) * scale, over the axes from `axis` to the last; the reciprocal of
+ * that root is the node's output `root`, where it has one. */
+static onnx_value *rms_normed(onnx_node *n, onnx_value *x, onnx_value *scale, int64_t axis,
+                              double epsilon, size_t root, const char *suffix)
 {
-    onnx_value *x = onnx_in(n, 0), *v;
     assay_type t = onnx_type(n, x);
     assay_attrs over = {.reduce = {.keepdims = true}};
+    onnx_value *v;
 
-    for (int64_t i = onnx_axis(n, onnx_int(n, "axis", -1), t.rank); i < t.rank; i++)
+    for (int64_t i = axis; i < t.rank; i++)
         over.reduce.axes.v[over.reduce.axes.n++] = i;
-    onnx_check_finite(n, onnx_in(n, 1));
+    onnx_check_finite(n, scale);
     v = onnx_op1(n, ASSAY_OP_SQUARE, NULL, x, "square");
     v = onnx_op1(n, ASSAY_OP_REDUCE_MEAN, &over, v, "mean_square");
-    v = onnx_op2(n, ASSAY_OP_ADD, NULL, v,
-                 onnx_scalar(n, x, (double)onnx_float(n, "epsilon", 1e-5f), "epsilon"), "shifted");
-    v = onnx_op2(n, ASSAY_OP_MUL, NULL, x, onnx_op1(n, ASSAY_OP_RSQRT, NULL, v, "rsqrt"),
-                 "normalized");
-    onnx_op2(n, ASSAY_OP_MUL, NULL, v, onnx_in(n, 1), NULL);
+    v = onnx_op2(n, ASSAY_OP_ADD, NULL, v, onnx_scalar(n, x, epsilon, "epsilon"), "shifted");
+    v = onnx_op1(n, ASSAY_OP_RSQRT, NULL, v, "rsqrt");
+    onnx_bind(n, root, v);
+    v = onnx_op2(n, ASSAY_OP_MUL, NULL, x, v, "normalized");
+    return onnx_op2(n, ASSAY_OP_MUL, NULL, v, scale, suffix);
+}
+
+/* RMSNormalization, and ONNX Runtime's SimplifiedLayerNormalization, which also tells the root. */
+void onnx_import_rms_norm(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0);
+    const int64_t axis = onnx_axis(n, onnx_int(n, "axis", -1), onnx_type(n, x).rank);
+
+    rms_normed(n, x, onnx_in(n, 1), axis, (double)onnx_float(n, "epsilon", 1e-5f), 1, NULL);
+}
+
+onnx_value *onnx_normalized(onnx_node *n, onnx_value *x, onnx_value *gamma, onnx_value *beta,
+                            bool rms, const char *suffix)
+{
+    onnx_value *in[3] = {x, gamma, beta};
+    const float epsilon = onnx_float(n, "epsilon", 1e-12f);
+    assay_attrs a = {.norm = {.axis = onnx_type(n, x).rank - 1, .epsilon = epsilon}};
+
+    if (rms)
+        return rms_normed(n, x, gamma, a.norm.axis, (double)epsilon, n->pb->n_output, suffix);
+    onnx_check_finite(n, gamma);
+    onnx_check_finite(n, beta);
+    return onnx_op(n, ASSAY_OP_LAYER_NORM, &a, in, beta ? 3 : 2, suffix);
 }
 
 void onnx_import_lrn(onnx_node *n)

@@ -13,6 +13,30 @@ const onnx_op_row *onnx_find_op(const char *domain, const char *type);
 assay_attrs onnx_conv_attrs(onnx_node *n, const assay_type *x, const assay_type *weights);
 assay_attrs onnx_pool_attrs(onnx_node *n, const assay_type *x, bool nhwc);
 
+/* ---- Results under the suffix's name (NULL: the node's own), for operators that do more ---- */
+onnx_value *onnx_conv(onnx_node *n, const char *suffix); /* conv.c */
+onnx_value *onnx_gemm(onnx_node *n, const char *suffix); /* matmul.c */
+onnx_value *onnx_product(onnx_node *n, onnx_value *a, onnx_value *b, const char *suffix);
+/* Layer normalization over the last axis, of the kind that takes no mean off where `rms` (norm.c);
+ * beta may be NULL. */
+onnx_value *onnx_normalized(onnx_node *n, onnx_value *x, onnx_value *gamma, onnx_value *beta,
+                            bool rms, const char *suffix);
+/* The rows of a table (gather along axis 0; index.c). */
+onnx_value *onnx_rows(onnx_node *n, onnx_value *table, onnx_value *index, const char *suffix);
+/* `size` elements of x from `begin` on along an axis (index.c). */
+onnx_value *onnx_part(onnx_node *n, onnx_value *x, int axis, int64_t begin, int64_t size,
+                      const char *suffix);
+
+/* Values one behind another along an axis; one alone is itself (index.c). */
+onnx_value *onnx_joined(onnx_node *n, onnx_value *const *in, int n_in, int64_t axis,
+                        const char *suffix);
+/* A constant 0, 1, ... along `axis` of `dim`, whose other axes are 1 (index.c). */
+onnx_value *onnx_counted(onnx_node *n, int dtype, int rank, const int64_t *dim, const char *suffix);
+/* [B,S,N*H] as N heads, [B,N,S,H]; what has rank 4 is that already (attention.c). */
+onnx_value *onnx_heads(onnx_node *n, onnx_value *x, int64_t heads, const char *suffix);
+/* Heads back to [B,S,N*H], under the node's own name (attention.c). */
+void onnx_heads_joined(onnx_node *n, onnx_value *x);
+
 #define ONNX_OP(domain, type, fn, op, min_in, max_in, max_out, attributes)                         \
     void onnx_import_##fn(onnx_node *n);
 #include "graph/onnx/op/ops.def"

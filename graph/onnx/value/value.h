@@ -43,7 +43,8 @@ enum onnx_attribute_type {
     ONNX_ATTR_TENSOR = 4,
     ONNX_ATTR_GRAPH = 5,
     ONNX_ATTR_FLOATS = 6,
-    ONNX_ATTR_INTS = 7
+    ONNX_ATTR_INTS = 7,
+    ONNX_ATTR_STRINGS = 8
 };
 
 /* A constant known at import. Data is in native byte order, C order, and possibly unaligned: read

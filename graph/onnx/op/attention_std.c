@@ -1,0 +1,130 @@
+/* Attention of ONNX (opset 23): softmax(softcap(scale Q K') + bias) V, queries in groups that share
+ * a head of keys and values; and the rotary embedding that goes in front of it.
+ *
+ * Letters: B batch, S rows of the query, T of keys with their past, N heads, H columns a head.
+ * Source: Operators.md of github.com/onnx/onnx; what that leaves open as ONNX Runtime has it
+ * (test/peer/ops_made.js). */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "graph/onnx/op/op.h"
+
+static onnx_value *scaled(onnx_node *n, onnx_value *x, double factor, const char *suffix)
+{
+    return onnx_op2(n, ASSAY_OP_MUL, NULL, x, onnx_scalar(n, x, factor, "factor"), suffix);
+}
+
+/* ---- masks ---- */
+
+/* What is added to scores: a mask of floats itself, of one of truth values the least float where
+ * it is false. */
+static onnx_value *bias_of(onnx_node *n, onnx_value *like)
+{
+    onnx_value *mask = onnx_in(n, 3);
+    assay_type t = onnx_type(n, mask);
+
+    if (!mask || n->status || t.elem.kind == ASSAY_KIND_F32)
+        return mask;
+    onnx_value *in[3] = {mask, onnx_scalar(n, like, 0, "unmasked"),
+                         onnx_scalar(n, like, (double)-FLT_MAX, "never")};
+    return onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, "mask");
+}
+
+/* Row s sees keys up to its own, counted from the end of the past; a single row behind
+ * a past sees all. */
+static onnx_value *causal(onnx_node *n, int64_t rows, int64_t total, int64_t past)
+{
+    const int64_t dim[2] = {rows, total};
+    onnx_const *c = onnx_new_const(n->im, ONNX_FLOAT, 2, dim);
+
+    for (int64_t i = 0; c && i < c->count; i++)
+        onnx_set_real(c, i, i % total > past + i / total ? (double)-FLT_MAX : 0);
+    return c ? onnx_constant(n, c, "causal") : onnx_no_memory(n);
+}
+
+/* ---- heads ---- */
+
+static onnx_value *heads_of(onnx_node *n, size_t i, const char *attribute, const char *suffix)
+{
+    return onnx_heads(n, onnx_in(n, i), onnx_int(n, attribute, 0), suffix);
+}
+
+static onnx_value *behind(onnx_node *n, onnx_value *past, onnx_value *now, const char *suffix)
+{
+    return past ? onnx_joined(n, (onnx_value *const[]){past, now}, 2, 2, suffix) : now;
+}
+
+/* Each head as often as queries share it. */
+static onnx_value *shared(onnx_node *n, onnx_value *x, int64_t heads, const char *suffix)
+{
+    assay_type t = onnx_type(n, x);
+
+    if (n->status || t.dim[1] == heads)
+        return x;
+    if (t.dim[1] < 1 || heads % t.dim[1] != 0)
+        return onnx_fail(n, ASSAY_ERR_INPUT, "%lld heads of queries for %lld of keys",
+                         (long long)heads, (long long)t.dim[1]);
+    const int64_t one[5] = {t.dim[0], t.dim[1], 1, t.dim[2], t.dim[3]};
+    const int64_t all[4] = {t.dim[0], heads, t.dim[2], t.dim[3]};
+    assay_attrs expand = {
+        .shape = {
+            .shape = {.n = 5, .v = {t.dim[0], t.dim[1], heads / t.dim[1], t.dim[2], t.dim[3]}}}};
+    x = onnx_op1(n, ASSAY_OP_EXPAND, &expand, onnx_reshaped(n, x, 5, one, suffix), suffix);
+    return onnx_reshaped(n, x, 4, all, suffix);
+}
+
+/* softcap * tanh(x / softcap) */
+static onnx_value *capped(onnx_node *n, onnx_value *x)
+{
+    const float cap = onnx_float(n, "softcap", 0);
+
+    if (cap == 0)
+        return x;
+    x = onnx_op2(n, ASSAY_OP_DIV, NULL, x, onnx_scalar(n, x, (double)cap, "softcap"), "uncapped");
+    return scaled(n, onnx_op1(n, ASSAY_OP_TANH, NULL, x, "tanh"), (double)cap, "capped");
+}
+
+static onnx_value *weights_of(onnx_node *n, onnx_value *q, onnx_value *k, int64_t past)
+{
+    const assay_attrs turned = {.matmul = {.transpose_b = true}};
+    const assay_attrs rows = {.softmax = {.axis = 3, .beta = 1}};
+    assay_type t = onnx_type(n, q), of = onnx_type(n, k);
+    const double given = (double)onnx_float(n, "scale", 0);
+
+    if (n->status)
+        return NULL;
+    const double root = sqrt(given == 0 ? 1 / sqrt((double)t.dim[3]) : given);
+    onnx_value *bias = bias_of(n, q);
+    onnx_value *y = onnx_op2(n, ASSAY_OP_MATMUL, &turned, scaled(n, q, root, "query"),
+                             scaled(n, k, root, "key"), "scores");
+    y = capped(n, y);
+    if (bias)
+        y = onnx_op2(n, ASSAY_OP_ADD, NULL, y, bias, "masked");
+    if (onnx_int(n, "is_causal", 0) != 0 && (t.dim[2] > 1 || past == 0))
+        y = onnx_op2(n, ASSAY_OP_ADD, NULL, y, causal(n, t.dim[2], of.dim[2], past), "masked");
+    return onnx_op1(n, ASSAY_OP_SOFTMAX, &rows, y, "weights");
+}
+
+void onnx_import_attention_std(onnx_node *n)
+{
+    const assay_attrs plain = {.matmul = {0}};
+    const bool flat = onnx_type(n, onnx_in(n, 0)).rank == 3;
+    onnx_value *q = heads_of(n, 0, "q_num_heads", "query"), *past = onnx_in(n, 4);
+    onnx_value *k = behind(n, past, heads_of(n, 1, "kv_num_heads", "key"), "keys");
+    onnx_value *v = behind(n, onnx_in(n, 5), heads_of(n, 2, "kv_num_heads", "value"), "values");
+    assay_type t = onnx_type(n, q);
+
+    if (onnx_out_used(n, 3) || onnx_has(n, 6))
+        onnx_refuse(n, "output qk_matmul_output or input nonpad_kv_seqlen");
+    if (n->status)
+        return;
+    onnx_bind(n, 1, k);
+    onnx_bind(n, 2, v);
+    onnx_value *y =
+        weights_of(n, q, shared(n, k, t.dim[1], "keys"), past ? onnx_type(n, past).dim[2] : 0);
+    y = onnx_op2(n, ASSAY_OP_MATMUL, &plain, y, shared(n, v, t.dim[1], "values"),
+                 flat ? "heads" : NULL);
+    if (flat)
+        onnx_heads_joined(n, y);
+}

@@ -1,0 +1,159 @@
+/* Operators that pick elements by places: GatherND, GatherElements, OneHot, Trilu. Places that are
+ * known at import are constants beside those that a network computes. */
+#include <string.h>
+
+#include "graph/onnx/op/op.h"
+
+/* A constant of the shape `dim` and one axis more: where each element stands along the axes
+ * [first, end), of the element type of `like`. NULL when there are no such axes. */
+static onnx_value *places(onnx_node *n, onnx_value *like, int rank, const int64_t *dim, int first,
+                          int end)
+{
+    int64_t shape[ASSAY_MAX_RANK], stride[ASSAY_MAX_RANK];
+    assay_type t = onnx_type(n, like);
+    onnx_const *c;
+
+    if (n->status || first >= end)
+        return NULL;
+    memcpy(shape, dim, (size_t)rank * sizeof *dim);
+    shape[rank] = end - first;
+    c = onnx_new_const(n->im, like->constant ? like->constant->dtype : onnx_elem_dtype(t.elem),
+                       rank + 1, shape);
+    if (!c)
+        return onnx_no_memory(n);
+    onnx_strides(dim, rank, stride);
+    for (int64_t i = 0; i < c->count; i++) {
+        const int64_t axis = first + i % (end - first), at = i / (end - first);
+        onnx_set_int(c, i, at / stride[axis] % dim[axis]);
+    }
+    return onnx_constant(n, c, "places");
+}
+
+/* Values joined along the last of `rank` axes; those that are NULL are left out. */
+static onnx_value *joined(onnx_node *n, onnx_value *const *part, int parts, int rank)
+{
+    onnx_value *in[3];
+    int n_in = 0;
+
+    for (int i = 0; i < parts; i++)
+        if (part[i])
+            in[n_in++] = part[i];
+    return onnx_joined(n, in, n_in, rank - 1, "places");
+}
+
+/* The first batch_dims axes are places too: those of the indices themselves. */
+void onnx_import_gather_nd(onnx_node *n)
+{
+    const int64_t batch = onnx_int(n, "batch_dims", 0);
+    onnx_value *x = onnx_in(n, 0), *index = onnx_in(n, 1);
+    assay_type t = onnx_type(n, index), of = onnx_type(n, x);
+
+    if (!n->status && (batch < 0 || batch >= t.rank || batch > of.rank))
+        onnx_fail(n, ASSAY_ERR_INPUT, "attribute 'batch_dims' is %lld", (long long)batch);
+    for (int i = 0; i < batch && !n->status; i++)
+        if (t.dim[i] != of.dim[i])
+            onnx_fail(n, ASSAY_ERR_INPUT, "batch axis %d has %lld elements and %lld indices", i,
+                      (long long)of.dim[i], (long long)t.dim[i]);
+    if (n->status)
+        return;
+    onnx_value *const part[2] = {places(n, index, t.rank - 1, t.dim, 0, (int)batch), index};
+    onnx_op2(n, ASSAY_OP_GATHER_ND, NULL, x, joined(n, part, 2, t.rank), NULL);
+}
+
+/* y[i, j, k] = x[i, index[i, j, k], k] for axis 1 */
+void onnx_import_gather_elements(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0), *index = onnx_in(n, 1);
+    assay_type t = onnx_type(n, index);
+    const int axis = (int)onnx_axis(n, onnx_int(n, "axis", 0), onnx_type(n, x).rank);
+
+    if (!n->status && t.rank != onnx_type(n, x).rank)
+        onnx_fail(n, ASSAY_ERR_INPUT, "indices of rank %d for an input of rank %d", t.rank,
+                  onnx_type(n, x).rank);
+    if (!n->status && t.rank == ASSAY_MAX_RANK)
+        onnx_refuse(n, "indices of rank %d", t.rank);
+    for (int i = 0; i < t.rank && !n->status; i++)
+        if (i != axis && t.dim[i] > onnx_type(n, x).dim[i])
+            onnx_fail(n, ASSAY_ERR_INPUT, "%lld indices along axis %d of %lld elements",
+                      (long long)t.dim[i], i, (long long)onnx_type(n, x).dim[i]);
+    if (n->status)
+        return;
+    int64_t dim[ASSAY_MAX_RANK];
+    memcpy(dim, t.dim, (size_t)t.rank * sizeof *dim);
+    dim[t.rank] = 1;
+    onnx_value *const part[3] = {places(n, index, t.rank, t.dim, 0, axis),
+                                 onnx_reshaped(n, index, t.rank + 1, dim, "index"),
+                                 places(n, index, t.rank, t.dim, axis + 1, t.rank)};
+    onnx_op2(n, ASSAY_OP_GATHER_ND, NULL, x, joined(n, part, 3, t.rank + 1), NULL);
+}
+
+/* `on` where an index says so along a new axis of `depth`, else `off`; an index outside says
+ * nothing, a negative one counts from the end. */
+void onnx_import_one_hot(onnx_node *n)
+{
+    static const assay_attrs to = {.cast = {.to = ASSAY_CAST_I64}};
+    onnx_value *index = onnx_in(n, 0), *values = onnx_in(n, 2);
+    assay_type t = onnx_type(n, index);
+    int64_t depth = 0, dim[ASSAY_MAX_RANK], along[ASSAY_MAX_RANK];
+    float real = 0;
+
+    if (onnx_in(n, 1)->constant && onnx_is_float(onnx_in(n, 1)->constant->dtype)) {
+        onnx_one_float(n, 1, "depth", &real);
+        depth = (int64_t)real;
+    } else {
+        onnx_one_int(n, 1, "depth", &depth);
+    }
+    const int64_t axis = onnx_axis(n, onnx_int(n, "axis", -1), t.rank + 1);
+    if (!n->status && (t.rank == ASSAY_MAX_RANK || depth < 1))
+        onnx_refuse(n, "indices of rank %d and depth %lld", t.rank, (long long)depth);
+    if (n->status)
+        return;
+    for (int i = 0; i <= t.rank; i++) {
+        dim[i] = i == axis ? 1 : t.dim[i - (i > axis)];
+        along[i] = i == axis ? depth : 1;
+    }
+    if (t.elem.bits != 64)
+        index = onnx_op1(n, ASSAY_OP_CAST, &to, index, "index");
+    index = onnx_reshaped(n, index, t.rank + 1, dim, "index");
+    onnx_value *fold[3] = {
+        onnx_op2(n, ASSAY_OP_LESS, NULL, index, onnx_scalar(n, index, 0, "zero"), "negative"),
+        onnx_op2(n, ASSAY_OP_ADD, NULL, index, onnx_scalar(n, index, (double)depth, "depth"),
+                 "from_end"),
+        index};
+    index = onnx_op(n, ASSAY_OP_SELECT, NULL, fold, 3, "place");
+    onnx_value *in[3] = {onnx_op2(n, ASSAY_OP_EQUAL, NULL, index,
+                                  onnx_counted(n, ONNX_INT64, t.rank + 1, along, "count"), "hot"),
+                         onnx_reshaped(n, onnx_part(n, values, 0, 1, 1, "on"), 0, dim, "on"),
+                         onnx_reshaped(n, onnx_part(n, values, 0, 0, 1, "off"), 0, dim, "off")};
+    onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, NULL);
+}
+
+/* What is kept of a matrix: at and above diagonal k, or at and below it. */
+static onnx_value *triangle(onnx_node *n, const assay_type *t, bool upper, int64_t k)
+{
+    const int64_t rows = t->dim[t->rank - 2], columns = t->dim[t->rank - 1];
+    onnx_const *c = onnx_new_const(n->im, ONNX_BOOL, 2, t->dim + t->rank - 2);
+
+    for (int64_t i = 0; c && i < rows * columns; i++) {
+        const int64_t along = i % columns - i / columns;
+        onnx_set_int(c, i, upper ? along >= k : along <= k);
+    }
+    return c ? onnx_constant(n, c, "triangle") : onnx_no_memory(n);
+}
+
+void onnx_import_trilu(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0);
+    assay_type t = onnx_type(n, x);
+    int64_t k = 0;
+
+    if (onnx_has(n, 1))
+        onnx_one_int(n, 1, "k", &k);
+    if (!n->status && t.rank < 2)
+        onnx_fail(n, ASSAY_ERR_INPUT, "input of rank %d", t.rank);
+    if (n->status)
+        return;
+    onnx_value *in[3] = {triangle(n, &t, onnx_int(n, "upper", 1) != 0, k), x,
+                         onnx_scalar(n, x, 0, "zero")};
+    onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, NULL);
+}
