@@ -19,7 +19,7 @@ struct assay_scheme {
     const char *description; /* one line */
     const char *text;        /* canonical text of the effective record (what is digested) */
     char digest[33];         /* XXH3-128 hex of `text` */
-    const void *record;      /* the built-in families' assay_record; a plugin's own state */
+    const void *record;      /* what schemes/record/data.h holds; NULL: a plugin's */
     void *plugin_handle;     /* dlopen handle or NULL */
 };
 

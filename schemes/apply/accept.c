@@ -72,20 +72,45 @@ static bool operand_of(const assay_unit *u, int32_t a, int32_t b, assay_operand 
     return true;
 }
 
-bool apply_asks_codes(const assay_unit *u)
+/* What is one operand, as of a product. */
+static bool one_accepts(const assay_unit *u, int32_t a, int32_t b)
 {
     assay_operand o;
-    return operand_of(u, 0, 0, &o);
+    return !operand_of(u, a, b, &o) || apply_rescale_accepts(&u->scale[o.slot], o.x, 0);
+}
+
+/* Who is asked about a pair of codes; NULL: nobody, the unit's types bound them. */
+static apply_accepts_fn *asked(const assay_unit *u)
+{
+    assay_operand o;
+    if (operand_of(u, 0, 0, &o))
+        return one_accepts;
+    if (u->unary == apply_rsqrt || u->unary == apply_slope_fixed8)
+        return apply_unary_accepts;
+    if (u->binary == apply_add_left_shift || u->binary == apply_add_common_exponent ||
+        u->binary == apply_add_separate || u->binary == apply_add_align ||
+        u->binary == apply_add_plain)
+        return apply_add_accepts;
+    if (u->binary == apply_div_truncate || u->binary == apply_div_reciprocal)
+        return apply_div_accepts;
+    const bool compares = u->binary == apply_compare;
+    if ((compares && u->rec.binary.compare == ASSAY_COMPARE_RESCALE) || u->binary == apply_minmax)
+        return apply_binary_accepts;
+    return NULL;
+}
+
+bool apply_asks_codes(const assay_unit *u)
+{
+    return asked(u) != NULL;
 }
 
 size_t apply_accepted_codes(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n)
 {
-    assay_operand o;
-    if (!apply_rescale_can_refuse(&u->rec.rescale))
+    apply_accepts_fn *accepts = asked(u);
+    if (!accepts || !apply_rescale_can_refuse(&u->rec.rescale))
         return n;
     for (size_t i = 0; i < n; i++)
-        if (operand_of(u, a[i], b ? b[i] : 0, &o) &&
-            !apply_rescale_accepts(&u->scale[o.slot], o.x, 0))
+        if (!accepts(u, a[i], b ? b[i] : 0))
             return i;
     return n;
 }

@@ -116,12 +116,31 @@ static bool steps_matter(const assay_rule_accumulator *a)
     return a->overflow != ASSAY_OVERFLOW_WRAP && a->overflow != ASSAY_OVERFLOW_SATURATE_END;
 }
 
+/* What no step can change. */
+static int64_t sum_products(const int32_t *x, const int32_t *w, size_t n)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (int64_t)x[i] * w[i];
+    return sum;
+}
+
+static int64_t sum_pairs(const terms *t)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < t->n; i++)
+        sum += pair_term(t, i);
+    return sum;
+}
+
 int64_t apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
                          int64_t bias, int32_t zx, int32_t zw, bool *trapped)
 {
     const assay_rule_accumulator *a = &u->rec.accumulator;
     const bool pairs = a->saturate_pairs != 0;
     assert(a->bits >= 1 && a->bits <= 64);
+    if (!pairs && !steps_matter(a))
+        return step(a, sum_products(x, w, n), bias, trapped);
     const terms t = {.x = x,
                      .w = w,
                      .products = n,
@@ -129,14 +148,8 @@ int64_t apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w
                      .up_w = zw,
                      .pairs = pairs,
                      .n = pairs ? (n + 1) / 2 : n};
-    if (!steps_matter(a)) {
-        int64_t sum = 0;
-        for (size_t i = 0; i < t.n && pairs; i++)
-            sum += pair_term(&t, i);
-        for (size_t i = 0; i < n && !pairs; i++)
-            sum += (int64_t)x[i] * w[i];
-        return step(a, sum, bias, trapped);
-    }
+    if (!steps_matter(a))
+        return step(a, sum_pairs(&t), bias, trapped);
     const int32_t together = pairs ? (a->block + 1) / 2 : a->block;
     int64_t acc = a->bias == ASSAY_BIAS_FIRST ? step(a, 0, bias, trapped) : 0;
     acc = run_all(a, &t, together, acc, trapped);

@@ -16,19 +16,39 @@ static inline int64_t second(const assay_unit *u, int32_t b)
     return u->subtract ? u->in_zero[1] - b : b - u->in_zero[1];
 }
 
+/* Two operands, each by its own rescale. */
+static inline assay_int128 rescaled_sum(const assay_unit *u, int64_t x, int64_t y)
+{
+    const assay_int128 p = apply_rescale_value(&u->scale[ASSAY_FIRST], x, 0);
+    const assay_int128 q = apply_rescale_value(&u->scale[ASSAY_SECOND], y, 0);
+    return u->subtract ? p - q : p + q;
+}
+
+static inline int64_t shifted(const assay_unit *u, int64_t x)
+{
+    return apply_shift_left_wrap(x, (unsigned)u->k[0], 32);
+}
+
+static inline int64_t left_shift_sum(const assay_unit *u, int32_t a, int32_t b)
+{
+    return apply_wrap(
+        (int64_t)rescaled_sum(u, shifted(u, first(u, a)), shifted(u, b - u->in_zero[1])), 32);
+}
+
 /* TFLite: out = rescale_out(rescale_1((a - z1) << bits) + rescale_2((b - z2) << bits)), all
  * intermediates int32. k[0]: bits. */
 void apply_add_left_shift(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
                           int32_t *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        int64_t x = apply_shift_left_wrap(first(u, a[i]), (unsigned)u->k[0], 32);
-        int64_t y = apply_shift_left_wrap(b[i] - u->in_zero[1], (unsigned)u->k[0], 32);
-        const assay_int128 p = apply_rescale_value(&u->scale[ASSAY_FIRST], x, 0);
-        const assay_int128 q = apply_rescale_value(&u->scale[ASSAY_SECOND], y, 0);
-        int64_t sum = apply_wrap((int64_t)(u->subtract ? p - q : p + q), 32);
-        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], sum, 0);
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], left_shift_sum(u, a[i], b[i]), 0);
+}
+
+static inline int64_t common_exponent_sum(const assay_unit *u, int32_t a, int32_t b)
+{
+    const enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
+    const int64_t sum = apply_wrap(first(u, a) * u->k[0] + second(u, b) * u->k[1], 32);
+    return apply_round_shift(sum, (unsigned)u->k[2], mode);
 }
 
 /* XNNPACK, QNNPACK: two multipliers under one exponent.
@@ -37,24 +57,31 @@ void apply_add_common_exponent(const assay_unit *u, const int32_t *a, const int3
                                int32_t *out)
 {
     assert(u->k[2] >= 0);
-    enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
-    for (size_t i = 0; i < n; i++) {
-        int64_t sum = apply_wrap(first(u, a[i]) * u->k[0] + second(u, b[i]) * u->k[1], 32);
-        out[i] = apply_rescale_end(&u->scale[ASSAY_OUT],
-                                   apply_round_shift(sum, (unsigned)u->k[2], mode));
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = apply_rescale_end(&u->scale[ASSAY_OUT], common_exponent_sum(u, a[i], b[i]));
 }
 
 /* Glow CPU: each operand rescaled and rounded to the output scale on its own, then added. */
 void apply_add_separate(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
                         int32_t *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        const assay_int128 x = apply_rescale_value(&u->scale[ASSAY_FIRST], first(u, a[i]), 0);
-        const assay_int128 y =
-            apply_rescale_value(&u->scale[ASSAY_SECOND], b[i] - u->in_zero[1], 0);
-        out[i] = apply_rescale_end(&u->scale[ASSAY_OUT], u->subtract ? x - y : x + y);
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = apply_rescale_end(&u->scale[ASSAY_OUT],
+                                   rescaled_sum(u, first(u, a[i]), b[i] - u->in_zero[1]));
+}
+
+static inline assay_int128 aligned_sum(const assay_unit *u, int32_t a, int32_t b)
+{
+    const enum assay_rounding align = (enum assay_rounding)u->rec.add.align_round;
+    const enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
+    const unsigned guard = (unsigned)u->k[2];
+    const int64_t x =
+        apply_round_shift(apply_shift_left_wrap(first(u, a), guard, 64), (unsigned)u->k[0], align);
+    const int64_t y = apply_round_shift(apply_shift_left_wrap(b - u->in_zero[1], guard, 64),
+                                        (unsigned)u->k[1], align);
+    const int64_t sum = u->subtract ? x - y : x + y;
+    return u->k[3] >= 0 ? apply_round_shift(sum, (unsigned)u->k[3], mode)
+                        : apply_shift_left128(sum, (unsigned)-u->k[3]);
 }
 
 /* Power-of-two scales (Vitis-AI DPU): each operand goes to the coarser scale with k[2] guard bits,
@@ -63,20 +90,9 @@ void apply_add_separate(const assay_unit *u, const int32_t *a, const int32_t *b,
 void apply_add_align(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
                      int32_t *out)
 {
-    enum assay_rounding align = (enum assay_rounding)u->rec.add.align_round;
-    enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
-    unsigned guard = (unsigned)u->k[2];
     assert(u->k[0] >= 0 && u->k[1] >= 0 && u->k[2] >= 0);
-    for (size_t i = 0; i < n; i++) {
-        int64_t x = apply_shift_left_wrap(first(u, a[i]), guard, 64);
-        int64_t y = apply_shift_left_wrap(b[i] - u->in_zero[1], guard, 64);
-        x = apply_round_shift(x, (unsigned)u->k[0], align);
-        y = apply_round_shift(y, (unsigned)u->k[1], align);
-        int64_t sum = u->subtract ? x - y : x + y;
-        out[i] = apply_rescale_end(&u->scale[ASSAY_OUT],
-                                   u->k[3] >= 0 ? apply_round_shift(sum, (unsigned)u->k[3], mode)
-                                                : apply_shift_left128(sum, (unsigned)-u->k[3]));
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = apply_rescale_end(&u->scale[ASSAY_OUT], aligned_sum(u, a[i], b[i]));
 }
 
 /* Equal scales: codes are added and saturated (MAX78000). */
@@ -85,6 +101,25 @@ void apply_add_plain(const assay_unit *u, const int32_t *a, const int32_t *b, si
 {
     for (size_t i = 0; i < n; i++)
         out[i] = apply_rescale_end(&u->scale[ASSAY_OUT], first(u, a[i]) + second(u, b[i]));
+}
+
+bool apply_add_accepts(const assay_unit *u, int32_t a, int32_t b)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    if (u->binary == apply_add_common_exponent)
+        return apply_rescale_end_accepts(o, common_exponent_sum(u, a, b));
+    if (u->binary == apply_add_align)
+        return apply_rescale_end_accepts(o, aligned_sum(u, a, b));
+    if (u->binary == apply_add_plain)
+        return apply_rescale_end_accepts(o, first(u, a) + second(u, b));
+    const bool shifts = u->binary == apply_add_left_shift;
+    int64_t x = first(u, a), y = b - u->in_zero[1];
+    x = shifts ? shifted(u, x) : x;
+    y = shifts ? shifted(u, y) : y;
+    return apply_rescale_accepts(&u->scale[ASSAY_FIRST], x, 0) &&
+           apply_rescale_accepts(&u->scale[ASSAY_SECOND], y, 0) &&
+           (shifts ? apply_rescale_accepts(o, left_shift_sum(u, a, b), 0)
+                   : apply_rescale_end_accepts(o, rescaled_sum(u, x, y)));
 }
 
 /* Glow interpreter: both operands at the fixed scale 2^-bits, each rounded there, summed, then to

@@ -52,6 +52,8 @@ int32_t apply_rescale_one(const assay_rescale *r, int64_t x, size_t channel);
 /* Whether the target accepts x: false where it would raise an error (result_overflow: refuse,
  * input_bits). */
 bool apply_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel);
+/* The same of a sum that apply_rescale_end ends. */
+bool apply_rescale_end_accepts(const assay_rescale *r, assay_int128 sum);
 /* Whether such a rule refuses anything; and whether r may refuse an operand of `x`, which lies
  * within +-2^62, in some channel. False is certain. */
 bool apply_rescale_can_refuse(const assay_rule_rescale *k);
@@ -59,6 +61,8 @@ bool apply_rescale_may_refuse(const assay_rescale *r, assay_interval x);
 /* What r makes (apply_rescale_value) of operands of `x`, within +-2^62; all of that also where
  * values may wrap on their way. */
 assay_interval apply_rescale_reach(const assay_rescale *r, assay_interval x);
+/* Whether values may wrap on their way, so that a greater operand may give a smaller one. */
+bool apply_rescale_wraps(const assay_rescale *r);
 /* The same for the float rules, by every step of the target; c indexes the parameters. */
 int32_t apply_rescale_element_float(const assay_rescale *r, int64_t x, size_t c);
 /* rescale_near.c */
@@ -91,7 +95,11 @@ assay_codes_fn simd_codes(const assay_unit *u, enum assay_isa isa, int64_t reach
 /* The same for the rounding of u's interpolate, or NULL. */
 assay_interpolate_fn simd_interpolated(const assay_unit *u, enum assay_isa isa);
 
+/* Whether the target accepts all that a function rescales of codes a and b (a unary one: of a). */
+typedef bool apply_accepts_fn(const assay_unit *u, int32_t a, int32_t b);
+
 /* ---- add.c: a and b are codes ---- */
+apply_accepts_fn apply_add_accepts; /* of the kinds by integers, which end in an integer sum */
 assay_binary_row apply_add_left_shift;
 assay_pool_row apply_add_n;
 /* What of the sum of `count` codes is rescaled. */
@@ -112,9 +120,11 @@ assay_binary_row apply_minmax;
 assay_binary_row apply_squared_difference;
 assay_binary_row apply_prelu;
 assay_binary_row apply_compare;
+apply_accepts_fn apply_binary_accepts; /* of apply_minmax and apply_compare, where that rescales */
 assay_binary_row apply_div_reciprocal;
 assay_binary_row apply_div_float;
 assay_binary_row apply_div_truncate;
+apply_accepts_fn apply_div_accepts; /* not of apply_div_float, which rescales nothing */
 
 /* ---- unary.c ---- */
 assay_unary_row apply_clamp;
@@ -123,6 +133,7 @@ assay_unary_row apply_slope;
 assay_unary_row apply_abs;
 #define ASSAY_RSQRT_BITS 20 /* fraction bits between the two steps of apply_rsqrt */
 assay_unary_row apply_rsqrt;
+apply_accepts_fn apply_unary_accepts; /* of apply_rsqrt and apply_slope_fixed8 */
 assay_unary_row apply_slope_fixed8;
 assay_unary_row apply_table;
 assay_unary_row apply_table513;

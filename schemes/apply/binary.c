@@ -82,3 +82,16 @@ void apply_compare(const assay_unit *u, const int32_t *a, const int32_t *b, size
         out[i] = u->k[4 + order] != 0;
     }
 }
+
+/* Operands that are rescaled apart: k[0] and k[1] of minmax say which are not. */
+bool apply_binary_accepts(const assay_unit *u, int32_t a, int32_t b)
+{
+    const int64_t code[2] = {a - u->in_zero[0], b - u->in_zero[1]};
+    const bool compares = u->binary == apply_compare;
+    for (int i = 0; i < 2; i++)
+        if ((compares || !u->k[i]) &&
+            !apply_rescale_accepts(&u->scale[i == 0 ? ASSAY_FIRST : ASSAY_SECOND],
+                                   compares ? apply_shift_left_wrap(code[i], 8, 32) : code[i], 0))
+            return false;
+    return true;
+}

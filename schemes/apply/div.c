@@ -11,6 +11,16 @@ static int32_t by_zero(const assay_rescale *o, int64_t x)
 
 /* TFLite reference/div.h: the divisor's Newton reciprocal times the normalised dividend; the scale
  * s1 / (s2 * s_out) takes up both normalisations in its shift. */
+static void reciprocal(const assay_unit *u, int64_t x, int64_t y, int32_t *quotient, int64_t *shift)
+{
+    int over_unit;
+    int32_t sign = y < 0 ? -1 : 1, x32 = (int32_t)x * sign;
+    int32_t inverse = apply_fixed_reciprocal((int32_t)y * sign, 31, &over_unit);
+    unsigned headroom = apply_sign_bits32(x32);
+    *quotient = apply_srdhm(apply_wshl(x32, headroom), inverse);
+    *shift = u->scale[ASSAY_OUT].shift[0] + over_unit + (int64_t)headroom;
+}
+
 void apply_div_reciprocal(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
                           int32_t *out)
 {
@@ -21,12 +31,9 @@ void apply_div_reciprocal(const assay_unit *u, const int32_t *a, const int32_t *
             out[i] = by_zero(o, x);
             continue;
         }
-        int over_unit;
-        int32_t sign = y < 0 ? -1 : 1, x32 = (int32_t)x * sign;
-        int32_t inverse = apply_fixed_reciprocal((int32_t)y * sign, 31, &over_unit);
-        unsigned headroom = apply_sign_bits32(x32);
-        int32_t quotient = apply_srdhm(apply_wshl(x32, headroom), inverse);
-        int64_t shift = o->shift[0] + over_unit + (int64_t)headroom;
+        int32_t quotient;
+        int64_t shift;
+        reciprocal(u, x, y, &quotient, &shift);
         assay_rescale shifted = *o;
         shifted.shift = &shift;
         out[i] = apply_rescale_finish(o, apply_rescale_value(&shifted, quotient, 0));
@@ -65,4 +72,20 @@ void apply_div_truncate(const assay_unit *u, const int32_t *a, const int32_t *b,
         out[i] = y == 0 ? by_zero(o, x)
                         : apply_rescale_one(o, apply_round_div(x, y, ASSAY_ROUND_TRUNC), 0);
     }
+}
+
+bool apply_div_accepts(const assay_unit *u, int32_t a, int32_t b)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    const int64_t x = a - u->in_zero[0], y = b - u->in_zero[1];
+    int32_t quotient;
+    int64_t shift;
+    if (y == 0)
+        return true;
+    if (u->binary == apply_div_truncate)
+        return apply_rescale_accepts(o, apply_round_div(x, y, ASSAY_ROUND_TRUNC), 0);
+    reciprocal(u, x, y, &quotient, &shift);
+    assay_rescale shifted = *o;
+    shifted.shift = &shift;
+    return apply_rescale_accepts(&shifted, quotient, 0);
 }

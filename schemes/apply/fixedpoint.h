@@ -134,7 +134,7 @@ int16_t apply_fixed16_tanh(int16_t a, unsigned k);
 /* 1 / x for x > 0 with `integer_bits` integer bits (x / 2^(31 - integer_bits) as a real): the
  * result is returned * 2^-*bits_over_unit in F_0 (TFLite GetReciprocal). */
 int32_t apply_fixed_reciprocal(int32_t x, int integer_bits, int *bits_over_unit);
-/* 1 / sqrt(x) for an integer x >= 0 as a multiplier and a shift for assay_mbqm_*: positive
+/* 1 / sqrt(x) for an integer x >= 0 as a multiplier and a shift for apply_mbqm_*: positive
  * shift = left (TFLite GetInvSqrtQuantizedMultiplierExp with reverse_shift = -1). */
 int32_t apply_fixed_inverse_sqrt(int32_t x, int *shift);
 /* ln(x) for x >= 1 in F_in (raw >= 2^(31 - in)); result F_out (TFLite

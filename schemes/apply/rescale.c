@@ -261,8 +261,7 @@ bool apply_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel)
     return accepts_result(r, x, channel) && accepts_sum(r, x, channel);
 }
 
-/* Whether values may wrap on their way, so that a greater operand may give a smaller one. */
-static bool wraps(const assay_rescale *r)
+bool apply_rescale_wraps(const assay_rescale *r)
 {
     const assay_rule_rescale *k = r->rule;
     const int64_t first = k->round.n > 1 ? k->round.step[0].bits : 0;
@@ -288,7 +287,7 @@ bool apply_rescale_may_refuse(const assay_rescale *r, assay_interval x)
 {
     if (!apply_rescale_can_refuse(r->rule))
         return false;
-    bool refused = refuses_values(r->rule) && wraps(r);
+    bool refused = refuses_values(r->rule) && apply_rescale_wraps(r);
     for (size_t c = 0; c < r->n && !refused; c++)
         refused = !apply_rescale_accepts(r, x.lo, c) || !apply_rescale_accepts(r, x.hi, c);
     return refused;
@@ -303,7 +302,7 @@ assay_interval apply_rescale_reach(const assay_rescale *r, assay_interval x)
 {
     const assay_int128 a = apply_rescale_value(r, x.lo, 0), b = apply_rescale_value(r, x.hi, 0);
     const int64_t most = INT64_C(1) << 62;
-    if (wraps(r))
+    if (apply_rescale_wraps(r))
         return (assay_interval){-most, most};
     return (assay_interval){within(a < b ? a : b, most), within(a < b ? b : a, most)};
 }

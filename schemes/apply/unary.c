@@ -32,21 +32,36 @@ void apply_slope(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
         out[i] = rescaled(u, apply_operand_slope(u, x[i]));
 }
 
-/* XNNPACK leaky relu: 8 fraction bits, RHU: ((x - z_in) * m + (z_out << 8) + 128) >> 8, m = k[0]
- * for non-negative and k[1] for negative inputs. */
-void apply_slope_fixed8(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
-{
-    for (size_t i = 0; i < n; i++) {
-        int64_t v = x[i] - u->in_zero[0];
-        v = apply_round_shift(v * (v >= 0 ? u->k[0] : u->k[1]), 8, ASSAY_ROUND_HALF_UP);
-        out[i] = apply_rescale_end(&u->scale[ASSAY_OUT], v);
-    }
-}
-
 void apply_abs(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = rescaled(u, apply_operand_abs(u, x[i]));
+}
+
+/* XNNPACK leaky relu: 8 fraction bits, RHU: ((x - z_in) * m + (z_out << 8) + 128) >> 8, m = k[0]
+ * for non-negative and k[1] for negative inputs. */
+static int64_t sloped(const assay_unit *u, int32_t x)
+{
+    const int64_t v = x - u->in_zero[0];
+    return apply_round_shift(v * (v >= 0 ? u->k[0] : u->k[1]), 8, ASSAY_ROUND_HALF_UP);
+}
+
+void apply_slope_fixed8(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = apply_rescale_end(&u->scale[ASSAY_OUT], sloped(u, x[i]));
+}
+
+/* The rescale that makes the root of v, above 0, from 1. */
+static assay_rescale rooted(const assay_unit *u, int64_t v, int64_t *multiplier, int64_t *shift)
+{
+    int left;
+    assay_rescale r = u->scale[ASSAY_OUT];
+    *multiplier = apply_fixed_inverse_sqrt((int32_t)v, &left);
+    *shift = 31 - (left + ASSAY_RSQRT_BITS);
+    r.multiplier = multiplier;
+    r.shift = shift;
+    return r;
 }
 
 /* TFLite elementwise.cc: 2^20 / sqrt(x) by a multiplier and a shift, then the output rescale. What
@@ -60,14 +75,25 @@ void apply_rsqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
             out[i] = (int32_t)o->hi;
             continue;
         }
-        int left;
-        int64_t multiplier = apply_fixed_inverse_sqrt((int32_t)v, &left);
-        int64_t shift = 31 - (left + ASSAY_RSQRT_BITS);
-        assay_rescale r = *o;
-        r.multiplier = &multiplier;
-        r.shift = &shift;
+        int64_t multiplier, shift;
+        const assay_rescale r = rooted(u, v, &multiplier, &shift);
         out[i] = apply_rescale_one(o, (int64_t)apply_rescale_value(&r, 1, 0), 0);
     }
+}
+
+bool apply_unary_accepts(const assay_unit *u, int32_t x, int32_t unused)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    const int64_t v = x - u->in_zero[0];
+    int64_t multiplier, shift;
+    (void)unused;
+    if (u->unary == apply_slope_fixed8)
+        return apply_rescale_end_accepts(o, sloped(u, x));
+    if (v <= 0)
+        return true;
+    const assay_rescale r = rooted(u, v, &multiplier, &shift);
+    return apply_rescale_accepts(&r, 1, 0) &&
+           apply_rescale_accepts(o, (int64_t)apply_rescale_value(&r, 1, 0), 0);
 }
 
 /* One entry for each code from table_min. */

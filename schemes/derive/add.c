@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "schemes/apply/round.h"
+#include "schemes/apply/softfloat.h"
 #include "schemes/derive/derive.h"
 
 static assay_status list_constants(const assay_derive *d, size_t n)
@@ -14,17 +15,28 @@ static assay_status list_constants(const assay_derive *d, size_t n)
     return ASSAY_OK;
 }
 
+/* What an operand's rescale, of a half at most, makes of its shifted codes. One whose own values
+ * wrap, as its record says, keeps halves here. */
+static assay_interval half(const assay_derive *d, int operand, assay_interval code)
+{
+    const assay_rescale *r = &d->u->scale[operand == 0 ? ASSAY_FIRST : ASSAY_SECOND];
+    return apply_rescale_wraps(r) ? (assay_interval){code.lo / 2, code.hi / 2}
+                                  : apply_rescale_reach(r, code);
+}
+
 /* The sum of the operands' halves, whose own rescale may shift it to the left. */
-static assay_status check_sum(const assay_derive *d, int32_t bits)
+static assay_status check_sum(const assay_derive *d, const assay_interval code[2])
 {
     const assay_rescale *o = &d->u->scale[ASSAY_OUT];
-    const int64_t r1 = derive_reach(&d->spec->in[0]), r2 = derive_reach(&d->spec->in[1]);
+    const assay_interval halves[2] = {half(d, 0, code[0]), half(d, 1, code[1])};
+    const assay_interval sum = derive_sum_of(d, halves);
     const int64_t first = o->rule->round.n > 1 ? o->rule->round.step[0].bits : 0;
-    int64_t left = 0;
+    int left = 0;
     if (o->shift && o->rule->left_shift == ASSAY_LEFT_WRAP && o->shift[0] < first)
-        left = first - o->shift[0];
-    return derive_fits(d, ldexp((double)(r1 > r2 ? r1 : r2), bits + (int)left), 32,
-                       "the sum, shifted left for its output scale,");
+        left = (int)(first - o->shift[0]);
+    return derive_fits(d, ldexp((double)sum.lo, left), ldexp((double)sum.hi, left), 32,
+                       left > 0 ? "the sum, shifted left for its output scale,"
+                                : "the sum of two rescaled codes");
 }
 
 /* TFLite: T = 2 * max(s1, s2); operands at s / T after a shift to the left by `bits`, the sum at
@@ -33,7 +45,10 @@ static assay_status left_shift(const assay_derive *d, float s1, float s2, float 
 {
     assay_unit *u = d->u;
     int32_t bits;
-    assay_status s = derive_left_shift(d, 2, u->rec.add.bits, &bits);
+    derive_left_shift(d, 2, u->rec.add.bits, &bits);
+    const assay_interval code[2] = {derive_shifted(derive_codes(&d->spec->in[0]), bits),
+                                    derive_shifted(derive_codes(&d->spec->in[1]), bits)};
+    assay_status s = derive_hold_both(d, code, "a code less its zero point");
     if (s)
         return s;
     double twice = 2 * (s1 > s2 ? (double)s1 : (double)s2);
@@ -55,9 +70,7 @@ static assay_status left_shift(const assay_derive *d, float s1, float s2, float 
     u->k[0] = bits;
     u->binary = apply_add_left_shift;
     if (!s)
-        s = check_sum(d, bits);
-    const assay_interval code[2] = {derive_shifted(derive_codes(&d->spec->in[0]), bits),
-                                    derive_shifted(derive_codes(&d->spec->in[1]), bits)};
+        s = check_sum(d, code);
     assay_interval scaled[2];
     if (!s)
         s = derive_accepts_both(d, code, "a shifted code", scaled);
@@ -87,12 +100,10 @@ static assay_status common_exponent(const assay_derive *d, float s1, float s2, f
     u->k[1] = lrintf(ldexpf(r2, shift));
     u->k[2] = shift;
     u->binary = apply_add_common_exponent;
-    double max = (double)derive_reach(&d->spec->in[0]) * (double)u->k[0] +
-                 (double)derive_reach(&d->spec->in[1]) * (double)u->k[1];
-    assay_status s = derive_fits(d, max, 32, "with this add.bits the sum");
+    const assay_interval product[2] = {codes_times(d, 0, u->k[0]), codes_times(d, 1, u->k[1])};
+    const assay_interval sum = derive_sum_of(d, product);
+    assay_status s = derive_holds(d, sum, 32, "with this add.bits the sum");
     if (!s) {
-        const assay_interval product[2] = {codes_times(d, 0, u->k[0]), codes_times(d, 1, u->k[1])};
-        const assay_interval sum = derive_sum_of(d, product);
         s = derive_accepts_end(
             d, derive_around(ldexp((double)sum.lo, -shift), ldexp((double)sum.hi, -shift)),
             "the sum");
@@ -153,9 +164,10 @@ static assay_status align(const assay_derive *d, float s1, float s2, float s_out
     u->k[2] = guard;
     u->k[3] = guard + e_out - coarse;
     u->binary = apply_add_align;
-    double max =
-        ldexp((double)derive_reach(&d->spec->in[0]) + (double)derive_reach(&d->spec->in[1]), guard);
-    assay_status s = derive_fits(d, max, 63, "with this add.bits the sum");
+    const assay_interval code[2] = {derive_codes(&d->spec->in[0]), derive_codes(&d->spec->in[1])};
+    const assay_interval exact = derive_sum_of(d, code);
+    assay_status s = derive_fits(d, ldexp((double)exact.lo, guard), ldexp((double)exact.hi, guard),
+                                 63, "with this add.bits the sum");
     if (!s) {
         const assay_interval sum = aligned(d);
         s = derive_accepts_end(d,
@@ -210,15 +222,30 @@ static void float_scaled(const assay_derive *d, float s1, float s2, float s_out,
     u->binary = apply_add_float_scaled;
 }
 
+/* Codes of an operand at the fixed scale: its ends in float32, rounded as apply_add_fixed_scale
+ * does. */
+static assay_interval at_fixed(const assay_derive *d, int input)
+{
+    const assay_interval code = derive_codes(&d->spec->in[input]);
+    const enum assay_rounding mode = (enum assay_rounding)d->u->rec.add.round;
+    const int64_t most = INT64_C(1) << 62;
+    int64_t end[2] = {code.lo, code.hi};
+    for (int i = 0; i < 2; i++) {
+        const uint32_t x = apply_f32_mul(apply_f32_from_i64(end[i]), (uint32_t)d->u->k[input]);
+        end[i] = apply_f32_to_int(x, mode, -most, most, 0);
+    }
+    return (assay_interval){end[0], end[1]};
+}
+
 static assay_status fixed_scale(const assay_derive *d, float s1, float s2, float s_out)
 {
     const float fixed = ldexpf(1, -d->u->rec.add.bits);
-    const int64_t a = derive_reach(&d->spec->in[0]), b = derive_reach(&d->spec->in[1]);
     set_floats(d->u, s1 / fixed, s2 / fixed, fixed / s_out);
     d->u->binary = apply_add_fixed_scale;
-    assay_status s =
-        derive_fits(d, (double)a * (double)(s1 / fixed) + (double)b * (double)(s2 / fixed), 32,
-                    "with this add.bits the sum");
+    const assay_interval x[2] = {at_fixed(d, 0), at_fixed(d, 1)};
+    assay_status s = derive_holds(d, derive_sum_of(d, x), 32, "with this add.bits the sum");
+    if (!s)
+        s = derive_hold_both(d, x, "a code at the fixed scale");
     return s ? s : list_constants(d, 3);
 }
 
@@ -286,14 +313,12 @@ assay_status derive_sum(const assay_derive *d)
     u->pool = apply_add_n;
     if (u->rec.add.kind != ASSAY_ADD_LEFT_SHIFT || u->rec.add.bits < 1)
         return derive_output_rescale(d, s_in, &one, 1, s_out);
-    assay_status s = derive_left_shift(d, 1, u->rec.add.bits, &bits);
-    if (s)
-        return s;
+    derive_left_shift(d, 1, u->rec.add.bits, &bits);
     if (bits == 0) /* no room to shift, and nothing to halve */
         return derive_output_rescale(d, s_in, &one, 1, s_out);
     u->k[0] = k[0] = bits - 1;
     u->k[1] = k[1] = u->rec.add.extra_zero_point;
-    s = derive_range(d);
+    const assay_status s = derive_range(d);
     double real = u->rec.add.scale == ASSAY_PRECISION_F32
                       ? (double)(2 * s_in / (ldexpf(1, bits) * s_out))
                       : 2 * (double)s_in / (ldexp(1, bits) * (double)s_out);

@@ -10,6 +10,7 @@ static assay_status minmax(const assay_derive *d)
     const float one = 1;
     const assay_type *out = d->spec->out;
     assay_status s = derive_range(d);
+    u->binary = apply_minmax;
     for (int i = 0; i < 2 && !s; i++) {
         assay_rescale *r = &u->scale[ASSAY_FIRST + i];
         const assay_type *in = &d->spec->in[i];
@@ -22,7 +23,6 @@ static assay_status minmax(const assay_derive *d)
         if (!u->k[i] && !s)
             s = derive_accepts(d, i, derive_codes(in), "a code less its zero point");
     }
-    u->binary = apply_minmax;
     return s;
 }
 
@@ -47,7 +47,7 @@ static assay_status square_fits(const assay_derive *d)
     rescaled_ends(d, 0, a);
     rescaled_ends(d, 1, b);
     const double max = fmax(a[1] - b[0], b[1] - a[0]);
-    return derive_fits(d, max * max, 32, "the square of a difference");
+    return derive_fits(d, 0, max * max, 32, "the square of a difference");
 }
 
 /* TFLite reference squared_difference: as ADD with left shift 7 (8-bit) or 0 (wide), the sum's
@@ -68,7 +68,7 @@ static assay_status squared_difference(const assay_derive *d)
     derive_intermediate(&u->scale[ASSAY_SECOND]);
     u->k[0] = bits;
     u->binary = apply_squared_difference;
-    assay_status s = derive_fits(d, max * max, 32, "the square of a difference");
+    assay_status s = derive_fits(d, 0, max * max, 32, "the square of a difference");
     if (!s)
         s = derive_range(d);
     if (!s)
@@ -91,9 +91,8 @@ static assay_status squared_difference(const assay_derive *d)
 
 static assay_status check_product(const assay_derive *d)
 {
-    return derive_fits(
-        d, (double)derive_reach(&d->spec->in[0]) * (double)derive_reach(&d->spec->in[1]), 63,
-        "the product of two codes");
+    return derive_fits_product(d, derive_codes(&d->spec->in[0]), derive_codes(&d->spec->in[1]), 1,
+                               63, "the product of two codes");
 }
 
 static assay_status multiply(const assay_derive *d)
@@ -154,16 +153,14 @@ static assay_status compare(const assay_derive *d)
         return ASSAY_OK;
     derive_intermediate(&u->scale[ASSAY_FIRST]);
     derive_intermediate(&u->scale[ASSAY_SECOND]);
-    int64_t r1 = derive_reach(&d->spec->in[0]), r2 = derive_reach(&d->spec->in[1]);
-    assay_status s =
-        derive_fits(d, 256.0 * (double)(r1 > r2 ? r1 : r2), 32, "a code shifted left by 8");
+    const assay_interval code[2] = {derive_shifted(derive_codes(&d->spec->in[0]), 8),
+                                    derive_shifted(derive_codes(&d->spec->in[1]), 8)};
+    assay_interval compared[2];
+    assay_status s = derive_hold_both(d, code, "a code shifted left by 8");
     if (!s)
         s = derive_one(d, &u->scale[ASSAY_FIRST], (double)s1, "_1");
     if (!s)
         s = derive_one(d, &u->scale[ASSAY_SECOND], (double)s2, "_2");
-    const assay_interval code[2] = {derive_shifted(derive_codes(&d->spec->in[0]), 8),
-                                    derive_shifted(derive_codes(&d->spec->in[1]), 8)};
-    assay_interval compared[2];
     return s ? s : derive_accepts_both(d, code, "a shifted code", compared);
 }
 
@@ -192,6 +189,16 @@ static assay_interval quotients(const assay_derive *d)
     return derive_times(a, one);
 }
 
+/* Newton's reciprocal has both operands in 32 bits, and the divisor above 0. */
+static assay_status division_fits(const assay_derive *d)
+{
+    const assay_interval operand[2] = {quotients(d),
+                                       derive_magnitudes(derive_codes(&d->spec->in[1]))};
+    return d->u->rec.binary.div == ASSAY_DIV_RECIPROCAL
+               ? derive_hold_both(d, operand, "a code less its zero point")
+               : ASSAY_OK;
+}
+
 static assay_status accepts_division(const assay_derive *d, int64_t r1, int64_t r2)
 {
     return d->u->rec.binary.div == ASSAY_DIV_RECIPROCAL
@@ -208,7 +215,7 @@ assay_status derive_div(const assay_derive *d)
     float product = s2 * s_out;
     float real = s1 / product;
     int64_t r1 = derive_reach(&d->spec->in[0]), r2 = derive_reach(&d->spec->in[1]);
-    assay_status s = derive_fits(d, (double)(r1 > r2 ? r1 : r2), 32, "a code less its zero point");
+    assay_status s = division_fits(d);
     if (!s)
         s = derive_range(d);
     u->k[0] = derive_bits_of(s1);

@@ -116,8 +116,16 @@ assay_interval derive_around(double lo, double hi);
 /* Products are of codes of 32 bits: refused where an input's, less its zero point, could be beyond.
  */
 assay_status derive_centred(const assay_derive *d, int input);
-/* Refuses magnitudes of up to `most` in a signed register of so many bits; `what` names them. */
-assay_status derive_fits(const assay_derive *d, double max, unsigned bits, const char *what);
+/* Refuses what reaches from lo to hi where a signed register of so many bits does not hold it, the
+ * least of which is -2^(bits - 1); `what` names it. The same of sums of so many products, and of
+ * what is within +-2^62. */
+assay_status derive_fits(const assay_derive *d, double lo, double hi, unsigned bits,
+                         const char *what);
+assay_status derive_fits_product(const assay_derive *d, assay_interval x, assay_interval y,
+                                 double terms, unsigned bits, const char *what);
+assay_status derive_holds(const assay_derive *d, assay_interval x, unsigned bits, const char *what);
+/* Either of two in 32 bits. */
+assay_status derive_hold_both(const assay_derive *d, const assay_interval x[2], const char *what);
 /* What is no accumulator of a network is not asked about as it runs. So nodes are refused whose
  * rescale in that slot may refuse an operand `x`; and, of several, those of the slots ASSAY_FIRST
  * and ASSAY_SECOND: y[i] becomes what they make of x[i], {0, 0} where the target refuses nothing.
@@ -136,9 +144,9 @@ assay_status derive_accepts_codes(const assay_derive *d); /* of unary and binary
 /* After all of these: refuses a unit with a rescale that may refuse and was not looked at. */
 assay_status derive_accepts_rest(const assay_derive *d);
 /* The shift to the left of the first n inputs' codes in 32 bits: `wanted`, or as much of it as
- * their codes leave room for (TFLite has 20 for 8-bit codes and 15 for 16-bit ones, which is that
- * room). */
-assay_status derive_left_shift(const assay_derive *d, int n, int32_t wanted, int32_t *bits);
+ * their magnitudes leave room for (TFLite has 20 for 8-bit codes and 15 for 16-bit ones, which is
+ * that room); 0 where a code itself has none. */
+void derive_left_shift(const assay_derive *d, int n, int32_t wanted, int32_t *bits);
 
 /* ---- support.c, prepare.c ---- */
 typedef struct assay_op_class {

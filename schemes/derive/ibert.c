@@ -28,6 +28,18 @@ static assay_interval products(const assay_derive *d)
     return y;
 }
 
+/* The same in the register before its sign changes: q * 2c of q from -b on, q * (q - b)^2 below 0.
+ */
+static assay_status product_fits(const assay_derive *d, double b, double c)
+{
+    const assay_interval code = derive_codes(&d->spec->in[0]);
+    const double hi = fmax((double)code.hi, 0), least = fmin(fmax((double)code.lo, b / 3), 0);
+    assay_status s = derive_centred(d, 0);
+    return s ? s
+             : derive_fits(d, 2 * c * hi, least * (b - least) * (least - b), 32,
+                           "a code times I-BERT's erf");
+}
+
 /* erf(x) ~ sign(x) * (-0.2888 * (min(|x|, 1.769) - 1.769)^2 + 1) of x / sqrt 2. */
 assay_status derive_gelu_ibert(const assay_derive *d)
 {
@@ -40,8 +52,7 @@ assay_status derive_gelu_ibert(const assay_derive *d)
     u->k[0] = (int64_t)b;
     u->k[1] = (int64_t)c;
     u->unary = apply_gelu_ibert;
-    assay_status status = derive_fits(d, -2 * c * (double)derive_reach(&d->spec->in[0]), 32,
-                                      "a code times I-BERT's erf");
+    assay_status status = product_fits(d, b, c);
     if (!status)
         status = list(d, 2);
     if (!status)

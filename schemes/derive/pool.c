@@ -206,8 +206,9 @@ assay_status derive_pool(const assay_derive *d)
         return then_rescale(d);
     case ASSAY_POOL_RECIPROCAL:
         u->pool = apply_pool_reciprocal;
-        s = derive_fits(d, (double)u->depth * (double)derive_reach(&d->spec->in[0]), 32,
-                        "the sum of the window");
+        s = derive_fits_product(d, derive_with_zero(derive_codes(&d->spec->in[0])),
+                                (assay_interval){1, 1}, (double)u->depth, 32,
+                                "the sum of the window");
         return s ? s : then_rescale(d);
     case ASSAY_POOL_TWO_STAGE:
         return two_stage(d);

@@ -81,11 +81,34 @@ assay_interval derive_around(double lo, double hi)
     return (assay_interval){(int64_t)fmax(floor(lo), -0x1p62), (int64_t)fmin(ceil(hi), 0x1p62)};
 }
 
-assay_status derive_fits(const assay_derive *d, double max, unsigned bits, const char *what)
+assay_status derive_fits(const assay_derive *d, double lo, double hi, unsigned bits,
+                         const char *what)
 {
-    if (max < (double)(UINT64_C(1) << (bits - 1)))
+    const double end = ldexp(1, (int)bits - 1);
+    if (lo >= -end && hi < end)
         return ASSAY_OK;
-    return derive_fail(d, "%s can reach %.9g, beyond the %u bits that hold it", what, max, bits);
+    return derive_fail(d, "%s can reach %.9g, beyond the %u bits that hold it", what,
+                       hi >= end && hi >= -lo ? hi : lo, bits);
+}
+
+assay_status derive_fits_product(const assay_derive *d, assay_interval x, assay_interval y,
+                                 double terms, unsigned bits, const char *what)
+{
+    const double a = (double)x.lo * (double)y.lo, b = (double)x.lo * (double)y.hi,
+                 c = (double)x.hi * (double)y.lo, e = (double)x.hi * (double)y.hi;
+    return derive_fits(d, terms * fmin(fmin(a, b), fmin(c, e)),
+                       terms * fmax(fmax(a, b), fmax(c, e)), bits, what);
+}
+
+assay_status derive_holds(const assay_derive *d, assay_interval x, unsigned bits, const char *what)
+{
+    return derive_fits(d, (double)x.lo, (double)x.hi, bits, what);
+}
+
+assay_status derive_hold_both(const assay_derive *d, const assay_interval x[2], const char *what)
+{
+    const assay_interval either = {least(x[0].lo, x[1].lo), greatest(x[0].hi, x[1].hi)};
+    return derive_holds(d, either, 32, what);
 }
 
 assay_status derive_centred(const assay_derive *d, int input)
@@ -103,6 +126,15 @@ assay_status derive_centred(const assay_derive *d, int input)
     return ASSAY_OK;
 }
 
+/* Of codes of more than 16 bits nearly all of the range is refused by any target: each is asked
+ * about as a network runs (apply/accept.c). */
+static bool asked_by_code(const assay_derive *d)
+{
+    const assay_unit *u = d->u;
+    const bool wide = d->spec->in[0].elem.bits > 16 || (u->binary && d->spec->in[1].elem.bits > 16);
+    return wide && apply_asks_codes(u);
+}
+
 /* The end of x that is refused, the farther one where both are. */
 static int64_t refused_end(const assay_rescale *form, assay_interval x)
 {
@@ -115,7 +147,7 @@ assay_status derive_accepts_form(const assay_derive *d, int slot, const assay_re
                                  assay_interval x, const char *what)
 {
     d->u->judged[slot] = true;
-    if (!apply_rescale_may_refuse(form, x))
+    if (asked_by_code(d) || !apply_rescale_may_refuse(form, x))
         return ASSAY_OK;
     return derive_fail(d,
                        "%s can reach %lld, of which the rescale refuses some (rescale.input_bits, "
@@ -149,24 +181,19 @@ assay_interval derive_sum_of(const assay_derive *d, const assay_interval x[2])
 assay_status derive_accepts_end(const assay_derive *d, assay_interval x, const char *what)
 {
     const assay_rescale *o = &d->u->scale[ASSAY_OUT];
-    const assay_rule_rescale *k = o->rule;
-    const assay_int128 hi = (assay_int128)x.hi + o->zero_point,
-                       lo = (assay_int128)x.lo + o->zero_point;
+    const bool above = !apply_rescale_end_accepts(o, x.hi);
     d->u->judged[ASSAY_OUT] = true;
-    if (k->sum_overflow != ASSAY_NARROW_REFUSE || k->sum_bits == 0)
-        return ASSAY_OK;
-    const bool above = hi != apply_saturate128(hi, (unsigned)k->sum_bits);
-    if (!above && lo == apply_saturate128(lo, (unsigned)k->sum_bits))
+    if (asked_by_code(d) || (!above && apply_rescale_end_accepts(o, x.lo)))
         return ASSAY_OK;
     return derive_fail(d,
                        "%s can reach %lld, and with the zero point %lld leave the %d bits beyond "
                        "which rescale.sum_overflow refuses",
                        what, (long long)(above ? x.hi : x.lo), (long long)o->zero_point,
-                       k->sum_bits);
+                       o->rule->sum_bits);
 }
 
 /* Codes that are rescaled, or multiplied first. */
-static assay_status accepts_codes(const assay_derive *d)
+assay_status derive_accepts_codes(const assay_derive *d)
 {
     const assay_unit *u = d->u;
     const assay_interval a = derive_codes(&d->spec->in[0]), above = {0, greatest(a.hi, 0)},
@@ -191,19 +218,6 @@ static assay_status accepts_codes(const assay_derive *d)
     return s;
 }
 
-/* Of codes of more than 16 bits nearly all of the range is refused by any target: each is asked
- * about as a network runs (apply/accept.c). */
-assay_status derive_accepts_codes(const assay_derive *d)
-{
-    assay_unit *u = d->u;
-    const bool wide = d->spec->in[0].elem.bits > 16 || (u->binary && d->spec->in[1].elem.bits > 16);
-    if (!wide || !apply_asks_codes(u))
-        return accepts_codes(d);
-    for (int i = 0; i < 3; i++)
-        u->judged[i] = true;
-    return ASSAY_OK;
-}
-
 /* Sums that are stored as they are go through no rescale. */
 static bool rescales(const assay_rescale *r)
 {
@@ -223,7 +237,7 @@ assay_status derive_accepts_rest(const assay_derive *d)
     return ASSAY_OK;
 }
 
-assay_status derive_left_shift(const assay_derive *d, int n, int32_t wanted, int32_t *bits)
+void derive_left_shift(const assay_derive *d, int n, int32_t wanted, int32_t *bits)
 {
     int64_t reach = 1;
     for (int i = 0; i < n; i++) {
@@ -233,5 +247,4 @@ assay_status derive_left_shift(const assay_derive *d, int n, int32_t wanted, int
     *bits = wanted;
     while (*bits > 0 && reach > INT32_MAX >> *bits)
         (*bits)--;
-    return derive_fits(d, (double)reach, 32, "a code less its zero point");
 }

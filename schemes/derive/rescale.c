@@ -168,13 +168,28 @@ static assay_status encode_channel(const assay_derive *d, const assay_rule_resca
     return n > 1 ? derive_fail(d, "channel %zu: %s", c, why) : derive_fail(d, "%s", why);
 }
 
-/* The least x with round(x * m / 2^shift) >= code, of all of 64 bits. */
-static int64_t threshold_of(const assay_encoded *e, enum assay_rounding mode, int64_t code)
+static bool reaches(const assay_encoded *e, enum assay_rounding mode, int64_t x, int64_t code)
 {
-    int64_t below = INT64_MIN, above = INT64_MAX;
+    return apply_round_shift128((assay_int128)x * e->multiplier, (unsigned)e->shift, mode) >= code;
+}
+
+/* The least x with round(x * m / 2^shift) >= code, of all of 64 bits: away from `guess`, twice as
+ * far at each step, until the answer is another one; then by halves between the last two. */
+static int64_t threshold_of(const assay_encoded *e, enum assay_rounding mode, int64_t code,
+                            int64_t guess)
+{
+    const bool is = reaches(e, mode, guess, code);
+    int64_t near, far = guess;
+    assay_int128 step = is ? -1 : 1;
+    do {
+        near = far;
+        far = apply_saturate128(guess + step, 64);
+        step *= 2;
+    } while (far != near && reaches(e, mode, far, code) == is);
+    int64_t below = is ? far : near, above = is ? near : far;
     while (below < above) {
-        int64_t x = (int64_t)(((assay_int128)below + above) >> 1);
-        if (apply_round_shift128((assay_int128)x * e->multiplier, (unsigned)e->shift, mode) >= code)
+        const int64_t x = (int64_t)(((assay_int128)below + above) >> 1);
+        if (reaches(e, mode, x, code))
             above = x;
         else
             below = x + 1;
@@ -203,8 +218,12 @@ static assay_status derive_thresholds(const assay_derive *d, assay_rescale *r, c
         const assay_status s = encode_channel(d, r->rule, real, n, c, &e);
         if (s)
             return s;
-        for (size_t i = 0; i < count; i++)
-            t[c * count + i] = threshold_of(&e, mode, r->lo + 1 + (int64_t)i - r->zero_point);
+        int64_t *of = t + c * count; /* as far apart as the last two are */
+        for (size_t i = 0; i < count; i++) {
+            const assay_int128 gap = i > 1 ? (assay_int128)of[i - 1] - of[i - 2] : 0;
+            of[i] = threshold_of(&e, mode, r->lo + 1 + (int64_t)i - r->zero_point,
+                                 i > 0 ? apply_saturate128(of[i - 1] + gap, 64) : 0);
+        }
     }
     r->n = n;
     r->threshold = t;

@@ -259,7 +259,7 @@ static assay_status l2_norm(const assay_derive *d)
     const double reach = (double)derive_reach(&d->spec->in[0]);
     const assay_interval code = derive_codes(&d->spec->in[0]);
     const double sum = reach * reach * (double)d->spec->depth;
-    assay_status s = derive_fits(d, sum, 32, "the sum of squares");
+    assay_status s = derive_fits(d, 0, sum, 32, "the sum of squares");
     for (int64_t v = 1; !s && (double)v <= sum; v *= 2) {
         assay_rescale form = d->u->scale[ASSAY_OUT];
         int left;
@@ -304,11 +304,11 @@ assay_status derive_row(const assay_derive *d)
     return !s ? shorten_exponentials(d) : s;
 }
 
-/* What the factors before a code have left in result_bits, times the code. */
-static assay_interval products(const assay_derive *d)
+/* What the factors before a code have left in so many bits. */
+static assay_interval factors(int bits)
 {
-    const int64_t most = INT64_C(1) << (d->u->rec.rescale.result_bits - 1);
-    return derive_times(derive_codes(&d->spec->in[0]), (assay_interval){-most, most - 1});
+    const int64_t most = INT64_C(1) << (bits - 1);
+    return (assay_interval){-most, most - 1};
 }
 
 /* TFLite reduce.cc, GetQuantProdScaling: s_in / s_out^(1/n) after each of the n factors, so that
@@ -322,14 +322,15 @@ assay_status derive_product(const assay_derive *d)
         return s;
     if (u->rec.rescale.reduced_bits == 0)
         return derive_fail(d, "no product of codes is defined (rescale.reduced_bits)");
-    double most = ldexp((double)derive_reach(&d->spec->in[0]), u->rec.rescale.result_bits - 1);
-    s = u->rec.rescale.result_bits == 0
-            ? derive_fail(d, "a product of many codes needs rescale.result_bits")
-            : derive_fits(d, most, 63, "a product times one more code");
+    if (u->rec.rescale.result_bits == 0)
+        return derive_fail(d, "a product of many codes needs rescale.result_bits");
+    const assay_interval code = derive_codes(&d->spec->in[0]),
+                         left = factors(u->rec.rescale.result_bits);
+    s = derive_fits_product(d, code, left, 1, 63, "a product times one more code");
     if (s)
         return s;
     u->row = apply_product;
     double root = pow((double)derive_scale_of(d->spec->out), 1.0 / (double)d->spec->depth);
     s = derive_one(d, &u->scale[ASSAY_OUT], (double)derive_scale_of(&d->spec->in[0]) / root, "");
-    return s ? s : derive_accepts(d, ASSAY_OUT, products(d), "a product of codes");
+    return s ? s : derive_accepts(d, ASSAY_OUT, derive_times(code, left), "a product of codes");
 }

@@ -4,6 +4,15 @@
 #include "schemes/apply/fixedpoint.h"
 #include "schemes/derive/derive.h"
 
+/* Codes from 0 on times `above`, those up to 0 times `below`; the factors themselves too. */
+static assay_status sloped_fits(const assay_derive *d, double above, double below)
+{
+    const assay_interval code = derive_codes(&d->spec->in[0]);
+    const double hi = fmax((double)code.hi, 1) * above, lo = fmin((double)code.lo, -1) * below;
+    return derive_fits(d, fmin(lo, 0), fmax(hi, lo), 32,
+                       "a code times its slope in 8 fraction bits");
+}
+
 /* The codes of apply_slope_fixed8, whose slope may be negative. */
 static assay_interval sloped(const assay_derive *d)
 {
@@ -23,9 +32,7 @@ static assay_status slope(const assay_derive *d)
         return derive_table(d);
     if (u->rec.unary.leaky_relu == ASSAY_SLOPE_FIXED8) {
         float ratio = s_in / s_out, negative = ratio * alpha;
-        double max = 256 * (double)fmaxf(ratio, fabsf(negative));
-        assay_status s = derive_fits(d, max * (double)derive_reach(&d->spec->in[0]), 32,
-                                     "a code times its slope in 8 fraction bits");
+        assay_status s = sloped_fits(d, 256 * (double)ratio, 256 * (double)negative);
         if (s)
             return s;
         u->k[0] = lrintf(256.0f * ratio);
@@ -80,8 +87,8 @@ static assay_status inverse_sqrt(const assay_derive *d)
         return derive_table(d);
     float root = sqrtf(derive_scale_of(&d->spec->in[0]));
     float product = root * derive_scale_of(d->spec->out);
-    assay_status s =
-        derive_fits(d, (double)derive_reach(&d->spec->in[0]), 32, "a code less its zero point");
+    const assay_interval positive = {0, derive_codes(&d->spec->in[0]).hi};
+    assay_status s = derive_holds(d, positive, 32, "a code less its zero point");
     if (!s)
         s = derive_range(d);
     d->u->unary = apply_rsqrt;

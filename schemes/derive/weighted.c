@@ -155,9 +155,8 @@ assay_status derive_weighted(const assay_derive *d)
     if ((s = derive_centred(d, 0)) || (s = derive_centred(d, 1)))
         return s;
     const double depth = d->spec->depth > 1 ? (double)d->spec->depth : 1;
-    s = derive_fits(
-        d, depth * (double)derive_reach(&d->spec->in[0]) * (double)derive_reach(&d->spec->in[1]),
-        63, "the exact sum of the products");
+    s = derive_fits_product(d, derive_codes(&d->spec->in[0]), derive_codes(&d->spec->in[1]), depth,
+                            63, "the exact sum of the products");
     if (s)
         return s;
     if (d->u->op == ASSAY_OP_SVDF_FEATURE)

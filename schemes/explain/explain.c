@@ -326,8 +326,9 @@ static void steps(FILE *f, const assay_single *o, int64_t acc, bool binary)
     if (!fits)
         fprintf(f, "  beyond %d bits, which the target refuses\n", o->rec.accumulator.bits);
     else if (held != acc)
-        fprintf(f, "  %s %2d bits       %" PRId64 "\n",
-                o->rec.accumulator.overflow == ASSAY_OVERFLOW_WRAP ? "wrapped to " : "saturated to",
+        fprintf(f, "  %s %2d bits    %" PRId64 "\n",
+                o->rec.accumulator.overflow == ASSAY_OVERFLOW_WRAP ? "wrapped to  "
+                                                                   : "saturated to",
                 o->rec.accumulator.bits, held);
     if (!fits)
         return;

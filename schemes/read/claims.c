@@ -14,8 +14,13 @@ struct assay_claims {
 
 static void records_of(const assay_scheme_data *d, assay_op op, assay_record out[FORMS])
 {
+    const char *name = assay_op_get(op)->name;
+    const unsigned forms = assay_forms_of(d, name);
     for (unsigned form = 0; form < FORMS; form++)
-        assay_effective_record(d, assay_op_get(op)->name, "", form, &out[form]);
+        if (form & ~forms)
+            out[form] = out[form & forms];
+        else
+            assay_effective_record(d, name, "", form, &out[form]);
 }
 
 assay_status assay_claims_begin(const assay_reading *c, assay_claims **out)

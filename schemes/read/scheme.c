@@ -36,14 +36,14 @@ assay_status assay_scheme_parse_whole(const char *file, const char *text, size_t
     return !s ? assay_scheme_parse(file, text, length, out, err) : s;
 }
 
-assay_status assay_scheme_parse(const char *file, const char *text, size_t length,
-                                assay_scheme **out, assay_error *err)
+static assay_status parse(const char *file, const char *text, size_t length, enum assay_vouched by,
+                          assay_scheme **out, assay_error *err)
 {
     *out = NULL;
     assay_scheme *s = calloc(1, sizeof *s);
     assay_scheme_data *d = assay_scheme_data_new();
     assay_status status = !s || !d ? assay_out_of_memory_for(err, "%s", file)
-                                   : assay_scheme_read(file, text, length, d, 0, err);
+                                   : assay_scheme_read(file, text, length, by, d, 0, err);
     char *canonical = !status ? assay_scheme_text(d) : NULL;
     if (!status && !canonical)
         status = assay_out_of_memory_for(err, "%s", file);
@@ -60,6 +60,12 @@ assay_status assay_scheme_parse(const char *file, const char *text, size_t lengt
     set_digest(s);
     *out = s;
     return ASSAY_OK;
+}
+
+assay_status assay_scheme_parse(const char *file, const char *text, size_t length,
+                                assay_scheme **out, assay_error *err)
+{
+    return parse(file, text, length, ASSAY_VOUCHED_NOT, out, err);
 }
 
 void assay_scheme_free(assay_scheme *s)
@@ -141,7 +147,7 @@ static assay_status check_name(const char *path, const assay_scheme *s, assay_er
     const char *text = assay_preset_text(s->name, &length);
     if (!text)
         return ASSAY_OK;
-    assay_status status = assay_scheme_parse(s->name, text, length, &preset, err);
+    assay_status status = parse(s->name, text, length, ASSAY_VOUCHED_TESTED, &preset, err);
     if (status)
         return status;
     if (strcmp(preset->digest, s->digest) != 0)
@@ -189,7 +195,7 @@ assay_status assay_scheme_open(const char *name, assay_scheme **out, assay_error
             "'/' or ends in .yaml, a plugin ends in .so)",
             name, assay_guess_words(&g, words));
     }
-    return assay_scheme_parse(name, text, length, out, err);
+    return parse(name, text, length, ASSAY_VOUCHED_TESTED, out, err);
 }
 
 /* ---- what the quantizer asks ---- */

@@ -67,6 +67,14 @@ static void note(const assay_scheme_data *d, const char *op, const char *node, u
     }
 }
 
+static void note_forms(const assay_scheme_data *d, const char *op, const char *node, uses *u)
+{
+    const unsigned forms = assay_forms_of(d, op);
+    for (unsigned form = 0; form < 8; form++)
+        if (!(form & ~forms))
+            note(d, op, node, form, u);
+}
+
 static bool find_uses(const assay_scheme_data *d, uses *u)
 {
     size_t n;
@@ -75,13 +83,11 @@ static bool find_uses(const assay_scheme_data *d, uses *u)
     u->override = calloc(d->n_overrides + 1, sizeof *u->override);
     if (!u->base || !u->override)
         return false;
-    for (unsigned form = 0; form < 8; form++)
-        note(d, "", "", form, u);
+    note_forms(d, "", "", u);
     for (size_t i = 0; i < d->n_overrides; i++) {
-        const assay_override *o = &d->override[i], *last = i > 0 ? o - 1 : NULL;
-        const bool same = last && last->scope == o->scope && !strcmp(last->name, o->name);
-        for (unsigned form = 0; form < 8 && !same; form++)
-            note(d, assay_override_op(o), o->scope == ASSAY_SCOPE_NODE ? o->name : "", form, u);
+        const assay_override *o = &d->override[i];
+        if (i == 0 || !assay_override_beside(o - 1, o))
+            note_forms(d, assay_override_op(o), o->scope == ASSAY_SCOPE_NODE ? o->name : "", u);
     }
     return true;
 }
@@ -101,6 +107,21 @@ static bool is_default(int field, assay_field_value v)
     return assay_field_equal(f, v, assay_record_get(&plain, f));
 }
 
+/* Whether the scheme holds anything that its file does not state. */
+static bool has_inherited(const assay_reading *c)
+{
+    const assay_scheme_data *d = c->data;
+    size_t n;
+    const assay_field *fields = assay_record_fields(&n);
+    for (size_t i = 0; i < d->n_overrides; i++)
+        if (!d->override[i].at)
+            return true;
+    for (size_t i = 0; i < n; i++)
+        if (!c->at[i] && !is_default((int)i, assay_record_get(&d->base, &fields[i])))
+            return true;
+    return false;
+}
+
 assay_status assay_reads_drop(const assay_reading *c)
 {
     assay_scheme_data *d = c->data;
@@ -108,6 +129,8 @@ assay_status assay_reads_drop(const assay_reading *c)
     const assay_field *fields = assay_record_fields(&n);
     assay_record plain;
     uses u = {NULL, NULL};
+    if (!has_inherited(c))
+        return ASSAY_OK;
     if (!find_uses(d, &u)) {
         free_uses(&u);
         return assay_read_no_memory(c);

@@ -55,30 +55,40 @@ static const char *plain_op(const char *op, unsigned *form)
     return "conv";
 }
 
+/* The flags that must be set for the override to be in force. */
+static unsigned flags_of(const assay_override *o)
+{
+    static const unsigned flags[ASSAY_SCOPES] = {
+        [ASSAY_SCOPE_WIDE] = ASSAY_FORM_WIDE,
+        [ASSAY_SCOPE_DEPTHWISE] = ASSAY_FORM_DEPTHWISE,
+        [ASSAY_SCOPE_WIDE_OP] = ASSAY_FORM_WIDE,
+        [ASSAY_SCOPE_WIDE_DEPTHWISE] = ASSAY_FORM_WIDE | ASSAY_FORM_DEPTHWISE,
+        [ASSAY_SCOPE_UNSIGNED_OP] = ASSAY_FORM_UNSIGNED,
+        [ASSAY_SCOPE_UNSIGNED_DEPTHWISE] = ASSAY_FORM_UNSIGNED | ASSAY_FORM_DEPTHWISE,
+    };
+    return flags[o->scope];
+}
+
 /* op: a name of the op table. */
 static bool applies(const assay_override *o, const char *op, const char *node, unsigned form)
 {
-    bool wide = form & ASSAY_FORM_WIDE, is_unsigned = form & ASSAY_FORM_UNSIGNED;
-    bool depthwise = form & ASSAY_FORM_DEPTHWISE;
+    if (flags_of(o) & ~form)
+        return false;
     switch (o->scope) {
-    case ASSAY_SCOPE_WIDE:
-        return wide;
     case ASSAY_SCOPE_OP:
-        return strcmp(o->name, op) == 0;
-    case ASSAY_SCOPE_DEPTHWISE:
-        return depthwise;
     case ASSAY_SCOPE_WIDE_OP:
-        return wide && strcmp(o->name, op) == 0;
-    case ASSAY_SCOPE_WIDE_DEPTHWISE:
-        return wide && depthwise;
     case ASSAY_SCOPE_UNSIGNED_OP:
-        return is_unsigned && strcmp(o->name, op) == 0;
-    case ASSAY_SCOPE_UNSIGNED_DEPTHWISE:
-        return is_unsigned && depthwise;
+        return strcmp(o->name, op) == 0;
     case ASSAY_SCOPE_NODE:
-        break;
+        return strcmp(o->name, node) == 0;
+    default:
+        return true;
     }
-    return strcmp(o->name, node) == 0;
+}
+
+bool assay_override_beside(const assay_override *a, const assay_override *b)
+{
+    return a->scope == b->scope && strcmp(a->name, b->name) == 0;
 }
 
 bool assay_override_applies(const assay_override *o, const char *op, const char *node,
@@ -86,6 +96,16 @@ bool assay_override_applies(const assay_override *o, const char *op, const char 
 {
     op = plain_op(op, &form);
     return applies(o, op, node, form);
+}
+
+unsigned assay_forms_of(const assay_scheme_data *d, const char *op)
+{
+    unsigned forms = 0;
+    for (size_t i = 0; i < d->n_overrides; i++)
+        if (assay_override_applies(&d->override[i], op, "", flags_of(&d->override[i])))
+            forms |= flags_of(&d->override[i]);
+    return strcmp(op, "conv") == 0 || op[0] == '\0' ? forms
+                                                    : forms & ~(unsigned)ASSAY_FORM_DEPTHWISE;
 }
 
 const char *assay_override_op(const assay_override *o)

@@ -49,6 +49,8 @@ typedef struct assay_override {
 const char *assay_override_op(const assay_override *o);
 bool assay_override_applies(const assay_override *o, const char *op, const char *node,
                             unsigned form);
+/* Whether two overrides are always in force together: of one scope and name. */
+bool assay_override_beside(const assay_override *a, const assay_override *b);
 
 /* Rescale parameters of one node that replace derivation, in the target's own shift convention. */
 typedef struct assay_precomputed {
@@ -113,9 +115,15 @@ assay_status assay_scheme_of_record(const assay_scheme *like, const assay_record
                                     const assay_precomputed *precomputed, assay_scheme **out,
                                     assay_error *err);
 
-/* Reads a scheme text over what *d holds (after `extends`, the parent's data). */
+/* Who vouches for a scheme text: its reader alone, or a test too, as for the presets' own texts. */
+enum assay_vouched { ASSAY_VOUCHED_NOT, ASSAY_VOUCHED_TESTED };
+
+/* Reads a scheme text over what *d holds (after `extends`, the parent's data; depth: how many texts
+ * led here). Whether its records make sense and read all that it states is not asked again of a
+ * text that is tested. */
 assay_status assay_scheme_read(const char *file, const char *text, size_t length,
-                               assay_scheme_data *d, int depth, assay_error *err);
+                               enum assay_vouched by, assay_scheme_data *d, int depth,
+                               assay_error *err);
 
 /* rule_policy.c: the key `rules`. */
 struct assay_tree;
@@ -133,6 +141,8 @@ assay_status assay_scheme_read_file(const char *path, char **text, size_t *lengt
  * ASSAY_DEPTHWISE) and node; form: flags of enum assay_form. */
 void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node,
                             unsigned form, assay_record *out);
+/* The flags on which that record may depend; "": of any op. */
+unsigned assay_forms_of(const assay_scheme_data *d, const char *op);
 /* assay_scheme_fixed_output (scheme.h) under this record. */
 bool assay_fixed_output(const assay_record *r, enum assay_op op, assay_elem out, float *scale,
                         int32_t *zero_point);

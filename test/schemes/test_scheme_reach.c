@@ -51,32 +51,50 @@ static void check_one(const reach *r)
     check_one(&list[i])
 
 #define BEYOND(what, max, bits) what " can reach " max ", beyond the " bits " bits that hold it"
+#define DIVIDES(how)            "binary: {div: " how "}\n"
+#define FLOOR                   "rescale: {round: [floor]}\n"
 #define SUM                     "with this add.bits the sum"
 
 static void sums(void **state)
 {
     (void)state;
     static const reach list[] = {
-        {"", "add", BEYOND("a code less its zero point", "2.14748365e+09", "32"), .bits1 = 32},
+        /* Two halves of the greatest code, each rounded up, are one too many; rounded down not. */
+        {"", "add", BEYOND("the sum of two rescaled codes", "2.14748365e+09", "32"), .bits1 = 32,
+         .s_out = 4},
+        {"", "add", BEYOND("the sum of two rescaled codes", "2.14748365e+09", "32"), .bits1 = 31,
+         .s_out = 4, .is_unsigned = true},
+        {FLOOR, "add", NULL, .bits1 = 32},
+        {FLOOR, "add", NULL, .bits1 = 31, .is_unsigned = true},
+        {FLOOR, "add", BEYOND("a code less its zero point", "2.14748365e+09", "32"), .bits1 = 32,
+         .zero = -1},
+        {FLOOR, "add", BEYOND("a code less its zero point", "-2.14748365e+09", "32"), .bits1 = 32,
+         .zero = 1},
         {"", "add", NULL, .bits1 = 29},
+        {"", "add", NULL, .s_out = 0x1p-22F},
         {"", "add", BEYOND("the sum, shifted left for its output scale,", "2.14748365e+09", "32"),
-         .s_out = 0x1p-22F},
+         .s_out = 0x1p-22F, .zero = -1},
         {"", "sub", NULL, .bits1 = 16, .zero = 32767},
-        {"", "add_n", BEYOND("a code less its zero point", "2.14748365e+09", "32"), .bits1 = 32},
-        {"add: {kind: common-exponent}\n", "add", BEYOND(SUM, "6.87194767e+10", "32"), .bits1 = 16},
-        {"wide: {add: {kind: common-exponent, bits: 14}}\n", "add", NULL, .bits1 = 16},
-        {"add: {kind: common-exponent, bits: 15}\n", "add", BEYOND(SUM, "2.14748365e+09", "32"),
+        {"", "add_n", NULL, .bits1 = 32}, /* of no room to shift the exact sum is rescaled */
+        {"add: {kind: common-exponent}\n", "add", BEYOND(SUM, "-6.87194767e+10", "32"),
          .bits1 = 16},
+        {"wide: {add: {kind: common-exponent, bits: 14}}\n", "add", NULL, .bits1 = 16},
+        {"add: {kind: common-exponent, bits: 15}\n", "add", NULL, .bits1 = 16},
+        {"add: {kind: common-exponent, bits: 15}\n", "sub", NULL, .bits1 = 16},
+        {"add: {kind: common-exponent, bits: 15}\n", "add", BEYOND(SUM, "2.14748365e+09", "32"),
+         .bits1 = 16, .zero = -1},
+        {"add: {kind: common-exponent, bits: 15}\n", "add", BEYOND(SUM, "-2.14754918e+09", "32"),
+         .bits1 = 16, .zero = 1},
         {"add: {kind: common-exponent, bits: 15}\n", "add", NULL, .bits1 = 16, .s1 = 0.5F},
         {"add: {kind: common-exponent, bits: 14}\n", "add", BEYOND(SUM, "2.6843136e+09", "32"),
          .bits1 = 16, .zero = -32768, .s1 = 1.5F},
         {"add: {kind: common-exponent, bits: 21}\n", "sub", NULL, .zero = -128},
-        {"add: {kind: fixed-scale}\n", "add", BEYOND(SUM, "6.87194767e+10", "32"), .bits1 = 16},
+        {"add: {kind: fixed-scale}\n", "add", BEYOND(SUM, "-6.87194767e+10", "32"), .bits1 = 16},
         {"add: {kind: fixed-scale, bits: 14}\n", "add", NULL, .bits1 = 16},
-        {"add: {kind: fixed-scale}\n", "add", BEYOND(SUM, "1.34351946e+11", "32"), .s1 = 1000},
+        {"add: {kind: fixed-scale}\n", "add", BEYOND(SUM, "-1.34351946e+11", "32"), .s1 = 1000},
+        {"add: {kind: align-power-of-two, bits: 30}\n", "add", NULL, .bits1 = 32},
         {"add: {kind: align-power-of-two, bits: 30}\n", "add", BEYOND(SUM, "4.61168602e+18", "63"),
-         .bits1 = 32},
-        {"add: {kind: align-power-of-two, bits: 30}\n", "add", NULL, .bits1 = 31},
+         .bits1 = 32, .zero = -1},
     };
     CHECK(list);
 }
@@ -111,21 +129,33 @@ static void products(void **state)
         {"rescale: {pre_shift: fixed, pre_shift_bits: 30, round: [1 half-even, half-even]}\n",
          "squared_difference", BEYOND("the square of a difference", "2.88230376e+17", "32")},
         {"rescale: {pre_shift: fixed, pre_shift_bits: 3}\n", "squared_difference", NULL},
-        {"binary: {compare: rescale}\n", "less", NULL, .bits1 = 23, .zero = -1},
+        {"binary: {compare: rescale}\n", "less", NULL, .bits1 = 24},
         {"binary: {compare: rescale}\n", "less",
-         BEYOND("a code shifted left by 8", "2.14748365e+09", "32"), .bits1 = 24},
+         BEYOND("a code shifted left by 8", "2.14748365e+09", "32"), .bits1 = 24, .zero = -1},
+        {"binary: {compare: rescale}\n", "less",
+         BEYOND("a code shifted left by 8", "-2.1474839e+09", "32"), .bits1 = 24, .zero = 1},
         {"binary: {compare: exact}\n", "less", NULL, .bits1 = 32},
-        {"binary: {div: newton-reciprocal}\n", "div",
+        /* The dividend takes the divisor's sign; 2^31 as a divisor changed its own. */
+        {DIVIDES("newton-reciprocal"), "div",
          BEYOND("a code less its zero point", "2.14748365e+09", "32"), .bits1 = 32},
-        {"unary: {leaky_relu: fixed-8}\n", "leaky_relu", NULL, .bits1 = 16, .s1 = 127},
+        {DIVIDES("newton-reciprocal"), "div",
+         BEYOND("a code less its zero point", "2.14748365e+09", "32"), .bits1 = 8, .bits2 = 32},
+        {DIVIDES("newton-reciprocal"), "div", NULL, .bits1 = 31, .is_unsigned = true},
+        {DIVIDES("float"), "div", NULL, .bits1 = 32, .zero = -1},
+        {DIVIDES("truncate-then-scale"), "div", NULL, .bits1 = 32, .zero = -1},
+        {"unary: {leaky_relu: fixed-8}\n", "leaky_relu", NULL, .bits1 = 16, .s1 = 256},
         {"unary: {leaky_relu: fixed-8}\n", "leaky_relu",
          BEYOND("a code times its slope in 8 fraction bits", "2.14748365e+09", "32"), .bits1 = 16,
-         .s1 = 256},
+         .s1 = 256, .zero = -1},
+        {"unary: {leaky_relu: fixed-8}\n", "leaky_relu", NULL, .bits1 = 17, .s1 = 256,
+         .zero = 65535},
+        {"unary: {rsqrt: newton}\n", "rsqrt", NULL, .bits1 = 32},
         {"unary: {rsqrt: newton}\n", "rsqrt",
-         BEYOND("a code less its zero point", "2.14748365e+09", "32"), .bits1 = 32},
+         BEYOND("a code less its zero point", "2.14748365e+09", "32"), .bits1 = 32, .zero = -1},
         {"unary: {gelu: i-bert}\n", "gelu", NULL, .s1 = 0.002F},
+        {"unary: {gelu: i-bert}\n", "gelu", NULL, .s1 = 0.0009F, .zero = 127},
         {"unary: {gelu: i-bert}\n", "gelu",
-         BEYOND("a code times I-BERT's erf", "7.09141207e+09", "32"), .s1 = 0.0005F},
+         BEYOND("a code times I-BERT's erf", "-7.03601041e+09", "32"), .s1 = 0.0005F},
     };
     CHECK(list);
 }
@@ -136,11 +166,13 @@ static void rows(void **state)
     static const char shares[] =
         "its codes count 2^-8 from -128; the output has 8 bits, scale 0.0078125, zero point 0";
     static const reach list[] = {
-        {"pool: {kind: reciprocal}\n", "avg_pool", NULL, .bits1 = 16, .depth = 65535},
+        {"pool: {kind: reciprocal}\n", "avg_pool", NULL, .bits1 = 16, .depth = 65536},
         {"pool: {kind: reciprocal}\n", "avg_pool",
-         BEYOND("the sum of the window", "2.14748365e+09", "32"), .bits1 = 16, .depth = 65536},
+         BEYOND("the sum of the window", "2.14748365e+09", "32"), .bits1 = 16, .depth = 65536,
+         .zero = -1},
+        {"pool: {kind: reciprocal}\n", "global_avg_pool", NULL, .depth = 1 << 24},
         {"pool: {kind: reciprocal}\n", "global_avg_pool",
-         BEYOND("the sum of the window", "2.14748365e+09", "32"), .depth = 1 << 24},
+         BEYOND("the sum of the window", "-2.14748378e+09", "32"), .depth = (1 << 24) + 1},
         {"softmax: {l2_norm: newton-inverse-sqrt}\n", "l2_norm", NULL, .depth = 131071},
         {"softmax: {l2_norm: newton-inverse-sqrt}\n", "l2_norm",
          BEYOND("the sum of squares", "2.14748365e+09", "32"), .depth = 131072},
@@ -233,10 +265,63 @@ static void no_room(void **state)
     assay_scheme_free(s);
 }
 
+/* What fills its register to the last code, on either side, comes out of it whole. */
+static void ends(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *record, *op;
+        unsigned bits;
+        int32_t a[2], b[2], y[2];
+        float s_out;
+    } list[] = {
+        {FLOOR, "add", 32, {INT32_MIN, INT32_MAX}, {INT32_MIN, INT32_MAX}, {-128, 127}, 0x1p24F},
+        {FLOOR, "sub", 32, {INT32_MIN, INT32_MAX}, {INT32_MIN, INT32_MAX}, {0, 0}, 0x1p24F},
+        {"add: {kind: common-exponent, bits: 15}\n",
+         "add",
+         16,
+         {-32768, 32767},
+         {-32768, 32767},
+         {-64, 64},
+         0x1p9F},
+        {"binary: {compare: rescale}\n",
+         "less",
+         24,
+         {-(1 << 23), (1 << 23) - 1},
+         {(1 << 23) - 1, -(1 << 23)},
+         {1, 0},
+         1},
+        {DIVIDES("truncate-then-scale"),
+         "div",
+         32,
+         {INT32_MIN, INT32_MAX},
+         {1 << 25, 1 << 25},
+         {-64, 63},
+         1},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        static const int32_t zero = 0;
+        const float half = 0.5F;
+        const assay_type x = code_type(list[i].bits, true, &half, &zero);
+        assay_type in[2] = {x, x};
+        const assay_type out = code_type(8, true, &list[i].s_out, &zero);
+        const assay_unit_spec spec = unit_spec(list[i].op, in, 2, &out);
+        assay_scheme *s = unit_scheme(list[i].record);
+        assay_unit *u = unit_prepare(s, &spec);
+        int32_t y[2];
+        s->vt->binary(u, list[i].a, list[i].b, 2, y);
+        if (memcmp(y, list[i].y, sizeof y) != 0)
+            fail_msg("%s%s: %d %d; expected %d %d", list[i].record, list[i].op, y[0], y[1],
+                     list[i].y[0], list[i].y[1]);
+        s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sums), cmocka_unit_test(products),
-                                       cmocka_unit_test(rows), cmocka_unit_test(left_shift),
-                                       cmocka_unit_test(no_room)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sums),    cmocka_unit_test(products),
+                                       cmocka_unit_test(rows),    cmocka_unit_test(left_shift),
+                                       cmocka_unit_test(no_room), cmocka_unit_test(ends)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,6 +103,24 @@ static const worked cases[] = {
      "  plus zero point         + 10 = 7.5\n"
      "  rounded                 8, half-even (a tie)\n"
      "  code                    8\n"},
+    {"accumulator: {bits: 8, overflow: refuse}\n", 0.5, 128, 0, 0,
+     "  accumulator             128\n"
+     "  beyond 8 bits, which the target refuses\n"},
+    {"accumulator: {bits: 8, overflow: saturate-at-end}\nrescale: {round: [half-up]}\n", 0.5, 200,
+     0, 0,
+     "  accumulator             200\n"
+     "  saturated to  8 bits    127\n"
+     "  product                 127 * 1073741824 = 136365211648\n"
+     "  rounding 1              136365211648 / 2^31 = 63.5 -> 64, half-up (a tie)\n"
+     "  code                    64\n"},
+    {"accumulator: {bits: 8, overflow: wrap}\nrescale: {round: [half-up], zero_point: before}\n",
+     0.5, 200, 4, 0,
+     "  accumulator             200\n"
+     "  wrapped to    8 bits    -56\n"
+     "  minus zero point        -56 - 4 = -60\n"
+     "  product                 -60 * 1073741824 = -64424509440\n"
+     "  rounding 1              -64424509440 / 2^31 = -30 -> -30, half-up\n"
+     "  code                    -30\n"},
     {"rescale: {input_bits: 8}\n", 0.5, 128, 0, 0,
      "  accumulator             128\n"
      "  the target refuses this accumulator\n"},
