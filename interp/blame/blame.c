@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAIRED = 6, SCREENS = 12, MANY = 8 };
+enum { PAIRED = 6, SCREENS = 12, MANY = 8, ENOUGH = 512 };
 
 typedef struct blaming {
     blame_report *report;
@@ -25,6 +25,16 @@ static void step(void *user)
 
 /* ---- one node ---- */
 
+/* Whether a partial cause explains so little more than the replay does that any would, by chance,
+ * of so many that were tried: five times the spread of what it explains. Of few elements nothing
+ * is said. */
+static bool is_chance(const blame_search *s, const blame_finding *f)
+{
+    const double n = (double)s->n_seen, good = (double)f->explained;
+    const double gain = good - (double)(s->n_seen - s->differing);
+    return s->n_seen >= ENOUGH && gain * gain < 25 * good * (1 - good / n);
+}
+
 /* Two causes together: the best partial ones taken as given, one after the other. They change fewer
  * numbers than there are elements that differ, or anything could be explained. */
 static bool try_pairs(blaming *b, int row, blame_search *s, const blame_finding *partial, int n)
@@ -33,8 +43,9 @@ static bool try_pairs(blaming *b, int row, blame_search *s, const blame_finding 
     bool done = false;
     for (int i = 0; i < n && i < PAIRED && found && !done; i++) {
         blame_search with;
-        if (!partial[i].family->edit || blame_search_open(&with, s->d, s->schemes, s->node, s->end,
-                                                          s->after, s->n_after, s->rel, NULL))
+        if (!partial[i].family->edit || is_chance(s, &partial[i]) ||
+            blame_search_open(&with, s->d, s->schemes, s->node, s->end, s->after, s->n_after,
+                              s->rel, NULL))
             continue;
         if (blame_search_assume(&with, &partial[i])) {
             const int64_t left = with.differing;
@@ -179,15 +190,20 @@ static int by_row(const void *x, const void *y)
     return a->row - b->row;
 }
 
-/* Where several read a value that was not dumped each of them leads to its cause: it is one. */
+/* Where several read a value that was not dumped each of them leads to its cause: it is one, in
+ * whichever words. */
+static bool is_same(const blame_report *r, const blame_fault *a, const blame_fault *b)
+{
+    return a->row == b->row && strcmp(a->class, b->class) == 0 &&
+           (r->row[a->row].elements == 0 || strcmp(a->detail, b->detail) == 0);
+}
+
 static void merge_faults(blame_report *r)
 {
     int n = 0;
     for (int i = 0; i < r->n_faults; i++) {
         int k = 0;
-        while (k < n && (r->fault[k].row != r->fault[i].row ||
-                         strcmp(r->fault[k].class, r->fault[i].class) != 0 ||
-                         strcmp(r->fault[k].detail, r->fault[i].detail) != 0))
+        while (k < n && !is_same(r, &r->fault[k], &r->fault[i]))
             k++;
         if (k == n)
             r->fault[n++] = r->fault[i];

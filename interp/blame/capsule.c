@@ -242,12 +242,9 @@ static assay_status choose(blame_capsule_parts *c, assay_error *err)
 
 static assay_status write_all(blame_capsule_parts *c, const char *dir, assay_error *err)
 {
-    assay_partial partial = ASSAY_PARTIAL_NONE;
+    assay_partial partial;
     char path[BLAME_CAPSULE_PATH];
-    struct stat st;
-    if (lstat(dir, &st) == 0)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: exists already", dir);
-    assay_status status = file_partial_folder(dir, is_partial, &partial, err);
+    assay_status status = file_new_folder(dir, is_partial, &partial, err);
     if (status)
         return status;
     snprintf(c->dir, sizeof c->dir, "%s", partial.path);
@@ -255,12 +252,7 @@ static assay_status write_all(blame_capsule_parts *c, const char *dir, assay_err
     blame_capsule_join(c, "README.md", path);
     if (!status)
         status = file_print(path, print_readme, c, err);
-    if (!status)
-        status = file_partial_folder_place(&partial, dir, NULL, err);
-    if (partial.path[0])
-        file_remove_tree(partial.path);
-    file_partial_close(&partial);
-    return status;
+    return file_new_folder_end(&partial, dir, status, err);
 }
 
 assay_status blame_capsule_write(const blame_report *r, int row, const char *dir,

@@ -48,6 +48,8 @@ bool blame_own_params(blame_case *c, assay_type *t, float **scale, int32_t **zer
 /* Elements of input i as int32 and back; false: out of memory. */
 int32_t *blame_codes_of(blame_case *c, int i);
 bool blame_set_codes(blame_case *c, int i, const assay_type *t, const int32_t *codes);
+/* n elements of t's type from `at` on become a code. */
+void blame_fill(const assay_type *t, char *at, int64_t n, int32_t code);
 /* Input 0 of a windowed op with its padding made explicit: `code`, or the nearest cell. */
 bool blame_pad_input(blame_case *c, int32_t code, bool nearest);
 /* The lists of a windowed op's attributes. */

@@ -267,14 +267,17 @@ static bool factored_codes(blame_search *s, int part, double factor, int32_t *co
     return good;
 }
 
-/* Where each element of the part goes with a greater factor: 1, -1, or 0. NULL: out of memory. */
+/* Where each element of the part goes with a greater factor: 1, -1, or 0, away from the zero point.
+ * NULL: out of memory. */
 static int8_t *directions(blame_search *s, int part)
 {
     int8_t *up = malloc((size_t)(s->n_samples * s->count) + 1);
     const int operand = part == OF_SECOND;
     const int32_t zero = s->type->q.zero_point[0];
     for (int64_t e = 0; e < s->n_samples * s->count && up; e++)
-        up[e] = (s->base[e] == zero ? s->dev[e] : s->base[e]) < zero ? -1 : 1;
+        up[e] = s->base[e] == zero && s->dev[e] == zero                ? 0
+                : (s->base[e] == zero ? s->dev[e] : s->base[e]) < zero ? -1
+                                                                       : 1;
     for (int k = 0; k < s->n_samples && up && part >= OF_FIRST; k++) {
         blame_case c;
         int32_t *x = NULL;
@@ -313,7 +316,8 @@ bool blame_fit_factor_post(blame_search *s, int i, int32_t *codes, blame_story *
     int8_t *up = directions(s, i);
     int asked = 2;
     for (int step = 0; step < 40 && up; step++) {
-        asked = factored_codes(s, i, at, codes) ? ask(s, up, codes) : 2;
+        const bool runs = factored_codes(s, i, at, codes);
+        asked = runs ? ask(s, up, codes) : at > 1 ? -1 : 1; /* none is so far from 1 */
         if (asked == 0 || asked == 2)
             break;
         *(asked > 0 ? &lo : &hi) = at;

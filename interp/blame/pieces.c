@@ -132,9 +132,49 @@ blame_lists blame_lists_of(blame_case *c)
                          &a->pad_begin, &a->pad_end, a->layout == ASSAY_LAYOUT_NCHW ? 2 : 1};
 }
 
-static int64_t clamp(int64_t v, int64_t n)
+void blame_fill(const assay_type *t, char *at, int64_t n, int32_t code)
 {
-    return v < 0 ? 0 : v >= n ? n - 1 : v;
+    const size_t width = assay_elem_size(t->elem);
+    if (code == 0 || width == 1)
+        memset(at, code, (size_t)n * width);
+    else
+        for (int64_t i = 0; i < n; i++)
+            assay_elem_set(t->elem, at, (size_t)i, code);
+}
+
+/* Of one row along the last axis the cells before and behind it, one element or the nearest. */
+static void pad_row(const assay_type *t, const char *from, int64_t n, int64_t begin, int64_t to,
+                    int32_t code, bool nearest, char *y)
+{
+    const size_t width = assay_elem_size(t->elem);
+    memcpy(y + (size_t)begin * width, from, (size_t)n * width);
+    if (!nearest) {
+        blame_fill(t, y, begin, code);
+        blame_fill(t, y + (size_t)(begin + n) * width, to - begin - n, code);
+        return;
+    }
+    for (int64_t i = 0; i < begin; i++)
+        memcpy(y + (size_t)i * width, from, width);
+    for (int64_t i = begin + n; i < to; i++)
+        memcpy(y + (size_t)i * width, from + (size_t)(n - 1) * width, width);
+}
+
+/* The first element of `from` on the row of `to`; false: that row is padding, and the element is
+ * the nearest row's. */
+static bool row_within(const assay_type *from, const assay_type *to, const int64_t *begin,
+                       int64_t row, int64_t *at)
+{
+    int64_t step = from->dim[from->rank - 1];
+    bool inside = true;
+    *at = 0;
+    for (int d = to->rank - 2; d >= 0; d--) {
+        const int64_t p = row % to->dim[d] - begin[d], last = from->dim[d] - 1;
+        inside = inside && p >= 0 && p <= last;
+        *at += (p < 0 ? 0 : p > last ? last : p) * step;
+        step *= from->dim[d];
+        row /= to->dim[d];
+    }
+    return inside;
 }
 
 bool blame_pad_input(blame_case *c, int32_t code, bool nearest)
@@ -145,29 +185,31 @@ bool blame_pad_input(blame_case *c, int32_t code, bool nearest)
     assay_type from = c->in[0], to = from;
     int64_t begin[ASSAY_MAX_RANK] = {0}, pads = 0;
     for (int k = 0; k < l.begin->n; k++) {
+        if (l.begin->v[k] < 0 || l.end->v[k] < 0)
+            return false;
         begin[l.first + k] = l.begin->v[k];
         to.dim[l.first + k] += l.begin->v[k] + l.end->v[k];
         pads += l.begin->v[k] + l.end->v[k];
         l.begin->v[k] = l.end->v[k] = 0;
     }
-    const int64_t n = assay_shape_count(&to);
-    int32_t *x = blame_codes_of(c, 0);
-    int32_t *y = assay_arena_array(c->arena, (size_t)n + 1, sizeof *y);
-    if (pads == 0 || !x || !y)
-        return false;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t rest = i, at = 0, step = 1;
-        bool inside = true;
-        for (int d = to.rank - 1; d >= 0; d--) {
-            const int64_t p = rest % to.dim[d] - begin[d];
-            inside = inside && p >= 0 && p < from.dim[d];
-            at += clamp(p, from.dim[d]) * step;
-            step *= from.dim[d];
-            rest /= to.dim[d];
-        }
-        y[i] = inside || nearest ? x[at] : code;
+    const int64_t wide = to.dim[to.rank - 1], narrow = from.dim[from.rank - 1];
+    const int64_t rows = assay_shape_count(&to) / wide;
+    const size_t width = assay_elem_size(from.elem);
+    const char *x = c->data[0];
+    char *y = pads ? assay_arena_alloc(c->arena, assay_type_bytes(&to) + 64) : NULL;
+    for (int64_t r = 0, at; r < rows && y; r++) {
+        char *row = y + (size_t)(r * wide) * width;
+        if (row_within(&from, &to, begin, r, &at) || nearest)
+            pad_row(&from, x + (size_t)at * width, narrow, begin[to.rank - 1], wide, code, nearest,
+                    row);
+        else
+            blame_fill(&from, row, wide, code);
     }
-    return blame_set_codes(c, 0, &to, y);
+    if (!y)
+        return false;
+    c->in[0] = to;
+    c->data[0] = y;
+    return true;
 }
 
 /* ---- orders ---- */

@@ -162,6 +162,45 @@ bool blame_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *stor
     return spread_windows(c, cells, (i - 1) % 2 ? 0 : zero);
 }
 
+/* ---- means ---- */
+
+/* Means whose count is in their rescale: twice as many, one more or fewer, powers of two. */
+enum { MEAN_NEAR = 2, MEAN_POWERS = 4, MEANS = 2 * MEAN_NEAR + MEAN_POWERS };
+
+int blame_mean_count(blame_search *s)
+{
+    return s->n->op == ASSAY_OP_REDUCE_MEAN && assay_node_is_quantized(s->d->graph, s->n) ? MEANS
+                                                                                          : 0;
+}
+
+static int64_t other_count(int64_t count, int i)
+{
+    int64_t power = 1;
+    if (i < 2 * MEAN_NEAR)
+        return i % 2 ? count - 1 - i / 2 : count + 1 + i / 2;
+    while (2 * power < count)
+        power *= 2;
+    i -= 2 * MEAN_NEAR;
+    return i == 0 ? 2 * count : power << (i - 1);
+}
+
+bool blame_mean_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int64_t count = assay_shape_count(&c->in[0]) / assay_shape_count(&c->out);
+    const int64_t other = other_count(count, i);
+    float *scale;
+    (void)s;
+    if (other < 1 || other == count || !blame_own_params(c, &c->out, &scale, NULL))
+        return false;
+    for (size_t k = 0; k < c->out.q.count; k++)
+        scale[k] = (float)((double)scale[k] * (double)other / (double)count);
+    blame_tell(story, "pool.divisor", 1, "divided by %lld instead of %lld", (long long)other,
+               (long long)count);
+    return true;
+}
+
+/* ---- late ---- */
+
 /* Every other divisor. */
 enum { MOST_DIVISOR = 1024 };
 

@@ -5,125 +5,6 @@
 
 #include "interp/blame/search.h"
 
-enum { QUICK_MACS = 2000000, QUICK_ELEMENTS = 100000, GLANCE_MACS = 100000 };
-
-/* ---- what is looked at first ---- */
-
-static int64_t differing_in(const blame_search *s, int64_t from, int64_t n, int64_t step)
-{
-    int64_t count = 0;
-    for (int64_t i = from; i < from + n; i += step)
-        count += s->seen[i] && !blame_same(s, i, s->end_base[i]);
-    return count;
-}
-
-static int busiest_sample(const blame_search *s)
-{
-    int best = 0;
-    int64_t max = -1;
-    for (int k = 0; k < s->n_samples; k++) {
-        const int64_t n = differing_in(s, k * s->end_count, s->end_count, 1);
-        if (n > max) {
-            max = n;
-            best = k;
-        }
-    }
-    return best;
-}
-
-/* The `n` rows with most elements that differ. */
-static int64_t busiest_rows(const blame_search *s, int k, blame_axis a, int64_t n)
-{
-    int64_t best = 0, max = -1, sum = 0;
-    int64_t *count = calloc((size_t)a.n + 1, sizeof *count);
-    for (int64_t o = 0; o < a.outer && count; o++)
-        for (int64_t r = 0; r < a.n; r++)
-            count[r] += differing_in(s, k * s->end_count + (o * a.n + r) * a.inner, a.inner, 1);
-    for (int64_t r = 0; r < a.n && count; r++) {
-        sum += count[r] - (r >= n ? count[r - n] : 0);
-        if (r >= n - 1 && sum > max) {
-            max = sum;
-            best = r - n + 1;
-        }
-    }
-    free(count);
-    return best;
-}
-
-blame_look blame_look_at(const blame_search *s)
-{
-    const int64_t macs = assay_node_macs(s->d->graph, s->n);
-    blame_look l = {.k = busiest_sample(s), .n = s->count};
-    blame_case c;
-    assay_window w;
-    if (s->n_after > 0 || !blame_case_can(s->n) || (macs < QUICK_MACS && s->count < QUICK_ELEMENTS))
-        return l;
-    blame_case_fill(&c, s->d->graph, s->n, NULL, (const void *[BLAME_IN]){NULL}, NULL);
-    if (!blame_case_window(&c, &w))
-        return l;
-    l.axis = w.nhwc ? 1 : 2;
-    const blame_axis a = blame_axis_of(s->type, l.axis);
-    const int64_t max = macs / QUICK_MACS > s->count / QUICK_ELEMENTS ? macs / QUICK_MACS
-                                                                      : s->count / QUICK_ELEMENTS;
-    int64_t rows = a.n / (max + 1) + 1;
-    rows = rows < 3 && a.n >= 3 ? 3 : rows;
-    if (rows >= a.n)
-        return l;
-    l.n_axes = 1;
-    l.rows[0].first = busiest_rows(s, l.k, a, rows);
-    l.rows[0].end = l.rows[0].first + rows;
-    l.n = a.outer * rows * a.inner;
-    return l;
-}
-
-int64_t blame_look_element(const blame_search *s, const blame_look *l, int64_t j)
-{
-    if (l->n_axes == 0)
-        return j;
-    const blame_axis a = blame_axis_of(s->type, l->axis);
-    const int64_t rows = l->rows[0].end - l->rows[0].first, first = l->rows[0].first;
-    if (l->n_axes == 1)
-        return j / (rows * a.inner) * a.n * a.inner + first * a.inner + j % (rows * a.inner);
-    const blame_axis b = blame_axis_of(s->type, l->axis + 1);
-    const int64_t columns = l->rows[1].end - l->rows[1].first;
-    const int64_t cell = j / b.inner, c = cell % columns, r = cell / columns % rows;
-    const int64_t outer = cell / columns / rows;
-    return ((outer * a.n + first + r) * b.n + l->rows[1].first + c) * b.inner + j % b.inner;
-}
-
-/* The column of the look in which most elements differ. */
-static int64_t busiest_column(const blame_search *s, const blame_look *l)
-{
-    const blame_axis b = blame_axis_of(s->type, l->axis + 1);
-    int64_t best = 0, *count = calloc((size_t)b.n + 1, sizeof *count);
-    for (int64_t j = 0; j < l->n && count; j++) {
-        const int64_t at = blame_look_element(s, l, j);
-        count[at / b.inner % b.n] += differing_in(s, l->k * s->end_count + at, 1, 1);
-    }
-    for (int64_t c = 0; c < b.n && count; c++)
-        best = count[c] > count[best] ? c : best;
-    free(count);
-    return best;
-}
-
-blame_look blame_glance_at(const blame_search *s, const blame_look *l)
-{
-    blame_look g = *l;
-    const int64_t macs = assay_node_macs(s->d->graph, s->n) / (s->count ? s->count : 1) * l->n;
-    g.n = 0;
-    if (l->n_axes == 0 || macs < 4 * (int64_t)GLANCE_MACS || l->axis + 1 >= s->type->rank)
-        return g;
-    const blame_axis b = blame_axis_of(s->type, l->axis + 1);
-    const int64_t fit = b.n * GLANCE_MACS / macs + 1, n = fit < b.n ? fit : b.n;
-    const int64_t busiest = busiest_column(s, l);
-    g.n_axes = 2;
-    g.rows[1].axis = 1;
-    g.rows[1].first = busiest + n <= b.n ? busiest : b.n - n;
-    g.rows[1].end = g.rows[1].first + n;
-    g.n = l->n / (b.n * b.inner) * n * b.inner;
-    return g;
-}
-
 /* ---- edits ---- */
 
 bool blame_search_outcome(blame_search *s, const blame_case *c, int32_t *codes)
@@ -141,8 +22,10 @@ bool blame_search_outcome(blame_search *s, const blame_case *c, int32_t *codes)
     return true;
 }
 
-static bool run_edit(blame_search *s, const blame_family *f, int i, int k, const blame_rows *rows,
-                     int n_axes, int32_t *codes, blame_story *story)
+/* l: NULL, or what of the output is asked for; what was edited so that it cannot be cut is run
+ * whole. */
+static bool run_edit(blame_search *s, const blame_family *f, int i, int k, const blame_look *l,
+                     int32_t *codes, blame_story *story)
 {
     blame_case c;
     assay_window w;
@@ -150,15 +33,24 @@ static bool run_edit(blame_search *s, const blame_family *f, int i, int k, const
     if (!(s->arena = assay_arena_new()) || !blame_search_case(s, k, &c) ||
         !f->edit(s, i, &c, story))
         return false;
-    if (blame_case_window(&c, &w) && !blame_case_narrow(&c, rows, n_axes))
+    if (l && l->part && blame_look_fits(s, l, &c))
+        return blame_case_cut(&c, &l->box) && blame_search_outcome(s, &c, codes);
+    if (blame_case_window(&c, &w) && !blame_case_narrow(&c, NULL, 0))
         return false;
-    return blame_search_outcome(s, &c, codes);
+    if (!l || !l->part)
+        return blame_search_outcome(s, &c, codes);
+    int32_t *whole = assay_arena_array(s->arena, (size_t)s->count + 16, sizeof *whole);
+    if (!whole || assay_shape_count(&c.out) != s->count || !blame_search_outcome(s, &c, whole))
+        return false;
+    for (int64_t j = 0; j < l->n; j++)
+        codes[j] = whole[l->at[j]];
+    return true;
 }
 
 bool blame_predict_look(blame_search *s, const blame_family *f, int i, const blame_look *l,
                         int32_t *codes, blame_story *story)
 {
-    return run_edit(s, f, i, l->k, l->rows, l->n_axes, codes, story);
+    return run_edit(s, f, i, l->k, l, codes, story);
 }
 
 /* ---- the nodes behind ---- */
@@ -234,7 +126,7 @@ bool blame_predict(blame_search *s, const blame_family *f, int i, int32_t *codes
         good = f->post(s, i, own, story);
     }
     for (int k = 0; k < s->n_samples && good && f->edit; k++)
-        good = run_edit(s, f, i, k, NULL, 0, own + k * s->count, story);
+        good = run_edit(s, f, i, k, NULL, own + k * s->count, story);
     const size_t bytes = (size_t)(s->n_samples * s->count) * sizeof *own;
     good = good && memcmp(own, s->base, bytes) != 0;
     for (int k = 0; k < s->n_samples && good; k++)

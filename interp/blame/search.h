@@ -137,21 +137,25 @@ enum blame_effort { BLAME_SCHEMES, BLAME_QUICK, BLAME_THOROUGH };
  * there is. Returns how many. */
 int blame_search_run(blame_search *s, enum blame_effort effort, blame_finding *out, int max);
 
-/* ---- predictions (predict.c) ---- */
-/* What of a sample is looked at first: all of it, or some rows where the node is large. */
+/* ---- looks (look.c) ---- */
+/* What of a sample is looked at first: all of it, or where the node is large a part. */
 typedef struct blame_look {
-    int k; /* index into s->sample */
-    int n_axes;
-    blame_rows rows[2]; /* along n_axes of them: rows, columns */
-    int axis;           /* of the output, that rows are counted along; columns are the next */
-    int64_t n;
+    int k;          /* index into s->sample */
+    bool part;      /* less than all of it: */
+    blame_cut box;  /* of the output */
+    int64_t n, *at; /* its elements: which of the sample's they are */
 } blame_look;
-/* The sample and the rows in which most elements differ. */
-blame_look blame_look_at(const blame_search *s);
-/* Of those rows a few cells, where even a look costs much; else n is 0. */
-blame_look blame_glance_at(const blame_search *s, const blame_look *l);
-/* The element of the sample that element j of a look is. */
-int64_t blame_look_element(const blame_search *s, const blame_look *l, int64_t j);
+/* Of the sample in which most elements differ the rows where most do. *out is to be closed whatever
+ * is returned; false: out of memory. */
+bool blame_look_open(const blame_search *s, blame_look *out);
+/* Of a look the cells and channels where most elements differ, at a small part of its cost; out->n
+ * is 0 where the look costs little itself, or the node cannot be cut. */
+bool blame_glance_open(const blame_search *s, const blame_look *look, blame_look *out);
+void blame_look_close(blame_look *l);
+/* Whether an edited case can be cut to it. */
+bool blame_look_fits(const blame_search *s, const blame_look *l, const blame_case *c);
+
+/* ---- predictions (predict.c) ---- */
 /* What an edit predicts of a look: codes has room for l->n. False: it is not for this node. */
 bool blame_predict_look(blame_search *s, const blame_family *f, int i, const blame_look *l,
                         int32_t *codes, blame_story *story);

@@ -46,6 +46,48 @@ bool blame_table_entry_post(blame_search *s, int i, int32_t *codes, blame_story 
     return good && changed > 0;
 }
 
+/* ---- parts of a table ---- */
+
+/* Aligned parts of 16 to 128 entries that were not loaded: 0, the zero point, the least code. */
+enum { LEAST_PART = 16, PARTS = 16 + 8 + 4 + 2, HELD = 3 };
+
+int blame_table_part_count(blame_search *s)
+{
+    const assay_type *t = blame_input_type(s, 0);
+    return assay_op_get(s->n->op)->traits & ASSAY_T_UNARY && t->elem.kind == ASSAY_KIND_INT &&
+                   t->elem.bits == 8 && assay_is_quantized(s->type) && s->type->q.zero_point &&
+                   assay_shape_count(t) == s->count && blame_case_can(s->n)
+               ? PARTS * HELD
+               : 0;
+}
+
+bool blame_table_part_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    const int64_t least = assay_elem_min(blame_input_type(s, 0)->elem);
+    int64_t part = i / HELD, size = LEAST_PART;
+    for (; part >= 256 / size; size *= 2)
+        part -= 256 / size;
+    const int32_t held[HELD] = {0, s->type->q.zero_point[0],
+                                (int32_t)assay_elem_min(s->type->elem)};
+    const int32_t code = held[i % HELD];
+    const int64_t first = least + part * size;
+    for (int k = 0; k < i % HELD; k++)
+        if (held[k] == code)
+            return false;
+    for (int k = 0; k < s->n_samples; k++) {
+        blame_case c;
+        const int32_t *x = blame_search_case(s, k, &c) ? blame_codes_of(&c, 0) : NULL;
+        for (int64_t j = 0; j < s->count && x; j++)
+            if (x[j] >= first && x[j] < first + size)
+                codes[k * s->count + j] = code;
+        if (!x)
+            return false;
+    }
+    blame_tell(story, "table.entry", 2, "the table's entries of codes %lld to %lld hold %d",
+               (long long)first, (long long)(first + size - 1), code);
+    return true;
+}
+
 /* ---- the scale before an exponential ---- */
 
 enum { FRACTION = 24, LEAST_BIT = 12 };

@@ -120,7 +120,7 @@ static int64_t score(const trials *t, const blame_look *l, const int32_t *codes,
     int64_t good = 0;
     *changes = false;
     for (int64_t j = 0; j < l->n; j++) {
-        const int64_t e = l->k * s->end_count + blame_look_element(s, l, j);
+        const int64_t e = l->k * s->end_count + l->at[j];
         *changes = *changes || codes[j] != s->end_base[e];
         good += s->seen[e] && blame_same(s, e, codes[j]);
     }
@@ -128,7 +128,8 @@ static int64_t score(const trials *t, const blame_look *l, const int32_t *codes,
 }
 
 /* Whether some channel that the replay does not explain is explained; *all: each is. */
-static bool mends_a_channel(const trials *t, const int32_t *codes, const char *class, bool *all)
+static bool mends_a_channel(const trials *t, const blame_look *l, const int32_t *codes,
+                            const char *class, bool *all)
 {
     const blame_search *s = t->s;
     const blame_axis a = blame_axis_of(s->type, s->channel_axis);
@@ -137,9 +138,8 @@ static bool mends_a_channel(const trials *t, const int32_t *codes, const char *c
     if (s->channel_axis < 0 || !is_by_channel(class))
         return false;
     int8_t *state = calloc((size_t)a.n + 1, 1); /* 1: the replay is wrong, 2: so is this */
-    for (int64_t j = 0; j < t->look.n && state; j++) {
-        const int64_t at = blame_look_element(s, &t->look, j);
-        const int64_t e = t->look.k * s->end_count + at, c = at / a.inner % a.n;
+    for (int64_t j = 0; j < l->n && state; j++) {
+        const int64_t e = l->k * s->end_count + l->at[j], c = l->at[j] / a.inner % a.n;
         if (s->seen[e] && !blame_same(s, e, s->end_base[e]))
             state[c] |= 1;
         if (s->seen[e] && !blame_same(s, e, codes[j]))
@@ -163,14 +163,15 @@ static void keep(trials *t, const blame_family *f, int i, int64_t points)
     t->list[t->n++] = (trial){f, i, points};
 }
 
-/* Sums step by step cost most: whether they explain anything of a few cells. */
+/* Whether it explains anything of a few cells, where more cost much. What cannot be cut to those is
+ * looked at. */
 static bool survives_glance(trials *t, const blame_family *f, int i, blame_story *story)
 {
-    bool changes;
-    if (t->glance.n == 0 || (strcmp(f->name, "width") != 0 && strcmp(f->name, "order") != 0))
+    bool changes, all;
+    if (t->glance.n == 0 || !blame_predict_look(t->s, f, i, &t->glance, t->codes, story))
         return true;
-    return blame_predict_look(t->s, f, i, &t->glance, t->codes, story) &&
-           score(t, &t->glance, t->codes, &changes) > t->glance_score;
+    return score(t, &t->glance, t->codes, &changes) > t->glance_score ||
+           mends_a_channel(t, &t->glance, t->codes, story->class, &all);
 }
 
 static void look(trials *t, const blame_family *f, int i)
@@ -185,7 +186,7 @@ static void look(trials *t, const blame_family *f, int i)
         !blame_predict_look(t->s, f, i, &t->look, t->codes, &story))
         return;
     const int64_t points = score(t, &t->look, t->codes, &changes);
-    const bool mends = mends_a_channel(t, t->codes, story.class, &all);
+    const bool mends = mends_a_channel(t, &t->look, t->codes, story.class, &all);
     if (changes && (points > t->base_score || mends))
         keep(t, f, i, mends && all ? t->look_seen : points);
 }
@@ -280,28 +281,38 @@ static void judge_all(trials *t)
     t->n = 0;
 }
 
+/* What the replay explains of a look. */
+static int64_t score_of_replay(const blame_search *s, const blame_look *l, int64_t *seen)
+{
+    int64_t good = 0;
+    for (int64_t j = 0; j < l->n; j++) {
+        const int64_t e = l->k * s->end_count + l->at[j];
+        *seen += s->seen[e];
+        good += s->seen[e] && blame_same(s, e, s->end_base[e]);
+    }
+    return good;
+}
+
 int blame_search_run(blame_search *s, enum blame_effort effort, blame_finding *out, int max)
 {
-    trials t = {.s = s, .look = blame_look_at(s), .found = out, .max = max};
+    trials t = {.s = s, .found = out, .max = max};
+    int64_t glance_seen = 0;
+    const bool good =
+        blame_look_open(s, &t.look) && (s->n_after > 0 || blame_glance_open(s, &t.look, &t.glance));
     t.codes = malloc((size_t)t.look.n * sizeof *t.codes + 64);
     t.whole = malloc((size_t)(s->n_samples * s->end_count) * sizeof *t.whole + 64);
-    for (int64_t j = 0; j < t.look.n && s->n_after == 0; j++) {
-        const int64_t e = t.look.k * s->end_count + blame_look_element(s, &t.look, j);
-        t.look_seen += s->seen[e];
-        t.base_score += s->seen[e] && blame_same(s, e, s->end_base[e]);
+    if (good && s->n_after == 0) {
+        t.base_score = score_of_replay(s, &t.look, &t.look_seen);
+        t.glance_score = score_of_replay(s, &t.glance, &glance_seen);
     }
-    if (s->n_after == 0)
-        t.glance = blame_glance_at(s, &t.look);
-    for (int64_t j = 0; j < t.glance.n; j++) {
-        const int64_t e = t.look.k * s->end_count + blame_look_element(s, &t.glance, j);
-        t.glance_score += s->seen[e] && blame_same(s, e, s->end_base[e]);
-    }
-    for (int late = 0; late <= (effort == BLAME_THOROUGH) && t.codes && t.whole; late++) {
+    for (int late = 0; late <= (effort == BLAME_THOROUGH) && good && t.codes && t.whole; late++) {
         if (t.n_found > 0 && t.found[0].full)
             break;
         try_families(&t, late, effort == BLAME_SCHEMES);
         judge_all(&t);
     }
+    blame_look_close(&t.look);
+    blame_look_close(&t.glance);
     free(t.list);
     free(t.codes);
     free(t.whole);

@@ -112,14 +112,31 @@ static int channel_axis(const blame_case *c)
     return c->op == ASSAY_OP_CONV_TRANSPOSE && c->attr.conv.layout == ASSAY_LAYOUT_NCHW ? 1 : 0;
 }
 
-static void shift_channels(blame_axis a, int offset, const int32_t *from, int32_t *to)
+/* A copy of the weights, to be changed: the case's from here on. */
+static char *own_weights(blame_case *c)
 {
-    for (int64_t o = 0; o < a.outer; o++)
-        for (int64_t k = 0; k < a.n; k++) {
-            const int64_t source = ((k + offset) % a.n + a.n) % a.n;
-            memcpy(to + (o * a.n + k) * a.inner, from + (o * a.n + source) * a.inner,
-                   (size_t)a.inner * sizeof *to);
-        }
+    char *w = assay_arena_copy(c->arena, c->data[1], assay_type_bytes(&c->in[1]));
+    c->data[1] = w ? w : c->data[1];
+    return w;
+}
+
+/* The channel whose weights channel k has: one some way off, or as they are dealt. */
+static int64_t source_of(blame_axis a, int way, int offset, int64_t k)
+{
+    return way >= 0 ? blame_dealt(way, a.n, k) : ((k + offset) % a.n + a.n) % a.n;
+}
+
+static bool exchange_channels(blame_case *c, blame_axis a, int way, int offset)
+{
+    const char *from = c->data[1];
+    char *to = own_weights(c);
+    const size_t row = (size_t)a.inner * assay_elem_size(c->in[1].elem);
+    for (int64_t i = 0; i < a.outer * a.n && to; i++) {
+        const int64_t k = i % a.n;
+        memcpy(to + (size_t)i * row, from + (size_t)(i - k + source_of(a, way, offset, k)) * row,
+               row);
+    }
+    return to != NULL;
 }
 
 /* The code of weights of nothing. */
@@ -150,33 +167,28 @@ bool blame_weights_stale_edit(blame_search *s, int i, blame_case *c, blame_story
         c->data[1] = v->data;
         return true;
     }
-    int32_t *from = blame_codes_of(c, 1), *to = blame_codes_of(c, 1);
-    if (!from || !to)
-        return false;
     if (way >= 0) {
         char text[48];
         if (blame_dealt(way, a.n, 0) < 0)
             return false;
-        for (int64_t k = 0; k < n; k++) {
-            const int64_t own = k / a.inner % a.n;
-            to[k] = from[k + (blame_dealt(way, a.n, own) - own) * a.inner];
-        }
         blame_tell(story, "weights.stale", 2, "weights of %s",
                    blame_say_dealt(way, text, sizeof text));
-    } else if (i == 0 || i == 1 + N_OFFSETS) {
-        for (int64_t k = 0; k < n; k++)
-            to[k] = i == 0 ? zero_of(t) : 0;
+        return exchange_channels(c, a, way, 0);
+    }
+    if (i == 0 || i == 1 + N_OFFSETS) {
+        char *w = own_weights(c);
+        if (w)
+            blame_fill(t, w, n, i == 0 ? zero_of(t) : 0);
         blame_tell(story, "weights.stale", 1,
                    i == 0 ? "weights are zero" : "weights are the code 0");
-    } else {
-        const int offset = offsets[i - 1];
-        if (offset >= a.n || -offset >= a.n)
-            return false;
-        shift_channels(a, offset, from, to);
-        blame_tell(story, "weights.stale", 1, "weights of the channel %d %s", abs(offset),
-                   offset > 0 ? "behind" : "before");
+        return w != NULL;
     }
-    return blame_set_codes(c, 1, t, to);
+    const int offset = offsets[i - 1];
+    if (offset >= a.n || -offset >= a.n)
+        return false;
+    blame_tell(story, "weights.stale", 1, "weights of the channel %d %s", abs(offset),
+               offset > 0 ? "behind" : "before");
+    return exchange_channels(c, a, -1, offset);
 }
 
 /* A run of inputs whose weights are zero, or those of the run before. */
@@ -200,17 +212,54 @@ bool blame_weights_block_edit(blame_search *s, int i, blame_case *c, blame_story
     const int64_t first = (int64_t)run * block;
     if (first >= a.n || block >= a.n || (stale && first < block))
         return false;
-    int32_t *w = blame_codes_of(c, 1);
-    for (int64_t o = 0; o < a.outer && w; o++)
-        for (int64_t k = first; k < first + block && k < a.n; k++)
-            for (int64_t j = 0; j < a.inner; j++) {
-                int32_t *at = w + (o * a.n + k) * a.inner + j;
-                *at = stale ? at[-(int64_t)block * a.inner] : zero_of(t);
-            }
+    const size_t width = assay_elem_size(t->elem), step = (size_t)(block * a.inner) * width;
+    const int64_t n = first + block < a.n ? block : a.n - first;
+    char *w = own_weights(c);
+    for (int64_t o = 0; o < a.outer && w; o++) {
+        char *at = w + (size_t)((o * a.n + first) * a.inner) * width;
+        if (stale)
+            memcpy(at, at - step, (size_t)(n * a.inner) * width);
+        else
+            blame_fill(t, at, n * a.inner, zero_of(t));
+    }
     blame_tell(story, "weights.stale", 2, "weights %lld to %lld of axis %d are %s",
                (long long)first, (long long)first + block - 1, axis,
                stale ? "those before them" : "zero");
-    return w && blame_set_codes(c, 1, t, w);
+    return w != NULL;
+}
+
+/* Where the node's own output was not dumped, no channel is seen to be as replayed: every run of
+ * output channels without weights, as far as all of them take little. */
+enum { RUN_SIZES = 6 };
+static const int64_t MOST_WORK = INT64_C(8000000000);
+
+int blame_weights_run_count(blame_search *s)
+{
+    if (s->n_after == 0 || !has_weights(s))
+        return 0;
+    const assay_type *t = blame_input_type(s, 1);
+    const int64_t n = t->dim[s->n->op == ASSAY_OP_CONV_TRANSPOSE ? 1 : 0];
+    const int64_t work = assay_node_macs(s->d->graph, s->n) + s->count;
+    const int64_t choices = n * RUN_SIZES * (zero_of(t) ? 2 : 1);
+    return choices > MOST_WORK / (work + 1) ? 0 : (int)choices;
+}
+
+bool blame_weights_run_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const assay_type *t = &c->in[1];
+    const blame_axis a = blame_axis_of(t, channel_axis(c));
+    const int64_t size = INT64_C(1) << i % RUN_SIZES, first = i / RUN_SIZES % a.n;
+    const bool code = i / RUN_SIZES >= a.n;
+    (void)s;
+    if (first + size > a.n)
+        return false;
+    char *w = own_weights(c);
+    for (int64_t o = 0; o < a.outer && w; o++)
+        blame_fill(t, w + (size_t)((o * a.n + first) * a.inner) * assay_elem_size(t->elem),
+                   size * a.inner, code ? 0 : zero_of(t));
+    blame_tell(story, "weights.stale", size > 1 ? 3 : 2, "weights of channels %lld to %lld are %s",
+               (long long)first, (long long)(first + size - 1), code ? "the code 0" : "zero");
+    return w != NULL;
 }
 
 /* The first or the last sixteenths of the weights in memory, zero or the code 0. */
@@ -230,13 +279,14 @@ bool blame_weights_part_edit(blame_search *s, int i, blame_case *c, blame_story 
     (void)s;
     if (n < PARTS || (code && !zero_of(t)))
         return false;
-    int32_t *w = blame_codes_of(c, 1);
-    for (int64_t k = 0; k < size && w; k++)
-        w[last ? n - 1 - k : k] = code ? 0 : zero_of(t);
+    char *w = own_weights(c);
+    if (w)
+        blame_fill(t, w + (last ? (size_t)(n - size) * assay_elem_size(t->elem) : 0), size,
+                   code ? 0 : zero_of(t));
     blame_tell(story, "weights.stale", 2, "the %s %lld of %lld weights are %s",
                last ? "last" : "first", (long long)size, (long long)n,
                code ? "the code 0" : "zero");
-    return w && blame_set_codes(c, 1, t, w);
+    return w != NULL;
 }
 
 /* ---- bias ---- */

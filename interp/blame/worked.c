@@ -331,7 +331,7 @@ assay_status blame_parse_element(const blame_report *r, const char *text, int *r
     if (!parse_place(type_of(r, *row), bracket, element))
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "'%.200s': the node's output is %s: an index a "
-                          "dimension is expected, as in [0,0,0,0]",
+                          "dimension is expected, below its extent, as in [0,0,0,0]",
                           text, assay_shape_print(type_of(r, *row), shape, sizeof shape));
     return ASSAY_OK;
 }

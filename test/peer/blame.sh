@@ -5,23 +5,9 @@
 #
 #   test/peer/blame.sh ASSAY SOURCE     TAP on standard output
 set -u
-assay=$(realpath "$1")
-source=$(realpath "$2")
-models=$(realpath "${ASSAY_SHARED:-$source/../shared}")/models
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-modules=$("$source/test/peer/install.sh" 2>"$work/why") || { echo "1..0 # SKIP $(cat "$work/why")"; exit 0; }
-cd "$work" || exit 2
-count=0
-failed=0
-
-tell() { # STATUS WHAT: STATUS 0 is good
-    count=$((count + 1))
-    [ "$1" = 0 ] && echo "ok $count - $2" && return
-    failed=1
-    echo "not ok $count - $2"
-    head -c 2000 said.json | sed 's/^/# /'
-}
+models=$(realpath "${ASSAY_SHARED:-$2/../shared}")/models
+. "$(dirname "$0")/../cli/tap.sh" "$@"
+modules=$("$source/test/peer/install.sh" 2>why) || { echo "1..0 # SKIP $(cat why)"; exit 0; }
 
 # Every tensor of NAME.assay in ONNX Runtime, from the input of the bundle NAME.
 dump() { # NAME
@@ -29,21 +15,21 @@ dump() { # NAME
         NODE_PATH=$modules node "$source/test/peer/dumps.js" "$1.onnx" "$1" device >/dev/null
 }
 
-names_scheme() { # reads said.json: every fault is of another scheme, onnxruntime among those that explain it
+names_scheme() { # reads out: every fault is of another scheme, onnxruntime among those that explain it
     /usr/bin/python3 -c '
 import json
-faults = json.load(open("said.json"))["faults"]
+faults = json.load(open("out"))["faults"]
 good = len(faults) > 1 and all(f["class"] == "scheme" and " onnxruntime" in f["detail"].split(";")[0] for f in faults)
 raise SystemExit(not good)'
 }
 
 try() { # NAME INPUT: NAME.assay
     "$assay" golden "$1.assay" -s tflite -i "$2" -o "$1" >/dev/null && dump "$1" || { tell 1 "$1 runs"; return; }
-    "$assay" blame "$1" device --json said.json -q
+    "$assay" blame "$1" device --json out -q
     [ $? = 1 ] && names_scheme
     tell $? "$1, of tflite: another scheme, onnxruntime"
     "$assay" golden "$1.assay" --as-is -s onnxruntime -i "$2" -o "$1-theirs" >/dev/null || { tell 1 "$1 runs"; return; }
-    "$assay" blame "$1-theirs" device --json said.json -q
+    "$assay" blame "$1-theirs" device --json out -q
     tell $? "$1, of onnxruntime: clean"
 }
 
@@ -55,7 +41,7 @@ for name in plain_cnn res_dsconv; do
     try $name "$image"
 done
 for name in kws_ref_model vww_96_int8 ad01_int8 pretrainedResnet_quant mobilenet_v1_0.25_128_quant str_ww_ref_model; do
-    [ -f "$models/$name.tflite" ] || { count=$((count + 1)); echo "ok $count - $name # SKIP no $models"; continue; }
+    [ -f "$models/$name.tflite" ] || { skip $name "no $models"; continue; }
     "$assay" convert "$models/$name.tflite" -o $name.assay >/dev/null
     /usr/bin/python3 -c '
 import re, sys, numpy
@@ -64,5 +50,4 @@ codes = numpy.random.default_rng(7).integers(0, 256, [int(d) for d in dims.split
 numpy.save("x.npy", codes.astype(numpy.uint8).view(numpy.uint8 if kind == "u8" else numpy.int8))' <("$assay" inspect $name.assay)
     try $name x.npy
 done
-echo "1..$count"
-exit $failed
+finish

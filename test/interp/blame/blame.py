@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
+from tap import Tap  # noqa: E402
+
 ASSAY, SOURCE = sys.argv[1], sys.argv[2]
 SEED = int(os.environ.get("BLAME_SEED", "16"))
 CODES = {"|i1": "b", "|u1": "B", "<i4": "i", "<i8": "q", "<f4": "f", "|b1": "?"}
@@ -311,18 +314,6 @@ def dump(golden, node, codes, to):
     write(os.path.join(to, os.path.basename(node.out["file"])), node.shape, "|i1", codes)
 
 
-class Tap:
-    def __init__(self):
-        self.n = self.failed = 0
-
-    def check(self, good, what, *more):
-        self.n += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} {self.n} - {what}")
-        for m in more if not good else ():
-            print("#", m)
-
-
 def make_golden(scheme, folder, samples=1, *more):
     models = os.path.join(SOURCE, "datasets", "models")
     profile = os.path.join(folder, "profile.yaml")
@@ -591,8 +582,7 @@ def main():
         refusing(tap, folder)
         clean(tap, golden, device)
         bad(tap, golden, device)
-    print(f"1..{tap.n}")
-    sys.exit(tap.failed != 0)
+    tap.end()
 
 
 if __name__ == "__main__":

@@ -97,8 +97,7 @@ def main():
         small(tap, golden, device, to)
         refused(tap, golden, device, to)
         dying(tap, golden, device, to)
-    print(f"1..{tap.n}")
-    sys.exit(tap.failed != 0)
+    tap.end()
 
 
 if __name__ == "__main__":

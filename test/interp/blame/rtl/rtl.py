@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../support"))
+from tap import Tap  # noqa: E402
+
 ASSAY, SOURCE = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
 FEW, TABLE = "--few" in sys.argv, "--table" in sys.argv
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -130,18 +133,6 @@ class Bench:
         return r.returncode, json.loads(r.stdout) if r.returncode < 2 else r.stderr
 
 
-class Tap:
-    def __init__(self):
-        self.n = self.failed = 0
-
-    def check(self, good, what, *more):
-        self.n += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} {self.n} - {what}", flush=True)
-        for m in more if not good else ():
-            print("#", m)
-
-
 def schemes(tap, bench, network, rows):
     """Every scheme's device beside every scheme's golden."""
     known = [s for s in SCHEMES if network == "plain_cnn" or s not in WITHOUT_ADD]
@@ -191,10 +182,9 @@ def main():
             schemes(tap, bench, network, matrix)
         broken(tap, bench, faults)
         accumulators(tap, bench)
-    print(f"1..{tap.n}")
     if TABLE:
         print("# " + "\n# ".join(matrix + [""] + faults))
-    sys.exit(tap.failed != 0)
+    tap.end()
 
 
 if __name__ == "__main__":
