@@ -113,15 +113,30 @@ static bool fits(const cli_args *a, bool answers)
 {
     static const char *const rows[] = {"oracle",  "kind",       "type",  "budget", "acc-bits",
                                        "timeout", "multiplier", "shift", NULL};
-    static const char *const others[] = {"among", "hex-bits", NULL};
+    static const char *const others[] = {"among", "hex-bits", "model", "dumps", "input", NULL};
     for (const char *const *name = answers ? rows : others; *name; name++)
         if (cli_has(a, *name)) {
             cli_trouble("infer: --%s is for %s", *name,
-                        answers ? "--oracle, not for DIR OUTPUTS"
-                                : "DIR OUTPUTS, not for --oracle");
+                        answers ? "--oracle, not for answers that are there"
+                                : "answers that are there, not for --oracle");
             return false;
         }
     return true;
+}
+
+/* --model and --dumps come together, in place of DIR OUTPUTS. */
+static bool fits_model(const cli_args *a)
+{
+    const bool model = cli_has(a, "model"), dumps = cli_has(a, "dumps");
+    if (model != dumps)
+        cli_trouble("infer: --model NET and --dumps DIR come together");
+    else if (model && a->n_positional > 0)
+        cli_trouble("infer: DIR OUTPUTS or --model NET --dumps DIR, not both");
+    else if (!model && cli_has(a, "input"))
+        cli_trouble("infer: --input is for --model");
+    else
+        return true;
+    return false;
 }
 
 static int run(const cli_args *a)
@@ -131,9 +146,10 @@ static int run(const cli_args *a)
     assay_error err;
     if (a->n_positional == 1)
         return cli_trouble("infer: which outputs? infer DIR OUTPUTS, or --oracle 'CMD'");
-    if (!fits(a, a->n_positional == 2))
+    const bool answers = a->n_positional == 2 || cli_has(a, "model") || cli_has(a, "dumps");
+    if (!fits(a, answers) || !fits_model(a))
         return CLI_TROUBLE;
-    if (a->n_positional == 2)
+    if (answers)
         return cli_infer_probes(a);
     if (!read_options(a, &o))
         return CLI_TROUBLE;
@@ -155,9 +171,12 @@ static const cli_option options[] = {
     {"multiplier", 0, "LO:HI", "multipliers to ask about (default: all that the device takes)"},
     {"shift", 0, "LO:HI", "total right shifts to ask about (default: all that the device takes)"},
     {"timeout", 0, "SECONDS", "what a call of the oracle may take (default: 60)"},
+    {"model", 0, "NET", "in place of DIR OUTPUTS: a network in integers, as the device ran it"},
+    {"dumps", 0, "DIR", "what the device gave: any tensors of NET, its inputs among them"},
+    {"input", 'i', "[NAME=]FILE", "of --model: inputs that were not dumped (as of golden)"},
     {"among", 0, "A,B,...|all",
-     "of DIR OUTPUTS: schemes to look among, and near (default: all that are shipped)"},
-    {"hex-bits", 0, "N", "of DIR OUTPUTS: bits of a word of .hex dumps"},
+     "of answers: schemes to look among, and near (default: all that are shipped)"},
+    {"hex-bits", 0, "N", "of answers: bits of a word of .hex dumps"},
     {"json", 0, "FILE", "the report for programs"},
     {"output", 'o', "FOUND.yaml", "the record found, as a scheme file"},
     {NULL, 0, NULL, NULL}};
@@ -165,14 +184,15 @@ static const cli_option options[] = {
 const cli_command cli_infer = {
     .name = "infer",
     .usage = "--oracle 'CMD' --kind multiplier|scale --type i8|u8|i16 [--budget ROWS] "
-             "[-o FOUND.yaml] | DIR OUTPUTS",
+             "[-o FOUND.yaml] | DIR OUTPUTS | --model NET --dumps DIR",
     .summary = "which arithmetic a device has, from its answers: the records that agree, or the "
                "nearest and what contradicts it",
     .examples = "  assay infer --oracle ./device.sh --kind multiplier --type i8 -o found.yaml\n"
                 "  assay infer --oracle 'python3 rtl.py' --kind multiplier --type u8 \\\n"
                 "      --multiplier 0:65535 --shift 0:31 --json report.json\n"
                 "  assay probe -o probes; assay infer probes outputs -o found.yaml\n"
-                "  assay infer golden device-dumps/ -o found.yaml\n",
+                "  assay infer golden device-dumps/ -o found.yaml\n"
+                "  assay infer --model net.tflite --dumps device-dumps/ -i x.npy -o found.yaml\n",
     .options = options,
     .min_args = 0,
     .max_args = 2,

@@ -1,5 +1,5 @@
-/* assay infer DIR OUTPUTS: what a device's answers to probes, or its dumps of a network, say of it.
- */
+/* assay infer DIR OUTPUTS, or --model NET --dumps DIR: what a device's answers to probes, or its
+ * dumps of a network, say of it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,13 +39,29 @@ static bool split(char *list, const char **name, int *n)
     return true;
 }
 
+static int find(const cli_args *a, const probe_ask *ask)
+{
+    char folder[CLI_INFER_FOLDER] = "", golden[CLI_INFER_FOLDER + 16];
+    const bool model = cli_has(a, "model");
+    const char *device = model ? cli_value(a, "dumps", "") : a->positional[1];
+    probe_findings *found = NULL;
+    assay_error err;
+    int status = model ? cli_infer_capture(a, ask->among, ask->n_among, folder, golden) : CLI_OK;
+    if (status == CLI_OK)
+        status = probe_find(model ? golden : a->positional[0], device, ask, &found, &err)
+                     ? cli_failed(&err)
+                     : write_files(a, found);
+    if (folder[0])
+        file_remove_tree(folder);
+    probe_findings_free(found);
+    return status;
+}
+
 int cli_infer_probes(const cli_args *a)
 {
     const char *given = cli_value(a, "among", "all"), *name[MOST_AMONG];
     const bool all = strcmp(given, "all") == 0;
     probe_ask ask = {.among = name, .only_among = !all};
-    probe_findings *found = NULL;
-    assay_error err;
     int64_t hex_bits;
     int status;
     char *list = strdup(all ? "" : given);
@@ -59,11 +75,8 @@ int cli_infer_probes(const cli_args *a)
                              MOST_AMONG, given);
     else {
         ask.hex_bits = (int)hex_bits;
-        status = probe_find(a->positional[0], a->positional[1], &ask, &found, &err)
-                     ? cli_failed(&err)
-                     : write_files(a, found);
+        status = find(a, &ask);
     }
-    probe_findings_free(found);
     free(list);
     return status;
 }

@@ -44,6 +44,21 @@ bool infer_check_holds(infer_check *c, const infer_rule *k)
     return true;
 }
 
+assay_status infer_rules_check(const infer_task *t, infer_rules *r, assay_error *err)
+{
+    infer_check c;
+    size_t kept = 0;
+    const assay_status s = infer_check_open(&c, t, false, err);
+    if (s)
+        return s;
+    for (size_t i = 0; i < r->n; i++)
+        if (infer_check_holds(&c, &r->rule[i]))
+            r->rule[kept++] = r->rule[i];
+    r->n = kept;
+    infer_check_close(&c);
+    return ASSAY_OK;
+}
+
 bool infer_rules_keep(infer_rules *r, const infer_rule *k)
 {
     if (r->n == r->room) {

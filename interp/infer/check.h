@@ -17,6 +17,8 @@ typedef struct infer_check {
 assay_status infer_check_open(infer_check *c, const infer_task *t, bool live, assay_error *err);
 void infer_check_close(infer_check *c);
 bool infer_check_holds(infer_check *c, const infer_rule *k);
+/* Drops those that some row of the log contradicts. */
+assay_status infer_rules_check(const infer_task *t, infer_rules *r, assay_error *err);
 /* Appends to a list; false: memory is short. */
 bool infer_rules_keep(infer_rules *r, const infer_rule *k);
 

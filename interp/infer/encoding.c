@@ -1,6 +1,7 @@
 /* Encodings against rows; see encoding.h. */
 #include "interp/infer/encoding.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,7 +157,7 @@ static void try_encoding(search *s, const infer_rule *k)
     infer_encoding e = {.rule = *k};
     const int form = form_of(k);
     if (s->out->n >= MOST) {
-        s->t->complete = false;
+        s->out->cut = true;
         return;
     }
     if (!parts_pairs(s, k, form))
@@ -186,10 +187,13 @@ static void try_reduced(search *s, infer_rule *k)
 
 static void try_bounded(search *s, infer_rule *k)
 {
-    for (int e = s->t->live_lo; e <= s->t->live_hi; e++) {
+    for (int e = s->t->live_lo; e <= s->t->live_hi + 2; e++) { /* beyond, all R are next to 0 */
         k->shift_max = k->multiplier_bits - 1 - e;
         k->beyond_shift_max = ASSAY_SMALL_UNNORMAL;
         try_encoding(s, k);
+        k->beyond_shift_max = ASSAY_SMALL_GENERATOR;
+        if (k->shift_max == 62)
+            try_encoding(s, k);
         k->beyond_shift_max = ASSAY_SMALL_DENORMAL;
         for (int m = 0; m < INFER_MAGNITUDE_MODES; m++) {
             k->denormal_round = infer_magnitude_modes[m];
@@ -257,13 +261,28 @@ static void try_all(search *s, bool bounded)
 
 /* ---- the rows ---- */
 
+bool infer_is_near_power(const infer_row *row)
+{
+    infer_rule k;
+    infer_plain_rule(&k);
+    for (int f = 0; f < FORMS; f++) {
+        k.scale = forms[f];
+        const double real = fabs(derive_form_scale(&k, row->in, row->weight, row->out, true));
+        const int e = infer_exponent(real);
+        if (real > 0 && real != ldexp(1, e) && floor(log(real) / log(2)) != e)
+            return true;
+    }
+    return false;
+}
+
 static bool is_evidence(const infer_task *t, const infer_row *r)
 {
     const double real = infer_real(r);
     if (r->bounded || r->answer == INFER_REFUSED || real == 0)
         return false;
     const int e = infer_exponent(real);
-    return e >= t->live_lo && e <= t->live_hi;
+    return e >= t->live_lo && e <= t->live_hi &&
+           (t->encoder.exponent_by_log || !infer_is_near_power(r));
 }
 
 static int by_cells(const void *a, const void *b)

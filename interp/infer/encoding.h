@@ -17,12 +17,18 @@ typedef struct infer_encoding {
 typedef struct infer_encodings {
     infer_encoding *item; /* owned; those of least cells first; one of each image */
     size_t n, room;
+    bool cut; /* there were too many */
 } infer_encodings;
 
 /* Those that no row contradicts. bounded: those whose multipliers lose bits where R is small, else
- * all others. */
+ * all others. One that has limits of shifts, or reduces its multiplier, is contradicted by what
+ * contradicts the one without (but the unnormalised): it makes one multiplier and shift of what has
+ * one there. */
 assay_status infer_find_encodings(infer_task *t, bool bounded, infer_encodings *out,
                                   assay_error *err);
+/* Whether the exponent by logarithms is another than that of some form of R; not of powers of two,
+ * which a target with such exponents refuses then. */
+bool infer_is_near_power(const infer_row *row);
 void infer_encodings_free(infer_encodings *l);
 /* Rounding modes that differ where nothing is negative. */
 extern const int32_t infer_magnitude_modes[];

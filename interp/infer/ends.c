@@ -1,4 +1,6 @@
 /* Ends that give the answers of values that are known; see engine.h. */
+#include <stdlib.h>
+
 #include "graph/core/type.h"
 #include "interp/infer/engine.h"
 #include "schemes/apply/tail.h"
@@ -9,7 +11,7 @@ enum { ROWS = 160, SMALL = 40 }; /* most of them great enough to be narrowed */
 typedef struct known {
     assay_int128 value;
     int64_t code;
-    int32_t zp;
+    int32_t zp, width;
 } known;
 
 static assay_tail tail_of(const infer_options *o, const infer_end *end)
@@ -41,30 +43,47 @@ static bool gives(assay_tail t, bool before, int32_t bits, int32_t how, const kn
     return apply_finish128(&t, v) == k->code;
 }
 
-/* All of them; the one that says no comes first the next time. */
-static bool gives_all(assay_tail t, bool before, int32_t bits, int32_t how, known *k, size_t n)
+/* The least width that holds a value. */
+static int32_t width(assay_int128 v)
 {
+    const assay_int128 u = v < 0 ? ~v : v;
+    const uint64_t high = (uint64_t)(u >> 64), low = (uint64_t)u;
+    return high ? 129 - __builtin_clzll(high) : low ? 65 - __builtin_clzll(low) : 1;
+}
+
+static int by_width(const void *a, const void *b)
+{
+    const known *x = a, *y = b;
+    return (x->width > y->width) - (x->width < y->width);
+}
+
+/* All of them; `no`: the one that said no the last time. */
+static bool gives_all(assay_tail t, bool before, int32_t bits, int32_t how, const known *k,
+                      size_t n, size_t *no)
+{
+    if (*no < n && !gives(t, before, bits, how, &k[*no]))
+        return false;
     for (size_t i = 0; i < n; i++)
         if (!gives(t, before, bits, how, &k[i])) {
-            const known no = k[i];
-            k[i] = k[i / 2];
-            k[i / 2] = k[0];
-            k[0] = no;
+            *no = i;
             return false;
         }
     return true;
 }
 
-static bool some_result(assay_tail t, bool before, enum infer_form form, known *k, size_t n)
+/* The values lie by their widths: one that is wrong as it is has to be narrowed. */
+static bool some_result(assay_tail t, bool before, enum infer_form form, const known *k, size_t n)
 {
     static const int32_t ways[] = {ASSAY_NARROW_WRAP, ASSAY_NARROW_SATURATE, ASSAY_NARROW_REFUSE};
+    size_t no = n;
     if (form != INFER_WIDE)
-        return gives_all(t, before, 1, ways[form - 1], k, n);
-    if (gives_all(t, before, 0, ASSAY_NARROW_SATURATE, k, n))
+        return gives_all(t, before, 1, ways[form - 1], k, n, &no);
+    if (gives_all(t, before, 0, ASSAY_NARROW_SATURATE, k, n, &no))
         return true;
-    for (int32_t bits = 2; bits <= 64; bits++)
+    const int32_t most = k[no].width - 1 < 64 ? k[no].width - 1 : 64;
+    for (int32_t bits = 2; bits <= most; bits++)
         for (int w = 0; w < 3; w++)
-            if (gives_all(t, before, bits, ways[w], k, n))
+            if (gives_all(t, before, bits, ways[w], k, n, &no))
                 return true;
     return false;
 }
@@ -79,8 +98,10 @@ bool infer_partial_ends(infer_engine *e, const infer_partial *p)
         if (v >= -2 && v <= 1 && small++ >= SMALL)
             continue;
         if (row->answer != INFER_REFUSED && v == infer_partial_value(&p->rule[p->n - 1], row))
-            k[n++] = (known){v, row->answer, row->zp};
+            k[n++] = (known){v, row->answer, row->zp, width(v)};
     }
+    if (n > 1)
+        qsort(k, n, sizeof *k, by_width);
     e->work += 200 + 20 * e->n_ends;
     for (size_t i = 0; i < e->n_ends; i++)
         if (e->end[i].tail == p->tail &&

@@ -84,6 +84,7 @@ typedef struct infer_engine {
     int32_t shift_lo, shift_hi;           /* of the rows' shifts */
     int64_t multiplier_lo, multiplier_hi; /* of the rows' multipliers */
     int multiplier_bits;                  /* |multiplier| <= 2^this */
+    int32_t zeros;                        /* low bits that are 0 in every multiplier */
     infer_end *end;
     size_t n_ends;
     infer_tail *tail;

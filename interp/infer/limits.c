@@ -30,6 +30,22 @@ static void ask_at(infer_task *t, int e, int n)
     }
 }
 
+/* Scales whose product or R is beyond float32: ways to form R differ in whether they are taken. */
+static void ask_beyond(infer_task *t)
+{
+    static const int at[][3] = {{-70, -70, 20}, {60, 60, -20}, {70, 70, 40}, {-80, -80, -80}};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        for (int64_t x = -1; x <= 1; x++) {
+            infer_row row = {.acc = x * infer_acc_max(t),
+                             .zp = infer_middle_zero(t->o),
+                             .in = (float)ldexp(1, at[i][0]),
+                             .weight = (float)ldexp(1, at[i][1]),
+                             .out = (float)ldexp(1, at[i][2])};
+            infer_encode_row(t, &row);
+            infer_rows_add(&t->next, &row);
+        }
+}
+
 assay_status infer_ask_limits(infer_task *t, assay_error *err)
 {
     for (int e = -80; e <= 50; e++)
@@ -38,6 +54,7 @@ assay_status infer_ask_limits(infer_task *t, assay_error *err)
     for (int e = t->live_lo; e <= t->live_hi; e++)
         if (e < t->live_lo + 3 || e > t->live_hi - 3)
             ask_at(t, e, 16);
+    ask_beyond(t);
     return infer_ask(t, err);
 }
 

@@ -15,6 +15,7 @@
 #include "graph/files/files.h"
 #include "graph/memory.h"
 #include "graph/text/npy.h"
+#include "interp/rows/column.h"
 
 assay_status infer_oracle_open(infer_oracle *d, const infer_options *o, assay_error *err)
 {
@@ -41,46 +42,33 @@ void infer_oracle_close(infer_oracle *d)
 /* ---- the question ---- */
 
 enum column { ACC, ZP, MULTIPLIER, SHIFT, LO, HI, IN, WEIGHT, OUT, N_COLUMNS };
-static const char *const column_names[N_COLUMNS] = {
-    "acc", "zp", "multiplier", "shift", "lo", "hi", "in_scale", "weight_scale", "out_scale"};
-
-static int64_t integer_of(const infer_row *r, enum column c)
-{
-    return c == ACC          ? r->acc
-           : c == MULTIPLIER ? r->multiplier
-           : c == ZP         ? r->zp
-           : c == SHIFT      ? r->shift
-           : c == LO         ? r->lo
-                             : r->hi;
-}
-
-static float float_of(const infer_row *r, enum column c)
-{
-    return c == IN ? r->in : c == WEIGHT ? r->weight : r->out;
-}
+static const rows_column columns[N_COLUMNS] = {
+    [ACC] = ROWS_COLUMN("acc", infer_row, acc),
+    [ZP] = ROWS_COLUMN("zp", infer_row, zp),
+    [MULTIPLIER] = ROWS_COLUMN("multiplier", infer_row, multiplier),
+    [SHIFT] = ROWS_COLUMN("shift", infer_row, shift),
+    [LO] = ROWS_COLUMN("lo", infer_row, lo),
+    [HI] = ROWS_COLUMN("hi", infer_row, hi),
+    [IN] = ROWS_COLUMN("in_scale", infer_row, in),
+    [WEIGHT] = ROWS_COLUMN("weight_scale", infer_row, weight),
+    [OUT] = ROWS_COLUMN("out_scale", infer_row, out),
+};
 
 static assay_status write_column(const infer_oracle *d, const char *folder, enum column c,
                                  const infer_row *row, size_t n, assay_error *err)
 {
     const bool wide = c == MULTIPLIER || (c == ACC && d->o->acc_bits > 32);
-    const size_t size = wide ? 8 : 4;
+    const assay_elem type = c >= IN ? assay_f32() : assay_int(wide ? 64 : 32, true);
     assay_npy a = {.type = c >= IN ? ASSAY_NPY_F4
                            : wide  ? ASSAY_NPY_I8
                                    : ASSAY_NPY_I4,
                    .rank = 1,
                    .shape = {(int64_t)n},
-                   .data = malloc(n * size)};
+                   .data = rows_column_values(&columns[c], type, row, sizeof *row, n)};
     char path[300];
     if (!a.data)
         return assay_out_of_memory_for(err, "the oracle's rows");
-    for (size_t i = 0; i < n; i++) {
-        const int64_t v = c < IN ? integer_of(&row[i], c) : 0;
-        const int32_t narrow = (int32_t)v;
-        const float f = c < IN ? 0 : float_of(&row[i], c);
-        const void *from = c >= IN ? (const void *)&f : wide ? (const void *)&v : &narrow;
-        memcpy((char *)a.data + i * size, from, size);
-    }
-    snprintf(path, sizeof path, "%s/%s.npy", folder, column_names[c]);
+    snprintf(path, sizeof path, "%s/%s.npy", folder, columns[c].name);
     const assay_status s = text_npy_write_file(path, &a, err);
     free(a.data);
     return s;

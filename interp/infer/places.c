@@ -72,6 +72,8 @@ static assay_status find_others(infer_task *t, assay_error *err)
         negative |= real < 0 && is_taken(t, row);
     }
     t->powers = !any;
+    if (t->powers) /* others are no rows of the encoder's */
+        t->encoder.scale = ASSAY_FORM_POW2;
     t->encoder.negative_scale = negative;
     return s;
 }

@@ -95,14 +95,21 @@ static bool is_open(const infer_options *o, const infer_result *r, const assay_f
 /* ---- what a proof rests on ---- */
 
 /* Of interp/infer/README.md. */
-static const char *const proof[] = {"search",  "range", "ends",  "low-bits",
-                                    "refusal", "store", "steps", NULL};
+static const char *const proof_multiplier[] = {"search",  "range", "ends",  "low-bits",
+                                               "refusal", "store", "steps", NULL};
+static const char *const proof_scale[] = {"search",   "encodings", "range", "ends",
+                                          "low-bits", "refusal",   "store", NULL};
 
-static void print_unique(FILE *f, const infer_result *r)
+static const char *const *proof(const infer_options *o)
+{
+    return o->kind == INFER_MULTIPLIER ? proof_multiplier : proof_scale;
+}
+
+static void print_unique(FILE *f, const infer_options *o, const infer_result *r)
 {
     fprintf(f, "  every record that agrees gives one code on every row of the domain; proof:");
-    for (int i = 0; proof[i]; i++)
-        fprintf(f, " %s", proof[i]);
+    for (const char *const *name = proof(o); *name; name++)
+        fprintf(f, " %s", *name);
     fprintf(f,
             "\n  %zu spellings, of which one is shown; of a device that is no record this says "
             "nothing\n",
@@ -174,7 +181,7 @@ void infer_print_report(FILE *f, const infer_options *o, const infer_result *r, 
     if (r->verdict == INFER_NONE)
         print_none(f, r);
     if (r->verdict == INFER_UNIQUE)
-        print_unique(f, r);
+        print_unique(f, o, r);
     if (r->verdict == INFER_CLASS)
         print_open(f, o, r);
     if (r->verdict == INFER_CLASS && !r->complete)
@@ -255,7 +262,7 @@ assay_status infer_write_json(const char *file, const infer_options *o, const in
     page_json_set(&j, "open", json_open(o, r));
     page_json_set(&j, "unobservable", json_texts(unseen(o), SIZE_MAX));
     page_json_set(&j, "domain", json_domain(o, r));
-    page_json_set(&j, "proof", json_texts(proof, r->verdict == INFER_UNIQUE ? SIZE_MAX : 0));
+    page_json_set(&j, "proof", json_texts(proof(o), r->verdict == INFER_UNIQUE ? SIZE_MAX : 0));
     page_json_set(&j, "spellings", json_integer((json_int_t)r->spellings));
     page_json_set(&j, "rows", json_integer((json_int_t)r->rows));
     page_json_set(&j, "complete", json_boolean(r->complete));

@@ -7,7 +7,7 @@
 
 #define INFER_REFUSED INT64_MIN /* as an answer */
 
-/* A node with per-tensor parameters and one accumulator. */
+/* One accumulator through one rescale. */
 typedef struct infer_row {
     int64_t acc, multiplier;
     int32_t zp, shift; /* the total right shift */

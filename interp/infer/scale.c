@@ -4,11 +4,13 @@
 #include <math.h>
 #include <time.h>
 
+#include "interp/infer/check.h"
 #include "interp/infer/encoding.h"
 #include "interp/infer/floats.h"
 #include "interp/infer/limits.h"
 #include "interp/infer/multiplier.h"
 #include "interp/infer/places.h"
+#include "interp/infer/prove.h"
 #include "interp/infer/questions.h"
 
 #define SMALL    1600 /* rows of each family */
@@ -76,13 +78,13 @@ static bool inputs_agree(const infer_task *t, const infer_inputs *in)
 {
     for (size_t i = 0; i < t->log.n; i++) {
         const infer_row *row = &t->log.row[i];
-        const double value = fabs((double)row->acc * infer_real(row));
         const bool refused = row->answer == INFER_REFUSED;
+        const double value = (double)row->acc * infer_real(row);
         if (row->zp != 0 || (!row->live && infer_real(row) != 0))
             continue;
-        if (in->by_shift && infer_real(row) == 0)
+        if (infer_real(row) == 0 && (in->by_shift || refused)) /* R itself may be refused */
             continue;
-        if (is_refused(t, in, row) ? !refused : refused && value < 0.75)
+        if (is_refused(t, in, row) ? !refused : refused && value > -0.75 && value <= 0)
             return false;
     }
     return true;
@@ -137,13 +139,16 @@ static void set_window(infer_engine *e)
     e->shift_lo = INT32_MAX;
     e->shift_hi = INT32_MIN;
     e->multiplier_lo = e->multiplier_hi = 0;
+    uint64_t low = 0;
     for (size_t i = 0; i < e->n; i++) {
         const infer_row *row = &e->row[e->order[i]];
+        low |= (uint64_t)row->multiplier;
         e->shift_lo = row->shift < e->shift_lo ? row->shift : e->shift_lo;
         e->shift_hi = row->shift > e->shift_hi ? row->shift : e->shift_hi;
         e->multiplier_lo = row->multiplier < e->multiplier_lo ? row->multiplier : e->multiplier_lo;
         e->multiplier_hi = row->multiplier > e->multiplier_hi ? row->multiplier : e->multiplier_hi;
     }
+    e->zeros = low ? __builtin_ctzll(low) : 0;
     e->multiplier_bits = bits_of(e->multiplier_hi);
     if (k->encoding == ASSAY_ENCODE_MULTIPLIER)
         e->multiplier_bits = k->multiplier_bits;
@@ -181,9 +186,9 @@ static assay_status ask_chain(infer_engine *e, assay_error *err)
     return infer_ask(t, err);
 }
 
-/* Rules with this encoding. */
-static assay_status try_encoding(infer_engine *e, const infer_rule *encoder, infer_rules *out,
-                                 assay_error *err)
+/* Rules with this encoding that agree with the rows it encodes. */
+static assay_status find_with(infer_engine *e, const infer_rule *encoder, infer_rules *out,
+                              assay_error *err)
 {
     infer_task *t = e->t;
     t->encoder = *encoder;
@@ -203,8 +208,15 @@ static assay_status try_encoding(infer_engine *e, const infer_rule *encoder, inf
         s = infer_part_candidates(e, err);
     if (!s && e->list.n > 0)
         s = take_all(e, err);
-    if (!s && e->list.n > 0)
-        s = infer_finish(e, out, err);
+    return !s && e->list.n > 0 ? infer_finish(e, out, err) : s;
+}
+
+/* The same, where R is out of range, too. */
+static assay_status try_encoding(infer_engine *e, const infer_rule *encoder, infer_rules *out,
+                                 assay_error *err)
+{
+    infer_task *t = e->t;
+    assay_status s = find_with(e, encoder, out, err);
     if (!s && out->n > 0)
         s = infer_find_limits(t, out, err);
     if (!s && out->n > 0)
@@ -226,6 +238,7 @@ static assay_status try_encodings(infer_engine *e, bool bounded, double end, inf
 {
     infer_encodings list = {0};
     assay_status s = infer_find_encodings(e->t, bounded, &list, err);
+    e->t->complete &= !list.cut;
     for (size_t i = 0; i < list.n && out->n == 0 && !s; i++) {
         if (i >= MOST_TRY || seconds() > end) {
             e->t->complete = false;
@@ -244,6 +257,8 @@ static assay_status find_rules(infer_engine *e, infer_rules *out, assay_error *e
     assay_status s = infer_find_floats(e, out, err);
     if (!s && out->n > 0)
         s = infer_part_rules(e->t, out, err);
+    if (!s && out->n > 0)
+        return infer_prove_floats(e->t, out, err);
     if (!s && out->n == 0)
         s = try_encodings(e, false, end, out, err);
     if (!s && out->n == 0)
@@ -277,6 +292,8 @@ assay_status infer_scale(infer_task *t, infer_rules *out, assay_error *err)
         s = infer_ask_limits(t, err);
     if (!s)
         s = find_rules(&e, out, err);
+    if (!s)
+        s = infer_rules_check(t, out, err);
     infer_engine_close(&e);
     return s;
 }

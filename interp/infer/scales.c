@@ -63,7 +63,7 @@ void infer_set_scales(rows_random *r, infer_row *row, int64_t m, int e)
         place(r, row, (double)(a * sign), (double)(odd / a), e);
 }
 
-enum { TRIES = 1000 };
+enum { TRIES = 1000, FEW_TRIES = 32 };
 
 static float any_scale(rows_random *r, int lo, int hi)
 {
@@ -71,10 +71,10 @@ static float any_scale(rows_random *r, int lo, int hi)
     return (float)ldexp(m, (int)rows_between(r, lo, hi) - 23);
 }
 
-void infer_near_scales(rows_random *r, infer_row *row, double real)
+static void try_scales(rows_random *r, infer_row *row, double real, int tries)
 {
     double best = INFINITY;
-    for (int i = 0; i < TRIES && best > 0; i++) {
+    for (int i = 0; i < tries && best > 0; i++) {
         const float in = any_scale(r, -12, 2), out = any_scale(r, -8, 8);
         const float weight = (float)(real * (double)out / (double)in);
         const double off = fabs((double)in * (double)weight / (double)out - real);
@@ -85,6 +85,11 @@ void infer_near_scales(rows_random *r, infer_row *row, double real)
         row->weight = weight;
         row->out = out;
     }
+}
+
+void infer_near_scales(rows_random *r, infer_row *row, double real)
+{
+    try_scales(r, row, real, TRIES);
 }
 
 /* ---- what the encoder makes of it ---- */
@@ -127,7 +132,7 @@ void infer_form_row(infer_task *t, infer_row *row, bool exact)
     if (exact || t->powers || rows_next(&t->random) & 1)
         infer_set_scales(&t->random, row, m, place_of_one);
     else
-        infer_near_scales(&t->random, row, ldexp((double)m, place_of_one));
+        try_scales(&t->random, row, ldexp((double)m, place_of_one), FEW_TRIES);
     infer_encode_row(t, row);
 }
 

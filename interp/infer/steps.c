@@ -20,15 +20,18 @@ static bool holds(infer_engine *e, const infer_candidate *c, int64_t shift_most)
     return infer_partial_holds(e, &p);
 }
 
+/* The rows come first: they cost less than a comparison, and most candidates contradict one. */
 static void try_whole(stepper *s, const infer_candidate *c)
 {
     infer_partial p;
+    infer_partial_start(&p, c, false);
+    if (!infer_partial_holds(s->e, &p))
+        return;
     s->e->work += COMPARED * (s->e->list.n - s->from);
     for (size_t i = s->from; i < s->e->list.n; i++)
         if (infer_same_rounding(s->e, &s->e->list.item[i].rule, &c->rule, &s->reach))
             return;
-    infer_partial_start(&p, c, false);
-    if (infer_partial_holds(s->e, &p) && infer_partial_ends(s->e, &p))
+    if (infer_partial_ends(s->e, &p))
         infer_push(s->e, c);
 }
 
@@ -96,6 +99,13 @@ static void try_more(stepper *of, infer_candidate *c, int at, int32_t bits, int6
     }
 }
 
+/* The least bits of a first step that may find any that are not 0: with fewer, the next steps are
+ * the list. */
+static int32_t least_first(const infer_engine *e, const infer_rule *k)
+{
+    return 1 + (k->reduced_bits > 0 ? 0 : e->zeros);
+}
+
 static void try_steps(stepper *of, infer_candidate *c)
 {
     const infer_engine *e = of->e;
@@ -113,8 +123,8 @@ static void try_steps(stepper *of, infer_candidate *c)
         return;
     }
     try_last(of, c, 0);
-    for (int32_t bits = 1; c->rule.left_shift == ASSAY_LEFT_PRODUCT && bits < most && bits <= 63 &&
-                           !infer_stop(of->e);
+    for (int32_t bits = least_first(e, &c->rule); c->rule.left_shift == ASSAY_LEFT_PRODUCT &&
+                                                  bits < most && bits <= 63 && !infer_stop(of->e);
          bits++)
         try_more(of, c, 0, bits, 0);
 }

@@ -8,7 +8,6 @@
 
 #define PROBE_FIRST   4
 #define PROBE_CHANGES 8
-#define PROBE_SETTLED 64
 
 /* Nodes of one op and form in one network: what is asked of records as a whole. */
 typedef struct probe_group {
@@ -18,17 +17,69 @@ typedef struct probe_group {
     int64_t elements; /* that were dumped */
 } probe_group;
 
-/* How many elements of a group a record gives, by the ordinary engines. Stops below `least`, with
- * what there is so far. *refused (may be NULL): a node is refused, whose elements are not given. */
-int64_t probe_score(const blame_device *d, const probe_group *g, const assay_record *r,
-                    int64_t least, bool *refused);
+typedef struct probe_score {
+    int64_t given; /* elements */
+    bool refused;  /* a node is, whose elements are not given */
+} probe_score;
+
+/* How many elements of a group a record gives, by the ordinary engines. Stops where `least` cannot
+ * be reached, with what there is so far. ASSAY_ERR_MEMORY alone: a record that no node can have is
+ * `refused`. */
+assay_status probe_score_of(const blame_device *d, const probe_group *g, const assay_record *r,
+                            int64_t least, probe_score *out, assay_error *err);
 /* The record that a scheme has for the group's first node, with the types that the network has;
  * false: it has none. */
 bool probe_record_of(const blame_device *d, const probe_group *g, const assay_scheme *scheme,
                      assay_record *r);
-/* The first elements that a record does not give, in words; returns how many. */
-int probe_contradictions(const blame_device *d, const probe_group *g, const assay_record *r,
-                         char words[PROBE_FIRST][200]);
+/* The first elements that a record does not give, in words, and how many there are of them.
+ * ASSAY_ERR_MEMORY alone. */
+assay_status probe_contradictions(const blame_device *d, const probe_group *g,
+                                  const assay_record *r, char words[PROBE_FIRST][200], int *n,
+                                  assay_error *err);
+
+/* ---- what nodes were given (known.c) ---- */
+/* A value that a dump, a constant, the network's input or a move of such tells. */
+bool probe_is_known(const blame_device *d, int sample, int value);
+/* A node whose output was dumped, from inputs that are all known; one of which some are not, but
+ * which a scheme computes. */
+bool probe_is_asked(const blame_device *d, int node, int sample);
+bool probe_is_end(const blame_device *d, int node, int sample);
+
+/* ---- elements (score.c) ---- */
+/* A node of sample k as it was given to the device. */
+void probe_case_of(const blame_device *d, int node, int k, assay_arena *arena, blame_case *c);
+/* Those that contradict, in words, while there is room. */
+typedef struct probe_told_elements {
+    char (*words)[200]; /* [PROBE_FIRST] */
+    int n;
+} probe_told_elements;
+/* How many elements of a value that was dumped are as given (NULL: none is); told may be NULL. */
+int64_t probe_compare(const blame_device *d, int sample, int value, const void *given,
+                      probe_told_elements *told);
+int64_t probe_count_seen(const blame_device *d, int sample, int value);
+unsigned probe_form_of(const blame_device *d, int node);
+bool probe_computes_in_float(const assay_scheme *scheme, enum assay_op op, unsigned form);
+
+/* Nodes between what is known and a dump, judged from end to end. */
+typedef struct probe_stretch {
+    char end[92]; /* the value that was dumped */
+    int n_nodes;
+    int64_t elements, given; /* given: by the way to compute that gives most */
+    bool *agrees;            /* by scheme */
+    bool as_found;           /* what was found op by op gives all */
+    char against[PROBE_FIRST][200];
+    int n_against;
+} probe_stretch;
+
+/* What is known of a field: by all records that give everything and that were found. */
+enum probe_state {
+    PROBE_NOT_READ,    /* none of them reads it */
+    PROBE_HELD,        /* all have one value; others give something else */
+    PROBE_UNSEEN,      /* all have one value; others are refused */
+    PROBE_OPEN,        /* several values */
+    PROBE_OPEN_MORE,   /* several, and there are more that were not tried */
+    PROBE_OPEN_UNREAD, /* some read it and some do not */
+};
 
 /* What was found about a group. */
 typedef struct probe_op_finding {
@@ -43,18 +94,28 @@ typedef struct probe_op_finding {
     assay_record record;
     const assay_field *change[PROBE_CHANGES]; /* of the nearest's */
     int n_changes;
-    blame_value *open; /* values that are not the record's, each of which alone gives all, too */
+    blame_value *open; /* values that records which give all have, other than the record's */
     int n_open;
-    const assay_field *settled[PROBE_SETTLED]; /* other values give something else */
-    int n_settled;
+    enum probe_state *state; /* by field of a record; NULL where nothing gives all */
+    int64_t tried;           /* records, beside schemes and those on the way to this one */
     char against[PROBE_FIRST][200];
     int n_against;
 } probe_op_finding;
+
+/* Fills open, state and tried of a finding whose record gives all (open.c). */
+assay_status probe_find_open(const blame_device *d, const probe_group *g,
+                             const blame_schemes *schemes, probe_op_finding *f, assay_error *err);
+/* Fills the finding of a group whose elements were counted (search.c). */
+assay_status probe_search(const blame_device *d, const probe_group *g, const blame_schemes *schemes,
+                          probe_op_finding *f, assay_error *err);
 
 struct probe_findings {
     blame_schemes schemes;
     probe_op_finding *op;
     int n_ops;
+    probe_stretch *stretch;
+    int n_stretches;
+    int64_t not_of_network;     /* dumps that are none of the network's tensors */
     const char *unanswered[32]; /* networks without dumps; of networks.def */
     int n_unanswered;
 };
@@ -66,7 +127,12 @@ const char *probe_scope_name(const probe_op_finding *f);
 /* Fields that the op reads in which two records differ, at most `most`; returns how many. */
 int probe_changes(enum assay_op op, const assay_record *a, const assay_record *b,
                   const assay_field **field, int most);
-/* Of how many ops scheme k gives everything; whether of all that it computes in integers. */
+/* All stretches between dumps of a network, when its ops have been found. */
+assay_status probe_find_stretches(const blame_device *d, probe_findings *found, assay_error *err);
+bool probe_is_stretch_given(const probe_findings *f, const probe_stretch *s);
+
+/* Of how many ops and stretches scheme k gives everything; whether of all that it computes in
+ * integers. */
 int probe_count_agreed(const probe_findings *f, int k);
 bool probe_agrees(const probe_findings *f, int k);
 /* The scheme that agrees with most ops, or gives most elements. */

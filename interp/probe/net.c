@@ -42,18 +42,14 @@ const probe_types *probe_types_find(const char *name)
 
 /* ---- numbers ---- */
 
-/* splitmix64 (Steele, Lea, Flood 2014). */
 uint64_t probe_random(probe_net *n)
 {
-    uint64_t z = n->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return rows_next(&n->random);
 }
 
 int64_t probe_between(probe_net *n, int64_t lo, int64_t hi)
 {
-    return lo + (int64_t)(probe_random(n) % ((uint64_t)(hi - lo) + 1));
+    return rows_between(&n->random, lo, hi);
 }
 
 double probe_unit(probe_net *n)

@@ -4,6 +4,7 @@
 #define ASSAY_INTERP_PROBE_NET_H
 
 #include "graph/core/graph.h"
+#include "interp/rows/random.h"
 
 #define PROBE_INPUTS 16
 
@@ -23,19 +24,17 @@ typedef struct probe_net {
     const probe_types *types;
     assay_status status;
     assay_error *err;
-    uint64_t state; /* of the numbers at random */
+    rows_random random;
     int n_inputs, n_outputs, input[PROBE_INPUTS], output[PROBE_INPUTS];
     void *data[PROBE_INPUTS];        /* of the inputs: of the graph's arena */
     const char *about[PROBE_INPUTS]; /* of the outputs: what their elements ask */
 } probe_net;
 
 typedef void probe_maker(probe_net *n, const char *op);
-/* The networks of networks.def in their order; name NULL behind the last. `wide`: also of
- * activations of 16 bits. */
+/* The networks of networks.def in their order; name NULL behind the last. */
 typedef struct probe_network {
     const char *name;
     probe_maker *make;
-    bool wide;
 } probe_network;
 extern const probe_network probe_networks[];
 

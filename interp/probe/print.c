@@ -1,9 +1,12 @@
 /* Findings in words, as JSON, and as a scheme file. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "interp/page/json.h"
 #include "interp/probe/find.h"
+#include "schemes/prepare/asks.h"
+#include "schemes/record/reads.h"
 
 enum { PROBE_FIELD = 192 };
 static const char *const verdicts[] = {"class", "none"};
@@ -52,38 +55,69 @@ static void print_schemes(FILE *f, const probe_findings *found, const bool *agre
     fprintf(f, "\n");
 }
 
-static void print_settled(FILE *f, const probe_op_finding *o)
+/* Fields of one state, each as the record has it, or by its name alone. */
+static void print_fields(FILE *f, const probe_op_finding *o, const char *what,
+                         enum probe_state state)
 {
+    size_t n;
+    const assay_field *field = assay_record_fields(&n);
     int column = 13;
-    if (o->n_settled > 0)
-        fprintf(f, "    settled: ");
-    for (int i = 0; i < o->n_settled; i++) {
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
         char text[PROBE_FIELD];
-        say_field(o, o->settled[i], text);
+        if (o->state[i] != state)
+            continue;
+        if (!any)
+            fprintf(f, "    %-9s", what);
+        any = true;
+        say_field(o, &field[i], text);
         add_piece(f, text, &column);
     }
-    fprintf(f, o->n_settled > 0 ? "\n" : "");
+    fprintf(f, any ? "\n" : "");
+}
+
+/* "rescale.sum_bits: 8, 0, ...": values of a field that is open. */
+static void say_open(const probe_op_finding *o, const assay_field *field, enum probe_state state,
+                     char *text, size_t size)
+{
+    enum { SHOWN = 6 };
+    int n = 0;
+    size_t used = (size_t)snprintf(text, size, "%s.%s", field->section, field->name);
+    for (int i = 0; i < o->n_open; i++) {
+        char value[96];
+        if (o->open[i].field != field || n++ >= SHOWN)
+            continue;
+        assay_field_print(field, o->open[i].value, value, sizeof value);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", n == 1 ? " (or " : " ", value);
+    }
+    if (n > SHOWN || state == PROBE_OPEN_MORE)
+        used += (size_t)snprintf(text + used, size - used, " ...");
+    snprintf(text + used, size - used, "%s", n > 0 ? ")" : "");
+}
+
+static bool is_open(enum probe_state state)
+{
+    return state == PROBE_OPEN || state == PROBE_OPEN_MORE || state == PROBE_OPEN_UNREAD;
 }
 
 static void print_open(FILE *f, const probe_op_finding *o)
 {
-    enum { SHOWN = 12 };
-    int column = 13, n = 0;
-    for (int i = 0; i < o->n_open; i++)
-        n += i == 0 || o->open[i].field != o->open[i - 1].field;
-    if (n > SHOWN)
-        fprintf(f, "    open:    %d fields, which --json lists\n", n);
-    if (n == 0 || n > SHOWN)
-        return;
-    fprintf(f, "    open:    ");
-    for (int i = 0; i < o->n_open; i++) {
-        char text[PROBE_FIELD];
-        if (i > 0 && o->open[i].field == o->open[i - 1].field)
+    enum { SHOWN = 8 };
+    size_t n;
+    const assay_field *field = assay_record_fields(&n);
+    int open = 0, column = 13;
+    for (size_t i = 0; i < n; i++) {
+        char text[800];
+        if (!is_open(o->state[i]) || open++ >= SHOWN)
             continue;
-        snprintf(text, sizeof text, "%s.%s", o->open[i].field->section, o->open[i].field->name);
+        if (open == 1)
+            fprintf(f, "    open:    ");
+        say_open(o, &field[i], o->state[i], text, sizeof text);
         add_piece(f, text, &column);
     }
-    fprintf(f, "\n");
+    if (open > SHOWN)
+        fprintf(f, ", and %d more, which --json lists", open - SHOWN);
+    fprintf(f, open > 0 ? "\n" : "");
 }
 
 static void print_op(FILE *f, const probe_findings *found, const probe_op_finding *o)
@@ -105,10 +139,33 @@ static void print_op(FILE *f, const probe_findings *found, const probe_op_findin
         print_changes(f, o);
         fprintf(f, ": %" PRId64 " of %" PRId64 " elements\n", o->given, o->elements);
     }
-    print_settled(f, o);
-    print_open(f, o);
+    if (o->state) {
+        print_fields(f, o, "settled:", PROBE_HELD);
+        print_fields(f, o, "unseen:", PROBE_UNSEEN);
+        print_open(f, o);
+    }
     for (int i = 0; i < o->n_against; i++)
         fprintf(f, "    against: %s\n", o->against[i]);
+}
+
+static void print_stretch(FILE *f, const probe_findings *found, const probe_stretch *s)
+{
+    bool any = false;
+    for (int k = 0; k < found->schemes.n; k++)
+        any = any || s->agrees[k];
+    fprintf(f, "  to %s, %" PRId64 " elements behind %d nodes of which some were not dumped\n",
+            s->end, s->elements, s->n_nodes);
+    if (any)
+        print_schemes(f, found, s->agrees);
+    else if (s->as_found)
+        fprintf(f, "    as in:   no scheme, but what was found op by op\n");
+    else
+        fprintf(f,
+                "    as in:   no scheme, nor what was found op by op: %" PRId64 " of %" PRId64
+                " elements\n",
+                s->given, s->elements);
+    for (int i = 0; i < s->n_against; i++)
+        fprintf(f, "    against: %s\n", s->against[i]);
 }
 
 /* Those that agree with most ops. */
@@ -124,7 +181,8 @@ static void print_nearest(FILE *f, const probe_findings *found)
     for (int k = 0; k < found->schemes.n; k++)
         if (is_nearest(found, k))
             fprintf(f, "%s%s", n++ ? ", " : "", found->schemes.scheme[k]->name);
-    fprintf(f, " with %d of %d ops\n", probe_count_agreed(found, probe_base(found)), found->n_ops);
+    fprintf(f, " with %d of %d %s\n", probe_count_agreed(found, probe_base(found)),
+            found->n_ops + found->n_stretches, found->n_stretches ? "ops and stretches" : "ops");
 }
 
 void probe_print_report(FILE *f, const probe_findings *found, const char *path)
@@ -140,8 +198,13 @@ void probe_print_report(FILE *f, const probe_findings *found, const char *path)
     fprintf(f, "%s\n", verdicts[!probe_is_explained(found)]);
     for (int i = 0; i < found->n_ops; i++)
         print_op(f, found, &found->op[i]);
+    for (int i = 0; i < found->n_stretches; i++)
+        print_stretch(f, found, &found->stretch[i]);
     for (int i = 0; i < found->n_unanswered; i++)
         fprintf(f, "  %-16s not answered\n", found->unanswered[i]);
+    if (found->not_of_network > 0)
+        fprintf(f, "  %" PRId64 " dumps are of no tensor that is known by that name\n",
+                found->not_of_network);
     if (path)
         fprintf(f, "%s: a scheme that gives %s\n", path,
                 probe_is_explained(found) ? "these answers" : "most of these answers");
@@ -171,14 +234,38 @@ static void print_record(FILE *f, const probe_op_finding *o, const assay_scheme 
     }
 }
 
+/* Where a scheme was read from, as a path that holds from any folder; NULL: it is a shipped one,
+ * known by its name. To be freed. */
+static char *file_of(const assay_scheme *scheme)
+{
+    const assay_scheme_data *d = assay_data(scheme);
+    const char *last = d->n_from > 0 ? d->from[d->n_from - 1] : "";
+    return strchr(last, '/') ? realpath(last, NULL) : NULL;
+}
+
+/* A YAML scalar that may hold anything (double quotes, YAML 1.2 5.7). */
+static void print_quoted(FILE *f, const char *text)
+{
+    fputc('"', f);
+    for (; *text; text++)
+        fprintf(f, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    fputs("\"\n", f);
+}
+
 void probe_print_scheme(FILE *f, const probe_findings *found)
 {
     static const char *const scopes[] = {"ops", "wide_ops", "unsigned_ops"};
     const int base = probe_base(found);
     const assay_scheme *scheme = found->schemes.scheme[base];
     const char *scope = "";
-    fprintf(f, "scheme: found\ndescription: of assay infer, %s\nextends: %s\n",
-            probe_is_explained(found) ? "which gives every answer" : "the nearest", scheme->name);
+    char *file = file_of(scheme);
+    fprintf(f, "scheme: found\ndescription: of assay infer, %s\nextends: ",
+            probe_is_explained(found) ? "which gives every answer" : "the nearest");
+    if (file)
+        print_quoted(f, file);
+    else
+        fprintf(f, "%s\n", scheme->name);
+    free(file);
     for (size_t s = 0; s < sizeof scopes / sizeof *scopes; s++)
         for (int i = 0; i < found->n_ops; i++)
             if (!found->op[i].agrees[base] && !probe_is_float(found, &found->op[i]) &&
@@ -188,44 +275,62 @@ void probe_print_scheme(FILE *f, const probe_findings *found)
 
 /* ---- JSON ---- */
 
-static json_t *json_open(const probe_op_finding *o)
+static void set_field(json_t **j, const assay_field *field, json_t *value)
 {
-    json_t *open = json_object();
-    for (int i = 0; i < o->n_open;) {
-        const assay_field *field = o->open[i].field;
-        json_t *values = json_array();
-        char text[96], name[80];
-        assay_field_print(field, assay_record_get(&o->record, field), text, sizeof text);
-        page_json_add(&values, json_string(text));
-        for (; i < o->n_open && o->open[i].field == field; i++) {
-            assay_field_print(field, o->open[i].value, text, sizeof text);
-            page_json_add(&values, json_string(text));
-        }
-        snprintf(name, sizeof name, "%s.%s", field->section, field->name);
-        page_json_set(&open, name, values);
-    }
-    return open;
+    char name[80];
+    snprintf(name, sizeof name, "%s.%s", field->section, field->name);
+    page_json_set(j, name, value);
+}
+
+static json_t *json_value(const assay_field *field, assay_field_value v)
+{
+    char text[96];
+    assay_field_print(field, v, text, sizeof text);
+    return json_string(text);
+}
+
+/* The record's value first, then others; null: a record that does not read the field. */
+static json_t *json_values(const probe_op_finding *o, const assay_field *field,
+                           enum probe_state state)
+{
+    json_t *values = json_array();
+    if (assay_reads_op(&o->record, o->op, field) && !assay_reads_not(&o->record, field))
+        page_json_add(&values, json_value(field, assay_record_get(&o->record, field)));
+    for (int i = 0; i < o->n_open; i++)
+        if (o->open[i].field == field)
+            page_json_add(&values, json_value(field, o->open[i].value));
+    if (state == PROBE_OPEN_UNREAD)
+        page_json_add(&values, json_null());
+    if (state == PROBE_OPEN_MORE)
+        page_json_add(&values, json_string("..."));
+    return values;
+}
+
+/* Fields of states from..to, each with its values or, of one value, that alone. */
+static json_t *json_fields(const probe_op_finding *o, enum probe_state from, enum probe_state to)
+{
+    size_t n;
+    const assay_field *field = assay_record_fields(&n);
+    json_t *fields = json_object();
+    for (size_t i = 0; o->state && i < n; i++)
+        if (o->state[i] >= from && o->state[i] <= to)
+            set_field(&fields, &field[i],
+                      is_open(o->state[i])
+                          ? json_values(o, &field[i], o->state[i])
+                          : json_value(&field[i], assay_record_get(&o->record, &field[i])));
+    return fields;
 }
 
 static json_t *json_op(const probe_findings *found, const probe_op_finding *o)
 {
     json_t *j = json_object(), *presets = json_array(), *changes = json_object(),
-           *against = json_array(), *settled = json_array();
+           *against = json_array();
     for (int k = 0; k < found->schemes.n; k++)
         if (o->agrees[k])
-            page_json_add(&presets, json_string(found->schemes.scheme[k]->name));
-    for (int i = 0; i < o->n_changes; i++) {
-        char text[96], name[80];
-        assay_field_print(o->change[i], assay_record_get(&o->record, o->change[i]), text,
-                          sizeof text);
-        snprintf(name, sizeof name, "%s.%s", o->change[i]->section, o->change[i]->name);
-        page_json_set(&changes, name, json_string(text));
-    }
-    for (int i = 0; i < o->n_settled; i++) {
-        char name[80];
-        snprintf(name, sizeof name, "%s.%s", o->settled[i]->section, o->settled[i]->name);
-        page_json_add(&settled, json_string(name));
-    }
+            page_json_add(&presets, page_json_text(found->schemes.scheme[k]->name));
+    for (int i = 0; i < o->n_changes; i++)
+        set_field(&changes, o->change[i],
+                  json_value(o->change[i], assay_record_get(&o->record, o->change[i])));
     for (int i = 0; i < o->n_against; i++)
         page_json_add(&against, page_json_text(o->against[i]));
     page_json_set(&j, "op", json_string(probe_op_name(o)));
@@ -234,11 +339,31 @@ static json_t *json_op(const probe_findings *found, const probe_op_finding *o)
     page_json_set(&j, "presets", presets);
     page_json_set(&j, "nearest", page_json_text(found->schemes.scheme[o->nearest]->name));
     page_json_set(&j, "changes", changes);
-    page_json_set(&j, "open", json_open(o));
-    page_json_set(&j, "settled", settled);
+    page_json_set(&j, "open", json_fields(o, PROBE_OPEN, PROBE_OPEN_UNREAD));
+    page_json_set(&j, "settled", json_fields(o, PROBE_HELD, PROBE_HELD));
+    page_json_set(&j, "unobservable", json_fields(o, PROBE_UNSEEN, PROBE_UNSEEN));
+    page_json_set(&j, "tried", json_integer(o->tried));
     page_json_set(&j, "nodes", json_integer(o->n_nodes));
     page_json_set(&j, "elements", json_integer(o->elements));
     page_json_set(&j, "given", json_integer(o->given));
+    page_json_set(&j, "contradictions", against);
+    return j;
+}
+
+static json_t *json_stretch(const probe_findings *found, const probe_stretch *s)
+{
+    json_t *j = json_object(), *presets = json_array(), *against = json_array();
+    for (int k = 0; k < found->schemes.n; k++)
+        if (s->agrees[k])
+            page_json_add(&presets, page_json_text(found->schemes.scheme[k]->name));
+    for (int i = 0; i < s->n_against; i++)
+        page_json_add(&against, page_json_text(s->against[i]));
+    page_json_set(&j, "end", page_json_text(s->end));
+    page_json_set(&j, "presets", presets);
+    page_json_set(&j, "as_found", json_boolean(s->as_found));
+    page_json_set(&j, "nodes", json_integer(s->n_nodes));
+    page_json_set(&j, "elements", json_integer(s->elements));
+    page_json_set(&j, "given", json_integer(s->given));
     page_json_set(&j, "contradictions", against);
     return j;
 }
@@ -247,7 +372,7 @@ assay_status probe_write_json(const char *file, const probe_findings *found, con
                               assay_error *err)
 {
     json_t *j = json_object(), *presets = json_array(), *ops = json_array(), *not = json_array(),
-           *nearest = json_array();
+           *nearest = json_array(), *stretches = json_array();
     for (int k = 0; k < found->schemes.n; k++)
         if (probe_agrees(found, k))
             page_json_add(&presets, page_json_text(found->schemes.scheme[k]->name));
@@ -263,6 +388,10 @@ assay_status probe_write_json(const char *file, const probe_findings *found, con
     page_json_set(&j, "nearest", nearest);
     page_json_set(&j, "found", path ? page_json_text(path) : json_null());
     page_json_set(&j, "ops", ops);
+    for (int i = 0; i < found->n_stretches; i++)
+        page_json_add(&stretches, json_stretch(found, &found->stretch[i]));
+    page_json_set(&j, "stretches", stretches);
+    page_json_set(&j, "not_of_network", json_integer(found->not_of_network));
     page_json_set(&j, "not_answered", not );
     const assay_status status = page_json_write(file, j, err);
     json_decref(j);

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "graph/memory.h"
 #include "interp/probe/find.h"
+#include "schemes/derive/derive.h"
+#include "schemes/node/spec.h"
 
-/* A node of sample k as it was given to the device. */
-static void case_of(const blame_device *d, int node, int k, assay_arena *arena, blame_case *c)
+void probe_case_of(const blame_device *d, int node, int k, assay_arena *arena, blame_case *c)
 {
     const assay_node *n = &d->graph->node[node];
     const void *in[BLAME_IN] = {NULL};
@@ -18,12 +20,26 @@ static void case_of(const blame_device *d, int node, int k, assay_arena *arena, 
     blame_case_fill(c, d->graph, n, d->scheme, in, arena);
 }
 
+unsigned probe_form_of(const blame_device *d, int node)
+{
+    assay_type in[ASSAY_SPEC_IN];
+    assay_unit_spec spec;
+    assay_unit_spec_fill(d->graph, &d->graph->node[node], in, &spec);
+    return derive_form_of(&spec);
+}
+
+bool probe_computes_in_float(const assay_scheme *scheme, enum assay_op op, unsigned form)
+{
+    const assay_scheme_data *d = assay_data(scheme);
+    return d->in_float[op] || d->unfused[form & ASSAY_FORM_WIDE ? 1 : 0][op];
+}
+
 bool probe_record_of(const blame_device *d, const probe_group *g, const assay_scheme *scheme,
                      assay_record *r)
 {
     assay_record own;
     blame_case c;
-    case_of(d, g->node[0], 0, NULL, &c);
+    probe_case_of(d, g->node[0], 0, NULL, &c);
     if (!blame_case_record(&c, &own))
         return false;
     c.scheme = scheme;
@@ -34,24 +50,26 @@ bool probe_record_of(const blame_device *d, const probe_group *g, const assay_sc
     return true;
 }
 
-/* The codes that the record gives; NULL: it refuses the node, or memory is short. */
-static void *run_node(const blame_device *d, int node, int k, const assay_record *r)
+/* The codes that the record gives, to be freed; NULL: it refuses the node. */
+static assay_status run_node(const blame_device *d, int node, int k, const assay_record *r,
+                             void **out, assay_error *err)
 {
     assay_arena *arena = assay_arena_new();
     blame_case c;
-    void *out = NULL;
+    *out = NULL;
     if (!arena)
-        return NULL;
-    case_of(d, node, k, arena, &c);
+        return assay_out_of_memory(err);
+    probe_case_of(d, node, k, arena, &c);
     c.record = *r;
     c.has_record = true;
-    out = malloc(assay_type_bytes(&c.out) + 64);
-    if (out && blame_case_run(&c, out, NULL, NULL)) {
-        free(out);
-        out = NULL;
-    }
+    *out = malloc(assay_type_bytes(&c.out) + 64);
+    assay_status status = *out ? blame_case_run(&c, *out, NULL, err) : assay_out_of_memory(err);
     assay_arena_free(arena);
-    return out;
+    if (status) {
+        free(*out);
+        *out = NULL;
+    }
+    return status == ASSAY_ERR_MEMORY ? status : ASSAY_OK;
 }
 
 static bool is_given(const assay_type *t, const void *device, const void *given, int64_t i)
@@ -63,31 +81,6 @@ static bool is_given(const assay_type *t, const void *device, const void *given,
 static bool is_seen(const blame_tensor *t, int64_t i)
 {
     return !t->mask || t->mask[i];
-}
-
-int64_t probe_score(const blame_device *d, const probe_group *g, const assay_record *r,
-                    int64_t least, bool *refused)
-{
-    int64_t good = 0, left = g->elements;
-    if (refused)
-        *refused = false;
-    for (int i = 0; i < g->n_nodes; i++)
-        for (int k = 0; k < d->n_samples && good + left >= least; k++) {
-            const int value = d->graph->node[g->node[i]].out[0];
-            const assay_type *type = &d->graph->value[value].type;
-            const blame_tensor *t = blame_at(d, k, value);
-            if (!t->device)
-                continue;
-            void *out = run_node(d, g->node[i], k, r);
-            if (!out && refused)
-                *refused = true;
-            for (int64_t e = 0; e < assay_shape_count(type); e++) {
-                good += is_seen(t, e) && is_given(type, t->device, out, e);
-                left -= is_seen(t, e);
-            }
-            free(out);
-        }
-    return good;
 }
 
 /* ---- words ---- */
@@ -119,21 +112,71 @@ static void say(const assay_value *v, const void *device, const void *given, int
     snprintf(words, 200, "%.60s[%s]: device %s, record %s", v->name, at, a, b);
 }
 
-int probe_contradictions(const blame_device *d, const probe_group *g, const assay_record *r,
-                         char words[PROBE_FIRST][200])
+int64_t probe_count_seen(const blame_device *d, int sample, int value)
 {
-    int n = 0;
+    const blame_tensor *t = blame_at(d, sample, value);
+    int64_t n = 0;
+    for (int64_t e = 0; e < assay_shape_count(&d->graph->value[value].type); e++)
+        n += is_seen(t, e);
+    return n;
+}
+
+int64_t probe_compare(const blame_device *d, int sample, int value, const void *given,
+                      probe_told_elements *told)
+{
+    const assay_value *v = &d->graph->value[value];
+    const blame_tensor *t = blame_at(d, sample, value);
+    int64_t n = 0;
+    for (int64_t e = 0; e < assay_shape_count(&v->type); e++) {
+        const bool good = is_given(&v->type, t->device, given, e);
+        n += is_seen(t, e) && good;
+        if (is_seen(t, e) && !good && told && told->n < PROBE_FIRST)
+            say(v, t->device, given, e, told->words[told->n++]);
+    }
+    return n;
+}
+
+/* ---- a group ---- */
+
+assay_status probe_score_of(const blame_device *d, const probe_group *g, const assay_record *r,
+                            int64_t least, probe_score *score, assay_error *err)
+{
+    int64_t left = g->elements;
+    *score = (probe_score){0, false};
     for (int i = 0; i < g->n_nodes; i++)
-        for (int k = 0; k < d->n_samples && n < PROBE_FIRST; k++) {
-            const assay_value *v = &d->graph->value[d->graph->node[g->node[i]].out[0]];
-            const blame_tensor *t = blame_at(d, k, d->graph->node[g->node[i]].out[0]);
-            if (!t->device)
+        for (int k = 0; k < d->n_samples && score->given + left >= least; k++) {
+            const int value = d->graph->node[g->node[i]].out[0];
+            void *out;
+            if (!probe_is_asked(d, g->node[i], k))
                 continue;
-            void *out = run_node(d, g->node[i], k, r);
-            for (int64_t e = 0; e < assay_shape_count(&v->type) && n < PROBE_FIRST; e++)
-                if (is_seen(t, e) && !is_given(&v->type, t->device, out, e))
-                    say(v, t->device, out, e, words[n++]);
+            assay_status status = run_node(d, g->node[i], k, r, &out, err);
+            if (status)
+                return status;
+            score->refused = score->refused || !out;
+            score->given += probe_compare(d, k, value, out, NULL);
+            left -= probe_count_seen(d, k, value);
             free(out);
         }
-    return n;
+    return ASSAY_OK;
+}
+
+assay_status probe_contradictions(const blame_device *d, const probe_group *g,
+                                  const assay_record *r, char words[PROBE_FIRST][200], int *n,
+                                  assay_error *err)
+{
+    probe_told_elements told = {words, 0};
+    assay_status status = ASSAY_OK;
+    for (int i = 0; i < g->n_nodes; i++)
+        for (int k = 0; k < d->n_samples && told.n < PROBE_FIRST && !status; k++) {
+            void *out;
+            if (!probe_is_asked(d, g->node[i], k))
+                continue;
+            status = run_node(d, g->node[i], k, r, &out, err);
+            if (status)
+                break;
+            probe_compare(d, k, d->graph->node[g->node[i]].out[0], out, &told);
+            free(out);
+        }
+    *n = told.n;
+    return status;
 }

@@ -17,9 +17,9 @@
 #define PROBE_PATH (4096 + 320)
 
 const probe_network probe_networks[] = {
-#define PROBE(name, maker, wide) {#name, probe_##maker, wide},
+#define PROBE(name, maker) {#name, probe_##maker},
 #include "interp/probe/networks.def"
-    {NULL, NULL, false},
+    {NULL, NULL},
 };
 
 typedef struct writing {
@@ -42,7 +42,7 @@ static assay_status make_folder(const char *path, assay_error *err)
 
 static assay_status make(const writing *w, const probe_network *p, probe_net *n, assay_error *err)
 {
-    *n = (probe_net){.types = w->types, .err = err, .state = w->o->seed};
+    *n = (probe_net){.types = w->types, .err = err, .random = {w->o->seed}};
     n->status = assay_graph_new(p->name, &n->graph, err);
     if (!n->status)
         p->make(n, p->name);
@@ -153,13 +153,11 @@ static assay_status save_bundle(const writing *w, const probe_network *p, const 
 
 /* ---- probe.json ---- */
 
-static json_t *json_value(const writing *w, const probe_network *p, const probe_net *n, int value,
-                          const char *about)
+static json_t *json_value(const probe_network *p, const probe_net *n, int value, const char *about)
 {
     const assay_value *v = &n->graph->value[value];
     json_t *o = golden_json_type(&v->type);
     char path[320];
-    (void)w;
     page_json_set(&o, "name", page_json_text(v->name));
     if (about) {
         page_json_set(&o, "asks", json_string(about));
@@ -175,9 +173,9 @@ static void note(writing *w, const probe_network *p, const probe_net *n, const c
 {
     json_t *o = json_object(), *inputs = json_array(), *outputs = json_array();
     for (int i = 0; i < n->n_inputs; i++)
-        page_json_add(&inputs, json_value(w, p, n, n->input[i], NULL));
+        page_json_add(&inputs, json_value(p, n, n->input[i], NULL));
     for (int i = 0; i < n->n_outputs; i++)
-        page_json_add(&outputs, json_value(w, p, n, n->output[i], n->about[i]));
+        page_json_add(&outputs, json_value(p, n, n->output[i], n->about[i]));
     page_json_set(&o, "op", json_string(p->name));
     page_json_set(&o, "not_in", json_string(missing));
     page_json_set(&o, "scheme", json_string(scheme));
@@ -274,30 +272,23 @@ static bool is_partial(const char *folder)
 static assay_status write_all(writing *w, const char *dir, assay_error *err)
 {
     const bool all = !w->o->ops || strcmp(w->o->ops, "all") == 0;
-    assay_partial partial = ASSAY_PARTIAL_NONE;
-    assay_status status = file_partial_folder(dir, is_partial, &partial, err);
+    assay_partial partial;
+    assay_status status = file_new_folder(dir, is_partial, &partial, err);
     if (status)
         return status;
     w->dir = partial.path;
     for (const probe_network *p = probe_networks; p->name && !status; p++)
-        if ((all && (p->wide || w->types->activation.bits <= 8)) ||
-            (!all && is_in(w->o->ops, p->name)))
+        if (all || is_in(w->o->ops, p->name))
             status = write_network(w, p, err);
     if (!status)
         status = write_index(w, err);
-    if (!status)
-        status = file_partial_folder_place(&partial, dir, NULL, err);
-    if (partial.path[0])
-        file_remove_tree(partial.path);
-    file_partial_close(&partial);
-    return status;
+    return file_new_folder_end(&partial, dir, status, err);
 }
 
 assay_status probe_write(const char *dir, const probe_options *o, probe_told *told, void *user,
                          assay_error *err)
 {
     writing w = {.o = o, .types = probe_types_find(o->types), .told = told, .user = user};
-    struct stat st;
     if (!w.types)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "no probes of types '%.40s'; there are s8s8, u8s8, u8u8, s16s8",
@@ -305,8 +296,6 @@ assay_status probe_write(const char *dir, const probe_options *o, probe_told *to
     assay_status status = o->ops && strcmp(o->ops, "all") != 0 ? check_ops(o->ops, err) : ASSAY_OK;
     if (status)
         return status;
-    if (lstat(dir, &st) == 0)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: exists already", dir);
     w.networks = json_array();
     status = w.networks ? write_all(&w, dir, err) : assay_out_of_memory(err);
     json_decref(w.networks);

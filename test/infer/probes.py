@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """assay probe and assay infer DIR OUTPUTS: devices that are known are found again, faults are none, bad answers are said.
 
-  probes.py ASSAY        TAP
+  probes.py ASSAY PLUGIN        TAP; PLUGIN: a scheme's shared object
 
 Two kinds of devices: presets and edited presets, run by `assay golden` on the probes' own networks (which tries the search, not
 the arithmetic), and two that share no code with it, written here from their formulas: a doubling multiplier as gemmlowp's
@@ -16,16 +16,12 @@ import tempfile
 
 import numpy
 
-ASSAY = os.path.realpath(sys.argv[1])
-count = 0
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+from tap import Tap  # noqa: E402
 
-
-def check(name, good, said=""):
-    global count
-    count += 1
-    print("%s %d - %s" % ("ok" if good else "not ok", count, name), flush=True)
-    if not good:
-        print("\n".join("# " + line for line in str(said).splitlines()[:40]))
+ASSAY, PLUGIN = (os.path.realpath(path) for path in sys.argv[1:])
+TAP = Tap()
+check = TAP.check
 
 
 def assay(*words):
@@ -94,10 +90,10 @@ def try_preset(name, probes, at_least):
     taken = device_of(name, probes, "out")
     status, found, said = infer(probes, "out")
     ops = {o["op"]: o for o in found["ops"]}
-    check("%s: found among those that agree, of %d ops" % (name, len(taken)),
-          status == 1 and found["verdict"] == "class" and name in found["presets"] and len(taken) >= at_least and set(ops) == set(taken), said)
+    check(status == 1 and found["verdict"] == "class" and name in found["presets"] and len(taken) >= at_least and set(ops) == set(taken),
+          "%s: found among those that agree, of %d ops" % (name, len(taken)), said)
     if len(taken) < 10:
-        check("%s: the scheme found gives its answers" % name, gives("found.yaml", probes, "out"), open("found.yaml").read())
+        check(gives("found.yaml", probes, "out"), "%s: the scheme found gives its answers" % name, open("found.yaml").read())
 
 
 EDITED = """scheme: edited
@@ -112,12 +108,12 @@ def try_edited(what, base, text, op, probes, wanted):
     device_of("./edited.yaml", probes, "out")
     status, found, said = infer(probes, "out")
     o = next(o for o in found["ops"] if o["op"] == op)
-    check("%s: no scheme that is shipped has it, one with a change does" % what,
-          status == 1 and o["verdict"] == "class" and not o["presets"] and o["given"] == o["elements"], said)
+    check(status == 1 and o["verdict"] == "class" and not o["presets"] and o["given"] == o["elements"],
+          "%s: no scheme that is shipped has it, one with a change does" % what, said)
     if wanted:
         values = [o["changes"].get(wanted[0])] + o["open"].get(wanted[0], [])
-        check("%s: %s is %s or may be" % (what, *wanted), wanted[1] in values, json.dumps(o, indent=1))
-    check("%s: the scheme found gives its answers" % what, gives("./found.yaml", probes, "out"), open("found.yaml").read())
+        check(wanted[1] in values, "%s: %s is %s or may be" % (what, *wanted), json.dumps(o, indent=1))
+    check(gives("./found.yaml", probes, "out"), "%s: the scheme found gives its answers" % what, open("found.yaml").read())
 
 
 # ---- devices of their own ----
@@ -176,7 +172,7 @@ def try_own():
         convolutions("conv", rescale, formation, "own")
         status, found, said = infer("conv", "own")
         presets = found["ops"][0]["presets"]
-        check("%s of its own: %s, not %s" % (name, wanted, not_wanted), status == 1 and wanted in presets and not_wanted not in presets, said)
+        check(status == 1 and wanted in presets and not_wanted not in presets, "%s of its own: %s, not %s" % (name, wanted, not_wanted), said)
 
 
 # ---- what is no record ----
@@ -188,16 +184,16 @@ def try_faults(probes):
     numpy.save(path, good | 4)
     status, found, said = infer(probes, "out")
     o = next(o for o in found["ops"] if o["op"] == "add")
-    check("a stuck bit: none, with elements that contradict",
-          status == 1 and found["verdict"] == "none" and o["verdict"] == "none" and o["contradictions"] and "add1[" in o["contradictions"][0], said)
-    check("the other ops are found all the same", all(p["verdict"] == "class" for p in found["ops"] if p["op"] != "add"), said)
+    check(status == 1 and found["verdict"] == "none" and o["verdict"] == "none" and o["contradictions"] and "add1[" in o["contradictions"][0],
+          "a stuck bit: none, with elements that contradict", said)
+    check(all(p["verdict"] == "class" for p in found["ops"] if p["op"] != "add"), "the other ops are found all the same", said)
     bad = good.copy()
     bad.reshape(-1)[4711] += 1
     numpy.save(path, bad)
     status, found, said = infer(probes, "out")
     o = next(o for o in found["ops"] if o["op"] == "add")
-    check("one element: none, and it is the one", o["verdict"] == "none" and len(o["contradictions"]) == 1 and
-          "add1[%d,%d]" % divmod(4711, good.shape[1]) in o["contradictions"][0], said)
+    check(o["verdict"] == "none" and len(o["contradictions"]) == 1 and
+          "add1[%d,%d]" % divmod(4711, good.shape[1]) in o["contradictions"][0], "one element: none, and it is the one", said)
     numpy.save(path, good[:, :-1])
     check_refused("too few codes", "add1", "infer", probes, "out")
     numpy.save(path, good.astype(numpy.float32))
@@ -210,11 +206,12 @@ def try_faults(probes):
     check_refused("rows and answers", "--kind is for", "infer", probes, "out", "--kind", "multiplier")
     check_refused("among nothing", "--among", "infer", probes, "out", "--among", ",")
     check_refused("among an unknown scheme", "nobody", "infer", probes, "out", "--among", "tflite,nobody")
+    check_refused("among a plugin", "has no record", "infer", probes, "out", "--among", PLUGIN)
 
 
 def check_refused(name, words, *command):
     status, out, err = assay(*command)
-    check("refused: " + name, status == 2 and words in err and err.count("\n") == 1, "status %d\n%s" % (status, err))
+    check(status == 2 and words in err and err.count("\n") == 1, "refused: " + name, "status %d\n%s" % (status, err))
 
 
 def try_writing():
@@ -223,11 +220,11 @@ def try_writing():
     check_refused("unknown types", "s8s8, u8s8, u8u8, s16s8", "probe", "-o", "x", "--types", "s4s4")
     check_refused("an unknown op", "there are conv", "probe", "-o", "x", "--op", "conv,convolution")
     check_refused("an unknown form", "--format", "probe", "-o", "x", "--format", "onnx,pb")
-    check("nothing is left of what was refused", not os.path.exists("x") and not [n for n in os.listdir(".") if "partial" in n], os.listdir("."))
+    check(not os.path.exists("x") and not [n for n in os.listdir(".") if "partial" in n], "nothing is left of what was refused", os.listdir("."))
     sizes = []
     for types in ("s8s8", "u8s8", "u8u8", "s16s8"):
         status, out, err = assay("probe", "-o", types, "--types", types)
-        check("%s: all networks are written" % types, status == 0 and len(networks(types)) == 18, out + err)
+        check(status == 0 and len(networks(types)) == 18, "%s: all networks are written" % types, out + err)
         for network in networks(types):
             folder = os.path.join(types, network["op"])
             sizes += [os.path.getsize(os.path.join(folder, n)) for n in os.listdir(folder) if n.startswith(network["op"])]
@@ -235,12 +232,12 @@ def try_writing():
             for form, ending in missing.items():
                 there = os.path.exists(os.path.join(folder, network["op"] + "." + ending))
                 if there == (form in network["not_in"]):
-                    check("%s/%s: %s is there or said not to be" % (types, network["op"], ending), False)
-    check("every network is below 4 MB", max(sizes) < 4 << 20, max(sizes))
+                    check(False, "%s/%s: %s is there or said not to be" % (types, network["op"], ending))
+    check(max(sizes) < 4 << 20, "every network is below 4 MB", max(sizes))
     assay("probe", "-o", "again1", "--op", "conv,add", "--seed", "7")
     assay("probe", "-o", "again2", "--op", "conv,add", "--seed", "7")
     same = subprocess.run(["diff", "-r", "again1", "again2"], stdout=subprocess.PIPE).returncode == 0
-    check("one seed, the same bytes", same)
+    check(same, "one seed, the same bytes")
 
 
 def try_forms():
@@ -251,16 +248,23 @@ def try_forms():
         taken = device_of(scheme, types, "out", form)
         same = [op for op in taken if subprocess.run(["diff", "-r", "plain/" + op, "out/" + op], stdout=subprocess.PIPE).returncode == 0]
         shutil.rmtree("plain")
-        check("%s: %d networks give what the text form gives" % (form, len(taken)), same == taken and len(taken) >= 7, set(taken) - set(same))
+        check(same == taken and len(taken) >= 7, "%s: %d networks give what the text form gives" % (form, len(taken)), set(taken) - set(same))
 
 
 def try_bundle():
     """Any golden bundle and its dumps."""
     device_of("tosa-double", "s8s8", "out")
     status, found, said = infer("s8s8/softmax/golden", "s8s8/softmax/golden")
-    check("a bundle against itself", status == 1 and "tflite" in found["presets"], said)
+    check(status == 1 and "tflite" in found["presets"], "a bundle against itself", said)
+    os.makedirs("a \"folder\"", exist_ok=True)
+    with open("a \"folder\"/own.yaml", "w", encoding="utf-8") as f:
+        f.write("scheme: own\nextends: tosa-double\n")
+    status, found, said = infer("s8s8/fc/golden", "out/fc", "--among", "a \"folder\"/own.yaml")
+    shutil.copy("found.yaml", "a \"folder\"/found.yaml")
+    status, out, err = assay("scheme", "diff", "a \"folder\"/found.yaml", "tosa-double")
+    check(status == 0, "among a file: what was found stands wherever it is read from", out + err + open("found.yaml").read())
     status, found, said = infer("s8s8/fc/golden", "out/fc", "--among", "tosa-double,tosa-single,npu16")
-    check("a bundle's dumps, among three schemes", status == 1 and found["presets"] == ["tosa-double"], said)
+    check(status == 1 and found["presets"] == ["tosa-double"], "a bundle's dumps, among three schemes", said)
 
 
 def main():
@@ -287,7 +291,7 @@ def main():
         try_bundle()
     finally:
         shutil.rmtree(work)
-    print("1..%d" % count)
+    TAP.end()
 
 
 main()

@@ -5,26 +5,12 @@
 #
 #   test/peer/probe.sh ASSAY SOURCE     TAP on standard output
 set -u
-assay=$(realpath "$1")
-source=$(realpath "$2")
+. "$(dirname "$0")/../cli/tap.sh" "$@"
 peer=$source/test/peer
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-count=0
-failed=0
-
-tell() { # STATUS WHAT: STATUS 0 is good
-    count=$((count + 1))
-    [ "$1" = 0 ] && echo "ok $count - $2" && return
-    failed=1
-    echo "not ok $count - $2"
-    head -c 6000 said.txt | sed 's/^/# /'
-}
 
 # The preset agrees for each op that was answered, but those named; and is the one that agrees with most.
 judge() { # TYPES PRESET BUT WHAT
-    "$assay" infer "$1" device --json said.json >said.txt 2>&1
+    "$assay" infer "$1" device --json said.json >out 2>&1
     /usr/bin/python3 - "$2" "$3" <<'END'
 import json, sys
 preset, but = sys.argv[1], sys.argv[2].split()
@@ -74,5 +60,4 @@ for runtime in tflite29 tflite22; do
     esac
 done
 [ $count -gt 0 ] || { echo "1..0 # SKIP no runtime could be installed"; exit 0; }
-echo "1..$count"
-exit $failed
+finish
