@@ -44,8 +44,7 @@ static assay_status open_path(assay_dataset *d, const assay_dataset_options *opt
     const bool maps = options->labels && dataset_are_label_maps(options->labels);
     struct stat st;
     if (stat(d->path, &st) != 0)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open data set: %s", d->path,
-                          strerror(errno));
+        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open: %s", d->path, strerror(errno));
     const bool folder = S_ISDIR(st.st_mode);
     const bool list = folder && options->labels && !maps && !dataset_is_array(options->labels);
     assay_status status = open_samples(d, folder, options, list ? options->labels : NULL, err);

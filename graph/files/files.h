@@ -13,6 +13,8 @@ const char *file_base_name(const char *path);
 assay_status file_link_end(const char *path, char end[4096], assay_error *err);
 /* Is `path` no place that a file could have: "-", standard output, or a device or a pipe? */
 bool file_is_stream(const char *path);
+/* Fails with why `path` cannot be made, errno's `cause`; a folder that is not there is named. */
+assay_status file_no_place(const char *path, const char *verb, int cause, assay_error *err);
 /* Removes a folder and all below it, or a file; what cannot be removed is left. */
 void file_remove_tree(const char *path);
 /* Writes bytes to a file where it is to stay: for what is in a partial folder. */

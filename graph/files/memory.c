@@ -1,25 +1,29 @@
-/* A stream whose writes append to a text and fail where that cannot grow. */
+/* A text that grows, and a stream whose writes append to one and fail where that cannot. */
 #include "graph/files/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static ssize_t put(void *cookie, const char *bytes, size_t n)
+bool file_memory_add(file_memory *to, const char *bytes, size_t n)
 {
     enum { LEAST = 4096 };
-    file_memory *to = cookie;
 
     if (n > to->room - to->length) {
         const size_t room = 2 * to->room + n + LEAST;
         char *more = realloc(to->text, room);
         if (!more)
-            return 0;
+            return false;
         to->text = more;
         to->room = room;
     }
     memcpy(to->text + to->length, bytes, n);
     to->length += n;
-    return (ssize_t)n;
+    return true;
+}
+
+static ssize_t put(void *cookie, const char *bytes, size_t n)
+{
+    return file_memory_add(cookie, bytes, n) ? (ssize_t)n : 0;
 }
 
 FILE *file_memory_open(file_memory *to)

@@ -1,5 +1,5 @@
-/* A stream into memory. open_memstream of glibc drops what it has no memory for, and neither
- * ferror() nor fclose() says so. */
+/* A text that grows, and a stream into one. open_memstream of glibc drops what it has no memory
+ * for, and neither ferror() nor fclose() says so. */
 #ifndef ASSAY_GRAPH_FILES_MEMORY_H
 #define ASSAY_GRAPH_FILES_MEMORY_H
 
@@ -11,6 +11,9 @@ typedef struct file_memory {
                    where nothing was */
     size_t length, room;
 } file_memory;
+
+/* Appends n bytes; false: out of memory, and `to` is as it was. */
+bool file_memory_add(file_memory *to, const char *bytes, size_t n);
 
 /* `to` is empty and stays where it is; the caller frees its text in the end. NULL: out of memory.
  */

@@ -105,16 +105,6 @@ static bool make(assay_partial *p, bool folder)
     return p->lock >= 0;
 }
 
-static assay_status no_place(const char *path, bool folder, int cause, assay_error *err)
-{
-    const char *verb = folder ? "create" : "write";
-    const int above = (int)(file_base_name(path) - path);
-    if (cause == ENOENT && above > 1)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot %s: there is no folder '%.*s'", path, verb,
-                          above - 1, path);
-    return assay_fail(err, ASSAY_ERR_IO, "%s: cannot %s: %s", path, verb, strerror(cause));
-}
-
 static assay_status make_partial(const char *path, bool folder, assay_partial *out,
                                  assay_error *err)
 {
@@ -135,7 +125,7 @@ static assay_status make_partial(const char *path, bool folder, assay_partial *o
     }
     const int cause = errno;
     out->path[0] = 0;
-    return no_place(path, folder, cause, err);
+    return file_no_place(path, folder ? "create" : "write", cause, err);
 }
 
 assay_status file_partial_file(const char *path, assay_partial *out, assay_error *err)
@@ -275,4 +265,27 @@ assay_status file_partial_folder_place(assay_partial *p, const char *path,
         p->path[0] = 0;
     reason = sync_name(path);
     return reason ? assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(reason)) : ASSAY_OK;
+}
+
+/* ---- a new folder ---- */
+
+assay_status file_new_folder(const char *dir, bool (*ours)(const char *folder), assay_partial *out,
+                             assay_error *err)
+{
+    struct stat st;
+    *out = (assay_partial)ASSAY_PARTIAL_NONE;
+    if (lstat(dir, &st) == 0)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: exists already", dir);
+    return file_partial_folder(dir, ours, out, err);
+}
+
+assay_status file_new_folder_end(assay_partial *p, const char *dir, assay_status status,
+                                 assay_error *err)
+{
+    if (!status)
+        status = file_partial_folder_place(p, dir, NULL, err);
+    if (p->path[0])
+        file_remove_tree(p->path);
+    file_partial_close(p);
+    return status;
 }

@@ -39,6 +39,15 @@ assay_status file_partial_folder_place(assay_partial *p, const char *path,
                                                                assay_error *err),
                                        assay_error *err);
 
+/* The two ends of making a folder that must not be there yet: file_new_folder refuses a `dir` that
+ * stands (ASSAY_ERR_IO) and makes *out beside it; file_new_folder_end moves *p there if all that
+ * was written went well (`status`), removes it if not, and tells the first status that is not
+ * ASSAY_OK. */
+assay_status file_new_folder(const char *dir, bool (*ours)(const char *folder), assay_partial *out,
+                             assay_error *err);
+assay_status file_new_folder_end(assay_partial *p, const char *dir, assay_status status,
+                                 assay_error *err);
+
 /* Unlocks, and forgets the path. */
 void file_partial_close(assay_partial *p);
 

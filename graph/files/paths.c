@@ -1,4 +1,5 @@
-/* Names of files; removing trees. */
+/* Names of files; where none can be; removing trees. */
+#include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,20 @@ const char *file_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+assay_status file_no_place(const char *path, const char *verb, int cause, assay_error *err)
+{
+    char above[4096];
+    struct stat st;
+    const size_t n = (size_t)(file_base_name(path) - path);
+    if (cause == ENOENT && n > 1 && n <= sizeof above) {
+        snprintf(above, sizeof above, "%.*s", (int)n - 1, path);
+        if (stat(above, &st) != 0)
+            return assay_fail(err, ASSAY_ERR_IO, "%s: cannot %s: there is no folder '%s'", path,
+                              verb, above);
+    }
+    return assay_fail(err, ASSAY_ERR_IO, "%s: cannot %s: %s", path, verb, strerror(cause));
 }
 
 void file_remove_tree(const char *path)

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "graph/core/slurp.h"
 #include "graph/core/type.h"
 #include "graph/memory.h"
 #include "graph/text/npy.h"
@@ -170,13 +172,18 @@ static assay_status read_cells(table *t, char *line, const int *of, int n, assay
 
 static assay_status read_csv(table *t, assay_error *err)
 {
-    FILE *f = fopen(t->path, "r");
     char *line = NULL;
     size_t size = 0;
-    int of[N_COLUMNS], n = 0;
-    assay_status status = ASSAY_OK;
-    if (!f)
-        return assay_fail(err, ASSAY_ERR_IO, "%.200s: %s", t->path, strerror(errno));
+    int of[N_COLUMNS], n = 0, file;
+    assay_status status = assay_open_regular(t->path, &file, &size, err);
+    if (status)
+        return status;
+    FILE *f = fdopen(file, "r");
+    if (!f) {
+        close(file);
+        return assay_out_of_memory(err);
+    }
+    size = 0;
     if (getline(&line, &size, f) < 0)
         status = assay_fail(err, ASSAY_ERR_INPUT, "%.200s is empty", t->path);
     else if ((n = read_names(t, line, of, err)) == 0)

@@ -12,60 +12,10 @@
 #include "interp/cli/vectors.h"
 #include "interp/golden/bundle.h"
 #include "interp/page/json.h"
+#include "interp/rows/column.h"
 #include "schemes/rescale/thresholds.h"
 
 #define FORMATS (ASSAY_DUMP_NPY | ASSAY_DUMP_HEX | ASSAY_DUMP_C)
-
-typedef struct column {
-    const char *dir, *name;
-    assay_elem type;
-    size_t n;
-    double (*real)(const vectors_row *r); /* float32 columns */
-    int64_t (*integer)(const vectors_row *r);
-    const vectors_row *row;
-} column;
-
-static int64_t acc_of(const vectors_row *r)
-{
-    return r->acc;
-}
-static int64_t zero_of(const vectors_row *r)
-{
-    return r->zero;
-}
-static int64_t multiplier_of(const vectors_row *r)
-{
-    return r->multiplier;
-}
-static int64_t shift_of(const vectors_row *r)
-{
-    return r->shift;
-}
-static double in_of(const vectors_row *r)
-{
-    return r->in;
-}
-static double weight_of(const vectors_row *r)
-{
-    return r->weight;
-}
-static double out_of(const vectors_row *r)
-{
-    return r->out;
-}
-
-static void store(void *data, assay_elem type, size_t i, int64_t v)
-{
-    const size_t size = assay_elem_size(type);
-    if (size == 1)
-        ((int8_t *)data)[i] = (int8_t)v;
-    else if (size == 2)
-        ((int16_t *)data)[i] = (int16_t)v;
-    else if (size == 4)
-        ((int32_t *)data)[i] = (int32_t)v;
-    else
-        ((int64_t *)data)[i] = v;
-}
 
 static assay_status dump(const char *dir, const char *name, assay_elem elem, size_t n,
                          const void *data, assay_error *err)
@@ -77,42 +27,38 @@ static assay_status dump(const char *dir, const char *name, assay_elem elem, siz
     return golden_dump_write(stem, FORMATS, 0, &type, data, err);
 }
 
-static assay_status write_column(const column *c, assay_error *err)
-{
-    void *data = malloc((c->n + 1) * sizeof(int64_t));
-    if (!data)
-        return assay_out_of_memory(err);
-    for (size_t i = 0; i < c->n; i++)
-        if (c->real)
-            ((float *)data)[i] = (float)c->real(&c->row[i]);
-        else
-            store(data, c->type, i, c->integer(&c->row[i]));
-    const assay_status status = dump(c->dir, c->name, c->type, c->n, data, err);
-    free(data);
-    return status;
-}
+/* Which rows have the column. */
+enum kind { ANY, INTEGERS, SCALES };
+
+static const struct {
+    enum kind of;
+    rows_column column;
+    unsigned bits; /* 0: float32 */
+} columns[] = {
+    {ANY, ROWS_COLUMN("acc", vectors_row, acc), 32}, /* or 64 */
+    {ANY, ROWS_COLUMN("zp", vectors_row, zero), 32},
+    {INTEGERS, ROWS_COLUMN("multiplier", vectors_row, multiplier), 64},
+    {INTEGERS, ROWS_COLUMN("shift", vectors_row, shift), 32},
+    {SCALES, ROWS_COLUMN("in_scale", vectors_row, in), 0},
+    {SCALES, ROWS_COLUMN("weight_scale", vectors_row, weight), 0},
+    {SCALES, ROWS_COLUMN("out_scale", vectors_row, out), 0},
+};
 
 static assay_status write_inputs(const char *dir, const vectors_suite *s, assay_error *err)
 {
-    const assay_elem i32 = assay_int(32, true), i64 = assay_int(64, true);
-    const assay_elem f32 = assay_f32();
     const bool wide = s->space.lo < INT32_MIN || s->space.hi > INT32_MAX;
-    const column all[] = {
-        {.name = "acc", .type = wide ? i64 : i32, .integer = acc_of},
-        {.name = "zp", .type = i32, .integer = zero_of},
-        {.name = s->space.scales ? NULL : "multiplier", .type = i64, .integer = multiplier_of},
-        {.name = s->space.scales ? NULL : "shift", .type = i32, .integer = shift_of},
-        {.name = s->space.scales ? "in_scale" : NULL, .type = f32, .real = in_of},
-        {.name = s->space.scales ? "weight_scale" : NULL, .type = f32, .real = weight_of},
-        {.name = s->space.scales ? "out_scale" : NULL, .type = f32, .real = out_of},
-    };
+    const enum kind kind = s->space.scales ? SCALES : INTEGERS;
     assay_status status = ASSAY_OK;
-    for (size_t i = 0; i < sizeof all / sizeof *all && !status; i++) {
-        column c = all[i];
-        c.dir = dir;
-        c.n = s->rows.n;
-        c.row = s->rows.row;
-        status = c.name ? write_column(&c, err) : ASSAY_OK;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns && !status; i++) {
+        const unsigned bits = i == 0 && wide ? 64 : columns[i].bits;
+        const assay_elem type = bits ? assay_int(bits, true) : assay_f32();
+        if (columns[i].of != ANY && columns[i].of != kind)
+            continue;
+        void *data = rows_column_values(&columns[i].column, type, s->rows.row, sizeof *s->rows.row,
+                                        s->rows.n);
+        status = data ? dump(dir, columns[i].column.name, type, s->rows.n, data, err)
+                      : assay_out_of_memory(err);
+        free(data);
     }
     return status;
 }
@@ -128,7 +74,7 @@ static assay_status write_answers(const char *dir, const vectors_suite *s, size_
     assay_status status = out && errors ? ASSAY_OK : assay_out_of_memory(err);
     for (size_t i = 0; i < s->rows.n && !status; i++) {
         errors[i] = code[i] == ASSAY_REFUSED;
-        store(out, s->space.type, i, errors[i] ? 0 : code[i]);
+        rows_store(out, s->space.type, i, errors[i] ? 0 : code[i]);
     }
     if (name)
         snprintf(end, sizeof end, ".%s", name);
@@ -198,11 +144,8 @@ static bool is_suite(const char *folder)
 assay_status cli_vectors_write(const char *dir, const vectors_suite *s, const cli_sides *sides,
                                size_t outs, assay_error *err)
 {
-    assay_partial partial = ASSAY_PARTIAL_NONE;
-    struct stat st;
-    if (lstat(dir, &st) == 0)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: exists already", dir);
-    assay_status status = file_partial_folder(dir, is_suite, &partial, err);
+    assay_partial partial;
+    assay_status status = file_new_folder(dir, is_suite, &partial, err);
     if (status)
         return status;
     status = write_inputs(partial.path, s, err);
@@ -210,10 +153,5 @@ assay_status cli_vectors_write(const char *dir, const vectors_suite *s, const cl
         status = write_answers(partial.path, s, i, outs > 1 ? sides->name[i] : NULL, err);
     if (!status)
         status = write_json(partial.path, s, sides, err);
-    if (!status)
-        status = file_partial_folder_place(&partial, dir, NULL, err);
-    if (partial.path[0])
-        file_remove_tree(partial.path);
-    file_partial_close(&partial);
-    return status;
+    return file_new_folder_end(&partial, dir, status, err);
 }

@@ -9,7 +9,7 @@
  *   DIR/parameters/0007_conv_NAME.multiplier.hex   the units' integers, where other forms than .npy
  *                              are asked for
  *
- * A bundle is written beside DIR and moved there (interp/partial.h): it is whole or absent. */
+ * A bundle is written beside DIR and moved there (graph/files/partial.h): it is whole or absent. */
 #ifndef ASSAY_INTERP_BUNDLE_H
 #define ASSAY_INTERP_BUNDLE_H
 
@@ -42,7 +42,7 @@ typedef struct assay_bundle_options {
     unsigned forms;         /* set of assay_dump_format; 0 means npy */
     int64_t samples;        /* how many will be recorded; more than one get folders of their own */
     bool sequence;          /* the samples are steps: the network's state goes on between them */
-    unsigned hex_bits;      /* $readmemh word width in bits (interp/hex.h); 0: one element a word */
+    unsigned hex_bits;      /* $readmemh word width in bits (hex.h); 0: one element a word */
     const char *model_file; /* as the user named it; its base name is recorded */
     const char *preprocessing; /* canonical text or NULL */
 } assay_bundle_options;

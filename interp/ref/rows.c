@@ -9,14 +9,22 @@
 #define LOAD(T)                                                                                    \
     do {                                                                                           \
         const T *p = (const T *)v->data + first;                                                   \
-        for (size_t i = 0; i < n; i++)                                                             \
-            row[i] = (int32_t)p[(int64_t)i * step];                                                \
+        if (step == 1)                                                                             \
+            for (size_t i = 0; i < n; i++)                                                         \
+                row[i] = (int32_t)p[i];                                                            \
+        else                                                                                       \
+            for (size_t i = 0; i < n; i++)                                                         \
+                row[i] = (int32_t)p[(int64_t)i * step];                                            \
     } while (0)
 #define STORE(T)                                                                                   \
     do {                                                                                           \
         T *p = (T *)v->data + first;                                                               \
-        for (size_t i = 0; i < n; i++)                                                             \
-            p[(int64_t)i * step] = (T)row[i];                                                      \
+        if (step == 1)                                                                             \
+            for (size_t i = 0; i < n; i++)                                                         \
+                p[i] = (T)row[i];                                                                  \
+        else                                                                                       \
+            for (size_t i = 0; i < n; i++)                                                         \
+                p[(int64_t)i * step] = (T)row[i];                                                  \
     } while (0)
 
 void ref_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, int32_t *row)

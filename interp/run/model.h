@@ -28,7 +28,7 @@ assay_status run_model_load(const char *path, const assay_model_options *options
 assay_status run_model_load_canonical(const char *path, const assay_model_options *options,
                                       assay_graph **out, assay_error *err);
 /* The text form from PATH and its large constants from the folder PATH.d, and back
- * (interp/model_text.c). A save leaves the old network or the new one, whenever it is killed. To a
+ * (model_text.c). A save leaves the old network or the new one, whenever it is killed. To a
  * stream, all constants stand in the text. */
 assay_status run_text_load(const char *path, assay_graph **out, assay_error *err);
 assay_status run_text_save(const assay_graph *g, const char *path, assay_error *err);

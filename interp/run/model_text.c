@@ -90,10 +90,9 @@ static assay_status enter(saver *s, assay_error *err)
 /* Of PATH.d, PATH is what the user asked for. */
 static assay_status no_folder(const char *constants, assay_error *err)
 {
-    const int n = (int)strlen(constants) - 2;
-    const int above = (int)(file_base_name(constants) - constants) - 1;
-    return assay_fail(err, ASSAY_ERR_IO, "%.*s: cannot write: there is no folder '%.*s'", n,
-                      constants, above > 0 ? above : 1, above > 0 ? constants : ".");
+    char asked[4096];
+    snprintf(asked, sizeof asked, "%.*s", (int)strlen(constants) - 2, constants);
+    return file_no_place(asked, "write", ENOENT, err);
 }
 
 static assay_status put_constant(void *user, const assay_graph *g, int value, const char *file,

@@ -1,6 +1,6 @@
 /* The least rows that do all that rows can: every case that some row decides is decided by one. */
-#ifndef ASSAY_SCHEMES_VECTORS_COVER_H
-#define ASSAY_SCHEMES_VECTORS_COVER_H
+#ifndef ASSAY_INTERP_VECTORS_COVER_H
+#define ASSAY_INTERP_VECTORS_COVER_H
 
 #include <stdbool.h>
 #include <stddef.h>

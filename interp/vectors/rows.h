@@ -3,8 +3,8 @@
  * A row is a rescale of its own. Of integers R = multiplier / 2^shift, shift the total right shift,
  * a pre-shift in it, whatever way the target writes it; of scales R is formed of the three, as the
  * record says. */
-#ifndef ASSAY_SCHEMES_VECTORS_ROWS_H
-#define ASSAY_SCHEMES_VECTORS_ROWS_H
+#ifndef ASSAY_INTERP_VECTORS_ROWS_H
+#define ASSAY_INTERP_VECTORS_ROWS_H
 
 #include "schemes/rescale/single.h"
 

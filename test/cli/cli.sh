@@ -189,6 +189,8 @@ cp words words.onnx
 refused "no ONNX model" "words.onnx: not an ONNX model" "$assay" inspect words.onnx
 refused "a folder that is not there" "nowhere/x: cannot create: there is no folder 'nowhere'" \
     "$assay" golden net.assay -s tflite -i "$first" -o nowhere/x
+[ ! -d /proc/self ] || refused "a folder that takes no other" "^assay: /proc/x: cannot create: No such file" \
+    "$assay" golden net.assay -s tflite -i "$first" -o /proc/x
 refused "a page in one" "nowhere/p.html: cannot write: there is no folder 'nowhere'" \
     "$assay" profile show profile.yaml --html nowhere/p.html
 refused "a folder of outputs in one" "nowhere/x: cannot create the folder: No such file" \

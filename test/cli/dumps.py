@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from support import COUNT, check, write
+from support import TAP, check, write
 
 ASSAY = os.path.realpath(sys.argv[1])
 CODES = [1, 7, -8, -1, 0, 3, -6]
@@ -119,7 +119,7 @@ def main():
         check(status == want and (status < 2 or out.count("\n") == 1), f"{name}: {want}", (status, out))
     strangers()
     lone()
-    print(f"1..{COUNT[0]}")
+    TAP.end()
 
 
 with tempfile.TemporaryDirectory() as here:

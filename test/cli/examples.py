@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from support import COUNT, check, npy
+from support import TAP, check, npy
 
 ASSAY, SOURCE = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
 COMMANDS = ["scheme", "inspect", "profile", "profile merge", "profile show", "quantize", "sensitivity", "tune", "convert",
@@ -139,7 +139,7 @@ def main():
             for line in lines:
                 try_example(line)
         os.chdir("/")
-    print(f"1..{COUNT[0]}")
+    TAP.end()
 
 
 main()

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from support import COUNT, check, write
+from support import TAP, check, write
 
 ASSAY, DATA = (os.path.realpath(a) for a in sys.argv[1:3])
 LIMIT = 30  # seconds: under sanitizers a refusal takes one, a pipe waits for ever
@@ -95,7 +95,7 @@ def main():
             (os.rmdir if kind == "folder" else os.unlink)(name)
             if os.path.lexists("aside"):
                 os.rename("aside", name)
-    print(f"1..{COUNT[0]}")
+    TAP.end()
 
 
 with tempfile.TemporaryDirectory() as here:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from support import COUNT, check, npy, read, write
+from support import TAP, check, npy, read, write
 
 ASSAY = os.path.realpath(sys.argv[1])
 FAULTS = os.path.realpath(sys.argv[2])
@@ -70,7 +70,7 @@ def short(name, status, every, *command, skip=0):
     check(found == status and (whole is not None) == ("out" in command) and allocations > skip,
           f"{name}: exit status {status}, {allocations} allocations, from {skip} on", (found, text))
     bad, refused = [], 0
-    for n in range(skip + 1 + COUNT[0] % every, allocations + 1, every):
+    for n in range(skip + 1 + TAP.n % every, allocations + 1, every):
         clear("out")
         found, text = assay(*command, fault=n)
         if found == status:
@@ -125,7 +125,7 @@ def main():
     reads("a manifest", r"manifest\.json:-?[0-9]", 7, "explain", "tflite", "nobody[0]")
     assay("optimize", "q.assay", "-s", "tflite", "--prove-to", "proof")
     reads("a certificate", "-?[0-9]+: not a certificate", 1, "check-proof", "proof")
-    print(f"1..{COUNT[0]}")
+    TAP.end()
 
 
 with tempfile.TemporaryDirectory() as work:

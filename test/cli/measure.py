@@ -16,7 +16,7 @@ import sys
 import tempfile
 import zlib
 
-from support import COUNT, FORMATS, check, npy, write
+from support import FORMATS, TAP, check, npy, write
 
 ASSAY = os.path.realpath(sys.argv[1])
 SEED = int(os.environ.get("ASSAY_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
@@ -236,7 +236,7 @@ def main():
         measure_pixels("nhwc")
         lists()
         os.chdir("/")
-    print(f"1..{COUNT[0]}")
+    TAP.end()
 
 
 main()

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from support import COUNT, check, read, write
+from support import TAP, check, read, write
 
 ASSAY = os.path.realpath(sys.argv[1])
 SEED = int(os.environ.get("ASSAY_SEED", "14"))
@@ -137,7 +137,7 @@ def main():
     finally:
         os.chdir("/")
         shutil.rmtree(work, ignore_errors=True)
-    print(f"1..{COUNT[0]}")
+    TAP.end()
 
 
 main()

@@ -191,7 +191,7 @@ runs 1 "which is a difference" "$assay" scheme diff tflite nvdla --op softmax
 prints '^  tosa-single leaves div in float: float_ops' "or says it leaves" "$assay" scheme diff tflite tosa-single --op div
 refused "too many to try" 'give --acc within it' \
     "$assay" scheme diff tflite ./narrow.yaml --scale 1e-5 --acc -88388608:88388607
-prints '^  saturated to 24 bits       8388607$' "try shows the accumulator" \
+prints '^  saturated to 24 bits    8388607$' "try shows the accumulator" \
     "$assay" scheme try ./narrow.yaml --acc 10000000 --scale 1e-5
 code 84 "and rescales what it holds" ./narrow.yaml --acc 10000000 --scale 1e-5
 for op in add softmax avg_pool quantize resize svdf_feature; do

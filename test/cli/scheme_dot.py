@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-from support import COUNT, check, npy, read, write
+from support import TAP, check, npy, read, write
 
 ASSAY = os.path.realpath(sys.argv[1])
 UNIT = "nv-volta-f16-f32"
@@ -82,7 +82,7 @@ def main():
     refuses("scales of another length", "expected [1,1]", "nv-blackwell-mxf8-e4m3", *eight, "s2.npy", *out)
     refuses("a place that cannot be written", "no/such", UNIT, *both, "-o", "no/such.npy")
     check(not os.path.exists("e.npy"), "nothing is written then")
-    print(f"1..{COUNT[0]}")
+    TAP.end()
 
 
 with tempfile.TemporaryDirectory() as here:

@@ -6,16 +6,7 @@
 set -u
 . "$(dirname "$0")/tap.sh" "$@"
 
-cat >total.assay <<'NET'
-graph total {
-  input x: i8[1,2] q(0.5,0)
-  var total: i8[1,2] q(0.5,0)
-  before: i8[1,2] q(0.5,0) = read(total)
-  sum: i8[1,2] q(0.5,0) = add(x, before)
-  after: i8[1,2] q(0.5,0) = assign(total, sum)
-  output sum
-}
-NET
+cp "$source/test/cli/total.assay" .
 printf '\1\2' >x0.bin
 printf '\3\4' >x1.bin
 printf '\5\6' >x2.bin

@@ -1,18 +1,14 @@
 """What the Python tests of the command line share: TAP lines, files, arrays as .npy."""
+import os
 import struct
 import sys
 
-COUNT = [0]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+from tap import Tap  # noqa: E402
+
+TAP = Tap()
+check = TAP.check  # good, what is checked, why it is not
 FORMATS = {"<f4": "f", "|u1": "B", "<u2": "H", "<u4": "I", "<i4": "i", "|i1": "b", "<i8": "q"}
-
-
-def check(good, name, why=""):
-    """The next TAP line; why: what to show where it is not good."""
-    COUNT[0] += 1
-    print(f"{'ok' if good else 'not ok'} {COUNT[0]} - {name}")
-    if not good:
-        print("# " + str(why).replace("\n", "\n# "))
-    sys.stdout.flush()
 
 
 def read(path):

@@ -8,15 +8,21 @@ work=$(mktemp -d)
 trap 'umount "$work/small" 2>/dev/null; rm -rf "$work"' EXIT
 cd "$work" || exit 2
 count=0
+failed=0
 
 ok() { count=$((count + 1)); echo "ok $count - $1"; }
 not_ok() {
+    failed=1
     count=$((count + 1))
     echo "not ok $count - $1"
-    sed 's/^/# /' out err 2>/dev/null
+    head -q -c 6000 out err 2>/dev/null | sed 's/^/# /'
 }
 skip() { count=$((count + 1)); echo "ok $count - $1 # SKIP $2"; }
-finish() { echo "1..$count"; }
+finish() { echo "1..$count"; return $failed; }
+
+tell() { # STATUS NAME: 0 is good
+    if [ "$1" = 0 ]; then ok "$2"; else not_ok "$2"; fi
+}
 
 runs() { # STATUS NAME COMMAND...: the exit status is STATUS
     local want=$1 name=$2

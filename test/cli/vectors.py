@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from support import COUNT, check, npy, read, write
+from support import TAP, check, npy, read, write
 
 ASSAY = os.path.realpath(sys.argv[1])
 SEED = int(os.environ.get("ASSAY_SEED", "17"))
@@ -173,6 +173,8 @@ def refusals():
     write("bad.csv", b"")
     refuses("an empty file", "empty", "vectors", "lint", "bad.csv", "-s", "tflite")
     refuses("no file", "No such file", "vectors", "lint", "none.csv", "-s", "tflite")
+    os.mkfifo("pipe.csv")
+    refuses("a pipe, which is not waited for", "not a regular file", "vectors", "lint", "pipe.csv", "-s", "tflite")
     shutil.copytree("suite", "short")
     npy("short/zp.npy", "<i4", (1,), [0])
     refuses("columns of two lengths", "zp.npy has 1", "vectors", "lint", "short", "-s", "tflite")
@@ -191,7 +193,7 @@ def main():
     finally:
         os.chdir("/")
         shutil.rmtree(home)
-    print(f"1..{COUNT[0]}")
+    TAP.end()
 
 
 main()

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 
-from support import COUNT, check, npy, read, write
+from support import TAP, check, npy, read, write
 
 ASSAY = os.path.realpath(sys.argv[1])
 FAULTS = os.path.realpath(sys.argv[2])
@@ -198,7 +198,7 @@ def main():
     finally:
         os.chdir("/")
         shutil.rmtree(work, ignore_errors=True)
-    print(f"1..{COUNT[0]}")
+    TAP.end()
 
 
 main()

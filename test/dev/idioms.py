@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""One idiom for a status and for a pointer, a noun phrase at the head of every file, no name of a file that is gone.
+"""One idiom for a status and for a pointer, a noun phrase at the head of every file, no name of a file that is gone,
+no file left out of a list of files.
 
   idioms.py SOURCE        TAP
 
@@ -60,6 +61,20 @@ def names_of(top):
     return found
 
 
+def of_lists(top):
+    """Files that a README which lists its folder's files leaves out; one name stands for the .h, .c and .def so called. A README that names
+    fewer than half of them is no list."""
+    for floor in FLOORS:
+        for folder, _, names in os.walk(os.path.join(top, floor)):
+            stems = {os.path.splitext(n)[0] for n in names if n.endswith((".c", ".h", ".def"))}
+            if "README.md" not in names:
+                continue
+            with open(os.path.join(folder, "README.md"), encoding="utf-8") as f:
+                out = stems - {m[1] for m in re.finditer(r"(\w+)\.(?:c|h|def)\b", f.read())}
+            if len(out) * 2 < len(stems):
+                yield from (os.path.relpath(os.path.join(folder, stem), top) for stem in sorted(out))
+
+
 def main():
     files = list(sources(sys.argv[1]))
     checks = [("and there are files", [] if len(files) > 600 else [str(len(files))])]
@@ -72,6 +87,7 @@ def main():
     checks.append(("a file that is named is there",
                    [f"{path}:{line}" for path, text in sources(sys.argv[1], (".c", ".h", ".def", ".md"))
                     for line in of_names(text, path.split("/")[0], names)]))
+    checks.append(("a list of a folder's files has them all", list(of_lists(sys.argv[1]))))
     for wrong in ("if (s == ASSAY_OK)", "return s !=\n ASSAY_OK;", "if (p != NULL)", "a && p->q != NULL", "p == NULL"):
         checks.append((f"{wrong!r} is found", [] if of_status(wrong) else [wrong]))
     checks.append(("a value is none", [str(n) for n in of_status("return p != NULL; /* p == NULL */ f(p != NULL);")]))

@@ -33,7 +33,7 @@ export PKG_CONFIG_LIBDIR=$pc PKG_CONFIG_SYSROOT_DIR=$work/root
 unset PKG_CONFIG_PATH
 prints '-I.*include' "pkg-config --cflags asks for no other package" pkg-config --cflags assay
 prints '-lassay' "nor does --libs" pkg-config --libs assay
-prints '-lpng' "--static names what the archive needs" pkg-config --static --libs assay
+prints '-lpng.* -lz' "--static names what the archive needs, and what that needs" pkg-config --static --libs assay
 
 for header in assay.h graph/base.h schemes/vtable.h; do
     for language in c c++; do

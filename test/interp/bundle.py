@@ -18,19 +18,15 @@ import time
 
 ASSAY = os.path.realpath(sys.argv[1])
 FAULTS = os.path.realpath(sys.argv[2])
-COUNT = [0]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+from tap import Tap  # noqa: E402
+
+TAP = Tap()
+check = TAP.check
 SEED = int(os.environ.get("ASSAY_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
 RANDOM = random.Random(SEED)
 
 NAMES = ["x..y", "a/b", "a_b", "long" * 60, b"\xff\xfe non UTF-8", "\u00fc \\\\x41"]
-
-
-def check(good, name, why=""):
-    COUNT[0] += 1
-    print(f"{'ok' if good else 'not ok'} {COUNT[0]} - {name}")
-    if not good and why:
-        print("# " + str(why).replace("\n", "\n# "))
-    sys.stdout.flush()
 
 
 def assay(*args, **more):
@@ -520,7 +516,7 @@ def main():
     finally:
         os.chdir("/")
         shutil.rmtree(work, ignore_errors=True)
-    print(f"1..{COUNT[0]}")
+    TAP.end()
 
 
 main()

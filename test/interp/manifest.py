@@ -15,7 +15,7 @@ import tempfile
 ASSAY, SOURCE = (os.path.realpath(a) for a in sys.argv[1:3])
 sys.path[:0] = [os.path.join(SOURCE, "interp/howto"), os.path.join(SOURCE, "test/cli")]
 import pages  # noqa: E402
-from support import COUNT, check, npy, write  # noqa: E402
+from support import TAP, check, npy, write  # noqa: E402
 
 pages.SOURCE = SOURCE
 LINES = pages.manifest_list()
@@ -50,15 +50,8 @@ FLOATS = """graph floats {
   output y
 }
 """
-STATE = """graph total {
-  input x: i8[1,2] q(0.5,0)
-  var total: i8[1,2] q(0.5,0)
-  before: i8[1,2] q(0.5,0) = read(total)
-  sum: i8[1,2] q(0.5,0) = add(x, before)
-  after: i8[1,2] q(0.5,0) = assign(total, sum)
-  output sum
-}
-"""
+with open(os.path.join(SOURCE, "test/cli/total.assay"), encoding="utf-8") as net:
+    STATE = net.read()
 CHANNELS = """graph channels {
   input x: f32[1,2]
   q: i8[1,2] q(axis=1,[0.5,0.25],[0,0]) = quantize(x)
@@ -172,7 +165,7 @@ def main():
     check(units_list() == PARAMETERS, "every parameter that units list, and no other", units_list() ^ PARAMETERS)
     told = {a[1] for macro, a in LINES if macro == "CONSTANTS" and a[0].startswith("add,")}
     check(kinds_of_add() == told, "constants of every kind of ADD", kinds_of_add() ^ told)
-    print(f"1..{COUNT[0]}")
+    TAP.end()
 
 
 with tempfile.TemporaryDirectory() as here:

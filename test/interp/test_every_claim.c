@@ -7,16 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/run/program.h"
 #include "schemes/prepare/asks.h"
-#include "schemes/record/data.h"
 #include "schemes/record/reads.h"
 #include "test/support/random_scheme.h"
+#include "test/support/record_case.h"
 
 enum { MAX_RECORDS = 1000, MAX_FIELDS = 256, MAX_CHANGES = 8, LEAST = 16, MOST = 24000 };
 static assay_record records[MAX_RECORDS];
 static int n_records;
-static assay_scheme *like; /* its ops are none in float */
 
 /* What no preset has. */
 static void collect_text(const char *text)
@@ -31,10 +29,8 @@ static void collect_text(const char *text)
 
 static int collect(void **state)
 {
-    static const char text[] = "scheme: drawn\n";
     assay_error err;
     (void)state;
-    assert_ok(assay_scheme_parse("drawn", text, strlen(text), &like, &err), &err);
     assay_record_default(&records[n_records++]);
     collect_text("scheme: d\naccumulator: {order: lanes, lanes: 3, bits: 9, overflow: "
                  "saturate-each-step}\n");
@@ -47,13 +43,6 @@ static int collect(void **state)
         assay_effective_record(assay_data(s), "", "", ASSAY_FORM_WIDE, &records[n_records++]);
         assay_scheme_free(s);
     }
-    return 0;
-}
-
-static int let_go(void **state)
-{
-    (void)state;
-    assay_scheme_free(like);
     return 0;
 }
 
@@ -73,47 +62,7 @@ static void change(test_rng *r, assay_record *to, const assay_field *f)
     assay_record_set(to, f, v);
 }
 
-static bool makes_sense(const assay_record *r)
-{
-    char why[256];
-    return assay_record_check(r, why, sizeof why);
-}
-
-typedef struct result {
-    assay_status status;
-    assay_error err;
-    assay_scheme *s;
-    assay_program *p;
-    assay_run *run;
-} result;
-
-static void end(result *e)
-{
-    assay_run_free(e->run);
-    assay_program_free(e->p);
-    assay_scheme_free(e->s);
-}
-
-static result compute(const assay_graph *g, const assay_record *record, uint64_t inputs)
-{
-    const assay_program_options o = {.keep_all = true, .engine = ASSAY_ENGINE_REF, .threads = 1};
-    result e = {.status = ASSAY_OK};
-    test_rng r = {inputs};
-    assert_ok(assay_scheme_of_record(like, record, NULL, &e.s, &e.err), &e.err);
-    e.status = run_program_make_with(g, e.s, &o, &e.p, &e.err);
-    if (!e.status)
-        e.status = assay_run_new(e.p, &e.run, &e.err);
-    for (int i = 0; i < g->n_inputs && e.run; i++) {
-        void *data = assay_run_data(e.run, g->input[i]);
-        if (data)
-            test_random_data(&r, TEST_DATA_ANY, &g->value[g->input[i]].type, data);
-    }
-    if (!e.status)
-        e.status = run_execute(e.run, NULL, false, NULL, &e.err);
-    return e;
-}
-
-static bool is_same(const assay_graph *g, const result *a, const result *b)
+static bool is_same(const assay_graph *g, const record_run *a, const record_run *b)
 {
     if (a->status != b->status)
         return false;
@@ -182,7 +131,7 @@ static void vary(test_rng *r, assay_record *record, const assay_field *f, int ch
         assay_record other = *record;
         for (int64_t two = test_between(r, 0, 1); two >= 0; two--)
             change(r, &other, draw_field(r, f));
-        if (makes_sense(&other))
+        if (record_makes_sense(&other))
             *record = other;
     }
 }
@@ -195,15 +144,19 @@ static bool moves(test_rng *r, const assay_graph *g, const assay_record *start, 
     vary(r, &base, f, MAX_CHANGES);
     changed = base;
     change(r, &changed, f);
-    *is_claim =
-        makes_sense(&changed) && !assay_reads_not(&changed, f) && assay_reads_op(&changed, op, f);
+    *is_claim = record_makes_sense(&changed) && !assay_reads_not(&changed, f) &&
+                assay_reads_op(&changed, op, f);
     if (!*is_claim)
         return false;
     const uint64_t inputs = test_random(r);
-    result old = compute(g, &base, inputs), new = compute(g, &changed, inputs);
+    assay_scheme *under[] = {record_scheme(&base), record_scheme(&changed)};
+    record_run old = record_compute(g, under[0], ASSAY_ENGINE_REF, NULL, inputs);
+    record_run new = record_compute(g, under[1], ASSAY_ENGINE_REF, NULL, inputs);
     const bool moved = !is_same(g, &old, &new);
-    end(&old);
-    end(&new);
+    record_end(&old);
+    record_end(&new);
+    assay_scheme_free(under[0]);
+    assay_scheme_free(under[1]);
     return moved;
 }
 
@@ -228,9 +181,7 @@ static void try_one(test_rng *r, assay_op op, claims *c)
     assay_record base = records[test_between(r, 0, 3) ? test_between(r, 0, n_records - 1) : 0];
     vary(r, &base, NULL, MAX_CHANGES);
     vary(r, &base, wanted(r, c), MAX_CHANGES);
-    assay_scheme *s;
-    assay_error err;
-    assert_ok(assay_scheme_of_record(like, &base, NULL, &s, &err), &err);
+    assay_scheme *s = record_scheme(&base);
     assay_graph *g = test_random_layers_of(r, s, op, 1);
     assay_scheme_free(s);
     if (g && test_between(r, 0, 1))
@@ -281,5 +232,5 @@ static void every_claim(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_claim)};
-    return cmocka_run_group_tests_name("every_claim", tests, collect, let_go);
+    return cmocka_run_group_tests_name("every_claim", tests, collect, NULL);
 }

@@ -12,11 +12,10 @@
 #include "graph/core/buf.h"
 #include "graph/text/text.h"
 #include "interp/fast/isa.h"
-#include "interp/run/program.h"
 #include "schemes/prepare/asks.h"
-#include "schemes/record/data.h"
 #include "schemes/record/reads.h"
 #include "test/support/random_scheme.h"
+#include "test/support/record_case.h"
 
 enum { LEAST = 16, MOST = 2000, MAX_CHANGES = 12, NODES = 2, TRIES = 400, PAIRS = 8 };
 
@@ -76,15 +75,12 @@ static bool change(test_rng *r, assay_record *to, const assay_field *f)
 enum { MAX_RECORDS = 1000 };
 static assay_record records[MAX_RECORDS];
 static int n_records;
-static assay_scheme *like; /* its ops are none in float */
 
 static int collect(void **state)
 {
     static const char *const ops[] = {"conv", "add", "avg_pool", "softmax", "sigmoid"};
-    static const char text[] = "scheme: drawn\n";
     assay_error err;
     (void)state;
-    assert_ok(assay_scheme_parse("drawn", text, strlen(text), &like, &err), &err);
     for (const char *const *name = assay_scheme_presets(); *name; name++) {
         assay_scheme *s;
         assert_ok(assay_scheme_open(*name, &s, &err), &err);
@@ -92,13 +88,6 @@ static int collect(void **state)
             assay_effective_record(assay_data(s), ops[i], "", 0, &records[n_records++]);
         assay_scheme_free(s);
     }
-    return 0;
-}
-
-static int let_go(void **state)
-{
-    (void)state;
-    assay_scheme_free(like);
     return 0;
 }
 
@@ -125,12 +114,6 @@ static void draw_base(test_rng *r, const assay_field *f, int changes, assay_reco
     }
 }
 
-static bool makes_sense(const assay_record *r)
-{
-    char why[256];
-    return assay_record_check(r, why, sizeof why);
-}
-
 /* A record and the same with f, and where that makes no sense alone another of its section,
  * changed; now and then a field of any section is changed in both. Both make sense, and f is read.
  */
@@ -146,19 +129,11 @@ static bool draw_pair(test_rng *r, const assay_field *f, int changes, assay_reco
         *changed = *base;
         if (i > TRIES / 4) /* fields that go together */
             change(r, changed, draw_field(r, f, 1000));
-        if (change(r, changed, f) && makes_sense(base) && makes_sense(changed) &&
+        if (change(r, changed, f) && record_makes_sense(base) && record_makes_sense(changed) &&
             !assay_reads_not(changed, f))
             return true;
     }
     return false;
-}
-
-static assay_scheme *scheme_of(const assay_record *r)
-{
-    assay_scheme *s;
-    assay_error err;
-    assert_ok(assay_scheme_of_record(like, r, NULL, &s, &err), &err);
-    return s;
 }
 
 /* ---- networks ---- */
@@ -199,40 +174,8 @@ static assay_op draw_op(test_rng *r, const assay_record *record, const assay_fie
     return test_between(r, 0, 2) ? readers[test_between(r, 0, n - 1)] : least;
 }
 
-typedef struct result {
-    assay_status status;
-    assay_error err;
-    assay_program *p;
-    assay_run *run;
-} result;
-
-static void end(result *e)
-{
-    assay_run_free(e->run);
-    assay_program_free(e->p);
-}
-
-static result compute(const assay_graph *g, const assay_scheme *s, enum assay_engine engine,
-                      const char *isa, uint64_t inputs)
-{
-    const assay_program_options o = {.keep_all = true, .engine = engine, .isa = isa, .threads = 1};
-    result e = {.status = ASSAY_OK};
-    test_rng r = {inputs};
-    e.status = run_program_make_with(g, s, &o, &e.p, &e.err);
-    if (e.status == ASSAY_OK)
-        e.status = assay_run_new(e.p, &e.run, &e.err);
-    for (int i = 0; i < g->n_inputs && e.run; i++) {
-        void *data = assay_run_data(e.run, g->input[i]);
-        if (data)
-            test_random_data(&r, TEST_DATA_ANY, &g->value[g->input[i]].type, data);
-    }
-    if (e.status == ASSAY_OK)
-        e.status = run_execute(e.run, NULL, false, NULL, &e.err);
-    return e;
-}
-
 /* The name of the first value in which two runs differ, or NULL. */
-static const char *first_difference(const assay_graph *g, const result *a, const result *b)
+static const char *first_difference(const assay_graph *g, const record_run *a, const record_run *b)
 {
     for (int v = 0; v < g->n_values; v++) {
         const size_t bytes = assay_type_bytes(&g->value[v].type);
@@ -243,7 +186,7 @@ static const char *first_difference(const assay_graph *g, const result *a, const
     return NULL;
 }
 
-static bool is_same(const assay_graph *g, const result *a, const result *b)
+static bool is_same(const assay_graph *g, const record_run *a, const record_run *b)
 {
     if (a->status != b->status)
         return false;
@@ -283,9 +226,9 @@ static bool moves(test_rng *r, const assay_graph *g, const assay_scheme *base,
     if (fast_isa_choose(isa, &k, &err) != ASSAY_OK)
         isa = "portable";
     const uint64_t inputs = test_random(r);
-    result old = compute(g, base, ASSAY_ENGINE_REF, NULL, inputs);
-    result ref = compute(g, changed, ASSAY_ENGINE_REF, NULL, inputs);
-    result fast = compute(g, changed, ASSAY_ENGINE_FAST, isa, inputs);
+    record_run old = record_compute(g, base, ASSAY_ENGINE_REF, NULL, inputs);
+    record_run ref = record_compute(g, changed, ASSAY_ENGINE_REF, NULL, inputs);
+    record_run fast = record_compute(g, changed, ASSAY_ENGINE_FAST, isa, inputs);
     if (!is_same(g, &ref, &fast)) {
         print_case(&assay_data(changed)->base, g);
         fail_msg("%s.%s: the engines differ (%s): '%s', '%s'", f->section, f->name, isa,
@@ -293,9 +236,9 @@ static bool moves(test_rng *r, const assay_graph *g, const assay_scheme *base,
                  fast.status == ASSAY_OK ? "computed" : fast.err.text);
     }
     const bool moved = !is_same(g, &old, &ref);
-    end(&old);
-    end(&ref);
-    end(&fast);
+    record_end(&old);
+    record_end(&ref);
+    record_end(&fast);
     return moved;
 }
 
@@ -319,7 +262,7 @@ static int try_one(test_rng *r, const assay_field *f, int changes, bool *moved)
     for (int i = 0; i < PAIRS && (i == 0 || g); i++) {
         if (!draw_pair(r, f, changes, &base, &changed))
             continue;
-        assay_scheme *old = scheme_of(&base), *new = scheme_of(&changed);
+        assay_scheme *old = record_scheme(&base), *new = record_scheme(&changed);
         if (!g)
             g = test_random_layers_of(r, test_between(r, 0, 3) ? new : old, draw_op(r, &changed, f),
                                       (int)test_between(r, 1, NODES));
@@ -372,5 +315,5 @@ static void every_field(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_field)};
-    return cmocka_run_group_tests_name("every_field", tests, collect, let_go);
+    return cmocka_run_group_tests_name("every_field", tests, collect, NULL);
 }

@@ -2,16 +2,8 @@
  * the element and the value; codes of which some would be refused stop the program's making. */
 #include "test/support/support.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "graph/core/type.h"
-#include "graph/text/text.h"
 #include "interp/fast/fast.h"
-#include "interp/run/program.h"
-#include "schemes/scheme.h"
-
-static const enum assay_engine engines[] = {ASSAY_ENGINE_REF, ASSAY_ENGINE_FAST, ASSAY_ENGINE_BOTH};
+#include "test/interp/refused.h"
 
 /* sums: [a + b, 100 (a + b)] at R = 1 */
 #define LAYER(op, attributes)                                                                      \
@@ -21,31 +13,6 @@ static const enum assay_engine engines[] = {ASSAY_ENGINE_REF, ASSAY_ENGINE_FAST,
     "graph net {\n  input x: i8[1,1,2] q(1,0)\n  y: i8" shape " q(1,0) = " op "(x)" attributes     \
     "\n  output y\n}\n"
 #define SEVEN "multiplier_bits: 7, left_shift: product, round: [half-up]" /* m = 64, shift 6 */
-
-typedef struct made {
-    assay_scheme *s;
-    assay_graph *g;
-    assay_program *p;
-} made;
-
-static assay_status make(const char *net, const char *record, enum assay_engine engine, made *m,
-                         assay_error *err)
-{
-    const assay_program_options o = {.engine = engine};
-    char text[300];
-    snprintf(text, sizeof text, "scheme: t\n%s\n", record);
-    assert_ok(assay_scheme_parse("t", text, strlen(text), &m->s, err), err);
-    assert_ok(text_graph_parse(net, strlen(net), "t", NULL, &m->g, err), err);
-    m->p = NULL;
-    return run_program_make_with(m->g, m->s, &o, &m->p, err);
-}
-
-static void unmake(made *m)
-{
-    assay_program_free(m->p);
-    assay_graph_free(m->g);
-    assay_scheme_free(m->s);
-}
 
 /* One node on its own is refused as in a run. */
 static void check_replay(const made *m, int a, int b, const char *message)
@@ -276,97 +243,6 @@ static void many(void **state)
     check_run(net, "rescale: {input_bits: 7}\nadd: {kind: plain}", 45, -45, NULL);
 }
 
-/* A node of two codes of `kind`, x of the others'; `given` are its codes. */
-typedef struct wide {
-    const char *node, *kind, *other, *record;
-    int32_t x[2], y[2];
-    const char *message; /* NULL: it runs */
-} wide;
-
-static void check_wide(const wide *w, enum assay_engine engine)
-{
-    char net[400], message[300];
-    assay_error err = {0};
-    assay_run *r;
-    made m;
-    snprintf(net, sizeof net,
-             "graph net {\n input x: %s[1,2,1,1] q(1,0)\n input y: %s[1,2,1,1] q(1,0)\n"
-             " z: i8[1,2,1,1] q(2,0) = %s\n output z\n}\n",
-             w->kind, w->other, w->node);
-    assert_ok(make(net, w->record, engine, &m, &err), &err);
-    assert_ok(assay_run_new(m.p, &r, &err), &err);
-    for (size_t i = 0; i < 2; i++) {
-        const int32_t v[2] = {w->x[i], w->y[i]};
-        for (int k = 0; k < 2; k++)
-            assay_elem_set(m.g->value[m.g->input[k]].type.elem, assay_run_data(r, m.g->input[k]), i,
-                           v[k]);
-    }
-    const assay_status s = run_execute(r, NULL, false, NULL, &err);
-    snprintf(message, sizeof message,
-             "node 'z': element 1 of 'z' is made of the %s, which scheme "
-             "'t' refuses to rescale",
-             w->message ? w->message : "");
-    if (!w->message)
-        assert_ok(s, &err);
-    else if (s != ASSAY_ERR_SCHEME || strcmp(err.text, message) != 0)
-        fail_msg("%s of %s, %s, engine %d\nexpected: %s\nfound:    %s", w->node, w->kind, w->record,
-                 (int)engine, message, s ? err.text : "it ran");
-    assay_run_free(r);
-    unmake(&m);
-}
-
-/* Codes of more than 16 bits are asked about one by one. */
-static void wide_codes(void **state)
-{
-#define INPUT "rescale: {input_bits: 17}"
-#define RANGE                                                                                      \
-    "rescale: {input_shift_range: yes, multiplier_bits: 7, left_shift: product, round: [half-up]}"
-#define RESULT   "rescale: {result_bits: 16, result_overflow: refuse}"
-#define SUM_BITS "rescale: {sum_bits: 16, sum_overflow: refuse}"
-#define RESIZE   "resize(x) {size=[1,2,1,1], mode=nearest, layout=nchw}"
-#define POOL     "max_pool(x) {kernel=[1,1]}"
-    static const wide list[] = {
-        {"rescale(x)", "i32", "i8", INPUT, {65535, 65536}, {0, 0}, "code 65536"},
-        {"rescale(x)", "i32", "i8", INPUT, {-65536, -65537}, {0, 0}, "code -65537"},
-        {"rescale(x)", "i24", "i8", INPUT, {65535, -65536}, {0, 0}, NULL},
-        {"rescale(x)", "u24", "i8", INPUT, {0, 65536}, {0, 0}, "code 65536"},
-        {"rescale(x)", "i17", "i8", INPUT, {65535, -65536}, {0, 0}, NULL},
-        {"rescale(x)", "i32", "i8", RANGE, {63, 64}, {0, 0}, "code 64"},
-        {"rescale(x)", "i32", "i8", RESULT, {65534, 65535}, {0, 0}, "code 65535"},
-        {"rescale(x)", "i32", "i8", SUM_BITS, {-65537, -65538}, {0, 0}, "code -65538"},
-        {"relu(x)", "i32", "i8", INPUT, {7, -65537}, {0, 0}, "code -65537"},
-        {"clip(x) {lo=-2, hi=2}", "i32", "i8", INPUT, {7, -65537}, {0, 0}, "code -65537"},
-        {"abs(x)",
-         "i32",
-         "i8",
-         INPUT "\nunary: {abs: rescale}",
-         {-65535, -65536},
-         {0, 0},
-         "code -65536"},
-        {"leaky_relu(x) {alpha=-0.5}", "i32", "i8", INPUT, {65535, -65536}, {0, 0}, "code -65536"},
-        {POOL, "i32", "i8", INPUT, {7, 65536}, {0, 0}, "code 65536"},
-        {"reduce_max(x) {axes=[0], keepdims=true}",
-         "i32",
-         "i8",
-         INPUT,
-         {7, 65536},
-         {0, 0},
-         "code 65536"},
-        {"reduce_min(x) {axes=[0], keepdims=true}", "i32", "i8", INPUT, {7, 65535}, {0, 0}, NULL},
-        {RESIZE, "i32", "i8", INPUT, {7, 65536}, {0, 0}, "code 65536"},
-        {"mul(x, y)", "i32", "i8", INPUT, {65535, 32768}, {1, 2}, "codes 32768 and 2"},
-        {"mul(y, x)", "i32", "i8", INPUT, {65535, 32768}, {1, 2}, "codes 2 and 32768"},
-        {"mul(x, y)", "i32", "i8", INPUT, {65535, 32768}, {1, -2}, NULL},
-        {"mul(x, x)", "i31", "i8", INPUT, {0, 65536}, {0, 0}, "codes 65536 and 65536"},
-        {"prelu(x, y)", "i32", "i8", INPUT, {65535, -512}, {7, -128}, "codes -512 and -128"},
-        {"prelu(y, x)", "i32", "i8", INPUT, {65535, 32769}, {1, -2}, "codes -2 and 32769"},
-        {"prelu(y, x)", "i32", "i8", INPUT, {65537, 32768}, {1, -2}, NULL}};
-    (void)state;
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        for (size_t e = 0; e < sizeof engines / sizeof *engines; e++)
-            check_wide(&list[i], engines[e]);
-}
-
 /* A layer norm's beta of 32 bits: each element is asked about, not the type. x is 45, 18: their
  * normalized values are 1024 and -1024. */
 static void norms(void **state)
@@ -395,9 +271,9 @@ static void norms(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products), cmocka_unit_test(sums),       cmocka_unit_test(bounded),
-        cmocka_unit_test(codes),    cmocka_unit_test(within),     cmocka_unit_test(ends),
-        cmocka_unit_test(many),     cmocka_unit_test(wide_codes), cmocka_unit_test(norms)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(sums),
+                                       cmocka_unit_test(bounded),  cmocka_unit_test(codes),
+                                       cmocka_unit_test(within),   cmocka_unit_test(ends),
+                                       cmocka_unit_test(many),     cmocka_unit_test(norms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
