@@ -26,27 +26,27 @@ static assay_status minmax(const assay_derive *d)
     return s;
 }
 
-/* What the rescale of one operand makes of its codes (which square within 32 bits: few enough to
- * try): a pre-shift or a rounding may leave more than the code's share. */
-static void rescaled_ends(const assay_derive *d, int operand, double ends[2])
+/* What the rescale of one operand makes of its shifted codes. Where values may wrap on their way
+ * each is tried, if 17 bits count them. */
+static assay_interval rescaled(const assay_derive *d, int operand, assay_interval code)
 {
-    const assay_unit *u = d->u;
-    const assay_rescale *r = &u->scale[operand == 0 ? ASSAY_FIRST : ASSAY_SECOND];
-    const assay_elem elem = d->spec->in[operand].elem;
-    for (int64_t code = assay_elem_min(elem); code <= assay_elem_max(elem); code++) {
-        const int64_t x = (code - u->in_zero[operand]) * (1 << u->k[0]);
-        const double value = (double)apply_rescale_value(r, x, 0);
-        ends[0] = fmin(ends[0], value);
-        ends[1] = fmax(ends[1], value);
+    const int64_t step = INT64_C(1) << d->u->k[0];
+    const assay_rescale *r = &d->u->scale[operand == 0 ? ASSAY_FIRST : ASSAY_SECOND];
+    if (!apply_rescale_wraps(r) || (code.hi - code.lo) / step >= 1 << 17)
+        return apply_rescale_reach(r, code);
+    assay_interval all = {INT64_MAX, INT64_MIN};
+    for (int64_t x = code.lo; x <= code.hi; x += step) {
+        const int64_t value = (int64_t)apply_rescale_value(r, x, 0);
+        all.lo = value < all.lo ? value : all.lo;
+        all.hi = value > all.hi ? value : all.hi;
     }
+    return all;
 }
 
-static assay_status square_fits(const assay_derive *d)
+static assay_status square_fits(const assay_derive *d, const assay_interval code[2])
 {
-    double a[2] = {INFINITY, -INFINITY}, b[2] = {INFINITY, -INFINITY};
-    rescaled_ends(d, 0, a);
-    rescaled_ends(d, 1, b);
-    const double max = fmax(a[1] - b[0], b[1] - a[0]);
+    const assay_interval scaled[2] = {rescaled(d, 0, code[0]), rescaled(d, 1, code[1])};
+    const double max = (double)derive_magnitudes(derive_minus(scaled[0], scaled[1])).hi;
     return derive_fits(d, 0, max * max, 32, "the square of a difference");
 }
 
@@ -59,16 +59,14 @@ static assay_status squared_difference(const assay_derive *d)
            s2 = (double)derive_scale_of(&d->spec->in[1]);
     double s_out = (double)derive_scale_of(d->spec->out), twice = 2 * (s1 > s2 ? s1 : s2);
     int bits = d->spec->in[0].elem.bits > 8 ? 0 : u->rec.binary.squared_difference_bits;
-    const int64_t r1 = derive_reach(&d->spec->in[0]), r2 = derive_reach(&d->spec->in[1]);
     const assay_interval code[2] = {derive_shifted(derive_codes(&d->spec->in[0]), bits),
                                     derive_shifted(derive_codes(&d->spec->in[1]), bits)};
     assay_interval both[2];
-    double max = ldexp((double)(r1 + r2), bits - 1) + 1; /* halves of shifted codes, each rounded */
     derive_intermediate(&u->scale[ASSAY_FIRST]);
     derive_intermediate(&u->scale[ASSAY_SECOND]);
     u->k[0] = bits;
     u->binary = apply_squared_difference;
-    assay_status s = derive_fits(d, 0, max * max, 32, "the square of a difference");
+    assay_status s = derive_hold_both(d, code, "a shifted code");
     if (!s)
         s = derive_range(d);
     if (!s)
@@ -76,7 +74,7 @@ static assay_status squared_difference(const assay_derive *d)
     if (!s)
         s = derive_one(d, &u->scale[ASSAY_SECOND], s2 / twice, "_2");
     if (!s)
-        s = square_fits(d);
+        s = square_fits(d, code);
     if (!s)
         s = derive_one(d, &u->scale[ASSAY_OUT], twice * twice / (ldexp(1, 2 * bits) * s_out), "");
     if (s)

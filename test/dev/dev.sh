@@ -68,6 +68,20 @@ else
     skip "any CBLAS serves" "no CBLAS called blas here"
 fi
 
+# A compiler is called with all its words: a wrapper's come first, options of the linker last.
+for tool in cc gcc as ld; do
+    [ ! -x "$(command -v $tool)" ] || ln -sf "$(command -v $tool)" ../bare/$tool
+done
+stand_in wrapper 'exec "$@"'
+if links=$(sed -n '/^links()/,/^}/p' dev) && eval "$links" &&
+    PATH=$work/bare links 'int main(void) { return 0; }' wrapper gcc -O1 -lm &&
+    ! PATH=$work/bare links 'int main(void) { return 0; }' wrapper gcc -lno-such-library; then
+    ok "CC=\"wrapper gcc\" is asked as the build asks it"
+else
+    not_ok "CC=\"wrapper gcc\" is asked as the build asks it"
+fi
+rm -f ../bare/as ../bare/ld ../bare/wrapper
+
 # Build directories that cannot be used. All packages are there: every question has its answer.
 for tool in cc gcc meson ninja pkg-config protoc-c; do
     rm -f ../bare/$tool

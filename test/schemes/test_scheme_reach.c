@@ -14,7 +14,7 @@ typedef struct reach {
     const char *record, *op, *message;
     int bits1, bits2, bits_out;
     int32_t zero;
-    float s1, s_out;
+    float s1, s2, s_out; /* 0: 1 */
     int64_t depth;
     bool is_unsigned;
 } reach;
@@ -24,7 +24,8 @@ static void check_one(const reach *r)
     char expected[600] = "";
     const unsigned bits1 = r->bits1 ? (unsigned)r->bits1 : 8;
     const unsigned bits2 = r->bits2 ? (unsigned)r->bits2 : bits1;
-    const float s1 = r->s1 != 0 ? r->s1 : 1, s2 = 1, s_out = r->s_out != 0 ? r->s_out : 1;
+    const float s1 = r->s1 != 0 ? r->s1 : 1, s2 = r->s2 != 0 ? r->s2 : 1;
+    const float s_out = r->s_out != 0 ? r->s_out : 1;
     const int32_t none = 0;
     assay_type in[2] = {code_type(bits1, !r->is_unsigned, &s1, &r->zero),
                         code_type(bits2, !r->is_unsigned, &s2, &r->zero)};
@@ -121,10 +122,23 @@ static void products(void **state)
         {"", "fc", NULL, .bits1 = 31, .bits2 = 8, .zero = -1},
         {"", "squared_difference", NULL},
         {"", "squared_difference", NULL, .bits1 = 16},
+        /* Codes from 0 on are no farther apart than codes of both signs; 32 bits at a fine scale
+         * have few values at the coarse one. */
+        {"", "squared_difference", NULL, .bits1 = 16, .zero = -32768},
         {"", "squared_difference", BEYOND("the square of a difference", "4.2949673e+09", "32"),
-         .bits1 = 16, .zero = -32768},
+         .bits1 = 17, .zero = -65536},
+        {"", "squared_difference", BEYOND("the square of a difference", "4.2949673e+09", "32"),
+         .bits1 = 17},
+        {"", "squared_difference", NULL, .bits1 = 32, .s1 = 0x1p-16F, .bits2 = 8},
+        {"", "squared_difference", NULL, .bits1 = 32, .s1 = 0x1p-16F, .bits2 = 16},
+        {"", "squared_difference", BEYOND("the square of a difference", "2.4159191e+09", "32"),
+         .bits1 = 32, .s1 = 0x1p-15F, .bits2 = 16},
+        {"", "squared_difference", BEYOND("a shifted code", "-2.74877907e+11", "32"), .bits2 = 32,
+         .s2 = 0x1p-30F},
+        {"", "squared_difference", BEYOND("a shifted code", "2.14748365e+09", "32"), .bits1 = 32,
+         .zero = -1, .s1 = 0x1p-30F, .bits2 = 8},
         {"binary: {squared_difference_bits: 10}\n", "squared_difference",
-         BEYOND("the square of a difference", "1.71801313e+10", "32")},
+         BEYOND("the square of a difference", "1.70459136e+10", "32")},
         /* What a pre-shift cuts off is added to the halves of codes. */
         {"rescale: {pre_shift: fixed, pre_shift_bits: 30, round: [1 half-even, half-even]}\n",
          "squared_difference", BEYOND("the square of a difference", "2.88230376e+17", "32")},
