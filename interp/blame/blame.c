@@ -155,7 +155,7 @@ static bool try_screens(blaming *b, int row, const blame_search *s, int64_t most
     return done;
 }
 
-static assay_status blame_node(blaming *b, int row, assay_error *err)
+static assay_status blame_node(blaming *b, int row, bool *settled, assay_error *err)
 {
     blame_search s;
     blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
@@ -168,6 +168,7 @@ static assay_status blame_node(blaming *b, int row, assay_error *err)
         const int n = blame_search_run(&s, BLAME_THOROUGH, found, BLAME_FINDINGS);
         const bool full = n > 0 && found[0].full;
         const int64_t changed = full ? found[0].story.changed : s.differing;
+        bool single = false;
         if ((full && changed <= MANY) ||
             (!try_screens(b, row, &s, changed) && (full || !try_pairs(b, row, &s, found, n)))) {
             blame_fault *f = blame_add_fault(b->report, row, &s);
@@ -175,7 +176,9 @@ static assay_status blame_node(blaming *b, int row, assay_error *err)
                 blame_fill_fault(f, found, n);
             if (f && full)
                 blame_say_apart(&s, found, n, f);
+            single = full;
         }
+        status = blame_settle_unseen(&s, single ? &found[0] : NULL, settled, err);
     }
     blame_search_close(&s);
     free(found);
@@ -221,19 +224,29 @@ static bool is_asked(const blaming *b, int i)
     return only == i || (only >= 0 && r->row[only].region == i);
 }
 
+/* What lies behind a tensor at fault that was observed in part. */
+static assay_status judge_anew(blame_report *r, assay_error *err)
+{
+    const assay_status status = blame_device_replay(&r->device, NULL, NULL, err);
+    return status ? status : blame_judge(r, r->rel, err);
+}
+
 static assay_status find_causes(blaming *b, assay_error *err)
 {
     blame_report *r = b->report;
-    bool all = false;
+    bool all = false, settled = false;
     assay_status status = b->options->only ? ASSAY_OK : blame_whole(r, &all, err);
     for (int i = 0; i < r->device.graph->n_nodes && !status && !all; i++) {
         const blame_row *row = &r->row[i];
         if (!is_asked(b, i))
             continue;
         if (row->verdict == BLAME_OWN)
-            status = blame_node(b, i, err);
+            status = blame_node(b, i, &settled, err);
         else if (row->verdict == BLAME_SUSPECT && row->region == i)
-            status = blame_region(r, i, err);
+            status = blame_region(r, i, &settled, err);
+        if (settled && !status)
+            status = judge_anew(r, err);
+        settled = false;
         step(b);
     }
     merge_faults(r);

@@ -83,7 +83,7 @@ void blame_free(blame_report *r);
  * without; -1: there is none. */
 int blame_find_row(const blame_report *r, const char *name);
 
-/* judge.c: verdicts of all rows, after the replay. */
+/* judge.c: verdicts of all rows, after the replay; anew after another. */
 assay_status blame_judge(blame_report *r, double rel, assay_error *err);
 
 /* common.c: where the elements lie that differ from what s replays: "; they lie at ...", or nothing

@@ -127,12 +127,21 @@ static assay_status set_lone(const blame_case *c, const assay_program *p, assay_
     return ASSAY_OK;
 }
 
+/* The last step of a row with a rounding of its own, where the unit has one. */
+static assay_status set_last(const blame_case *c, const assay_program *p, assay_error *err)
+{
+    if (!p->unit[0] || !p->unit[0]->row || p->unit[0]->last == c->last)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': no such last step", c->name);
+    p->unit[0]->last = c->last;
+    return ASSAY_OK;
+}
+
 assay_status blame_case_build(const blame_case *c, blame_built *b, assay_error *err)
 {
-    const assay_program_options o = {.keep_all = c->keep_all,
-                                     .engine = c->has_lone || c->plain ? ASSAY_ENGINE_REF
-                                                                       : ASSAY_ENGINE_FAST,
-                                     .threads = 1};
+    const assay_program_options o = {
+        .keep_all = c->keep_all,
+        .engine = c->has_lone || c->has_last || c->plain ? ASSAY_ENGINE_REF : ASSAY_ENGINE_FAST,
+        .threads = 1};
     *b = (blame_built){0};
     assay_status status = build_graph(c, b, err);
     if (!status)
@@ -142,6 +151,8 @@ assay_status blame_case_build(const blame_case *c, blame_built *b, assay_error *
                                        err);
     if (!status && c->has_lone)
         status = set_lone(c, b->program, err);
+    if (!status && c->has_last)
+        status = set_last(c, b->program, err);
     if (status)
         blame_case_drop(b);
     return status;

@@ -38,6 +38,8 @@ typedef struct blame_case {
     bool has_lone;
     int lone_scale;
     assay_rule_rescale lone;
+    bool has_last; /* of softmax: how its last step rounds */
+    enum assay_rounding last;
     bool keep_all; /* built so that bundles can be made of its runs */
     bool plain;    /* built for the reference kernels: sooner, where little is run */
 } blame_case;

@@ -323,6 +323,7 @@ void blame_device_close(blame_device *d)
             free(t->mask);
             free(t->replayed);
             free(t->merged);
+            free(t->caused);
             free(t->sums);
             free(t->golden_sums);
             free(t->replayed_sums);

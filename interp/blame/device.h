@@ -15,6 +15,10 @@ typedef struct blame_tensor {
     void *believed; /* the device's where it was observed, else replayed: what consumers are
                        replayed from; borrowed, or `merged` */
     void *merged;
+    /* Of a tensor at fault that was observed in part: what its cause makes of it, which is believed
+     * where it was not observed; or, where there is no such cause, that nobody knows. */
+    void *caused;
+    bool unknown;
     /* Of a node whose output was not dumped, but what it adds up before its rescale: the device's
      * (NULL: neither was), the golden one and the replay's. */
     int64_t *sums, *golden_sums, *replayed_sums;
@@ -50,8 +54,8 @@ assay_status blame_device_open(const char *golden, const char *device, unsigned 
 /* Without a replay: every value is believed to be the golden's. */
 void blame_device_trust(blame_device *d);
 void blame_device_close(blame_device *d);
-/* Fills replayed and believed of every value, node by node. step (may be NULL) is called after each
- * node. */
+/* Fills replayed and believed of every value, node by node, anew where they are filled already.
+ * step (may be NULL) is called after each node. */
 assay_status blame_device_replay(blame_device *d, void (*step)(void *), void *user,
                                  assay_error *err);
 /* Whether a value was observed in some sample, or the accumulators that it is made of. */

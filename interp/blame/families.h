@@ -2,9 +2,9 @@
  * points, signs, scales), matrices.c (readings of matrices, values of channels), moves.c (ops that
  * move), weights.c (weights, bias), windows.c (padding, strides, tiles), pools.c (divisors), ends.c
  * (scales, zero point and bounds of the output), stored.c (the same where no edit reaches them),
- * codes.c and orders.c (what is done to codes), samples.c (samples, steps), tables.c (functions of
- * codes), fits.c and fit_scales.c (numbers that are solved for); what they share is in pieces.c and
- * fits.h. */
+ * codes.c, stale.c and orders.c (what is done to codes), samples.c (samples, steps), tables.c
+ * (functions of codes), fits.c and fit_scales.c (numbers that are solved for); what they share is
+ * in pieces.c and fits.h. */
 #ifndef ASSAY_INTERP_BLAME_FAMILIES_H
 #define ASSAY_INTERP_BLAME_FAMILIES_H
 

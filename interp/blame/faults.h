@@ -16,8 +16,14 @@ void blame_fill_fault(blame_fault *f, const blame_finding *found, int n);
 void blame_say_apart(blame_search *s, const blame_finding *found, int n, blame_fault *f);
 void blame_drop_faults(blame_report *r);
 
-/* region.c: the fault of the region that ends in a row. */
-assay_status blame_region(blame_report *r, int row, assay_error *err);
+/* unseen.c: what is believed of what was not observed of the search's end: what the cause gives;
+ * where f is NULL nothing, and what reads it is not judged. *settled: the device is to be replayed
+ * anew; set where there is such. */
+assay_status blame_settle_unseen(blame_search *s, const blame_finding *f, bool *settled,
+                                 assay_error *err);
+
+/* region.c: the fault of the region that ends in a row; *settled as above. */
+assay_status blame_region(blame_report *r, int row, bool *settled, assay_error *err);
 /* whole.c: where several nodes are at fault: *all when one scheme or more explain everything; then
  * every faulty node is a fault of class `scheme`, with those schemes. Else the report has none. */
 assay_status blame_whole(blame_report *r, bool *all, assay_error *err);

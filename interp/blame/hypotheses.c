@@ -118,6 +118,23 @@ bool blame_record_edit(blame_search *s, int i, blame_case *c, blame_story *story
     return true;
 }
 
+/* How the last step of a row rounds, which is of its kind and no field of the record. */
+int blame_last_count(blame_search *s)
+{
+    const bool is_row = s->n->op == ASSAY_OP_SOFTMAX || s->n->op == ASSAY_OP_LOG_SOFTMAX;
+    return s->has_record && is_row ? ASSAY_ROUND_COUNT : 0;
+}
+
+bool blame_last_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    (void)s;
+    c->has_last = true;
+    c->last = (enum assay_rounding)i;
+    blame_tell(story, "rescale.rounding", 1, "the last step rounds by %s",
+               apply_rounding_name(c->last));
+    return true;
+}
+
 /* ---- accumulators ---- */
 
 static const int32_t overflows[] = {ASSAY_OVERFLOW_WRAP, ASSAY_OVERFLOW_SATURATE_EACH,

@@ -120,7 +120,9 @@ static assay_status allow_orders(blame_device *d, assay_error *err)
     for (int i = 0; i < d->graph->n_nodes; i++)
         for (int k = 0; k < d->n_samples && !status; k++) {
             blame_tensor *t = blame_at(d, k, d->graph->node[i].out[0]);
-            if (t->device && !t->slack)
+            free(t->slack);
+            t->slack = NULL;
+            if (t->device)
                 status = blame_float_slack(d, i, k, &t->slack, err);
         }
     return status;

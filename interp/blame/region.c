@@ -86,7 +86,7 @@ static int maker_of(const blame_report *r, int row)
 }
 
 /* The node of the region that explains it with the fewest numbers changed. */
-assay_status blame_region(blame_report *r, int row, assay_error *err)
+assay_status blame_region(blame_report *r, int row, bool *settled, assay_error *err)
 {
     narrowing w = {malloc(BLAME_FINDINGS * sizeof *w.found),
                    malloc(BLAME_FINDINGS * sizeof *w.best), 0, row};
@@ -104,6 +104,7 @@ assay_status blame_region(blame_report *r, int row, assay_error *err)
         blame_fault *f = blame_add_fault(r, full ? w.at : maker_of(r, row), &s);
         if (f)
             blame_fill_fault(f, w.best, w.n);
+        status = blame_settle_unseen(&s, NULL, settled, err);
         blame_search_close(&s);
     }
     free(w.found);

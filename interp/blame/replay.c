@@ -25,14 +25,15 @@ static void *initial_content(const assay_value *v)
     return data;
 }
 
-/* The device's elements where they were observed, the replay's elsewhere. */
+/* The device's elements where they were observed, elsewhere the cause's, or the replay's. */
 static assay_status believe(const assay_type *type, blame_tensor *t, assay_error *err)
 {
     const size_t width = assay_elem_size(type->elem), n = (size_t)assay_shape_count(type);
-    void *fallback = t->replayed ? t->replayed : t->golden;
+    void *fallback = t->caused ? t->caused : t->replayed ? t->replayed : t->golden;
     t->believed = t->device ? t->device : fallback;
     if (!t->device || !t->mask)
         return ASSAY_OK;
+    free(t->merged);
     t->merged = malloc(n * width + 64);
     if (!t->merged)
         return assay_out_of_memory(err);
@@ -71,9 +72,18 @@ static void pass_on(const blame_device *d, const assay_node *n, const void *cons
     }
 }
 
-/* A scheme may refuse what a device's faults before the node make of it: the node's output is then
- * taken as it is, and not judged. */
-static void take_refused(const blame_device *d, const assay_node *n, int sample, void **out)
+/* Whether some input is at fault and was observed in part, and nobody knows the rest. */
+static bool reads_unknown(const blame_device *d, const assay_node *n, int sample)
+{
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] != ASSAY_NO_VALUE && blame_at(d, sample, n->in[i])->unknown)
+            return true;
+    return false;
+}
+
+/* A scheme may refuse what a device's faults before the node make of it, or what the device had is
+ * not known: the node's output is then taken as it is, and not judged. */
+static void take_unjudged(const blame_device *d, const assay_node *n, int sample, void **out)
 {
     for (int j = 0; j < n->n_out; j++) {
         const blame_tensor *t = blame_at(d, sample, n->out[j]);
@@ -98,11 +108,14 @@ static assay_status replay_node(blame_device *d, int node, int sample, const sta
         in[i] = believed_of(d, sample, n->in[i], held);
     for (int j = 0; j < n->n_out && !status; j++) {
         blame_tensor *t = blame_at(d, sample, n->out[j]);
+        free(t->replayed);
         out[j] = t->replayed = calloc(assay_type_bytes(&d->graph->value[n->out[j]].type) + 64, 1);
         if (!out[j])
             status = assay_out_of_memory(err);
     }
     blame_tensor *first = blame_at(d, sample, n->out[0]);
+    free(first->replayed_sums);
+    first->replayed_sums = NULL;
     if (!status && first->sums &&
         !(first->replayed_sums = calloc(
               (size_t)assay_shape_count(&d->graph->value[n->out[0]].type) + 8, sizeof(int64_t))))
@@ -111,9 +124,14 @@ static assay_status replay_node(blame_device *d, int node, int sample, const sta
         pass_on(d, n, in, out, sample, held);
     else if (!status)
         status = assay_replay_node(d->program, node, in, out, first->replayed_sums, err);
-    if (status == ASSAY_ERR_SCHEME) {
-        take_refused(d, n, sample, out);
+    const bool unknown = reads_unknown(d, n, sample);
+    if (status == ASSAY_ERR_SCHEME || (!status && unknown)) {
+        take_unjudged(d, n, sample, out);
         status = ASSAY_OK;
+    }
+    for (int j = 0; j < n->n_out && unknown; j++) {
+        blame_tensor *t = blame_at(d, sample, n->out[j]);
+        t->unknown = t->mask || !t->device;
     }
     for (int j = 0; j < n->n_out && !status; j++)
         status = believe(&d->graph->value[n->out[j]].type, blame_at(d, sample, n->out[j]), err);

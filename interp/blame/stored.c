@@ -18,9 +18,12 @@ static bool differs(const blame_search *s, int64_t e)
     return s->seen[e] && !blame_same(s, e, s->base[e]);
 }
 
+/* What does not fit saturates; or its low bits are kept. */
+enum { SATURATES, WRAPS, ENDS };
+
 int blame_moved_count(blame_search *s)
 {
-    return has_codes(s);
+    return has_codes(s) ? ENDS : 0;
 }
 
 /* By what most of the elements say that lie within the type's bounds. */
@@ -28,7 +31,7 @@ bool blame_moved_post(blame_search *s, int i, int32_t *codes, blame_story *story
 {
     const int64_t lo = assay_elem_min(s->type->elem), hi = assay_elem_max(s->type->elem);
     int64_t by = 0, votes = 0;
-    (void)i;
+    bool wrapped = false;
     for (int64_t e = 0; e < total(s); e++) {
         const int64_t d = (int64_t)s->dev[e] - s->base[e];
         if (!differs(s, e) || s->dev[e] == lo || s->dev[e] == hi)
@@ -38,10 +41,14 @@ bool blame_moved_post(blame_search *s, int i, int32_t *codes, blame_story *story
     }
     for (int64_t e = 0; e < total(s); e++) {
         const int64_t to = codes[e] + by;
-        codes[e] = (int32_t)(to < lo ? lo : to > hi ? hi : to);
+        const bool fits = to >= lo && to <= hi;
+        const int64_t around = to < lo ? to + (hi - lo + 1) : to - (hi - lo + 1);
+        wrapped = wrapped || !fits;
+        codes[e] = (int32_t)(fits ? to : i == WRAPS ? around : to < lo ? lo : hi);
     }
-    blame_tell(story, "rescale.zero_point", 1, "zero point of the output: %+lld", (long long)by);
-    return by != 0 && s->differing > 1;
+    blame_tell(story, "rescale.zero_point", 1 + i, "zero point of the output: %+lld%s",
+               (long long)by, i == WRAPS ? ", of what does not fit the low bits" : "");
+    return by != 0 && s->differing > 1 && (i == SATURATES || wrapped);
 }
 
 enum { LOW, HIGH, BOTH, SIDES };

@@ -109,7 +109,7 @@ bool blame_exponent_edit(blame_search *s, int i, blame_case *c, blame_story *sto
         return false;
     const int64_t m = (int64_t)ldexp(frexp((double)scale[0], &exponent), FRACTION);
     scale[0] = (float)ldexp((double)(m ^ INT64_C(1) << (FRACTION - 2 - i)), exponent - FRACTION);
-    blame_tell(story, "rescale.multiplier", 1, "bit %d of the input's multiplier is flipped",
+    blame_tell(story, "rescale.multiplier", 2, "bit %d of the input's multiplier is flipped",
                29 - i);
     return true;
 }

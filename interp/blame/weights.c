@@ -191,40 +191,44 @@ bool blame_weights_stale_edit(blame_search *s, int i, blame_case *c, blame_story
     return exchange_channels(c, a, -1, offset);
 }
 
-/* A run of inputs whose weights are zero, or those of the run before. */
+/* A run of inputs or taps whose weights are zero, those of the run before, or the code 0. */
+enum { BLOCK_ZERO, BLOCK_BEFORE, BLOCK_CODE, BLOCK_KINDS };
 static const int blocks[] = {1, 2, 4, 8, 16, 32, 64};
 enum { N_BLOCKS = sizeof blocks / sizeof *blocks, RUNS = 16 };
 
 int blame_weights_block_count(blame_search *s)
 {
-    return has_weights(s) && blame_input_type(s, 1)->rank >= 2 ? N_BLOCKS * RUNS * 2 * 4 : 0;
+    return has_weights(s) && blame_input_type(s, 1)->rank >= 2 ? N_BLOCKS * RUNS * BLOCK_KINDS * 4
+                                                               : 0;
 }
 
 bool blame_weights_block_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
     const assay_type *t = &c->in[1];
-    const int axis = i % 4, stale = i / 4 % 2, block = blocks[i / 8 % N_BLOCKS],
-              run = i / 8 / N_BLOCKS;
+    const int axis = i % 4, kind = i / 4 % BLOCK_KINDS, rest = i / 4 / BLOCK_KINDS;
+    const int block = blocks[rest % N_BLOCKS], run = rest / N_BLOCKS;
     (void)s;
-    if (axis >= t->rank || axis == channel_axis(c))
+    if (axis >= t->rank || axis == channel_axis(c) || (kind == BLOCK_CODE && !zero_of(t)))
         return false;
     const blame_axis a = blame_axis_of(t, axis);
     const int64_t first = (int64_t)run * block;
-    if (first >= a.n || block >= a.n || (stale && first < block))
+    if (first >= a.n || block >= a.n || (kind == BLOCK_BEFORE && first < block))
         return false;
     const size_t width = assay_elem_size(t->elem), step = (size_t)(block * a.inner) * width;
     const int64_t n = first + block < a.n ? block : a.n - first;
     char *w = own_weights(c);
     for (int64_t o = 0; o < a.outer && w; o++) {
         char *at = w + (size_t)((o * a.n + first) * a.inner) * width;
-        if (stale)
+        if (kind == BLOCK_BEFORE)
             memcpy(at, at - step, (size_t)(n * a.inner) * width);
         else
-            blame_fill(t, at, n * a.inner, zero_of(t));
+            blame_fill(t, at, n * a.inner, kind == BLOCK_CODE ? 0 : zero_of(t));
     }
     blame_tell(story, "weights.stale", 2, "weights %lld to %lld of axis %d are %s",
                (long long)first, (long long)first + block - 1, axis,
-               stale ? "those before them" : "zero");
+               kind == BLOCK_BEFORE ? "those before them"
+               : kind == BLOCK_CODE ? "the code 0"
+                                    : "zero");
     return w != NULL;
 }
 

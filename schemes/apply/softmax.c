@@ -38,7 +38,7 @@ void apply_softmax_fixed(const assay_unit *u, const int32_t *x, size_t n, int32_
             continue;
         }
         int64_t v = apply_srdhm(inverse, apply_softmax_exponential(u, x[i] - max));
-        v = apply_round_shift(v, (unsigned)(over_unit + u->k[1]), ASSAY_ROUND_HALF_AWAY);
+        v = apply_round_shift(v, (unsigned)(over_unit + u->k[1]), u->last);
         out[i] = apply_rescale_store(o, v + o->lo);
     }
 }
@@ -60,7 +60,7 @@ void apply_log_softmax(const assay_unit *u, const int32_t *x, size_t n, int32_t 
             continue;
         }
         int64_t v = (int64_t)apply_rescale_value(&u->scale[ASSAY_FIRST], x[i] - max, 0) - log;
-        v = apply_rdbp(apply_wrap32(v), 31 - DIFF_BITS - output_integer_bits);
+        v = apply_round_shift(apply_wrap32(v), 31 - DIFF_BITS - output_integer_bits, u->last);
         out[i] = apply_rescale_store(o, v + o->hi);
     }
 }
@@ -90,7 +90,7 @@ void apply_softmax_lut16(const assay_unit *u, const int32_t *x, size_t n, int32_
         apply_round_shift(sum * (INT64_C(1) << (headroom - 1)), 14, ASSAY_ROUND_HALF_UP);
     int64_t inverse = lookup(u->list[0], apply_saturate(shifted - 98304, 16));
     for (size_t i = 0; i < n; i++) {
-        int64_t v = apply_round_shift(out[i] * inverse, 31 - headroom, ASSAY_ROUND_HALF_UP);
+        int64_t v = apply_round_shift(out[i] * inverse, 31 - headroom, u->last);
         out[i] = apply_rescale_store(o, v < 0 ? 0 : v);
     }
 }

@@ -31,21 +31,21 @@ void apply_softmax_float_table(const assay_unit *u, const int32_t *x, size_t n, 
     uint32_t inverse = apply_f32_div(one, apply_f32_mul(sum, (uint32_t)u->k[0]));
     for (size_t i = 0; i < n; i++) {
         uint32_t f = apply_f32_mul((uint32_t)u->table[max - x[i]], inverse);
-        int64_t v = apply_f32_to_int(f, ASSAY_ROUND_HALF_AWAY, INT32_MIN, INT32_MAX, 0);
+        int64_t v = apply_f32_to_int(f, u->last, INT32_MIN, INT32_MAX, 0);
         out[i] = apply_rescale_store(o, v + o->zero_point);
     }
 }
 
 /* XNNPACK, QNNPACK: integer exponentials t, y = min(255, ((t << 8) + sum / 2) / sum) over the least
- * code. */
+ * code, which is t / sum rounded half up. */
 void apply_softmax_integer_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int32_t max = apply_greatest(x, n);
     const int64_t sum = integer_sum(u, max, x, n);
     for (size_t i = 0; i < n; i++) {
-        int64_t t = u->table[max - x[i]] * 256 + sum / 2;
-        out[i] = apply_rescale_store(o, apply_round_div(t, sum, ASSAY_ROUND_TRUNC) + o->lo);
+        int64_t t = u->table[max - x[i]] * 256;
+        out[i] = apply_rescale_store(o, apply_round_div(t, sum, u->last) + o->lo);
     }
 }
 
@@ -62,8 +62,7 @@ void apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t n, in
     const uint32_t sum = float_sum(u, max, x, n);
     for (size_t i = 0; i < n; i++) {
         uint32_t f = apply_f32_mul((uint32_t)u->table[max - x[i]], (uint32_t)u->k[0]);
-        int64_t v = apply_f32_to_int(apply_f32_div(f, sum), ASSAY_ROUND_HALF_EVEN, INT32_MIN,
-                                     beyond, beyond);
+        int64_t v = apply_f32_to_int(apply_f32_div(f, sum), u->last, INT32_MIN, beyond, beyond);
         out[i] = apply_rescale_store(o, v == beyond ? overflown : v + o->zero_point);
     }
 }
@@ -77,7 +76,6 @@ void apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, int32_t 
     const int64_t sum = integer_sum(u, max, x, n);
     for (size_t i = 0; i < n; i++) {
         int64_t t = apply_round_shift(u->table[max - x[i]] * u->k[0], 16, ASSAY_ROUND_HALF_AWAY);
-        out[i] =
-            apply_rescale_store(o, apply_round_div(t, sum, ASSAY_ROUND_HALF_AWAY) + o->zero_point);
+        out[i] = apply_rescale_store(o, apply_round_div(t, sum, u->last) + o->zero_point);
     }
 }

@@ -66,6 +66,7 @@ struct assay_unit {
     /* Small constants of one op class; the files in apply/ say what each is. */
     int64_t k[12];
     const int64_t *list[2];        /* zero points by channel; weighted: multipliers by block */
+    enum assay_rounding last;      /* softmax, log softmax: how their last step rounds */
     int64_t sides[2];              /* pool: rows and columns of its window, or 0 */
     const assay_rescale *by_count; /* pool: a rescale for each divisor 1..depth */
     size_t n_by_count;

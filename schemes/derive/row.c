@@ -81,6 +81,7 @@ static assay_status softmax_fixed(const assay_derive *d)
     assay_status s = fixed_scaling(d, &e);
     u->k[1] = 31 - d->spec->out->elem.bits;
     u->row = apply_softmax_fixed;
+    u->last = ASSAY_ROUND_HALF_AWAY;
     return s;
 }
 
@@ -92,6 +93,7 @@ static assay_status log_softmax(const assay_derive *d)
     if (s)
         return s;
     u->row = apply_log_softmax;
+    u->last = ASSAY_ROUND_HALF_AWAY;
     int64_t left = u->rec.rescale.multiplier_bits - e.shift;
     double reverse = ldexp(1, (int)(31 - left)) / (double)e.multiplier;
     derive_intermediate(&u->scale[ASSAY_SECOND]);
@@ -149,6 +151,7 @@ static assay_status softmax_lut16(const assay_derive *d)
     u->table = exps;
     u->list[0] = reciprocals;
     u->row = apply_softmax_lut16;
+    u->last = ASSAY_ROUND_HALF_UP;
     assay_encoded e;
     assay_status s = encode_difference(
         d, (double)derive_scale_of(&d->spec->in[0]) * d->spec->beta / (10.0 / 65535.0), &e);
@@ -199,6 +202,9 @@ static assay_status softmax_table(const assay_derive *d)
              : kind == ASSAY_SOFTMAX_FLOAT_SUM ? apply_softmax_float_sum
              : kind == ASSAY_SOFTMAX_INT_TABLE ? apply_softmax_integer_table
                                                : apply_softmax_q31;
+    u->last = kind == ASSAY_SOFTMAX_FLOAT_SUM   ? ASSAY_ROUND_HALF_EVEN
+              : kind == ASSAY_SOFTMAX_INT_TABLE ? ASSAY_ROUND_HALF_UP
+                                                : ASSAY_ROUND_HALF_AWAY;
     return ASSAY_OK;
 }
 

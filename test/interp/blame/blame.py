@@ -373,6 +373,19 @@ def several(tap, golden, device):
     write(os.path.join(device, os.path.basename(stem.out["file"])[:-4] + ".mask.npy"), stem.shape, "|b1", mask)
     status, said = blame(golden, device)
     tap.check([(f["class"], f["elements"]) for f in said["faults"]] == [("rescale.rounding", sum(mask))], "a tensor that was observed in part", said["faults"])
+    behind_unseen(tap, golden, device, mask)
+
+
+def behind_unseen(tap, golden, device, mask):
+    """What reads a tensor at fault that was observed in part is at fault only where its cause does not say the rest."""
+    stem, after = Node(golden, STEM), Node(golden, NEXT)
+    for what, codes in (("its cause says the rest", change(rescale=rescale_floor)(stem)), ("nothing explains it", [7 * i * i % 101 for i in range(len(mask))])):
+        dump(golden, stem, [v if m else 77 for v, m in zip(codes, mask)], device)
+        write(os.path.join(device, os.path.basename(stem.out["file"])[:-4] + ".mask.npy"), stem.shape, "|b1", mask)
+        after.x = codes
+        write(path_of(device, after), after.shape, "|i1", after.codes())
+        status, said = blame(golden, device)
+        tap.check([f["name"] for f in said["faults"]] == [STEM], f"behind a tensor that was observed in part: {what}", said["faults"])
 
 
 def schemes(tap, golden, folder):

@@ -1,0 +1,45 @@
+/* Elements of a tensor at fault that were not observed: the cause that explains the rest says what
+ * they are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/memory.h"
+#include "interp/blame/faults.h"
+
+static assay_status keep_caused(const blame_search *s, int k, const int32_t *codes,
+                                assay_error *err)
+{
+    blame_tensor *t = blame_at(s->d, s->sample[k], s->end);
+    if (!t->mask)
+        return ASSAY_OK;
+    free(t->caused);
+    t->caused = malloc(assay_type_bytes(s->end_type) + 64);
+    if (!t->caused)
+        return assay_out_of_memory(err);
+    blame_store(s->end_type, codes + k * s->end_count, t->caused);
+    return ASSAY_OK;
+}
+
+assay_status blame_settle_unseen(blame_search *s, const blame_finding *f, bool *settled,
+                                 assay_error *err)
+{
+    blame_story story;
+    bool partly = false;
+    for (int k = 0; k < s->n_samples; k++)
+        partly = partly || blame_at(s->d, s->sample[k], s->end)->mask;
+    if (!partly || s->on_sums)
+        return ASSAY_OK;
+    *settled = true;
+    int32_t *codes = calloc((size_t)(s->n_samples * s->end_count) + 16, sizeof *codes);
+    assay_status status = codes ? ASSAY_OK : assay_out_of_memory(err);
+    const bool known = codes && f && blame_predict(s, f->family, f->i, codes, &story);
+    for (int k = 0; k < s->n_samples && !status; k++) {
+        if (known)
+            status = keep_caused(s, k, codes, err);
+        else
+            blame_at(s->d, s->sample[k], s->end)->unknown =
+                blame_at(s->d, s->sample[k], s->end)->mask != NULL;
+    }
+    free(codes);
+    return status;
+}
