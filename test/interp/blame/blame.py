@@ -208,6 +208,14 @@ def transposed(n, y):
     return [y[k * h * w + i] for i in range(h * w) for k in range(c)]
 
 
+def stale_rows(first, size, code=None):
+    """`size` rows from `first` on were not written: they hold those before them, or a code."""
+    def change_of(n, y):
+        width = n.shape[3]
+        return [v if not first <= k // width % n.shape[2] < first + size else y[k - size * width] if code is None else code for k, v in enumerate(y)]
+    return after(change_of)
+
+
 def edge_copies(tile):
     def f(n, y):
         w, h = n.shape[3], n.shape[2]
@@ -259,6 +267,8 @@ FAULTS = [
     ("/block1/dw/act/Clip_output_0", "stride", change(stride=[1, 1])),
     (STEM, "tile.edge", change(tile=8)),
     (STEM, "tile.edge", edge_copies(8)),
+    (STEM, "tile.edge", stale_rows(4, 4)),
+    (STEM, "tile.edge", stale_rows(6, 4, 13)),
     (STEM, "lane", lanes(8, 3, 0)),
     (POINT, "lane", lanes(4, 1, -128)),
     (STEM, "stuck_bit", stuck(0, 1)),
