@@ -80,7 +80,7 @@ const attention = near((r, m) => {
   const of = (rows, heads, width) => input(m, r, flat ? [b, rows, heads * width] : [b, heads, rows, width]);
   const mask = () => {
     const shape = r.pick([[s, t], [r.pick([1, b]), 1, s, t], [b, q, s, t]]);
-    return r.chance(0.5) ? input(m, r, shape, 1) : m.input('bool', shape, Uint8Array.from({length: product(shape)}, (_, i) => i % t === 0 ? 1 : r.int(0, 1)));
+    return r.chance(0.5) ? input(m, r, shape, 1) : m.input('bool', shape, Uint8Array.from({length: product(shape)}, () => r.int(0, 1))); // rows that see nothing among them
   };
   const ins = [of(s, q, h), of(l, kv, h), of(l, kv, hv), r.chance(0.4) ? mask() : '', ...(past ? [input(m, r, [b, kv, past, h]), input(m, r, [b, kv, past, hv])] : [])];
   while (ins[ins.length - 1] === '') ins.pop();

@@ -27,11 +27,11 @@ async function theirs(ort, model, feeds, level = 'all') {
   return out;
 }
 
-// Ours, in the order of the model's outputs. options: a scheme where the model has codes.
+// Ours, in the order of the model's outputs, written to `folder`, the inputs beside it. options: a scheme where the model has codes.
 function ours(assay, file, feeds, folder, options) {
   const args = ['run', file, '-o', folder, ...options];
   for (const [i, [name, f]] of Object.entries(feeds).entries()) {
-    const x = path.join(path.dirname(file), `x${i}.npy`);
+    const x = path.join(path.dirname(folder), `x${i}.npy`);
     npy.write(x, f.type, f.shape, f.data);
     args.push('-i', `${name}=${x}`);
   }
@@ -45,7 +45,13 @@ const isNaN32 = (b, i) => Number.isNaN(b.readFloatLE(i));
 // Within `near` of the tensor's greatest magnitude (0: no difference at all).
 function isNear(want, got, i, near) {
   if (!near || want.type !== 'float32') return false;
-  want.most ||= Math.max(...Array.from({length: want.bytes.length / 4}, (_, k) => Math.abs(want.bytes.readFloatLE(4 * k))));
+  if (want.most === undefined) { // of what is finite
+    want.most = 0;
+    for (let k = 0; k < want.bytes.length; k += 4) {
+      const x = Math.abs(want.bytes.readFloatLE(k));
+      if (x < Infinity && x > want.most) want.most = x;
+    }
+  }
   return Math.abs(want.bytes.readFloatLE(i) - got.bytes.readFloatLE(i)) <= near * want.most;
 }
 
@@ -89,4 +95,4 @@ async function compare(ort, assay, model, work, options, level) {
   return {elements, tensors: model.outs.length, trouble};
 }
 
-module.exports = {compare, theirs};
+module.exports = {compare, difference, ours, theirs};
