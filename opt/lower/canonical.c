@@ -7,7 +7,7 @@
 static assay_status simplify(assay_graph *g, assay_evaluate_fn evaluate, assay_error *err)
 {
     static assay_status (*const passes[])(assay_graph *, int *, assay_error *) = {
-        lower_eliminate_identity, lower_matmul,   lower_arithmetic,     lower_clip,
+        lower_eliminate_identity, lower_matmul,   lower_clip,
         lower_fold_affine,        lower_fold_pad, lower_eliminate_dead,
     };
     int total;

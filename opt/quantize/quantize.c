@@ -143,8 +143,6 @@ static assay_status quantize(assay_quantizer *q, assay_graph **out, assay_quanti
 {
     assay_status status = choose_types(q, err);
     if (!status)
-        status = profile_check(q->profile, q->g, err);
-    if (!status)
         status = quantize_plan_nodes(q, err);
     if (!status)
         quantize_plan_masks(q);
@@ -172,6 +170,30 @@ static assay_status allocate(assay_quantizer *q, assay_error *err)
     return q->node && q->value ? ASSAY_OK : assay_out_of_memory(err);
 }
 
+/* *own: g where targets multiply by constants in place of dividing, or NULL where g is that
+ * already. In floats a network divides, as it says; a profile may be of either (older ones are of
+ * *own). */
+static assay_status lower(const assay_graph *g, const assay_profile *profile, assay_graph **own,
+                          assay_error *err)
+{
+    int changed = 0;
+    assay_error of_own;
+    assay_status status = assay_graph_clone(g, own, err);
+    if (!status)
+        status = lower_arithmetic(*own, &changed, err);
+    if (!status && changed > 0)
+        status = lower_eliminate_dead(*own, &changed, err);
+    else if (!status) {
+        assay_graph_free(*own);
+        *own = NULL;
+    }
+    if (status)
+        return status;
+    status = profile_check(profile, g, err);
+    return status == ASSAY_ERR_INPUT && *own && !profile_check(profile, *own, &of_own) ? ASSAY_OK
+                                                                                       : status;
+}
+
 assay_status quantize_network(const assay_graph *g, const assay_profile *profile,
                               const assay_scheme *scheme, const assay_quantize_options *options,
                               assay_graph **out, assay_quantize_report *report, assay_error *err)
@@ -185,7 +207,12 @@ assay_status quantize_network(const assay_graph *g, const assay_profile *profile
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                           "graph '%.200s' has control flow, which is not quantized", g->name);
     assay_scheme_get_caps(scheme, &q.caps);
-    assay_status status = allocate(&q, err);
+    assay_graph *own = NULL;
+    assay_status status = lower(g, profile, &own, err);
+    if (own)
+        q.g = own;
+    if (!status)
+        status = allocate(&q, err);
     if (!status)
         status = quantize(&q, out, &made, err);
     if (!status)
@@ -199,6 +226,7 @@ assay_status quantize_network(const assay_graph *g, const assay_profile *profile
     else
         *report = made;
     assay_arena_free(q.arena);
+    assay_graph_free(own);
     free(q.uses);
     return status;
 }
