@@ -33,10 +33,9 @@ assay_status lower_fold_affine(assay_graph *g, int *changed, assay_error *err);
 assay_status lower_batch_norm(assay_graph *g, int *changed, assay_error *err);
 /* matmul by a constant matrix becomes a fully-connected layer. */
 assay_status lower_matmul(assay_graph *g, int *changed, assay_error *err);
-/* Not in the canonical lowering, the quantizer's own, as it changes the bits of floats. Division by a
- * constant becomes multiplication by its reciprocal (one more rounding of binary32);
- * 1 / x becomes reciprocal; a power of 2, 1/2, -1 or -1/2 becomes square, sqrt, reciprocal or
- * rsqrt. */
+/* Not in the canonical lowering, the quantizer's own, as it changes the bits of floats. Division by
+ * a constant becomes multiplication by its reciprocal (one more rounding of binary32); 1 / x
+ * becomes reciprocal; a power of 2, 1/2, -1 or -1/2 becomes square, sqrt, reciprocal or rsqrt. */
 assay_status lower_arithmetic(assay_graph *g, int *changed, assay_error *err);
 /* The greater or lesser of a value and one number becomes a clip; clips and relus in a row become
  * one where nobody else sees what is between them. */

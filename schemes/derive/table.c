@@ -181,8 +181,8 @@ assay_status derive_table(const assay_derive *d)
     assay_rescale *o = &d->u->scale[ASSAY_OUT];
     if (d->u->op == ASSAY_OP_RELU)
         derive_relu(o, derive_zero_of(d->spec->out));
-    /* Every function here is a number at 0.25, in whose argument nothing is out of range. */
-    if (isnan(evaluate64(d->u->op, d->spec, 0.25)))
+    /* Every function here is a number at 1, in whose argument nothing is out of range. */
+    if (isnan(evaluate64(d->u->op, d->spec, 1)))
         return derive_unknown(d);
     const assay_elem e = d->spec->in[0].elem;
     if (e.bits > 16)

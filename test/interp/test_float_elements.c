@@ -44,6 +44,11 @@ static void unary_worked_values(void **state)
         {ASSAY_OP_ROUND, {-3, 0, 0, 0, 2}},
         {ASSAY_OP_SIN, {-0.14112001F, -0.47942554F, 0, 0.47942554F, 0.59847214F}},
         {ASSAY_OP_COS, {-0.98999250F, 0.87758256F, 1, 0.87758256F, -0.80114362F}},
+        {ASSAY_OP_TAN, {0.14254654F, -0.54630249F, 0, 0.54630249F, -0.74702230F}},
+        {ASSAY_OP_ATAN, {-1.2490458F, -0.46364761F, 0, 0.46364761F, 1.1902899F}},
+        {ASSAY_OP_SINH, {-10.017875F, -0.52109531F, 0, 0.52109531F, 6.0502045F}},
+        {ASSAY_OP_COSH, {10.067662F, 1.1276260F, 1, 1.1276260F, 6.1322895F}},
+        {ASSAY_OP_ASINH, {-1.8184465F, -0.48121183F, 0, 0.48121183F, 1.6472311F}},
         {ASSAY_OP_SOFTPLUS, {0.048587352F, 0.47407698F, 0.69314718F, 0.97407698F, 2.5788907F}},
     };
     (void)state;
@@ -54,20 +59,29 @@ static void unary_worked_values(void **state)
         op_assert_close(&c.out[0], cases[k].want, assay_op_get(c.op)->name);
         op_end(&c);
     }
-    const float positive[] = {0.25F, 1, 4}, root[] = {0.5F, 1, 2}, inverse[] = {4, 1, 0.25F};
-    const float ln[] = {-1.3862944F, 0, 1.3862944F}, rsqrt[] = {2, 1, 0.5F};
+}
+
+static void values_of_narrow_domains(void **state)
+{
     const struct {
         assay_op op;
-        const float *want;
-    } roots[] = {{ASSAY_OP_SQRT, root},
-                 {ASSAY_OP_RSQRT, rsqrt},
-                 {ASSAY_OP_RECIPROCAL, inverse},
-                 {ASSAY_OP_LOG, ln}};
-    for (size_t k = 0; k < sizeof roots / sizeof *roots; k++) {
-        op_case c = op_begin(roots[k].op, 1, 1);
-        c.in[0] = op_floats(1, (int64_t[]){3}, positive);
+        float x[3], want[3];
+    } cases[] = {
+        {ASSAY_OP_SQRT, {0.25F, 1, 4}, {0.5F, 1, 2}},
+        {ASSAY_OP_RSQRT, {0.25F, 1, 4}, {2, 1, 0.5F}},
+        {ASSAY_OP_RECIPROCAL, {0.25F, 1, 4}, {4, 1, 0.25F}},
+        {ASSAY_OP_LOG, {0.25F, 1, 4}, {-1.3862944F, 0, 1.3862944F}},
+        {ASSAY_OP_ASIN, {-0.75F, 0.25F, 0.5F}, {-0.84806208F, 0.25268026F, 0.52359878F}},
+        {ASSAY_OP_ACOS, {-0.75F, 0.25F, 0.5F}, {2.4188584F, 1.3181161F, 1.0471976F}},
+        {ASSAY_OP_ATANH, {-0.75F, 0.25F, 0.5F}, {-0.97295507F, 0.25541281F, 0.54930614F}},
+        {ASSAY_OP_ACOSH, {1, 2, 4}, {0, 1.3169579F, 2.0634371F}},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        op_case c = op_begin(cases[k].op, 1, 1);
+        c.in[0] = op_floats(1, (int64_t[]){3}, cases[k].x);
         run_worked(&c);
-        op_assert_close(&c.out[0], roots[k].want, assay_op_get(c.op)->name);
+        op_assert_close(&c.out[0], cases[k].want, assay_op_get(c.op)->name);
         op_end(&c);
     }
 }
@@ -333,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unary_worked_values),
+        cmocka_unit_test(values_of_narrow_domains),
         cmocka_unit_test(gelu_with_tanh_and_clip),
         cmocka_unit_test(fused_activation_bounds_every_kernel),
         cmocka_unit_test(binary_floats),

@@ -320,6 +320,15 @@ static void shape_forms(void **state)
         {19, "in x f32 2,3\nconst p i64 4 = 0 1 0 1\nPad x,p -> y mode=wrap\nout y", "pad",
          "[2,5]"},
         {7, "in x f32 2,3\nconst r i64 2 = 2 1\nTile x,r -> y\nout y", "tile", "[4,3]"},
+        {13, "in x f32 2,3\nHardmax x -> y\nout y", "arg_max equal select", "[2,3]"},
+        {11, "in x f32 2,3,4\nHardmax x -> y\nout y", "reshape arg_max equal select reshape",
+         "[2,3,4]"},
+        {9, "in x f32 2,3\nEyeLike x -> e k=1\nAdd x,e -> y\nout y", "add", "[2,3]"},
+        {10, "in x f32 2,3\nIsInf x -> y\nout y", "abs equal", "[2,3]"},
+        {10, "in x f32 2,3\nIsInf x -> y detect_negative=0\nout y", "equal", "[2,3]"},
+        {10, "in x f32 2,3\nIsInf x -> y detect_negative=0 detect_positive=0\nout y", "less",
+         "[2,3]"},
+        {7, "in x f32 2,3\nAtan x -> y\nout y", "atan", "[2,3]"},
     };
     (void)state;
     CHECK_ALL(forms);

@@ -17,30 +17,51 @@ static onnx_value *scaled(onnx_node *n, onnx_value *x, double factor, const char
 
 /* ---- masks ---- */
 
-/* What is added to scores: a mask of floats itself, of one of truth values the least float where
- * it is false. */
-static onnx_value *bias_of(onnx_node *n, onnx_value *like)
-{
-    onnx_value *mask = onnx_in(n, 3);
-    assay_type t = onnx_type(n, mask);
-
-    if (!mask || n->status || t.elem.kind == ASSAY_KIND_F32)
-        return mask;
-    onnx_value *in[3] = {mask, onnx_scalar(n, like, 0, "unmasked"),
-                         onnx_scalar(n, like, (double)-FLT_MAX, "never")};
-    return onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, "mask");
-}
-
-/* Row s sees keys up to its own, counted from the end of the past; a single row behind
- * a past sees all. */
-static onnx_value *causal(onnx_node *n, int64_t rows, int64_t total, int64_t past)
+static onnx_value *order(onnx_node *n, int dtype, int64_t rows, int64_t total, int64_t past)
 {
     const int64_t dim[2] = {rows, total};
-    onnx_const *c = onnx_new_const(n->im, ONNX_FLOAT, 2, dim);
+    onnx_const *c = onnx_new_const(n->im, dtype, 2, dim);
 
-    for (int64_t i = 0; c && i < c->count; i++)
-        onnx_set_real(c, i, i % total > past + i / total ? (double)-FLT_MAX : 0);
+    for (int64_t i = 0; c && i < c->count; i++) {
+        const bool seen = i % total <= past + i / total;
+        if (dtype == ONNX_BOOL)
+            onnx_set_int(c, i, seen);
+        else
+            onnx_set_real(c, i, seen ? 0 : (double)-FLT_MAX);
+    }
     return c ? onnx_constant(n, c, "causal") : onnx_no_memory(n);
+}
+
+/* What rows see of the keys, as the node says it. */
+typedef struct sight {
+    onnx_value *mask;   /* truth values, or NULL */
+    onnx_value *bias;   /* added to the scores, or NULL */
+    onnx_value *causal; /* the same, of the order */
+} sight;
+
+/* A mask of floats is added itself, one of truth values as the least float where it is false. In
+ * causal order row s sees keys up to its own, counted from the end of the past; a single row behind
+ * a past sees all. */
+static sight seen_by(onnx_node *n, onnx_value *q, onnx_value *k, int64_t past)
+{
+    const int64_t rows = onnx_type(n, q).dim[2], total = onnx_type(n, k).dim[2];
+    const bool ordered = onnx_int(n, "is_causal", 0) != 0 && (rows > 1 || past == 0);
+    sight s = {.bias = onnx_in(n, 3)};
+
+    if (n->status)
+        return s;
+    if (!s.bias || onnx_type(n, s.bias).elem.kind == ASSAY_KIND_F32) {
+        s.causal = ordered ? order(n, ONNX_FLOAT, rows, total, past) : NULL;
+        return s;
+    }
+    s.mask = s.bias;
+    if (ordered)
+        s.mask = onnx_op2(n, ASSAY_OP_LOGICAL_AND, NULL, s.mask,
+                          order(n, ONNX_BOOL, rows, total, past), "seen");
+    onnx_value *in[3] = {s.mask, onnx_scalar(n, q, 0, "unmasked"),
+                         onnx_scalar(n, q, (double)-FLT_MAX, "never")};
+    s.bias = onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, "mask");
+    return s;
 }
 
 /* ---- heads ---- */
@@ -89,21 +110,25 @@ static onnx_value *weights_of(onnx_node *n, onnx_value *q, onnx_value *k, int64_
 {
     const assay_attrs turned = {.matmul = {.transpose_b = true}};
     const assay_attrs rows = {.softmax = {.axis = 3, .beta = 1}};
-    assay_type t = onnx_type(n, q), of = onnx_type(n, k);
+    const assay_type t = onnx_type(n, q);
     const double given = (double)onnx_float(n, "scale", 0);
 
     if (n->status)
         return NULL;
     const double root = sqrt(given == 0 ? 1 / sqrt((double)t.dim[3]) : given);
-    onnx_value *bias = bias_of(n, q);
+    const sight s = seen_by(n, q, k, past);
     onnx_value *y = onnx_op2(n, ASSAY_OP_MATMUL, &turned, scaled(n, q, root, "query"),
                              scaled(n, k, root, "key"), "scores");
     y = capped(n, y);
-    if (bias)
-        y = onnx_op2(n, ASSAY_OP_ADD, NULL, y, bias, "masked");
-    if (onnx_int(n, "is_causal", 0) != 0 && (t.dim[2] > 1 || past == 0))
-        y = onnx_op2(n, ASSAY_OP_ADD, NULL, y, causal(n, t.dim[2], of.dim[2], past), "masked");
-    return onnx_op1(n, ASSAY_OP_SOFTMAX, &rows, y, "weights");
+    if (s.bias)
+        y = onnx_op2(n, ASSAY_OP_ADD, NULL, y, s.bias, "masked");
+    if (s.causal)
+        y = onnx_op2(n, ASSAY_OP_ADD, NULL, y, s.causal, "masked");
+    y = onnx_op1(n, ASSAY_OP_SOFTMAX, &rows, y, "weights");
+    if (!s.mask)
+        return y;
+    onnx_value *in[3] = {s.mask, y, onnx_scalar(n, y, 0, "unseen")}; /* rows that see nothing */
+    return onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, "attended");
 }
 
 void onnx_import_attention_std(onnx_node *n)

@@ -133,6 +133,35 @@ void onnx_import_size(onnx_node *n)
 }
 
 /* start, start + delta, ... below (above) limit: max(ceil((limit - start) / delta), 0) elements. */
+/* Ones on the diagonal k columns to the right of the main one. */
+void onnx_import_eye_like(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0);
+    const assay_type t = onnx_type(n, x);
+    const int64_t k = onnx_int(n, "k", 0);
+    const int dtype =
+        (int)onnx_int(n, "dtype", x->constant ? x->constant->dtype : onnx_elem_dtype(t.elem));
+
+    assay_elem elem;
+
+    if (!n->status && t.rank != 2)
+        onnx_fail(n, ASSAY_ERR_INPUT, "an input of rank %d, expected 2", t.rank);
+    if (!n->status && (!onnx_dtype_elem(dtype, &elem) || elem.bits < 8))
+        onnx_refuse(n, "a matrix of %s", onnx_dtype_name(dtype));
+    if (n->status)
+        return;
+    onnx_const *c = onnx_new_const(n->im, dtype, 2, t.dim);
+    for (int64_t i = 0; c && i < t.dim[0]; i++) {
+        if (k < -i || k >= t.dim[1] - i)
+            continue;
+        if (onnx_is_float(dtype))
+            onnx_set_real(c, i * t.dim[1] + i + k, 1);
+        else
+            onnx_set_int(c, i * t.dim[1] + i + k, 1);
+    }
+    onnx_constant(n, c, NULL);
+}
+
 void onnx_import_range(onnx_node *n)
 {
     const onnx_const *part[3];

@@ -270,6 +270,23 @@ void onnx_import_is_nan(onnx_node *n)
     onnx_op2(n, ASSAY_OP_NOT_EQUAL, NULL, onnx_in(n, 0), onnx_in(n, 0), NULL);
 }
 
+/* Both infinities are those of the magnitude; with neither asked, no number is below itself. */
+void onnx_import_is_inf(onnx_node *n)
+{
+    const bool least = onnx_int(n, "detect_negative", 1) != 0;
+    const bool greatest = onnx_int(n, "detect_positive", 1) != 0;
+    onnx_value *x = onnx_in(n, 0);
+
+    if (!least && !greatest) {
+        onnx_op2(n, ASSAY_OP_LESS, NULL, x, x, NULL);
+        return;
+    }
+    onnx_value *limit = onnx_scalar(n, x, greatest ? HUGE_VAL : -HUGE_VAL, "infinity");
+    if (least && greatest)
+        x = onnx_op1(n, ASSAY_OP_ABS, NULL, x, "magnitude");
+    onnx_op2(n, ASSAY_OP_EQUAL, NULL, x, limit, NULL);
+}
+
 void onnx_import_where(onnx_node *n)
 {
     onnx_value *in[3] = {onnx_in(n, 0), onnx_in(n, 1), onnx_in(n, 2)};

@@ -1,5 +1,5 @@
-/* Operators that pick elements by places: GatherND, GatherElements, OneHot, Trilu. Places that are
- * known at import are constants beside those that a network computes. */
+/* Operators that pick elements by places: GatherND, GatherElements, OneHot, Hardmax, Trilu. Places
+ * that are known at import are constants beside those that a network computes. */
 #include <string.h>
 
 #include "graph/onnx/op/op.h"
@@ -126,6 +126,36 @@ void onnx_import_one_hot(onnx_node *n)
                          onnx_reshaped(n, onnx_part(n, values, 0, 1, 1, "on"), 0, dim, "on"),
                          onnx_reshaped(n, onnx_part(n, values, 0, 0, 1, "off"), 0, dim, "off")};
     onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, NULL);
+}
+
+/* 1 where the greatest element of a row stands for the first time, else 0. Before opset 13 the axes
+ * from `axis` on are one. */
+void onnx_import_hardmax(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0);
+    const assay_type t = onnx_type(n, x);
+    const int64_t axis = onnx_axis(n, onnx_int(n, "axis", n->opset < 13 ? 1 : -1), t.rank);
+    int64_t flat[2] = {1, 1}, dim[ASSAY_MAX_RANK], along[ASSAY_MAX_RANK];
+
+    if (n->status)
+        return;
+    for (int i = 0; i < t.rank; i++)
+        flat[i >= axis] *= t.dim[i];
+    const bool rows = n->opset < 13 && flat[1] != t.dim[axis];
+    const assay_attrs arg = {.arg = {.axis = rows ? 1 : axis, .keepdims = true, .index_bits = 64}};
+    const int rank = rows ? 2 : t.rank;
+    memcpy(dim, rows ? flat : t.dim, (size_t)rank * sizeof *dim);
+    for (int i = 0; i < rank; i++)
+        along[i] = i == arg.arg.axis ? dim[i] : 1;
+    if (rows)
+        x = onnx_reshaped(n, x, 2, flat, "rows");
+    onnx_value *in[3] = {onnx_op2(n, ASSAY_OP_EQUAL, NULL,
+                                  onnx_op1(n, ASSAY_OP_ARG_MAX, &arg, x, "place"),
+                                  onnx_counted(n, ONNX_INT64, rank, along, "count"), "hot"),
+                         onnx_scalar(n, x, 1, "one"), onnx_scalar(n, x, 0, "zero")};
+    onnx_value *y = onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, rows ? "hardmax" : NULL);
+    if (rows)
+        onnx_reshaped(n, y, t.rank, t.dim, NULL);
 }
 
 /* What is kept of a matrix: at and above diagonal k, or at and below it. */
