@@ -207,15 +207,29 @@ static void parse_list(builder *b, pb_attribute *a, const char *text)
 
 static void parse_line(builder *b, const char *line);
 
-/* "LINE; LINE; ..." as the bytes of a graph */
+/* The text from *text to the character `end` outside of braces, as a string, or to the end of all;
+ * *text goes behind it. */
+static char *part(builder *b, const char **text, char end)
+{
+    const char *from = *text, *to = from;
+    char *copy;
+
+    for (int depth = 0; *to && (depth > 0 || *to != end); to++)
+        depth += *to == '{' ? 1 : *to == '}' ? -1 : 0;
+    copy = make(b, (size_t)(to - from) + 1);
+    memcpy(copy, from, (size_t)(to - from));
+    *text = *to ? to + 1 : to;
+    return copy;
+}
+
+/* "LINE; LINE; ..." as the bytes of a graph; a line may hold graphs */
 static void parse_subgraph(builder *b, pb_attribute *a, const char *text)
 {
     Assay__Onnx__Graph graph = ASSAY__ONNX__GRAPH__INIT;
     builder inside = {b->arena, &graph};
-    char *line;
 
-    while ((line = word(b, &text, ";")))
-        parse_line(&inside, line);
+    while (*(text += strspn(text, " ")))
+        parse_line(&inside, part(b, &text, ';'));
     a->type = ONNX_ATTR_GRAPH;
     a->has_g = true;
     a->g.len = assay__onnx__graph__get_packed_size(&graph);
@@ -236,8 +250,7 @@ static pb_attribute *parse_attribute(builder *b, const char **text)
     if (**text == '{') {
         const char *inside;
         (*text)++;
-        inside = v = need(word(b, text, "}"));
-        (*text)++;
+        inside = v = part(b, text, '}');
         if (strncmp(v, "graph ", 6) == 0) {
             parse_subgraph(b, a, v + 6);
             return a;

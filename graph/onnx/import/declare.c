@@ -85,7 +85,7 @@ assay_status onnx_declare_nodes(onnx_import *im, const pb_graph *g, onnx_node *n
             onnx_value *v;
             if (g->node[i]->input[k][0] == '\0')
                 continue;
-            v = onnx_find_value(im, g->node[i]->input[k]);
+            v = onnx_find_here(im, g->node[i]->input[k]);
             if (!v)
                 return assay_fail(err, ASSAY_ERR_INPUT,
                                   "%s: node '%s' (%s) uses '%s', which nothing defines", im->file,

@@ -8,131 +8,6 @@
 #include "graph/memory.h"
 #include "graph/onnx/import/import.h"
 
-/* ---- nodes ---- */
-
-static const char *standard_domain(const char *domain)
-{
-    return !domain || strcmp(domain, "ai.onnx") == 0 ? "" : domain;
-}
-
-#define MAX_DEPTH 16 /* of subgraphs */
-
-static bool contains_word(const char *words, const char *word)
-{
-    size_t n = strlen(word);
-
-    for (const char *p = words; n > 0 && (p = strstr(p, word)); p += n)
-        if ((p == words || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0'))
-            return true;
-    return false;
-}
-
-static void check_node(onnx_node *n)
-{
-    const pb_node *pb = n->pb;
-    const char *domain = standard_domain(pb->domain);
-
-    n->row = onnx_find_op(domain, pb->op_type);
-    if (!n->row) {
-        onnx_refuse(n, "no such op here%s%s", *domain ? " in domain " : "", domain);
-        return;
-    }
-    for (size_t i = 0; i < pb->n_attribute; i++) {
-        if (!contains_word(n->row->attributes, pb->attribute[i]->name))
-            onnx_refuse(n, "attribute '%s'", pb->attribute[i]->name);
-        if (pb->attribute[i]->ref_attr_name)
-            onnx_refuse(n, "attribute '%s' refers to a function's", pb->attribute[i]->name);
-    }
-    if ((n->row->max_in >= 0 && pb->n_input > (size_t)n->row->max_in) ||
-        (n->row->max_out >= 0 && pb->n_output > (size_t)n->row->max_out) || pb->n_output == 0)
-        onnx_fail(n, ASSAY_ERR_INPUT, "%zu inputs and %zu outputs, expected at most %d and %d",
-                  pb->n_input, pb->n_output, n->row->max_in, n->row->max_out);
-    for (int i = 0; i < n->row->min_in; i++)
-        if (!onnx_has(n, (size_t)i))
-            onnx_fail(n, ASSAY_ERR_INPUT, "input %d is missing", i);
-}
-
-/* Are the inputs there, and does none come from an unsupported node? */
-static bool inputs_ready(onnx_node *n)
-{
-    for (size_t i = 0; i < n->pb->n_input; i++) {
-        onnx_value *v = onnx_in(n, i);
-        if (v && v->is_lost)
-            return false;
-        if (v && !onnx_is_made(v)) {
-            onnx_fail(n, ASSAY_ERR_INPUT,
-                      "uses '%s' before node '%s' makes it: the nodes are a cycle", n->pb->input[i],
-                      v->maker);
-            return false;
-        }
-    }
-    return true;
-}
-
-static assay_status import_nodes(onnx_import *im, onnx_node *nodes, size_t count, assay_error *err)
-{
-    onnx_node **order = onnx_order_nodes(im, nodes, count);
-
-    if (!order)
-        return assay_out_of_memory(err);
-    for (size_t i = 0; i < count; i++) {
-        onnx_node *n = order[i];
-        assay_error cause;
-
-        n->err = &cause;
-        check_node(n);
-        if (!n->status && inputs_ready(n)) {
-            onnx_begin_narrow(n);
-            n->row->import(n);
-            onnx_end_narrow(n);
-        }
-        if (n->status && onnx_tolerate(im, n->status, &cause))
-            return assay_fail(err, n->status, "%s", cause.text);
-        for (size_t k = 0; k < n->pb->n_output; k++) {
-            onnx_value *v = onnx_find_value(im, n->pb->output[k]);
-            if (v && !onnx_is_made(onnx_resolve(v)))
-                v->is_lost = true;
-        }
-    }
-    return ASSAY_OK;
-}
-
-static assay_status import_body(onnx_import *im, const ProtobufCBinaryData *bytes, onnx_value **out,
-                                size_t n_out, assay_error *err)
-{
-    pb_graph *g;
-    onnx_node *nodes;
-    assay_status s;
-
-    if (im->depth == MAX_DEPTH)
-        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "subgraphs nested %d deep", MAX_DEPTH);
-    s = onnx_parse_graph(im, bytes, &g, err);
-    if (s)
-        return s;
-    if (g->n_input > 0 || g->n_output != n_out)
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "subgraph with %zu inputs and %zu outputs, expected "
-                          "0 and %zu",
-                          g->n_input, g->n_output, n_out);
-    nodes = assay_arena_array(im->temp, g->n_node, sizeof *nodes);
-    if (!nodes)
-        return assay_out_of_memory(err);
-    im->depth++;
-    s = onnx_read_initializers(im, g, err);
-    if (!s)
-        s = onnx_declare_nodes(im, g, nodes, err);
-    if (!s)
-        s = import_nodes(im, nodes, g->n_node, err);
-    im->depth--;
-    for (size_t i = 0; i < n_out && !s; i++) {
-        out[i] = onnx_resolve(onnx_find_value(im, g->output[i]->name));
-        if (!out[i])
-            s = assay_fail(err, ASSAY_ERR_INPUT, "output '%s' of the subgraph is not defined",
-                           g->output[i]->name);
-    }
-    return s;
-}
-
 static assay_status set_outputs(onnx_import *im, const pb_graph *g, assay_error *err)
 {
     int *ids = assay_arena_array(im->temp, g->n_output, sizeof *ids);
@@ -149,6 +24,16 @@ static assay_status set_outputs(onnx_import *im, const pb_graph *g, assay_error 
                               g->output[i]->name);
     }
     return assay_graph_set_outputs(im->graph, ids, (int)g->n_output, err);
+}
+
+/* Patterns of the graph and of the bodies in it. */
+static assay_status fuse_all(assay_graph *g, assay_error *err)
+{
+    assay_status s = onnx_fuse(g, err);
+
+    for (int i = 0; i < g->n_subgraphs && !s; i++)
+        s = fuse_all(g->subgraph[i], err);
+    return s;
 }
 
 static assay_status import_graph(onnx_import *im, const pb_graph *g, assay_error *err)
@@ -168,7 +53,7 @@ static assay_status import_graph(onnx_import *im, const pb_graph *g, assay_error
     if (!s)
         s = onnx_declare_outputs(im, g, err);
     if (!s)
-        s = import_nodes(im, nodes, g->n_node, err);
+        s = onnx_import_nodes(im, nodes, g->n_node, err);
     if (s)
         return s;
     if (im->n_unsupported > 0) {
@@ -180,7 +65,7 @@ static assay_status import_graph(onnx_import *im, const pb_graph *g, assay_error
     if (!s)
         s = onnx_spread_params(im->graph, err);
     if (!s)
-        s = onnx_fuse(im->graph, err);
+        s = fuse_all(im->graph, err);
     return s ? s : assay_graph_verify(im->graph, err);
 }
 
@@ -192,7 +77,7 @@ static assay_status read_opset(onnx_import *im, const pb_model *m, assay_error *
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: imports no opset", im->file);
     im->opset = ASSAY_ONNX_OPSET_MAX; /* where only other domains are named, as in ONNX Runtime */
     for (size_t i = 0; i < m->n_opset_import; i++)
-        if (*standard_domain(m->opset_import[i]->domain) == '\0')
+        if (*onnx_standard_domain(m->opset_import[i]->domain) == '\0')
             im->opset = m->opset_import[i]->version;
     if (im->opset < ASSAY_ONNX_OPSET_MIN || im->opset > ASSAY_ONNX_OPSET_MAX)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
@@ -208,7 +93,8 @@ static assay_status import_bytes(const char *file, const char *folder, const voi
 {
     static const assay_onnx_options none;
     onnx_import im = {.file = file,
-                      .import_body = import_body,
+                      .begin_body = onnx_begin_body,
+                      .import_body = onnx_import_body,
                       .folder = folder,
                       .options = options ? options : &none,
                       .bytes = bytes,

@@ -20,6 +20,16 @@ assay_status onnx_declare_outputs(onnx_import *im, const pb_graph *g, assay_erro
  * of a cycle among them. NULL: no memory. */
 onnx_node **onnx_order_nodes(onnx_import *im, onnx_node *nodes, size_t count);
 
+/* ---- nodes.c ---- */
+const char *onnx_standard_domain(const char *domain); /* "" for all its names */
+/* Imports the nodes; what is unsupported is listed, and its outputs are lost. */
+assay_status onnx_import_nodes(onnx_import *im, onnx_node *nodes, size_t count, assay_error *err);
+
+/* ---- body.c: onnx_import's begin_body and import_body ---- */
+assay_status onnx_begin_body(onnx_import *im, const pb_graph *g, const char *tag, assay_error *err);
+assay_status onnx_import_body(onnx_import *im, const pb_graph *g, const char *tag,
+                              onnx_value *const *in, onnx_value **out, assay_error *err);
+
 /* ---- fuse.c ---- */
 /* Replaces GELU, hard-swish and layer normalization as exporters write them. */
 assay_status onnx_fuse(assay_graph *g, assay_error *err);

@@ -2,8 +2,6 @@
  * that make its inputs, and what its subgraphs use. */
 #include "graph/onnx/import/import.h"
 
-#define MAX_DEPTH 16 /* of subgraphs */
-
 typedef struct sorter {
     onnx_import *im;
     onnx_node *nodes, **order;
@@ -15,10 +13,12 @@ typedef struct sorter {
 
 enum { UNTOUCHED, WAITING, PLACED };
 
-/* The node of this graph that makes the value and is not placed yet, or NULL. */
-static const onnx_node *missing_maker(const sorter *s, const char *name)
+/* The node of this graph that makes the value and is not placed yet, or NULL. Names of subgraphs
+ * are not yet the real ones. */
+static const onnx_node *missing_maker(const sorter *s, const char *name, int depth)
 {
-    const onnx_value *v = *name ? onnx_find_value(s->im, name) : NULL;
+    const onnx_value *v =
+        *name ? onnx_find_value(s->im, depth > 0 ? onnx_meaning(s->im, name) : name) : NULL;
     const onnx_node *by = v ? v->by : NULL;
 
     if (!by || by < s->nodes || by >= s->nodes + s->count)
@@ -36,12 +36,12 @@ static const onnx_node *missing_capture(const sorter *s, const ProtobufCBinaryDa
     assay_error unused;
     pb_graph *g;
 
-    if (depth == MAX_DEPTH || onnx_parse_graph(s->im, bytes, &g, &unused))
+    if (depth == ONNX_MAX_DEPTH || onnx_parse_graph(s->im, bytes, &g, &unused))
         return NULL;
     for (size_t i = 0; i < g->n_node && !found; i++)
         found = missing_input(s, g->node[i], depth + 1);
     for (size_t i = 0; i < g->n_output && !found; i++)
-        found = missing_maker(s, g->output[i]->name);
+        found = missing_maker(s, g->output[i]->name, depth + 1);
     return found;
 }
 
@@ -51,7 +51,7 @@ static const onnx_node *missing_input(const sorter *s, const pb_node *n, int dep
     const onnx_node *found = NULL;
 
     for (size_t i = 0; i < n->n_input && !found; i++)
-        found = missing_maker(s, n->input[i]);
+        found = missing_maker(s, n->input[i], depth);
     for (size_t i = 0; i < n->n_attribute && !found; i++)
         if (n->attribute[i]->type == ONNX_ATTR_GRAPH)
             found = missing_capture(s, &n->attribute[i]->g, depth);

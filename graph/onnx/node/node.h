@@ -139,6 +139,55 @@ onnx_value *onnx_convert(onnx_node *n, assay_op op, onnx_value *x, assay_elem el
 /* Data movement and the choice of codes keep parameters: gives them to the values before and behind
  * that have none yet. */
 assay_status onnx_spread_params(assay_graph *g, assay_error *err);
+/* The same between a node of control flow and its bodies; out may be NULL, before it is there. */
+assay_status onnx_tie_params(assay_graph *g, assay_op op, const assay_attrs *a, const int *in,
+                             const int *out, assay_error *err);
+
+/* ---- inner.c: subgraphs ---- */
+/* The subgraph in that attribute, which has so many inputs (-1: any number) and at least, or just
+ * where `exact`, so many outputs; NULL after a failure. */
+const pb_graph *onnx_subgraph(onnx_node *n, const char *attribute, int64_t n_in, size_t n_out,
+                              bool exact);
+/* onnx_import's begin_body, import_body and onnx_pop_scope: the nodes of g once, here. False after
+ * a failure, and where an output is lost. */
+bool onnx_put_body(onnx_node *n, const pb_graph *g, const char *tag, onnx_value *const *in,
+                   onnx_value **out);
+/* The same for each of several times, between begin_body and onnx_pop_scope. */
+bool onnx_put_nodes(onnx_node *n, const pb_graph *g, const char *tag, onnx_value *const *in,
+                    onnx_value **out);
+/* The ONNX output i is what a subgraph gives: onnx_bind, its type included. */
+void onnx_bind_inner(onnx_node *n, size_t i, onnx_value *v);
+
+/* What subgraphs use of the graphs around them. */
+typedef struct onnx_captures {
+    onnx_scope *seen;
+    const char **name; /* as they say */
+    onnx_value **outer;
+    size_t count;
+} onnx_captures;
+
+/* A graph of its own under construction, in place of im->graph; its inputs. */
+typedef struct onnx_inner {
+    assay_graph *around;
+    unsigned home;
+    const char *tag;
+    onnx_value **in;
+    int *outer; /* the same in `around` */
+    int n_in, most;
+} onnx_inner;
+
+bool onnx_capture(onnx_node *n, const pb_graph *const *g, int n_g, onnx_captures *c);
+/* Begins the graph, with room for `more` inputs behind those of captures: these are constants,
+ * or inputs. True where onnx_leave must follow. */
+bool onnx_enter(onnx_node *n, onnx_inner *inner, const char *tag, const onnx_captures *c, int more);
+/* What stands for an outer value: an input, or where `copied` a constant for a constant. */
+onnx_value *onnx_stand_in(onnx_node *n, onnx_inner *inner, onnx_value *v, bool copied);
+/* Ends the graph: its number among those of the graph around it. It is dropped without outputs
+ * (NULL) and after a failure; -1 then. */
+int onnx_leave(onnx_node *n, onnx_inner *inner, onnx_value *const *out, int n_out);
+/* The node that runs such graphs, of these inputs; y[i] NULL: nothing needs that output. */
+void onnx_flow(onnx_node *n, assay_op op, const assay_attrs *attr, const int *in, int n_in,
+               onnx_value **y, int n_out);
 
 /* ---- fold.c ---- */
 /* Evaluates op over constants. *out stays NULL when it is not an op that folds, or too large. */

@@ -213,6 +213,39 @@ static const assay_qparams *known(const assay_graph *g, int v)
     return q->granularity == ASSAY_Q_TENSOR ? q : NULL;
 }
 
+/* Gives what one of two values has to the other. */
+static assay_status tie(assay_graph *a, int x, assay_graph *b, int y, assay_error *err)
+{
+    const assay_qparams *p = known(a, x), *q = known(b, y);
+
+    if (p && has_none(b, y))
+        return assay_graph_set_qparams(b, y, p, err);
+    return q && has_none(a, x) ? assay_graph_set_qparams(a, x, q, err) : ASSAY_OK;
+}
+
+assay_status onnx_tie_params(assay_graph *g, assay_op op, const assay_attrs *a, const int *in,
+                             const int *out, assay_error *err)
+{
+    const bool branch = op == ASSAY_OP_IF;
+    assay_graph *one = g->subgraph[branch ? a->branch.on_true : a->loop.condition];
+    assay_graph *two = g->subgraph[branch ? a->branch.on_false : a->loop.body];
+    const int *around = in + (branch ? 1 : 0);
+    assay_status s = ASSAY_OK;
+
+    for (int pass = 0; pass < 2 && !s; pass++) { /* the second carries on what the first found */
+        for (int i = 0; i < two->n_inputs && !s; i++)
+            (void)((s = tie(g, around[i], one, one->input[i], err)) ||
+                   (s = tie(g, around[i], two, two->input[i], err)));
+        for (int i = 0; i < two->n_outputs && !s; i++) {
+            s = branch ? tie(one, one->output[i], two, two->output[i], err)
+                       : tie(two, two->input[i], two, two->output[i], err);
+            if (!s && out)
+                s = tie(g, out[i], two, two->output[i], err);
+        }
+    }
+    return s;
+}
+
 /* Gives parameters that one value of node n has to those that have none. */
 static assay_status spread(assay_graph *g, const assay_node *n, assay_error *err)
 {
@@ -220,6 +253,8 @@ static assay_status spread(assay_graph *g, const assay_node *n, assay_error *err
     assay_status s = ASSAY_OK;
     int first, last;
 
+    if (assay_op_get(n->op)->traits & ASSAY_T_FLOW)
+        return onnx_tie_params(g, n->op, &n->attr, n->in, n->out, err);
     if (!carries(n, &first, &last))
         return ASSAY_OK;
     for (int i = first; i <= last && !q; i++)
@@ -243,5 +278,7 @@ assay_status onnx_spread_params(assay_graph *g, assay_error *err)
         s = spread(g, &g->node[i], err);
     for (int i = 0; i < g->n_nodes && !s; i++)
         s = spread(g, &g->node[i], err);
+    for (int i = 0; i < g->n_subgraphs && !s; i++)
+        s = onnx_spread_params(g->subgraph[i], err);
     return s;
 }

@@ -1,5 +1,5 @@
 /* Operators that can be imported only when they are known at import: Constant, Shape, Size, Range,
- * ConstantOfShape, NonZero, Trilu, and If, of which the branch taken is imported in its place. */
+ * ConstantOfShape, NonZero, Trilu. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -224,29 +224,4 @@ void onnx_import_non_zero(onnx_node *n)
         column++;
     }
     onnx_constant(n, c, NULL);
-}
-
-void onnx_import_if_then_else(onnx_node *n)
-{
-    const onnx_const *condition = onnx_in(n, 0)->constant;
-    const pb_attribute *branch;
-    onnx_value **out = assay_arena_array(n->im->temp, n->pb->n_output, sizeof(onnx_value *));
-    assay_error cause = {.status = ASSAY_OK};
-
-    if (!condition || condition->count != 1) {
-        onnx_refuse(n, "condition '%s' is not known at import", n->pb->input[0]);
-        return;
-    }
-    branch = onnx_attribute(n, onnx_get_int(condition, 0) ? "then_branch" : "else_branch",
-                            ONNX_ATTR_GRAPH);
-    if (!branch || !out) {
-        onnx_fail(n, out ? ASSAY_ERR_INPUT : ASSAY_ERR_MEMORY, "no branch to import");
-        return;
-    }
-    assay_status s = n->im->import_body(n->im, &branch->g, out, n->pb->n_output, &cause);
-    if (s)
-        onnx_fail(n, s, "%.300s", cause.text);
-    for (size_t i = 0; i < n->pb->n_output && !n->status; i++)
-        if (onnx_is_made(out[i]))
-            onnx_bind(n, i, out[i]);
 }

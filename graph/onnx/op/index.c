@@ -55,6 +55,20 @@ onnx_value *onnx_joined(onnx_node *n, onnx_value *const *in, int n_in, int64_t a
     return n_in == 1 ? in[0] : onnx_op(n, ASSAY_OP_CONCAT, &a, in, n_in, suffix);
 }
 
+onnx_value *onnx_row(onnx_node *n, onnx_value *v, int64_t axis)
+{
+    assay_type t = onnx_type(n, onnx_resolve(v));
+
+    axis = onnx_axis(n, axis, t.rank + 1);
+    if (t.rank == ASSAY_MAX_RANK)
+        onnx_refuse(n, "rows of rank %d, the largest there is", t.rank);
+    if (n->status)
+        return NULL;
+    memmove(t.dim + axis + 1, t.dim + axis, (size_t)(t.rank - axis) * sizeof *t.dim);
+    t.dim[axis] = 1;
+    return onnx_reshaped(n, onnx_resolve(v), t.rank + 1, t.dim, "row");
+}
+
 onnx_value *onnx_counted(onnx_node *n, int dtype, int rank, const int64_t *dim, const char *suffix)
 {
     onnx_const *c = onnx_new_const(n->im, dtype, rank, dim);

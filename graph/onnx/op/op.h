@@ -37,6 +37,11 @@ onnx_value *onnx_heads(onnx_node *n, onnx_value *x, int64_t heads, const char *s
 /* Heads back to [B,S,N*H], under the node's own name (attention.c). */
 void onnx_heads_joined(onnx_node *n, onnx_value *x);
 
+/* v with an axis of extent 1 more (index.c). */
+onnx_value *onnx_row(onnx_node *n, onnx_value *v, int64_t axis);
+/* Refuses to unroll so many rounds of a body (loop.c). */
+void onnx_check_rounds(onnx_node *n, const pb_graph *g, int64_t rounds);
+
 #define ONNX_OP(domain, type, fn, op, min_in, max_in, max_out, attributes)                         \
     void onnx_import_##fn(onnx_node *n);
 #include "graph/onnx/op/ops.def"

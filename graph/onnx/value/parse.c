@@ -192,10 +192,24 @@ assay_status onnx_parse_graph(onnx_import *im, const ProtobufCBinaryData *bytes,
                               assay_error *err)
 {
     ProtobufCAllocator allocator = {pb_alloc, pb_free, im};
-    pb_graph *g = assay__onnx__graph__unpack(&allocator, bytes->len, bytes->data);
+    onnx_parsed *p = im->parsed;
+    assay_status s;
 
-    if (!g)
+    while (p && p->bytes != bytes->data)
+        p = p->next;
+    if (p) {
+        *out = p->g;
+        return ASSAY_OK;
+    }
+    *out = assay__onnx__graph__unpack(&allocator, bytes->len, bytes->data);
+    if (!*out)
         return assay_fail(err, ASSAY_ERR_INPUT, "malformed subgraph");
-    *out = g;
-    return fill_strings(im, g, err);
+    s = fill_strings(im, *out, err);
+    if (s || !bytes->data)
+        return s;
+    if (!(p = onnx_alloc(im, sizeof *p)))
+        return assay_out_of_memory(err);
+    *p = (onnx_parsed){im->parsed, bytes->data, *out};
+    im->parsed = p;
+    return ASSAY_OK;
 }

@@ -76,8 +76,25 @@ typedef struct onnx_value {
     int uses;                   /* by nodes and as graph output */
     bool is_output;             /* of the graph */
     bool is_lost;               /* made by an unsupported node: nothing is known of it */
-    int narrow; /* the ONNX value is ONNX_FLOAT16 or ONNX_BFLOAT16; else 0 (narrow.c) */
+    int narrow;    /* the ONNX value is ONNX_FLOAT16 or ONNX_BFLOAT16; else 0 (narrow.c) */
+    unsigned home; /* the graph under construction that it belongs to: onnx_import.home */
 } onnx_value;
+
+/* What names mean inside a subgraph, where that is not what they mean outside. Sorted by name. */
+typedef struct onnx_scope {
+    struct onnx_scope *around;
+    const char **name, **real; /* real: in the table of values */
+    size_t count;
+} onnx_scope;
+
+#define ONNX_MAX_DEPTH 16 /* of subgraphs */
+
+/* A subgraph of the model; parsed once, and not changed after that. */
+typedef struct onnx_parsed {
+    struct onnx_parsed *next;
+    const uint8_t *bytes;
+    pb_graph *g;
+} onnx_parsed;
 
 typedef struct onnx_import onnx_import;
 struct onnx_import {
@@ -88,9 +105,10 @@ struct onnx_import {
     bool lasts; /* the bytes live as long as the graph */
     const assay_onnx_options *options;
     assay_graph *graph;
-    assay_arena *temp; /* everything that lives only during the import */
-    size_t left;       /* bytes that may still be allocated there, set by the file's size */
-    int64_t opset;     /* of the standard domain */
+    unsigned home, n_homes; /* of that graph, and how many there have been: bodies are graphs too */
+    assay_arena *temp;      /* everything that lives only during the import */
+    size_t left;            /* bytes that may still be allocated there, set by the file's size */
+    int64_t opset;          /* of the standard domain */
     onnx_value **value;
     size_t n_values, cap_values;
     size_t *slot; /* hash table: index into value + 1; n_slots is a power of two */
@@ -100,11 +118,17 @@ struct onnx_import {
     int n_unsupported;
     char unsupported[600]; /* the list so far, bounded */
     size_t unsupported_length;
-    /* Imports the nodes of a subgraph in place: values of the graphs around it are visible. Fills
-     * in its n_out outputs, which are lost where the subgraph has unsupported nodes. The driver's
-     * own (import/import.c), which hands itself down to the operators that hold subgraphs. */
-    assay_status (*import_body)(onnx_import *im, const ProtobufCBinaryData *bytes, onnx_value **out,
-                                size_t n_out, assay_error *err);
+    onnx_scope *scope;   /* of the subgraph being imported, or NULL */
+    onnx_parsed *parsed; /* subgraphs */
+    /* Subgraphs in place, in im->graph; the driver's own (import/body.c), which hands itself down
+     * to the operators that hold them. begin_body makes the initializers of g known, until
+     * onnx_pop_scope. import_body, between the two and any number of times, imports its nodes:
+     * `in` are what its inputs stand for, `out` its outputs, not resolved, and lost where nodes are
+     * unsupported. Names get /TAG behind them; with NULL, those that are taken. */
+    assay_status (*begin_body)(onnx_import *im, const pb_graph *g, const char *tag,
+                               assay_error *err);
+    assay_status (*import_body)(onnx_import *im, const pb_graph *g, const char *tag,
+                                onnx_value *const *in, onnx_value **out, assay_error *err);
 };
 
 /* ---- values (values.c) ---- */
@@ -133,6 +157,19 @@ int onnx_materialize(onnx_import *im, onnx_value *v, assay_error *err);
  * constant: then it is copied. */
 int onnx_materialize_codes(onnx_import *im, onnx_value *v, const assay_qparams *q,
                            assay_error *err);
+
+/* ---- names in subgraphs (scope.c) ---- */
+/* A scope inside the one at hand, for `most` names; NULL when memory is out. */
+onnx_scope *onnx_push_scope(onnx_import *im, size_t most);
+void onnx_pop_scope(onnx_import *im);
+/* Gives a name its meaning in the scope; false when it has one there. */
+bool onnx_mean(onnx_scope *scope, const char *name, const char *real);
+/* What the name means here: in the innermost scope that knows it, or itself. */
+const char *onnx_meaning(const onnx_import *im, const char *name);
+/* The value of that real name, if it belongs to the graph under construction; or NULL. */
+onnx_value *onnx_find_here(const onnx_import *im, const char *real);
+/* An entry of the table that is new, called NAME/TAG, with a number when that is taken. */
+onnx_value *onnx_add_fresh(onnx_import *im, const char *name, const char *tag);
 
 /* ---- element types (dtype.c) ---- */
 size_t onnx_dtype_size(int dtype); /* 0: a type without a fixed size that we know */

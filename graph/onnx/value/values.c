@@ -68,6 +68,7 @@ onnx_value *onnx_add_value(onnx_import *im, const char *name)
     if (!v || !(v->name = assay_arena_string(im->temp, name)))
         return NULL;
     v->id = ASSAY_NO_VALUE;
+    v->home = im->home;
     im->slot[find_slot(im, name)] = im->n_values + 1;
     im->value[im->n_values++] = v;
     return v;
