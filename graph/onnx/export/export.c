@@ -236,6 +236,10 @@ static void export_node(onnx_writer *w, const assay_node *n)
     const assay_value *y = assay_node_out(w->g, n, 0);
     const char *in[MAX_IN], *to;
 
+    if (assay_op_get(n->op)->traits & ASSAY_T_FLOW) {
+        onnx_write_refuse(w, n, "control flow is not exported to ONNX");
+        return;
+    }
     if (assay_op_get(n->op)->traits & ASSAY_T_STATE) {
         onnx_write_refuse(w, n, "state kept between runs, for which ONNX has no operator");
         return;
