@@ -20,6 +20,20 @@ static assay_status keep_caused(const blame_search *s, int k, const int32_t *cod
     return ASSAY_OK;
 }
 
+/* A cause may be that of some channels only: the others are as replayed. */
+static void keep_channels(const blame_search *s, int32_t *codes)
+{
+    const blame_axis a = blame_axis_of(s->end_type, s->n_after == 0 ? s->channel_axis : -1);
+    bool *other = calloc((size_t)a.n + 1, sizeof *other);
+    for (int64_t e = 0; e < s->n_samples * s->end_count && other; e++)
+        if (s->seen[e] && !blame_same(s, e, codes[e]))
+            other[e % s->end_count / a.inner % a.n] = true;
+    for (int64_t e = 0; e < s->n_samples * s->end_count && other; e++)
+        if (other[e % s->end_count / a.inner % a.n])
+            codes[e] = s->end_base[e];
+    free(other);
+}
+
 assay_status blame_settle_unseen(blame_search *s, const blame_finding *f, bool *settled,
                                  assay_error *err)
 {
@@ -33,6 +47,8 @@ assay_status blame_settle_unseen(blame_search *s, const blame_finding *f, bool *
     int32_t *codes = calloc((size_t)(s->n_samples * s->end_count) + 16, sizeof *codes);
     assay_status status = codes ? ASSAY_OK : assay_out_of_memory(err);
     const bool known = codes && f && blame_predict(s, f->family, f->i, codes, &story);
+    if (known)
+        keep_channels(s, codes);
     for (int k = 0; k < s->n_samples && !status; k++) {
         if (known)
             status = keep_caused(s, k, codes, err);
