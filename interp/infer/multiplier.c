@@ -10,18 +10,6 @@
 #define SMALL  2400
 #define ANY    1500
 
-/* The bits of the greatest magnitude that the device takes. */
-static int bits_of_window(const infer_task *t)
-{
-    const uint64_t lo = t->multiplier_lo < 0 ? 0 - (uint64_t)t->multiplier_lo : 0;
-    const uint64_t hi = t->multiplier_hi > 0 ? (uint64_t)t->multiplier_hi : 0;
-    const uint64_t most = lo > hi ? lo : hi;
-    int bits = 0;
-    while (bits < 32 && (UINT64_C(1) << bits) < most)
-        bits++;
-    return bits;
-}
-
 static void find_keeps(infer_engine *e)
 {
     const infer_task *t = e->t;
@@ -39,7 +27,7 @@ static void find_keeps(infer_engine *e)
 
 static void set_window(infer_engine *e)
 {
-    e->multiplier_bits = bits_of_window(e->t);
+    e->multiplier_bits = infer_window_bits(e->t);
     e->multiplier_lo = e->t->multiplier_lo;
     e->multiplier_hi = e->t->multiplier_hi;
     e->shift_lo = e->t->shift_lo;

@@ -53,6 +53,16 @@ static bool take_run(infer_task *t, const bool taken[EXPONENTS])
     return true;
 }
 
+/* No record refuses R = 0. */
+static void forget_zero(infer_task *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->log.n; i++)
+        if (infer_real(&t->log.row[i]) != 0)
+            t->log.row[kept++] = t->log.row[i];
+    t->log.n = kept;
+}
+
 static assay_status find_others(infer_task *t, assay_error *err)
 {
     const size_t from = t->log.n;
@@ -68,6 +78,7 @@ static assay_status find_others(infer_task *t, assay_error *err)
     for (size_t i = from; i < t->log.n && !s; i++) {
         const infer_row *row = &t->log.row[i];
         const double real = infer_real(row);
+        t->zero_refused |= real == 0 && row->answer == INFER_REFUSED;
         any |= real > 0 && is_taken(t, row);
         negative |= real < 0 && is_taken(t, row);
     }
@@ -75,6 +86,8 @@ static assay_status find_others(infer_task *t, assay_error *err)
     if (t->powers) /* others are no rows of the encoder's */
         t->encoder.scale = ASSAY_FORM_POW2;
     t->encoder.negative_scale = negative;
+    if (t->zero_refused)
+        forget_zero(t);
     return s;
 }
 

@@ -76,8 +76,9 @@ static assay_status conclude(infer_task *t, infer_rules *rules, infer_result *r,
     if (!t->complete && r->n_against > 0) /* one that was not tried may agree */
         return assay_fail(err, ASSAY_ERR_LIMIT,
                           "%zu rows leave more records than are tried, and none of those that were "
-                          "agrees: nothing is decided; narrow --multiplier or --shift",
-                          r->rows);
+                          "agrees: nothing is decided%s",
+                          r->rows,
+                          t->o->kind == INFER_MULTIPLIER ? "; narrow --multiplier or --shift" : "");
     return ASSAY_OK;
 }
 

@@ -67,6 +67,19 @@ static assay_status differs(const infer_row *a, int64_t first, assay_error *err)
                       (long long)a->acc, a->zp, x, y);
 }
 
+/* A row that is refused for its R = 0, which every record takes. */
+static bool is_outside(const infer_task *t, const infer_row *row)
+{
+    return t->zero_refused && row->answer == INFER_REFUSED && row->in * row->weight / row->out == 0;
+}
+
+static void keep_answers(infer_task *t, const infer_row *row, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!is_outside(t, &row[i]))
+            infer_rows_keep(&t->log, &row[i], 1);
+}
+
 static assay_status ask_some(infer_task *t, const infer_row *rows, size_t n, assay_error *err)
 {
     static infer_row row[A_CALL + REPEATED];
@@ -83,7 +96,7 @@ static assay_status ask_some(infer_task *t, const infer_row *rows, size_t n, ass
     for (size_t i = 0; i < again; i++)
         if (row[n + i].answer != first[i])
             return differs(&row[n + i], first[i], err);
-    infer_rows_keep(&t->log, row, n);
+    keep_answers(t, row, n);
     return ASSAY_OK;
 }
 

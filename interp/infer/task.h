@@ -25,7 +25,8 @@ typedef struct infer_task {
      * 2^live_lo up to 2^live_hi */
     infer_rule encoder;
     int live_lo, live_hi;
-    bool powers; /* R has to be a power of two */
+    bool powers;       /* R has to be a power of two */
+    bool zero_refused; /* R = 0, or what underflows to it in float32, is outside of the domain */
     char note[256];
 } infer_task;
 

@@ -58,7 +58,17 @@ def column(folder, name):
     return npy.load(path)[2] if os.path.exists(path) else None
 
 
+# What a device takes of multipliers, or of scales, that records take.
+TAKES = {
+    "unsigned": lambda multiplier, shift: multiplier >= 0,
+    "up to 1000": lambda multiplier, shift: -1000 <= multiplier <= 1000,
+    "positive": lambda *scales: min(scales) > 0,
+}
+
+
 class Device:
+    takes = staticmethod(lambda *key: True)
+
     def __init__(self, rule, kind):
         definition = records.read_definition(DEFINITION)
         self.rule = {name: field.default for name, field in definition["rescale"].items()}
@@ -71,6 +81,8 @@ class Device:
     def scale(self, key):
         if key not in self.scales:
             try:
+                if not self.takes(*key):
+                    raise Refused("not taken")
                 self.scales[key] = given(self.rule, *key) if len(key) == 2 else formed(self.rule, *key)
             except Refused:
                 self.scales[key] = None
@@ -117,6 +129,7 @@ def main():
     fault, (source, target) = sys.argv[3:-2], sys.argv[-2:]
     with open(name, encoding="utf-8") as f:
         device = Device(json.load(f), kind)
+    device.takes = TAKES.get(" ".join(fault), device.takes)
     codes = faulty(device.rows(source), fault, kind)
     out = "float32" if fault[:1] == ["type"] else "int32" if fault[:1] == ["range"] else kind[2]
     plain = [0 if c is None else c + 70000 if fault[:1] == ["range"] else float(c) if out == "float32" else c for c in codes]

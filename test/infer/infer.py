@@ -132,6 +132,16 @@ def check_windows(tap, assay, folder):
     tap.check(status == 1 and report["verdict"] == "class" and report["open"] and sweep.read_found(os.path.join(folder, "found.yaml")).get("reduced_bits", 0) > 0, "a multiplier of 1 that is reduced", said)
 
 
+def check_domains(tap, assay, folder):
+    """What a device refuses beside all that its record does lies outside of the domain."""
+    rule = {**BARE, "round": UP, "shift_min": 0, "shift_max": 62}
+    for fault, bits, domain in [("unsigned", 16, [0, 1 << 16]), ("up to 1000", 10, [-1000, 1000])]:
+        status, report, said = sweep.ask(assay, folder, {**rule, "multiplier_bits": bits}, "i8", [], fault)
+        tap.check(report and report["verdict"] in ("unique", "class") and report["domain"]["multiplier"] == domain, "a device that takes multipliers %s" % fault, said)
+    status, report, said = sweep.ask(assay, folder, dict(FLOAT), "u8", [], "positive", rows="scale")
+    tap.check(report and report["verdict"] == "class" and "fbgemm" in report["presets"], "a device that takes positive scales", said)
+
+
 def check_arguments(tap, assay):
     for name, more in [("no oracle", []), ("a kind", ["--oracle", "true", "--kind", "x", "--type", "i8"]), ("a type", ["--oracle", "true", "--kind", "multiplier", "--type", "i9"]),
                        ("a range", ["--oracle", "true", "--kind", "multiplier", "--type", "i8", "--shift", "3:1"])]:
@@ -148,6 +158,7 @@ def main():
     check_faults(tap, assay, folder)
     check_scale_faults(tap, assay, folder)
     check_windows(tap, assay, folder)
+    check_domains(tap, assay, folder)
     for name in QUICK:
         check_preset(tap, assay, folder, name)
     for name in QUICK_SCALES:
