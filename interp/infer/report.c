@@ -131,6 +131,10 @@ static void print_open(FILE *f, const infer_options *o, const infer_result *r)
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     values v;
+    if (r->n_left == 1) {
+        fprintf(f, "  one record agrees with every row; that another cannot is not proved\n");
+        return;
+    }
     fprintf(f, "  open, of %zu records that agree with every row:\n", r->n_left);
     for (size_t i = 0; i < n; i++) {
         if (!is_open(o, r, &fields[i], &v))

@@ -181,6 +181,16 @@ static void forget_refused(infer_task *t)
     t->log.n = kept;
 }
 
+/* Where the device refuses nothing it was asked beyond the window, too, and that says nothing. */
+static void forget_outside(infer_task *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->log.n; i++)
+        if (infer_in_window(t, &t->log.row[i]))
+            t->log.row[kept++] = t->log.row[i];
+    t->log.n = kept;
+}
+
 bool infer_is_bounded(const infer_task *t)
 {
     const bool up = t->multiplier_hi >= -t->multiplier_lo;
@@ -223,6 +233,7 @@ assay_status infer_find_window(infer_task *t, assay_error *err)
     t->multiplier_hi = INT32_MAX;
     t->shift_lo = 0;
     t->shift_hi = 62;
+    forget_outside(t);
     snprintf(t->note, sizeof t->note,
              "the device refuses no multiplier and no shift: asked about multipliers 0..2147483647 "
              "and shifts 0..62; --multiplier and --shift choose others");
