@@ -160,6 +160,14 @@ static double greatest_bias(const assay_graph *g, const assay_node *n, int64_t k
     return -(double)assay_elem_min(b->type.elem);
 }
 
+/* Sums that are beyond what is stated of sums: of them nothing is claimed. */
+static bool is_wide(const assay_graph *g, const assay_node *n, int64_t depth)
+{
+    const assay_value *b = n->n_in > 2 ? assay_node_in(g, n, 2) : NULL;
+    return assay_node_in(g, n, 1)->type.elem.bits > 16 || depth > INT64_C(1) << 18 ||
+           (b && b->type.elem.bits > 48);
+}
+
 /* Codes follow the sums of g's one node: a plugin's are not known to. */
 static bool follows(const checker *c, const assay_graph *g, double greatest, double ratio)
 {
@@ -188,6 +196,8 @@ double check_spread_through_product(const checker *c, const work *w, const assay
         (v->type.q.count > 1 && (int64_t)v->type.q.count != channels))
         return INFINITY;
     const int64_t depth = depth_of(g);
+    if (is_wide(g, n, depth))
+        return INFINITY;
     double worst = 0, greatest = 0, ratio[2] = {INFINITY, 0};
     for (int64_t k = 0; k < channels; k++) {
         const size_t at = v->type.q.count > 1 ? (size_t)k : 0;
