@@ -1,5 +1,6 @@
 /* An allocator for LD_PRELOAD of which one allocation fails, number ASSAY_ALLOC_FAILS; the number
- * of all is written to the file ASSAY_ALLOC_COUNT in the end. */
+ * of all is written to the file ASSAY_ALLOC_COUNT in the end. Counted from here on, where the
+ * libraries have started (libgomp, libgfortran): what these say of a lack is theirs. */
 #pragma GCC visibility push(default)
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,10 +30,16 @@ static void begin(void)
     chosen = text ? strtol(text, NULL, 10) : 0;
 }
 
+static bool started;
+__attribute__((constructor)) static void start(void)
+{
+    started = true;
+}
+
 static bool fails(void)
 {
     begin();
-    if (__atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) != chosen)
+    if (!started || __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) != chosen)
         return false;
     errno = ENOMEM;
     return true;
