@@ -15,17 +15,12 @@ typedef struct dots {
     assay_npy npy[N_FILES]; /* data NULL: not given */
 } dots;
 
-static uint32_t pattern(const assay_npy *x, size_t i)
-{
-    if (x->type == ASSAY_NPY_U1)
-        return ((const uint8_t *)x->data)[i];
-    return x->type == ASSAY_NPY_U2 ? ((const uint16_t *)x->data)[i]
-                                   : ((const uint32_t *)x->data)[i];
-}
-
 static assay_npy_type type_of(int bits)
 {
-    return bits == 8 ? ASSAY_NPY_U1 : bits == 16 ? ASSAY_NPY_U2 : ASSAY_NPY_U4;
+    return bits == 8    ? ASSAY_NPY_U1
+           : bits == 16 ? ASSAY_NPY_U2
+           : bits == 32 ? ASSAY_NPY_U4
+                        : ASSAY_NPY_U8;
 }
 
 /* Reads the file of option `which`: unsigned, as wide as format f, [n,k] or (C) [n]. */
@@ -64,27 +59,23 @@ static bool in_format(const dots *d, int which, enum assay_mac_format f)
 {
     const assay_mac_layout *l = mac_layout_of(f);
     const int used = 1 + l->exponent_bits + l->fraction_bits;
-    for (size_t i = 0; l->bits == 8 && used < 8 && i < d->n * d->k; i++)
-        if (pattern(&d->npy[which], i) >> used != 0) {
-            cli_trouble("scheme dot: --%s, row %zu: %" PRIu32 " is not a pattern of %s",
-                        names[which], i / d->k, pattern(&d->npy[which], i), l->name);
+    for (size_t i = 0; l->bits == 8 && used < 8 && i < d->n * d->k; i++) {
+        const uint8_t code = ((const uint8_t *)d->npy[which].data)[i];
+        if (code >> used != 0) {
+            cli_trouble("scheme dot: --%s, row %zu: %d is not a pattern of %s", names[which],
+                        i / d->k, code, l->name);
             return false;
         }
+    }
     return true;
 }
 
 static bool right_k(const assay_mac_unit *u, size_t k)
 {
-    const size_t block = u->record.scale_block > 0 ? (size_t)u->record.scale_block : 1;
-    if (k % (size_t)u->record.group == 0 && k % block == 0)
+    const size_t each = mac_multiple(&u->record);
+    if (k % each == 0)
         return true;
-    if (block > 1)
-        cli_trouble("scheme dot: k is %zu; %s takes multiples of %" PRId64
-                    " (its step) and of %zu (its block)",
-                    k, u->name, u->record.group, block);
-    else
-        cli_trouble("scheme dot: k is %zu; %s takes multiples of %" PRId64, k, u->name,
-                    u->record.group);
+    cli_trouble("scheme dot: k is %zu; %s takes multiples of %zu", k, u->name, each);
     return false;
 }
 
@@ -103,7 +94,7 @@ static bool load(const cli_args *a, const assay_mac_unit *u, dots *d)
         (cli_has(a, "c") && !open_file(a, C, (enum assay_mac_format)m->acc, d)))
         return false;
     for (int s = SCALE_A; m->scale_block > 0 && s <= SCALE_B; s++)
-        if (!open_file(a, s, ASSAY_MAC_E8M0, d))
+        if (!open_file(a, s, (enum assay_mac_format)m->scale, d))
             return false;
     d->n = (size_t)d->npy[A].shape[0];
     d->k = (size_t)d->npy[A].shape[1];
@@ -113,48 +104,19 @@ static bool load(const cli_args *a, const assay_mac_unit *u, dots *d)
            in_format(d, A, fa) && in_format(d, B, fb);
 }
 
-static const uint8_t *scales(const assay_npy *x, size_t row)
-{
-    return !x->data ? NULL : (const uint8_t *)x->data + row * (size_t)x->shape[1];
-}
-
-/* Row i's dot, its patterns widened into k + k words of room. */
-static uint32_t dot(const assay_mac *m, const dots *d, size_t i, uint32_t *room)
-{
-    for (size_t j = 0; j < d->k; j++) {
-        room[j] = pattern(&d->npy[A], i * d->k + j);
-        room[d->k + j] = pattern(&d->npy[B], i * d->k + j);
-    }
-    const assay_mac_row row = {.k = d->k,
-                               .a = room,
-                               .b = room + d->k,
-                               .c = d->npy[C].data ? pattern(&d->npy[C], i) : 0,
-                               .scale_a = scales(&d->npy[SCALE_A], i),
-                               .scale_b = scales(&d->npy[SCALE_B], i)};
-    return mac_dot(m, &row);
-}
-
 static int write_dots(const cli_args *a, const assay_mac *m, const dots *d)
 {
     const int bits = mac_layout_of((enum assay_mac_format)m->out)->bits;
     assay_npy out = {.type = type_of(bits), .rank = 1, .shape = {(int64_t)d->n}};
-    uint32_t *room = malloc((2 * d->k + 1) * sizeof *room);
+    const assay_mac_rows rows = {d->k,           d->npy[A].data,       d->npy[B].data,
+                                 d->npy[C].data, d->npy[SCALE_A].data, d->npy[SCALE_B].data};
     assay_error err;
-    out.data = malloc((d->n + 1) * sizeof(uint32_t));
-    if (!room || !out.data) {
-        free(room);
-        free(out.data);
+    out.data = malloc((d->n + 1) * sizeof(uint64_t));
+    if (!out.data)
         return cli_out_of_memory();
-    }
-    for (size_t i = 0; i < d->n; i++) {
-        const uint32_t v = dot(m, d, i, room);
-        if (bits == 16)
-            ((uint16_t *)out.data)[i] = (uint16_t)v;
-        else
-            ((uint32_t *)out.data)[i] = v;
-    }
-    const assay_status s = text_npy_write_file(cli_value(a, "output", ""), &out, &err);
-    free(room);
+    assay_status s = mac_dots(m, d->n, &rows, out.data, &err);
+    if (!s)
+        s = text_npy_write_file(cli_value(a, "output", ""), &out, &err);
     free(out.data);
     return !s ? CLI_OK : cli_failed(&err);
 }

@@ -23,17 +23,17 @@ bool mac_format_parse(const char *name, enum assay_mac_format *f)
     return false;
 }
 
-static uint32_t ones(int n)
+static uint64_t ones(int n)
 {
-    assert(n >= 0 && n <= 32);
-    return (uint32_t)(((uint64_t)1 << n) - 1);
+    assert(n >= 0 && n < 64);
+    return ((uint64_t)1 << n) - 1;
 }
 
 /* Is this (exponent field and fraction, no sign) Inf or NaN? */
-static enum assay_mac_kind kind_of(const assay_mac_layout *l, uint32_t magnitude, bool negative)
+static enum assay_mac_kind kind_of(const assay_mac_layout *l, uint64_t magnitude, bool negative)
 {
-    const uint32_t all = ones(l->exponent_bits + l->fraction_bits);
-    const uint32_t infinity = all - ones(l->fraction_bits);
+    const uint64_t all = ones(l->exponent_bits + l->fraction_bits);
+    const uint64_t infinity = all - ones(l->fraction_bits);
     switch (l->specials) {
     case ASSAY_MAC_IEEE:
         return magnitude < infinity    ? ASSAY_MAC_NUMBER
@@ -42,6 +42,7 @@ static enum assay_mac_kind kind_of(const assay_mac_layout *l, uint32_t magnitude
     case ASSAY_MAC_FNUZ:
         return negative && magnitude == 0 ? ASSAY_MAC_NAN : ASSAY_MAC_NUMBER;
     case ASSAY_MAC_FINITE:
+    case ASSAY_MAC_INTEGER:
         return ASSAY_MAC_NUMBER;
     case ASSAY_MAC_FN:
     case ASSAY_MAC_SCALE:
@@ -50,12 +51,21 @@ static enum assay_mac_kind kind_of(const assay_mac_layout *l, uint32_t magnitude
     return magnitude == all ? ASSAY_MAC_NAN : ASSAY_MAC_NUMBER;
 }
 
-assay_mac_value mac_decode(enum assay_mac_format f, uint32_t pattern)
+static assay_mac_value integer(uint64_t pattern)
+{
+    const int64_t n = apply_wrap((int64_t)(pattern & 255), 8);
+    return (assay_mac_value){
+        .negative = n < 0, .exponent = -6, .significand = (uint64_t)(n < 0 ? -n : n)};
+}
+
+assay_mac_value mac_decode(enum assay_mac_format f, uint64_t pattern)
 {
     const assay_mac_layout *l = &layouts[f];
+    if (l->specials == ASSAY_MAC_INTEGER)
+        return integer(pattern);
     if (f == ASSAY_MAC_TF32)
         pattern >>= 13;
-    const uint32_t magnitude = pattern & ones(l->exponent_bits + l->fraction_bits);
+    const uint64_t magnitude = pattern & ones(l->exponent_bits + l->fraction_bits);
     const int field = (int)(magnitude >> l->fraction_bits);
     assay_mac_value v = {.significand = magnitude & ones(l->fraction_bits)};
     if (l->specials == ASSAY_MAC_SCALE) { /* every field is that of a normal number */
@@ -72,20 +82,20 @@ assay_mac_value mac_decode(enum assay_mac_format f, uint32_t pattern)
     return v;
 }
 
-static uint32_t with_sign(enum assay_mac_format f, bool negative, uint32_t magnitude)
+static uint64_t with_sign(enum assay_mac_format f, bool negative, uint64_t magnitude)
 {
     const assay_mac_layout *l = &layouts[f];
     if (l->specials == ASSAY_MAC_FNUZ && magnitude == 0)
         return 0; /* there is no -0 */
-    const uint32_t pattern = magnitude | (uint32_t)negative
+    const uint64_t pattern = magnitude | (uint64_t)negative
                                              << (l->exponent_bits + l->fraction_bits);
     return f == ASSAY_MAC_TF32 ? pattern << 13 : pattern;
 }
 
 /* Exponent field and fraction of the largest number. */
-static uint32_t largest(const assay_mac_layout *l)
+static uint64_t largest(const assay_mac_layout *l)
 {
-    const uint32_t all = ones(l->exponent_bits + l->fraction_bits);
+    const uint64_t all = ones(l->exponent_bits + l->fraction_bits);
     switch (l->specials) {
     case ASSAY_MAC_IEEE:
         return all - ones(l->fraction_bits) - 1;
@@ -94,29 +104,31 @@ static uint32_t largest(const assay_mac_layout *l)
     case ASSAY_MAC_FNUZ:
     case ASSAY_MAC_FINITE:
     case ASSAY_MAC_SCALE:
+    case ASSAY_MAC_INTEGER:
         break;
     }
     return all;
 }
 
-static uint32_t not_a_number(enum assay_mac_format f, bool negative)
+static uint64_t not_a_number(enum assay_mac_format f, bool negative)
 {
     const assay_mac_layout *l = &layouts[f];
     switch (l->specials) {
     case ASSAY_MAC_IEEE:
-        return with_sign(f, negative, largest(l) + 1 + ((uint32_t)1 << (l->fraction_bits - 1)));
+        return with_sign(f, negative, largest(l) + 1 + ((uint64_t)1 << (l->fraction_bits - 1)));
     case ASSAY_MAC_FN:
         return with_sign(f, negative, largest(l) + 1);
     case ASSAY_MAC_FNUZ:
-        return (uint32_t)1 << (l->bits - 1);
+        return (uint64_t)1 << (l->bits - 1);
     case ASSAY_MAC_FINITE:
     case ASSAY_MAC_SCALE:
+    case ASSAY_MAC_INTEGER:
         break;
     }
     return largest(l);
 }
 
-static uint32_t beyond(enum assay_mac_format f, bool negative, bool saturate)
+static uint64_t beyond(enum assay_mac_format f, bool negative, bool saturate)
 {
     const assay_mac_layout *l = &layouts[f];
     if (saturate || l->specials == ASSAY_MAC_FINITE)
@@ -126,7 +138,7 @@ static uint32_t beyond(enum assay_mac_format f, bool negative, bool saturate)
     return not_a_number(f, negative);
 }
 
-uint32_t mac_encode(enum assay_mac_format f, const assay_mac_value *v,
+uint64_t mac_encode(enum assay_mac_format f, const assay_mac_value *v,
                     const assay_mac_rounding *how)
 {
     const assay_mac_layout *l = &layouts[f];
@@ -154,5 +166,5 @@ uint32_t mac_encode(enum assay_mac_format f, const assay_mac_value *v,
     const uint64_t magnitude = ((uint64_t)(unit - least) << l->fraction_bits) + digits;
     if (magnitude > largest(l))
         return beyond(f, v->negative, how->saturate);
-    return with_sign(f, v->negative, (uint32_t)magnitude);
+    return with_sign(f, v->negative, magnitude);
 }

@@ -18,7 +18,8 @@ enum assay_mac_specials {
     ASSAY_MAC_FN,
     ASSAY_MAC_FNUZ,
     ASSAY_MAC_FINITE,
-    ASSAY_MAC_SCALE
+    ASSAY_MAC_SCALE,
+    ASSAY_MAC_INTEGER
 };
 
 /* A line of formats.def. */
@@ -49,8 +50,9 @@ typedef struct assay_mac_value {
     uint64_t significand;
 } assay_mac_value;
 
-/* What a pattern of format f stands for; bits above the format's are ignored. */
-assay_mac_value mac_decode(enum assay_mac_format f, uint32_t pattern);
+/* What a pattern of format f stands for; bits above the format's are ignored. The exponent of an
+ * int8mx is 0. */
+assay_mac_value mac_decode(enum assay_mac_format f, uint64_t pattern);
 
 /* How a number enters a format. */
 typedef struct assay_mac_rounding {
@@ -59,11 +61,11 @@ typedef struct assay_mac_rounding {
     bool saturate;     /* overflow gives the largest number; else Inf, NaN where there is none */
 } assay_mac_rounding;
 
-/* The pattern of v in format f (any but e8m0, ue4m3): rounded once, with gradual underflow; `unit`
- * is not read. A NaN gives the quiet one of fewest digits (FINITE: the largest number, as ONNX's
- * Cast to float4 has it); Inf what overflow gives, but NaN in a FNUZ format. Saturating Inf and
- * NaN follow the tables of ONNX's Cast, opset 24. */
-uint32_t mac_encode(enum assay_mac_format f, const assay_mac_value *v,
+/* The pattern of v in format f (any but e8m0, ue4m3, int8mx): rounded once, with gradual underflow;
+ * `unit` is not read. A NaN gives the quiet one of fewest digits (FINITE: the largest number, as
+ * ONNX's Cast to float4 has it); Inf what overflow gives, but NaN in a FNUZ format. Saturating Inf
+ * and NaN follow the tables of ONNX's Cast, opset 24. */
+uint64_t mac_encode(enum assay_mac_format f, const assay_mac_value *v,
                     const assay_mac_rounding *how);
 
 #endif

@@ -9,23 +9,52 @@
 #include "schemes/mac/formats.h"
 #include "schemes/mac/mac.def"
 
-/* Every parameter is a number: a format's or a mode's is that of its enumeration. */
+#define ASSAY_MAC_MUST INT64_MIN
+#define ASSAY_MAC_NONE INT64_MAX /* of a parameter that may be `none` */
+
+/* The choices, in the order of mac.def's words. */
+enum { ASSAY_MAC_ASCENDING, ASSAY_MAC_DESCENDING };
+enum { ASSAY_MAC_START_ACC, ASSAY_MAC_START_ZERO };
+enum { ASSAY_MAC_FLUSH_NONE, ASSAY_MAC_FLUSH_SIGNED, ASSAY_MAC_FLUSH_PLUS };
+enum { ASSAY_MAC_TINY_NONE, ASSAY_MAC_TINY_BEFORE, ASSAY_MAC_TINY_AFTER };
+enum { ASSAY_MAC_AT_TERM, ASSAY_MAC_PROMOTED };
+enum { ASSAY_MAC_ALIGNED, ASSAY_MAC_PAIRS };
+enum { ASSAY_MAC_ACC_JOINED, ASSAY_MAC_ACC_AFTER, ASSAY_MAC_ACC_ALIGNED };
+enum { ASSAY_MAC_INFINITY, ASSAY_MAC_LARGEST };
+enum { ASSAY_MAC_ZERO_PLUS, ASSAY_MAC_ZERO_SUM, ASSAY_MAC_ZERO_IEEE };
+enum { ASSAY_MAC_NAN_PATTERN, ASSAY_MAC_NAN_OPERAND };
+enum { ASSAY_MAC_CHAIN, ASSAY_MAC_BY_PAIRS };
+
+enum { ASSAY_MAC_MAX_ORDER = 256 };
+
+/* Every parameter is a number: a format's, a mode's or a choice's is that of its enumeration, an
+ * order's how many indices `places` has. */
 #define ASSAY_MAC_MEMBER(name, kind, min, max, value, doc) int64_t name;
 typedef struct assay_mac {
     ASSAY_MAC_PARAMETERS(ASSAY_MAC_MEMBER)
+    uint8_t places[ASSAY_MAC_MAX_ORDER];
 } assay_mac;
 
-/* One dot product: k patterns of A and of B (k a multiple of `group` and of `scale_block`), the
- * accumulator's pattern, and where the unit has block scales k / scale_block codes of each. */
-typedef struct assay_mac_row {
+/* Rows of dot products. Patterns lie as .npy files have them: unsigned integers of as many bits as
+ * the format's layout says (mac_layout_of: 8, 16, 32 or 64), scales one a block of each row. A
+ * row's k patterns are together; `c` NULL: +0. */
+typedef struct assay_mac_rows {
     size_t k;
-    const uint32_t *a, *b;
-    uint32_t c;
-    const uint8_t *scale_a, *scale_b;
-} assay_mac_row;
+    const void *a, *b;             /* [rows, k] */
+    const void *c;                 /* [rows], format `acc` */
+    const void *scale_a, *scale_b; /* [rows, k / scale_block]; NULL where there are none */
+} assay_mac_rows;
 
-/* The pattern, in format `out`, of c + sum of a[i] * b[i], step after step, K ascending. */
-uint32_t mac_dot(const assay_mac *m, const assay_mac_row *row);
+/* k has to be a multiple of this. */
+size_t mac_multiple(const assay_mac *m);
+
+/* d[i] = c[i] + A's row i times B's row i, a pattern of `out`; n of each. Of k that is no multiple,
+ * or scales that are not there, nothing is said. ASSAY_ERR_MEMORY or ASSAY_OK. */
+assay_status mac_dots(const assay_mac *m, size_t n, const assay_mac_rows *rows, void *d,
+                      assay_error *err);
+/* d[i, j] = c[i, j] + A's row i times B's row j: [n, columns], c too; B is [columns, k]. */
+assay_status mac_matmul(const assay_mac *m, size_t n, size_t columns, const assay_mac_rows *rows,
+                        void *d, assay_error *err);
 
 /* A unit file: its record and who it is. */
 typedef struct assay_mac_unit {

@@ -1,34 +1,11 @@
 /* Unit files: YAML with the keys unit, description and mac, whose parameters mac.def lists. */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/mac/mac.h"
+#include "schemes/mac/parameters.h"
 #include "schemes/record/data.h"
 #include "schemes/record/guess.h"
 #include "schemes/record/tree.h"
-
-enum kind { FORMAT, MODE, INT };
-#define MUST INT64_MIN
-
-static const struct parameter {
-    const char *name;
-    enum kind kind;
-    int64_t min, max, value;
-    size_t offset;
-} parameters[] = {
-#define PARAMETER(name, kind, min, max, value, doc)                                                \
-    {#name, kind, min, max, value, offsetof(assay_mac, name)},
-    ASSAY_MAC_PARAMETERS(PARAMETER)
-#undef PARAMETER
-};
-enum { N_PARAMETERS = sizeof parameters / sizeof *parameters };
-
-static int64_t *member(assay_mac *m, const struct parameter *p)
-{
-    return (int64_t *)(void *)((char *)m + p->offset);
-}
 
 static assay_status wrong(const char *file, const assay_tree *t, const char *expected,
                           assay_error *err)
@@ -39,85 +16,70 @@ static assay_status wrong(const char *file, const assay_tree *t, const char *exp
                       scalar ? t->text : "no single value", scalar ? "\"" : "", expected);
 }
 
-static assay_status read_parameter(const char *file, const assay_tree *t, const struct parameter *p,
-                                   int64_t *out, assay_error *err)
+/* A list of each of 0 .. n-1 once, or `none`. */
+static assay_status read_order(const char *file, const assay_tree *t, assay_mac *m,
+                               assay_error *err)
 {
-    const char *text = t->kind == ASSAY_TREE_SCALAR ? t->text : "";
-    if (p->kind == FORMAT) {
-        enum assay_mac_format f;
-        if (!mac_format_parse(text, &f))
-            return wrong(file, t, "a format (f32, bf16, e4m3fn, ...: schemes/mac/formats.def)",
-                         err);
-        *out = f;
+    bool seen[ASSAY_MAC_MAX_ORDER] = {false};
+    size_t n = 0;
+    if (t->kind == ASSAY_TREE_SCALAR && strcmp(t->text, "none") == 0)
         return ASSAY_OK;
+    for (const assay_tree *c = t->child; c; c = c->next)
+        n++;
+    if (t->kind != ASSAY_TREE_LIST || n > ASSAY_MAC_MAX_ORDER)
+        return wrong(file, t, "a list of at most 256 places, or none", err);
+    for (const assay_tree *c = t->child; c; c = c->next) {
+        char *end;
+        const char *text = c->kind == ASSAY_TREE_SCALAR ? c->text : "";
+        const unsigned long i = strtoul(text, &end, 10);
+        if (end == text || *end != '\0' || i >= n || seen[i])
+            return wrong(file, t, "each of the places 0 to n-1 once", err);
+        seen[i] = true;
+        m->places[m->order++] = (uint8_t)i;
     }
-    if (p->kind == MODE) {
-        enum assay_rounding mode;
-        if (!apply_rounding_parse(text, &mode))
-            return wrong(file, t, "a rounding (trunc, floor, half-even, odd, ...)", err);
-        *out = mode;
-        return ASSAY_OK;
-    }
-    char *end, range[64];
-    errno = 0;
-    *out = strtoll(text, &end, 0);
-    snprintf(range, sizeof range, "an integer from %lld to %lld", (long long)p->min,
-             (long long)p->max);
-    if (end == text || *end != '\0' || errno != 0 || *out < p->min || *out > p->max)
-        return wrong(file, t, range, err);
     return ASSAY_OK;
 }
 
-static bool is_result(int64_t format)
+static assay_status read_parameter(const char *file, const assay_tree *t,
+                                   const assay_mac_parameter *p, assay_mac *m, assay_error *err)
 {
-    return format == ASSAY_MAC_F32 || format == ASSAY_MAC_F16 || format == ASSAY_MAC_BF16;
-}
-
-/* What no line of mac.def can say alone. */
-static const char *contradiction(const assay_mac *m)
-{
-    if (m->a == ASSAY_MAC_E8M0 || m->b == ASSAY_MAC_E8M0 || m->a == ASSAY_MAC_UE4M3 ||
-        m->b == ASSAY_MAC_UE4M3)
-        return "e8m0 and ue4m3 are formats of scales; a and b take others";
-    if (!is_result(m->acc) || !is_result(m->out))
-        return "acc and out take f32, f16 or bf16";
-    if (m->acc != m->out && m->out != ASSAY_MAC_F32)
-        return "out does not hold every number of acc";
-    if (m->out_frac > mac_layout_of((enum assay_mac_format)m->out)->fraction_bits)
-        return "out_frac is more than out has";
-    if (m->nan >> mac_layout_of((enum assay_mac_format)m->out)->bits != 0)
-        return "nan is wider than out";
-    return NULL;
+    char expected[128];
+    if (p->kind == ASSAY_MAC_ORDER)
+        return read_order(file, t, m, err);
+    if (t->kind == ASSAY_TREE_SCALAR && mac_parse(p, t->text, mac_member(m, p)))
+        return ASSAY_OK;
+    return wrong(file, t, mac_expected(p, expected, sizeof expected), err);
 }
 
 static assay_status read_record(const char *file, const assay_tree *t, assay_mac *m,
                                 assay_error *err)
 {
-    for (int i = 0; i < N_PARAMETERS; i++)
-        *member(m, &parameters[i]) = parameters[i].value;
+    size_t n;
+    const assay_mac_parameter *all = mac_parameters(&n);
+    *m = mac_defaults();
     if (t->kind != ASSAY_TREE_MAP)
         return wrong(file, t, "parameters", err);
     for (const assay_tree *c = t->child; c; c = c->next) {
         assay_guess g = ASSAY_GUESS(c->key);
-        const struct parameter *p = NULL;
-        for (int i = 0; i < N_PARAMETERS; i++) {
-            assay_guess_consider(&g, parameters[i].name);
-            if (strcmp(parameters[i].name, c->key) == 0)
-                p = &parameters[i];
+        const assay_mac_parameter *p = NULL;
+        for (size_t i = 0; i < n; i++) {
+            assay_guess_consider(&g, all[i].name);
+            if (strcmp(all[i].name, c->key) == 0)
+                p = &all[i];
         }
         if (!p)
             return assay_fail(err, ASSAY_ERR_INPUT,
                               "%s:%u:%u: mac has no parameter \"%.40s\"; nearest: %s", file,
                               c->line, c->column, c->key, g.best);
-        const assay_status s = read_parameter(file, c, p, member(m, p), err);
+        const assay_status s = read_parameter(file, c, p, m, err);
         if (s)
             return s;
     }
-    for (int i = 0; i < N_PARAMETERS; i++)
-        if (*member(m, &parameters[i]) == MUST)
+    for (size_t i = 0; i < n; i++)
+        if (*mac_member(m, &all[i]) == ASSAY_MAC_MUST)
             return assay_fail(err, ASSAY_ERR_SCHEME, "%s:%u:%u: mac: %s is not given", file,
-                              t->line, t->column, parameters[i].name);
-    const char *why = contradiction(m);
+                              t->line, t->column, all[i].name);
+    const char *why = mac_contradiction(m);
     return !why ? ASSAY_OK
                 : assay_fail(err, ASSAY_ERR_SCHEME, "%s:%u:%u: mac: %s", file, t->line, t->column,
                              why);

@@ -1,0 +1,93 @@
+/* Exact sums: two's complement as wide as the terms are apart. */
+#include <assert.h>
+#include <string.h>
+
+#include "schemes/mac/terms.h"
+
+/* From 2^-2400 (squares of f64's least number, scaled) to 2^2320, and what 2^16 of them carry. */
+enum { MAX_LIMBS = 80 };
+
+/* Adds (or subtracts) x * 2^shift; what leaves the highest limb is a carry of two's complement. */
+static void accumulate(uint64_t *limb, size_t n, const mac_term *t, unsigned shift)
+{
+    const size_t first = shift / 64;
+    const unsigned s = shift % 64;
+    const assay_uint128 low = t->significand << s;
+    const uint64_t part[3] = {(uint64_t)low, (uint64_t)(low >> 64),
+                              s == 0 ? 0 : (uint64_t)(t->significand >> 64) >> (64 - s)};
+    uint64_t carry = t->negative;
+    for (size_t i = first; i < n; i++) {
+        const uint64_t digits = i - first < 3 ? part[i - first] : 0;
+        const assay_uint128 sum = (assay_uint128)limb[i] + (t->negative ? ~digits : digits) + carry;
+        limb[i] = (uint64_t)sum;
+        carry = (uint64_t)(sum >> 64);
+    }
+}
+
+static bool negate(uint64_t *limb, size_t n)
+{
+    if (limb[n - 1] >> 63 == 0)
+        return false;
+    uint64_t carry = 1;
+    for (size_t i = 0; i < n; i++) {
+        limb[i] = ~limb[i] + carry;
+        carry = carry && limb[i] == 0;
+    }
+    return true;
+}
+
+/* The highest 64 digits or more; the lowest is set where lower ones are. */
+static mac_term top_of(const uint64_t *limb, size_t n, int least)
+{
+    size_t top = n;
+    while (top > 0 && limb[top - 1] == 0)
+        top--;
+    if (top <= 2)
+        return (mac_term){.exponent = least, .significand = (assay_uint128)limb[1] << 64 | limb[0]};
+    bool sticky = false;
+    for (size_t i = 0; i + 2 < top; i++)
+        sticky = sticky || limb[i] != 0;
+    return (mac_term){.exponent = least + 64 * (int)(top - 2),
+                      .significand = (assay_uint128)limb[top - 1] << 64 | limb[top - 2] | sticky};
+}
+
+mac_term mac_special(const mac_term *term, size_t n)
+{
+    bool inf[2] = {false, false};
+    for (size_t i = 0; i < n; i++) {
+        if (term[i].kind == ASSAY_MAC_NAN)
+            return term[i];
+        if (term[i].kind == ASSAY_MAC_INF)
+            inf[term[i].negative] = true;
+    }
+    return (mac_term){.kind = inf[0] && inf[1]   ? ASSAY_MAC_NAN
+                              : inf[0] || inf[1] ? ASSAY_MAC_INF
+                                                 : ASSAY_MAC_NUMBER,
+                      .negative = inf[1]};
+}
+
+mac_term mac_exact_sum(const mac_term *term, size_t n)
+{
+    uint64_t limb[MAX_LIMBS];
+    int least = INT32_MAX, most = INT32_MIN;
+    for (size_t i = 0; i < n; i++) {
+        const int top = term[i].exponent + mac_digits(term[i].significand);
+        if (term[i].significand == 0)
+            continue;
+        least = term[i].exponent < least ? term[i].exponent : least;
+        most = top > most ? top : most;
+    }
+    if (most < least)
+        return (mac_term){.significand = 0};
+    /* Sign and carries: 32 digits. */
+    const size_t limbs = (size_t)(most - least + 32) / 64 + 2;
+    assert(limbs <= MAX_LIMBS);
+    memset(limb, 0, limbs * sizeof *limb);
+    for (size_t i = 0; i < n; i++)
+        if (term[i].significand != 0)
+            accumulate(limb, limbs, &term[i], (unsigned)(term[i].exponent - least));
+    const bool negative = negate(limb, limbs);
+    mac_term sum = top_of(limb, limbs, least);
+    sum.negative = negative;
+    return sum;
+}

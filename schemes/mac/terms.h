@@ -1,0 +1,54 @@
+/* Terms of a unit's step and their sums: between dot.c, terms.c, sums.c, exact.c and results.c. */
+#ifndef ASSAY_SCHEMES_MAC_TERMS_H
+#define ASSAY_SCHEMES_MAC_TERMS_H
+
+#include "schemes/mac/mac.h"
+
+/* As assay_mac_value, with room for a product's digits. Of a zero, `unit` is zero_exponent. */
+typedef struct mac_term {
+    enum assay_mac_kind kind;
+    bool negative;
+    int unit, exponent;
+    assay_uint128 significand;
+} mac_term;
+
+/* A row of A, a row of B and their scales, decoded; as K goes. */
+typedef struct mac_operands {
+    const assay_mac_value *a, *b, *scale_a, *scale_b;
+} mac_operands;
+
+/* A pattern of format f as a unit reads it: flushed, its zero with the record's exponent. */
+assay_mac_value mac_read_pattern(const assay_mac *m, int64_t f, int64_t flush, uint64_t pattern);
+/* A running value, a pattern of `out`. */
+mac_term mac_running(const assay_mac *m, uint64_t pattern);
+mac_term mac_term_of(const assay_mac_value *v);
+/* t times a block scale. */
+void mac_scale_term(mac_term *t, const assay_mac_value *scale);
+/* The terms of the products at places `at` ... at + n of the instruction that begins at `first`;
+ * returns how many. `acc` is the running value. */
+size_t mac_terms(const assay_mac *m, const mac_operands *o, size_t first, size_t at, size_t n,
+                 int phase, const mac_term *acc, mac_term *out);
+
+/* A finite value (digits below the first 64 as one sticky bit), Inf or NaN as a pattern of `out`;
+ * a zero's sign is `negative`. */
+uint64_t mac_result(const assay_mac *m, const mac_term *v, int64_t mode, int64_t fraction);
+/* Is the sum of these Inf or NaN? Its kind and sign, else a NUMBER. */
+mac_term mac_special(const mac_term *term, size_t n);
+/* The exact sum of n terms, rounded once. */
+uint64_t mac_add(const assay_mac *m, const mac_term *term, size_t n, int64_t mode,
+                 int64_t fraction);
+/* Neighbours among n terms are added until one is left; that one. */
+mac_term mac_add_pairs(const assay_mac *m, mac_term *term, size_t n);
+/* A step's result: n terms, with room for one more, and the running value. */
+uint64_t mac_sum(const assay_mac *m, mac_term *term, size_t n, const mac_term *acc);
+
+/* The exact sum of n NUMBERs. */
+mac_term mac_exact_sum(const mac_term *term, size_t n);
+/* Digits of a positive number: 0 of 0. */
+static inline int mac_digits(assay_uint128 x)
+{
+    const uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
+    return high != 0 ? 128 - __builtin_clzll(high) : low != 0 ? 64 - __builtin_clzll(low) : 0;
+}
+
+#endif
