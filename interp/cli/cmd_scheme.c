@@ -4,13 +4,16 @@
 
 #include "graph/core/type.h"
 #include "interp/cli/scheme.h"
+#include "interp/cli/scheme_unit.h"
 #include "schemes/explain/explain.h"
+#include "schemes/mac/mac.h"
 #include "schemes/record/data.h"
 #include "schemes/record/guess.h"
 
 static int list(const cli_args *a)
 {
-    (void)a;
+    if (cli_has(a, "units"))
+        return cli_units_list();
     for (const char *const *name = assay_scheme_presets(); *name; name++) {
         assay_scheme *s;
         assay_error err;
@@ -27,6 +30,8 @@ static int check(const cli_args *a)
     assay_scheme *s;
     assay_error err;
 
+    if (mac_is_unit(a->positional[1]))
+        return cli_unit_check(a->positional[1]);
     if (assay_scheme_open(a->positional[1], &s, &err))
         return cli_failed(&err);
     printf("%s: good; scheme '%s', digest %s\n", a->positional[1], s->name, s->digest);
@@ -37,7 +42,7 @@ static int check(const cli_args *a)
 }
 
 static const cli_verb verbs[] = {
-    {"list", "", "the presets, a line each", "", 0, 0, list},
+    {"list", "[--units]", "the presets, or the matrix units, a line each", " units ", 0, 0, list},
     {"show", "NAME [--op NAME] [--wide]", "what a scheme does, in words, examples and parameters",
      " op wide ", 1, 1, cli_scheme_show},
     {"check", "FILE", "is a scheme file good, and what does it inherit", "", 1, 1, check},
@@ -49,12 +54,12 @@ static const cli_verb verbs[] = {
      " schemes scale acc zp type op wide scheme profile per-tensor symmetry as-is ", 0, 1,
      cli_scheme_matrix},
     {"try", "NAME --acc N (--scale X | --multiplier N --shift N | --in-scale X ...)",
-     "one rescale, step by step",
+     "one rescale, or one dot product of a matrix unit (--a, --b), step by step",
      " acc scale multiplier shift pre zp in-zp min max type op wide "
-     "in-scale weight-scale out-scale per-tensor ",
+     "in-scale weight-scale out-scale per-tensor a b c scale-a scale-b ",
      1, 1, cli_scheme_try},
-    {"new", "[NAME]", "a scheme file with every parameter at its default", "", 0, 1,
-     cli_scheme_new},
+    {"new", "[NAME] [--unit]", "a scheme, or matrix unit, file with every parameter at its default",
+     " unit ", 0, 1, cli_scheme_new},
     {"apply",
      "NAME --acc FILE (--scale FILE | --multiplier FILE --shift FILE | --in-scale ...) "
      "-o FILE",
@@ -68,7 +73,7 @@ static const cli_verb verbs[] = {
     {"dot", "UNIT --a FILE --b FILE [--c FILE] -o FILE", "sums of a matrix unit",
      " a b c scale-a scale-b output ", 1, 1, cli_scheme_dot},
     {"vectors", "A (B ... | --mutants) [-o DIR]",
-     "the least rows that tell schemes apart, or a scheme from its mutants",
+     "the least rows that tell schemes (two units) apart, or a scheme from its mutants",
      " mutants kind op wide type acc seed output ", 1, 64, cli_scheme_vectors},
     {NULL, NULL, NULL, NULL, 0, 0, NULL},
 };
@@ -91,11 +96,13 @@ static const cli_option options[] = {
     {"in-scale", 0, "X|FILE", "try, apply: the three scales of which R is formed"},
     {"weight-scale", 0, "X|FILE", "(default 1)"},
     {"out-scale", 0, "X|FILE", "(default 1)"},
-    {"a", 0, "FILE", "dot: A [n,k], unsigned, one raw pattern an element"},
-    {"b", 0, "FILE", "dot: B [n,k], likewise"},
-    {"c", 0, "FILE", "dot: C [n], patterns of the accumulator (default +0)"},
-    {"scale-a", 0, "FILE", "dot: block scales of A, uint8 [n,k/block]"},
-    {"scale-b", 0, "FILE", "dot: block scales of B, likewise"},
+    {"a", 0, "FILE|N,...", "dot: A [n,k], unsigned, one raw pattern an element; try: patterns"},
+    {"b", 0, "FILE|N,...", "dot: B [n,k], likewise"},
+    {"c", 0, "FILE|N", "dot: C [n], patterns of the accumulator (default +0)"},
+    {"scale-a", 0, "FILE|N,...", "dot: block scales of A, unsigned [n,k/block]"},
+    {"scale-b", 0, "FILE|N,...", "dot: block scales of B, likewise"},
+    {"units", 0, NULL, "list: the matrix units"},
+    {"unit", 0, NULL, "new: a matrix unit"},
     {"model", 0, "MODEL", "diff: every layer of a quantized network"},
     {"scheme", 's', "NAME|FILE", "matrix: quantizes a float MODEL, with --profile"},
     {"schemes", 0, "A,B,...", "matrix: only these (default: every preset)"},
@@ -125,6 +132,8 @@ const cli_command cli_scheme = {
         "  assay scheme apply tflite --type i8 --acc A.npy --scale S.npy --zp Z.npy -o R.npy\n"
         "  assay scheme derive tosa-single --scale S.npy --multiplier M.npy --shift H.npy\n"
         "  assay scheme dot nv-hopper-e4m3-f32 --a left.npy --b right.npy -o D.npy\n"
+        "  assay scheme try nv-volta-f16-f32 --a 0x3c00,0x8c00,0,0 --b 0x3c00,0x0c00,0,0\n"
+        "  assay scheme diff nv-volta-f16-f32 nv-hopper-f16-f32\n"
         "  assay scheme vectors tflite tflite-single xnnpack-qs8 -o rows\n",
     .options = options,
     .verbs = verbs,

@@ -5,7 +5,9 @@
 
 #include <string.h>
 
+#include "interp/cli/scheme_unit.h"
 #include "schemes/derive/derive.h"
+#include "schemes/mac/mac.h"
 #include "schemes/prepare/asks.h"
 #include "schemes/record/data.h"
 
@@ -64,6 +66,8 @@ int cli_scheme_diff(const cli_args *args)
     assay_scheme *a = NULL, *b = NULL;
     assay_error err;
     int status = CLI_OK;
+    if (mac_is_unit(args->positional[1]) || mac_is_unit(args->positional[2]))
+        return cli_units_diff(args->positional[1], args->positional[2]);
     if (assay_scheme_open(args->positional[1], &a, &err))
         return cli_failed(&err);
     if (assay_scheme_open(args->positional[2], &b, &err)) {

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "interp/cli/scheme.h"
+#include "interp/cli/scheme_unit.h"
 #include "schemes/explain/explain.h"
+#include "schemes/mac/mac.h"
 #include "schemes/record/data.h"
 
 static void print_indented(const char *text)
@@ -30,6 +32,8 @@ int cli_scheme_show(const cli_args *a)
     assay_scheme *s;
     assay_error err;
 
+    if (mac_is_unit(a->positional[1]))
+        return cli_unit_show(a->positional[1]);
     if (assay_scheme_open(a->positional[1], &s, &err))
         return cli_failed(&err);
     if (!s->record) {
@@ -94,6 +98,8 @@ int cli_scheme_new(const cli_args *a)
               (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z')))
             return cli_trouble("scheme new: a name has letters, digits, '-', '_' and '.', not '%s'",
                                name);
+    if (cli_has(a, "unit"))
+        return cli_unit_new(name);
     assay_record_default(&rec);
     printf("# A target's arithmetic, every parameter at its default; keep what differs.\n"
            "# Instead of repeating, `extends: PRESET` starts from another scheme.\n"

@@ -5,7 +5,9 @@
 
 #include "graph/core/type.h"
 #include "interp/cli/scheme.h"
+#include "interp/cli/scheme_unit.h"
 #include "schemes/explain/explain.h"
+#include "schemes/mac/mac.h"
 
 #define WIDEST 9007199254740991.0 /* integers that a double holds */
 
@@ -117,6 +119,8 @@ int cli_scheme_try(const cli_args *a)
     bool scales = cli_has(a, "in-scale") || cli_has(a, "weight-scale") || cli_has(a, "out-scale");
     bool given = cli_has(a, "multiplier") && cli_has(a, "shift");
 
+    if (mac_is_unit(a->positional[1]))
+        return cli_unit_try(a);
     if (!cli_has(a, "acc") || cli_has(a, "scale") + given + scales != 1 ||
         (cli_has(a, "multiplier") || cli_has(a, "shift") || cli_has(a, "pre")) != given)
         return cli_trouble("scheme try: needs --acc and one of --scale, --multiplier with --shift, "

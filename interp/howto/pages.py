@@ -2,6 +2,7 @@
 """Reference pages, each made of one source: pages.py ASSAY SOURCE [--write]
 
   schemes/RECORD.md         schemes/record/record.def and schemes/apply/round.def
+  schemes/mac/PARAMETERS.md schemes/mac/mac.def
   graph/OPS.md              graph/core/op.def
   interp/golden/MANIFEST.md interp/golden/manifest.def
   interp/cli/COMMANDS.md    the option tables, as `assay COMMAND --help` prints them
@@ -93,6 +94,28 @@ def record():
             "\nEvery parameter of a scheme file, by section, with its default.\n" + "".join(out))
 
 
+def mac_parameters():
+    text = source("schemes/mac/mac.def")
+    choices = {a[0]: a[1].replace("|", ", ") for _, a in calls(lines_of(text), ["CHOICE"]) if len(a) == 2}
+    kinds = {"FORMAT": "a format", "MODE": "a rounding", "MODE_OR_NONE": "a rounding, none", "PATTERN": "an integer",
+             "ORDER": "a list of places, none"}
+    out = ["\n| parameter | values | default | meaning |\n|---|---|---|---|\n"]
+    for _, (name, kind, least, most, default, meaning) in calls(lines_of(text), ["PARAMETER"]):
+        if kind.startswith("INT"):
+            legal = f"{least} to {most}" + (", none" if kind.endswith("NONE") else "")
+        else:
+            legal = kinds.get(kind) or choices[kind]
+        if kind in choices:
+            default = choices[kind].split(", ")[int(default)]
+        default = {"ASSAY_MAC_MUST": "", "ASSAY_MAC_NONE": "none"}.get(default, default)
+        if kind == "ORDER":
+            default = "none"
+        default = default.replace("ASSAY_ROUND_", "").replace("ASSAY_MAC_", "").lower().replace("_", "-")
+        out.append(f"| `{name}` | {cell(legal)} | {default} | {cell(meaning)} |\n")
+    return ("# Parameters of a matrix unit\n\n" + MADE.format("schemes/mac/mac.def") +
+            "\nEvery parameter of the section `mac` of a unit file; one without a default has to be given.\n" + "".join(out))
+
+
 def ops():
     out = ["# The op table\n\n", MADE.format("graph/core/op.def"),
            "\nInputs: how many, least to most, `-` any number. The shape rule is `assay_shape_RULE`, attributes are in\n"
@@ -163,7 +186,7 @@ def commands():
     return "".join(out)
 
 
-PAGES = {"schemes/RECORD.md": record, "graph/OPS.md": ops, "interp/golden/MANIFEST.md": manifest,
+PAGES = {"schemes/RECORD.md": record, "schemes/mac/PARAMETERS.md": mac_parameters, "graph/OPS.md": ops, "interp/golden/MANIFEST.md": manifest,
          "interp/cli/COMMANDS.md": commands}
 
 

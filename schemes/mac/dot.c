@@ -68,7 +68,14 @@ typedef struct dot {
     const void *a, *b; /* this row's patterns */
     size_t k;
     mac_term *room;
+    const mac_watch *watch;
 } dot;
+
+static void tell(const dot *d, mac_seen seen)
+{
+    if (d->watch)
+        d->watch->see(d->watch->to, &seen);
+}
 
 static bool is_nan(const assay_mac *m, uint64_t pattern)
 {
@@ -103,7 +110,9 @@ static uint64_t step(const dot *d, uint64_t running, size_t first, size_t at, si
     for (int phase = 0; phase < m->phases; phase++) {
         const mac_term acc = mac_running(m, running);
         const size_t terms = mac_terms(m, &d->o, first, at, n, phase, &acc, d->room);
+        const uint64_t before = running;
         running = mac_sum(m, d->room, terms, &acc);
+        tell(d, (mac_seen){MAC_STEP, first + at, n, phase, d->room, terms, before, running});
     }
     return running;
 }
@@ -135,6 +144,10 @@ static uint64_t instruction(const dot *d, uint64_t running, size_t first, size_t
         *value = step(d, *value, first, at, group);
     }
     result = from_zero ? gather(d, running, chain) : chain[0];
+    if (from_zero)
+        tell(d,
+             (mac_seen){
+                 .event = MAC_CHAINS, .first = first, .n = n, .before = running, .after = result});
     return is_nan(m, result) ? nan_of(d, running, first, n) : result;
 }
 
@@ -188,7 +201,11 @@ static uint64_t part(const dot *d, uint64_t running, size_t first, size_t n)
         if (scaled)
             scale = scale_product(&d->o.scale_a[i / (size_t)m->scale_block],
                                   &d->o.scale_b[i / (size_t)m->scale_block]);
+        const uint64_t before = running;
         running = outer_add(m, running, sum, scaled ? &scale : NULL);
+        tell(d,
+             (mac_seen){
+                 .event = MAC_PROMOTED, .first = i, .n = each, .before = before, .after = running});
     }
     return running;
 }
@@ -206,8 +223,12 @@ static uint64_t whole(const dot *d, uint64_t c, uint64_t *parts)
     for (; m->split_sum == ASSAY_MAC_BY_PAIRS && n > 1; n = (n + 1) / 2)
         for (size_t i = 0; i < n; i += 2)
             parts[i / 2] = i + 1 < n ? outer_add(m, parts[i], parts[i + 1], NULL) : parts[i];
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t before = running;
         running = outer_add(m, running, parts[i], NULL);
+        tell(d,
+             (mac_seen){.event = MAC_PART, .first = i, .n = n, .before = before, .after = running});
+    }
     return running;
 }
 
@@ -243,6 +264,7 @@ typedef struct work {
     side a, b;
     mac_term *room;
     uint64_t *parts;
+    const mac_watch *watch;
 } work;
 
 static bool reserve_side(const assay_mac *m, size_t rows, size_t k, side *s)
@@ -294,17 +316,19 @@ static void one(const assay_mac *m, const assay_mac_rows *r, const work *w, size
                    row_of(m->a, r->a, row_a, r->k),
                    row_of(m->b, r->b, row_b, r->k),
                    r->k,
-                   w->room};
+                   w->room,
+                   w->watch};
     store(m->out, d, to, whole(&x, r->c ? stored(m->acc, r->c, to) : 0, w->parts));
 }
 
-assay_status mac_dots(const assay_mac *m, size_t n, const assay_mac_rows *rows, void *d,
-                      assay_error *err)
+static assay_status dots(const assay_mac *m, size_t n, const assay_mac_rows *rows, void *d,
+                         const mac_watch *watch, assay_error *err)
 {
     work w;
     const assay_status s = reserve(m, 1, 1, rows->k, &w, err);
     if (s)
         return s;
+    w.watch = watch;
     for (size_t i = 0; i < n; i++) {
         decode_side(m, m->a, rows->a, rows->scale_a, i, 1, rows->k, &w.a);
         decode_side(m, m->b, rows->b, rows->scale_b, i, 1, rows->k, &w.b);
@@ -312,6 +336,18 @@ assay_status mac_dots(const assay_mac *m, size_t n, const assay_mac_rows *rows, 
     }
     release(&w);
     return ASSAY_OK;
+}
+
+assay_status mac_dots(const assay_mac *m, size_t n, const assay_mac_rows *rows, void *d,
+                      assay_error *err)
+{
+    return dots(m, n, rows, d, NULL, err);
+}
+
+assay_status mac_dot_watched(const assay_mac *m, const assay_mac_rows *rows, void *d,
+                             const mac_watch *watch, assay_error *err)
+{
+    return dots(m, 1, rows, d, watch, err);
 }
 
 assay_status mac_matmul(const assay_mac *m, size_t n, size_t columns, const assay_mac_rows *rows,

@@ -56,9 +56,9 @@ assay_status mac_dots(const assay_mac *m, size_t n, const assay_mac_rows *rows, 
 assay_status mac_matmul(const assay_mac *m, size_t n, size_t columns, const assay_mac_rows *rows,
                         void *d, assay_error *err);
 
-/* A unit file: its record and who it is. */
+/* A unit file: its record, who it is, and what is known of it: sources, confidence, disputes. */
 typedef struct assay_mac_unit {
-    char name[64], description[256];
+    char name[64], description[256], contract[512];
     assay_mac record;
 } assay_mac_unit;
 
@@ -68,6 +68,8 @@ assay_status mac_read(const char *file, const char *text, size_t length, assay_m
                       assay_error *err);
 /* A shipped unit by name, or (a name with '/' or ending in .yaml) a file. */
 assay_status mac_open(const char *name, assay_mac_unit *out, assay_error *err);
+/* Whether this names a unit and no scheme: a shipped one, or a file with the key `unit`. */
+bool mac_is_unit(const char *name);
 /* Names of the shipped units, in order, NULL at the end; and a unit's text, or NULL. */
 const char *const *assay_mac_units(void);
 const char *assay_mac_unit_text(const char *name, size_t *length);

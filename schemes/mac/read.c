@@ -1,4 +1,6 @@
-/* Unit files: YAML with the keys unit, description and mac, whose parameters mac.def lists. */
+/* Unit files: YAML with the keys unit, description, contract and mac, whose parameters mac.def
+ * lists. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,9 +90,11 @@ static assay_status read_record(const char *file, const assay_tree *t, assay_mac
 static assay_status read_text(const char *file, const assay_tree *t, char *out, size_t size,
                               assay_error *err)
 {
+    char expected[64];
+    snprintf(expected, sizeof expected, "a %s of at most %zu bytes", size > 64 ? "line" : "name",
+             size - 1);
     if (t->kind != ASSAY_TREE_SCALAR || t->text[0] == '\0' || strlen(t->text) >= size)
-        return wrong(file, t,
-                     size > 64 ? "a line of at most 255 bytes" : "a name of at most 63 bytes", err);
+        return wrong(file, t, expected, err);
     memcpy(out, t->text, strlen(t->text) + 1);
     return ASSAY_OK;
 }
@@ -102,11 +106,14 @@ static assay_status read_key(const char *file, const assay_tree *c, assay_mac_un
         return read_text(file, c, out->name, sizeof out->name, err);
     if (strcmp(c->key, "description") == 0)
         return read_text(file, c, out->description, sizeof out->description, err);
+    if (strcmp(c->key, "contract") == 0)
+        return read_text(file, c, out->contract, sizeof out->contract, err);
     if (strcmp(c->key, "mac") == 0)
         return read_record(file, c, &out->record, err);
-    return assay_fail(err, ASSAY_ERR_INPUT,
-                      "%s:%u:%u: unknown key \"%.40s\"; expected unit, description or mac", file,
-                      c->line, c->column, c->key);
+    return assay_fail(
+        err, ASSAY_ERR_INPUT,
+        "%s:%u:%u: unknown key \"%.40s\"; expected unit, description, contract or mac", file,
+        c->line, c->column, c->key);
 }
 
 assay_status mac_read(const char *file, const char *text, size_t length, assay_mac_unit *out,
@@ -138,14 +145,36 @@ static assay_status open_file(const char *path, assay_mac_unit *out, assay_error
     return s;
 }
 
+static bool is_path(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return strchr(name, '/') || (dot && strcmp(dot, ".yaml") == 0);
+}
+
+bool mac_is_unit(const char *name)
+{
+    assay_error err;
+    char *text;
+    size_t length;
+    assay_tree *t = NULL;
+    if (assay_mac_unit_text(name, &length))
+        return true;
+    if (!is_path(name) || assay_scheme_read_file(name, &text, &length, &err))
+        return false;
+    const bool is_unit = !assay_tree_parse(name, text, length, &t, &err) &&
+                         t->kind == ASSAY_TREE_MAP && assay_tree_get(t, "unit");
+    assay_tree_free(t);
+    free(text);
+    return is_unit;
+}
+
 assay_status mac_open(const char *name, assay_mac_unit *out, assay_error *err)
 {
     size_t length;
     const char *text = assay_mac_unit_text(name, &length);
-    const char *dot = strrchr(name, '.');
     if (text)
         return mac_read(name, text, length, out, err);
-    if (strchr(name, '/') || (dot && strcmp(dot, ".yaml") == 0))
+    if (is_path(name))
         return open_file(name, out, err);
     assay_guess g = ASSAY_GUESS(name);
     for (const char *const *n = assay_mac_units(); *n; n++)

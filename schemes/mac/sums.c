@@ -63,24 +63,34 @@ static bool counts(const assay_mac *m, const mac_term *t)
     return t->significand != 0 || m->zero_exponent != ASSAY_MAC_NONE;
 }
 
+bool mac_greatest(const assay_mac *m, const mac_term *term, size_t n, size_t stride, int *unit)
+{
+    bool any = false;
+    *unit = INT32_MIN;
+    for (size_t i = 0; i < n; i += stride)
+        if (counts(m, &term[i])) {
+            any = true;
+            *unit = term[i].unit > *unit ? term[i].unit : *unit;
+        }
+    if (any && m->least_max != ASSAY_MAC_NONE && *unit < m->least_max)
+        *unit = (int)m->least_max;
+    return any;
+}
+
+assay_int128 mac_cut(const mac_term *t, int grid, int64_t mode)
+{
+    const assay_int128 digits = (assay_int128)t->significand;
+    return move(t->negative ? -digits : digits, t->exponent, grid, mode);
+}
+
 /* Every stride-th of n terms, from the first on. */
 static sum aligned(const assay_mac *m, const mac_term *term, size_t n, size_t stride)
 {
-    sum s = {.none = true, .unit = INT32_MIN};
-    for (size_t i = 0; i < n; i += stride)
-        if (counts(m, &term[i])) {
-            s.none = false;
-            s.unit = term[i].unit > s.unit ? term[i].unit : s.unit;
-        }
-    if (s.none)
-        return s;
-    if (m->least_max != ASSAY_MAC_NONE && s.unit < m->least_max)
-        s.unit = (int)m->least_max;
-    s.grid = s.unit - (int)m->align_bits;
-    for (size_t i = 0; i < n; i += stride) {
-        const assay_int128 digits = (assay_int128)term[i].significand;
-        s.n += move(term[i].negative ? -digits : digits, term[i].exponent, s.grid, m->align_cut);
-    }
+    sum s = {.n = 0};
+    s.none = !mac_greatest(m, term, n, stride, &s.unit);
+    s.grid = s.none ? 0 : s.unit - (int)m->align_bits;
+    for (size_t i = 0; i < n && !s.none; i += stride)
+        s.n += mac_cut(&term[i], s.grid, m->align_cut);
     return s;
 }
 
@@ -133,9 +143,7 @@ static mac_term two_sums(const assay_mac *m, const mac_term *term, size_t n, con
     all.grid = grid < acc_grid ? grid : acc_grid;
     all.n = move(move(s.n, s.grid, grid, m->sum_cut), grid, all.grid, ASSAY_ROUND_TRUNC);
     if (has_acc && (m->acc_drop == ASSAY_MAC_NONE || acc->unit >= unit - m->acc_drop)) {
-        const assay_int128 c = (assay_int128)acc->significand;
-        all.n += move(move(acc->negative ? -c : c, acc->exponent, acc_grid, m->sum_cut), acc_grid,
-                      all.grid, ASSAY_ROUND_TRUNC);
+        all.n += move(mac_cut(acc, acc_grid, m->sum_cut), acc_grid, all.grid, ASSAY_ROUND_TRUNC);
     }
     return term_of(&all);
 }

@@ -42,6 +42,30 @@ mac_term mac_add_pairs(const assay_mac *m, mac_term *term, size_t n);
 /* A step's result: n terms, with room for one more, and the running value. */
 uint64_t mac_sum(const assay_mac *m, mac_term *term, size_t n, const mac_term *acc);
 
+/* The greatest exponent among every stride-th of n terms, at least least_max; false where none has
+ * one. */
+bool mac_greatest(const assay_mac *m, const mac_term *term, size_t n, size_t stride, int *unit);
+/* A term in units of 2^grid. */
+assay_int128 mac_cut(const mac_term *t, int grid, int64_t mode);
+
+/* What is seen of a dot product as it is computed. Patterns are of `out`. */
+enum mac_event { MAC_STEP, MAC_CHAINS, MAC_PROMOTED, MAC_PART };
+typedef struct mac_seen {
+    enum mac_event event;
+    size_t first, n;      /* places of K as it goes; of a step, of its first product */
+    int phase;            /* of a step */
+    const mac_term *term; /* of a step */
+    size_t n_terms;
+    uint64_t before, after; /* the running value; of a part, and promoted, the outer one */
+} mac_seen;
+typedef struct mac_watch {
+    void (*see)(void *to, const mac_seen *s);
+    void *to;
+} mac_watch;
+/* The first row's dot product, watched. */
+assay_status mac_dot_watched(const assay_mac *m, const assay_mac_rows *rows, void *d,
+                             const mac_watch *watch, assay_error *err);
+
 /* The exact sum of n NUMBERs. */
 mac_term mac_exact_sum(const mac_term *term, size_t n);
 /* Digits of a positive number: 0 of 0. */

@@ -196,16 +196,16 @@ class Unit:
 
     def scaled(self, x, scales):
         for s in scales:
-            if s == NAN:
+            if x == NAN or s == NAN:
                 return NAN
-        for s in scales:
-            if is_inf(x):
-                if s.value == 0:
+            if is_inf(x) or is_inf(s):
+                if any(not is_inf(v) and v.value == 0 for v in (x, s)):
                     return NAN
-                x = infinity(x[1] != s.negative)
-            elif x != NAN:
+                signs = [v[1] if is_inf(v) else v.negative for v in (x, s)]
+                x = infinity(signs[0] != signs[1])
+            else:
                 unit = None if x.unit is None or s.unit is None else x.unit + s.unit
-                x = Number(x.value * s.value, x.negative, unit)
+                x = Number(x.value * s.value, x.negative != s.negative, unit)
         return x
 
     def exactly(self, terms):
@@ -383,8 +383,10 @@ class Unit:
 
     def outer(self, x, xp, y, yp, factor=None):
         """x + y * factor, one rounding: values and patterns."""
-        z = y if factor is None else self.scaled(y, [factor])
-        r = self.add([self.accumulator_in(x), self.accumulator_in(z)], self.outer_round)
+        z = self.accumulator_in(y)
+        if factor is not None:
+            z = self.scaled(z, [factor])
+        r = self.add([self.accumulator_in(x), z], self.outer_round)
         if r != NAN:
             return r, self.pattern(r)
         if self.nan_rule == "operand":
