@@ -8,7 +8,9 @@
 
 #include "graph/core/type.h"
 #include "interp/cli/scheme.h"
+#include "interp/cli/scheme_unit.h"
 #include "interp/cli/vectors.h"
+#include "schemes/mac/mac.h"
 
 typedef struct tally {
     size_t told, same, open;
@@ -174,6 +176,8 @@ int cli_scheme_vectors(const cli_args *a)
     assay_scheme **schemes;
     assay_error err;
     int status = CLI_OK;
+    if (mac_is_unit(a->positional[1]))
+        return cli_units_vectors(a);
     if (cli_has(a, "mutants") != (n == 1))
         return cli_trouble("scheme vectors: two schemes or more, or one with --mutants");
     schemes = calloc(n, sizeof *schemes);
