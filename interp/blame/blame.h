@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include <jansson.h>
+
 #include "interp/blame/search.h"
 
 enum blame_verdict {
@@ -93,6 +95,7 @@ void blame_say_common(const blame_search *s, char *text, size_t size);
 /* Its detail; where one before it says the same schemes, which (report.c). */
 const char *blame_say_detail(const blame_report *r, const blame_fault *f, char *text, size_t size);
 void blame_print(const blame_report *r, FILE *f);
-/* "-": standard output. */
+/* A new reference, NULL when memory is short; and as a file, "-": standard output. */
+json_t *blame_json(const blame_report *r);
 assay_status blame_write_json(const blame_report *r, const char *path, assay_error *err);
 #endif

@@ -169,7 +169,7 @@ static json_t *json_row(const blame_report *r, const blame_row *row)
     return o;
 }
 
-assay_status blame_write_json(const blame_report *r, const char *path, assay_error *err)
+json_t *blame_json(const blame_report *r)
 {
     json_t *faults = json_array(), *nodes = json_array(), *o = json_object();
     for (int i = 0; i < r->n_faults; i++)
@@ -181,7 +181,13 @@ assay_status blame_write_json(const blame_report *r, const char *path, assay_err
     page_json_set(&o, "nodes", nodes);
     if (r->device.extra)
         page_json_set(&o, "not_compared", json_incref(r->device.extra));
-    assay_status status = page_json_write(path, o, err);
+    return o;
+}
+
+assay_status blame_write_json(const blame_report *r, const char *path, assay_error *err)
+{
+    json_t *o = blame_json(r);
+    const assay_status status = page_json_write(path, o, err);
     json_decref(o);
     return status;
 }

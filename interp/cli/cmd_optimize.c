@@ -1,15 +1,11 @@
 /* assay optimize: rewrite an integer network, each application with its proof. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "graph/files/files.h"
+#include "interp/api/rewrite.h"
 #include "interp/cli/cli.h"
 #include "interp/cli/session.h"
 #include "interp/kernel/kernel.h"
-#include "interp/run/evaluate.h"
 #include "interp/run/model.h"
 #include "opt/quantize/qdq.h"
-#include "opt/rewrite/optimize.h"
 #include "opt/target/target.h"
 
 static void print_line(void *notes, const char *line)
@@ -17,49 +13,12 @@ static void print_line(void *notes, const char *line)
     fprintf(notes, "%s\n", line);
 }
 
-/* --allow none|bounded:N|any */
-static int parse_allow(const char *text, assay_optimize_options *o)
-{
-    char *end;
-    if (strcmp(text, "none") == 0)
-        return CLI_OK;
-    if (strcmp(text, "any") == 0) {
-        o->allow = ASSAY_ALLOW_ANY;
-        return CLI_OK;
-    }
-    if (strncmp(text, "bounded:", 8) == 0 && text[8] >= '0' && text[8] <= '9') {
-        o->allow = ASSAY_ALLOW_BOUNDED;
-        o->bound = strtol(text + 8, &end, 10);
-        if (*end == '\0' && o->bound < 65536)
-            return CLI_OK;
-    }
-    return cli_trouble("optimize: --allow takes none, bounded:N (codes) or any; found '%s'", text);
-}
-
-/* Bodies of control flow included. */
-static int count_nodes(const assay_graph *g)
-{
-    int n = g->n_nodes;
-    for (int i = 0; i < g->n_subgraphs; i++)
-        n += count_nodes(g->subgraph[i]);
-    return n;
-}
-
-/* What the scheme or the engines cannot run is not rewritten: proofs are about what runs. */
-static assay_status check_runs(const assay_graph *g, const assay_scheme *s, assay_error *err)
-{
-    assay_program *p;
-    const assay_status status = assay_program_make_as_is(g, s, false, &p, err);
-    if (!status)
-        assay_program_free(p);
-    return status;
-}
-
 static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
                     const assay_optimize_options *o)
 {
     const char *out = cli_value(a, "output", NULL), *cert = cli_value(a, "prove-to", NULL);
-    assay_optimize_report r;
+    assay_rewritten w = {0};
+    const assay_optimize_report *r = &w.report;
     assay_error err;
     assay_status status = ASSAY_OK;
     if (run_model_is_onnx(a->positional[0])) /* dequantize -> op -> quantize is an integer op */
@@ -67,40 +26,35 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
     if (!status && !cli_has(a, "as-is"))
         status = cli_admits(a, g, s, &err);
     if (!status)
-        status = check_runs(g, s, &err);
-    int before = count_nodes(g);
-    memset(&r, 0, sizeof r);
-    if (!status)
-        status = rewrite_optimize(g, s, o, &r, &err);
-
+        status = assay_rewrite(g, s, true, o, &w, &err);
     if (!status && out)
         status = run_model_save(g, out, &err);
     if (!status && cert)
-        status = file_write_file(cert, r.certificate.text, r.certificate.length, &err);
-    assay_buf_free(&r.certificate);
+        status = file_write_file(cert, r->certificate.text, r->certificate.length, &err);
+    assay_buf_free(&w.report.certificate);
     if (status)
         return cli_failed(&err);
-    fprintf(o->user, "%d applied, %d refused; %d nodes, were %d\n", r.applied, r.refused,
-            count_nodes(g), before);
-    if (r.unproved)
+    fprintf(o->user, "%d applied, %d refused; %d nodes, were %d\n", r->applied, r->refused, w.after,
+            w.before);
+    if (r->unproved)
         fprintf(o->user, "%d applied without a proof: nothing is known of the outputs\n",
-                r.unproved);
-    else if (r.bounded)
+                r->unproved);
+    else if (r->bounded)
         fprintf(o->user, "%d applied are bounded: outputs differ by at most %lld codes\n",
-                r.bounded, (long long)r.output_bound);
+                r->bounded, (long long)r->output_bound);
     return CLI_OK;
 }
 
 static int run(const cli_args *a)
 {
-    assay_optimize_options o = {
-        .passes = cli_value(a, "passes", NULL), .run = run_whole_graph, .log = print_line};
+    assay_optimize_options o = {.passes = cli_value(a, "passes", NULL), .log = print_line};
     o.user = cli_notes_of(a);
     assay_graph *g = NULL;
     assay_scheme *s = NULL;
     assay_error err;
     assay_target *target = NULL;
-    int status = parse_allow(cli_value(a, "allow", "none"), &o);
+    int status =
+        assay_rewrite_allow(cli_value(a, "allow", "none"), &o, &err) ? cli_failed(&err) : CLI_OK;
 
     if (status == CLI_OK && !cli_has(a, "scheme"))
         status = cli_trouble("optimize: --scheme is needed");

@@ -16,7 +16,7 @@ typedef struct codes {
 } codes;
 
 /* The scheme's activations, or --type and --symmetry. */
-static int codes_of(const cli_args *a, const cli_quantize *q, codes *out)
+static int codes_of(const cli_args *a, const assay_choices *q, codes *out)
 {
     assay_choice *c = &out->choice;
     const char *scheme = cli_value(a, "scheme", NULL), *type = cli_value(a, "type", NULL);
@@ -65,7 +65,7 @@ static int view_of(const char *name, int channel, const assay_histogram *seen,
     return CLI_OK;
 }
 
-static const assay_calibrate_how *how_of(const cli_quantize *q, const char *value)
+static const assay_calibrate_how *how_of(const assay_choices *q, const char *value)
 {
     for (int i = 0; i < q->options.n_calibrate; i++)
         if (fnmatch(q->calibrate[i].pattern, value, 0) == 0)
@@ -151,7 +151,7 @@ static const assay_profile_entry **in_order(const assay_profile *p)
 
 /* Views of the values whose names match, and with --channels of each channel behind its value. */
 static int view_all(const cli_args *a, const assay_profile *p, const assay_choice *choice,
-                    const cli_quantize *q, cli_profile_view *v, int *n)
+                    const assay_choices *q, cli_profile_view *v, int *n)
 {
     const char *pattern = cli_value(a, "value", "*");
     const assay_profile_entry **order = in_order(p);
@@ -182,7 +182,7 @@ static int view_all(const cli_args *a, const assay_profile *p, const assay_choic
     return status;
 }
 
-static int show(const cli_args *a, const assay_profile *p, const cli_quantize *q)
+static int show(const cli_args *a, const assay_profile *p, const assay_choices *q)
 {
     size_t room = (size_t)profile_count(p);
     int n = 0;
@@ -211,11 +211,11 @@ static int run(const cli_args *a)
 
     if (profile_load(a->positional[0], &p, &err))
         return cli_failed(&err);
-    cli_quantize q;
+    assay_choices q;
     int status = cli_quantize_options(a, &q);
     if (status == CLI_OK)
         status = show(a, p, &q);
-    cli_quantize_free(&q);
+    assay_choices_free(&q);
     profile_free(p);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef ASSAY_INTERP_CLI_SCHEME_H
 #define ASSAY_INTERP_CLI_SCHEME_H
 
+#include "interp/api/rows.h"
 #include "interp/cli/cli.h"
 #include "schemes/scheme.h"
 
@@ -27,7 +28,5 @@ bool cli_scheme_range(const cli_args *a, const char *option, double lo, double h
 bool cli_scheme_names_differ(const assay_scheme *a, const assay_scheme *b);
 /* --op names an op: false after a message. */
 bool cli_scheme_op(const cli_args *a);
-/* Whether the scheme's own arithmetic is that of codes of more than 8 bits. */
-bool cli_scheme_is_wide(const assay_scheme *s);
 
 #endif

@@ -26,8 +26,8 @@ static void compare_records(cli_pair *p, const cli_args *args)
 {
     const char *op = cli_value(args, "op", "conv");
     const assay_op of = assay_op_find(op);
-    bool wide_a = cli_has(args, "wide") || cli_scheme_is_wide(p->a);
-    bool wide_b = cli_has(args, "wide") || cli_scheme_is_wide(p->b);
+    bool wide_a = cli_has(args, "wide") || assay_scheme_is_wide(p->a);
+    bool wide_b = cli_has(args, "wide") || assay_scheme_is_wide(p->b);
     assay_record a, b;
     size_t n, same = 0, differ = 0;
     const assay_field *fields = assay_record_fields(&n);

@@ -176,7 +176,7 @@ static int over_scales(field *f, const cli_args *a)
         const assay_rescale *r[MAX] = {NULL};
         char why[256];
         for (int k = 0; k < f->n; k++) {
-            bool wide = cli_has(a, "wide") || cli_scheme_is_wide(f->scheme[k]);
+            bool wide = cli_has(a, "wide") || assay_scheme_is_wide(f->scheme[k]);
             assay_error err;
             if (!assay_single_start(&single[k], f->scheme[k], cli_value(a, "op", NULL), wide,
                                     &err) &&

@@ -27,28 +27,13 @@ bool cli_scheme_op(const cli_args *a)
     return false;
 }
 
-bool cli_scheme_is_wide(const assay_scheme *s)
-{
-    return s->record && assay_data(s)->base.types.activation_bits > 8;
-}
-
 bool cli_scheme_type(const cli_args *a, const assay_scheme *s, assay_elem *out)
 {
-    const char *text = cli_value(a, "type", NULL);
-    if (!text) {
-        assay_scheme_caps caps;
-        assay_scheme_get_caps(s, &caps);
-        *out = assay_int(caps.activation_bits, caps.activation_signed);
+    assay_error err;
+    if (!assay_rows_type(s, cli_value(a, "type", NULL), out, &err))
         return true;
-    }
-    char *end = NULL;
-    long bits = text[0] == 'i' || text[0] == 'u' ? strtol(text + 1, &end, 10) : 0;
-    if (!end || *end != '\0' || bits < 1 || bits > (text[0] == 'i' ? 32 : 31)) {
-        cli_trouble("scheme: --type takes i1..i32 or u1..u31 (i8, u8, i16, i32), not '%s'", text);
-        return false;
-    }
-    *out = assay_int((unsigned)bits, text[0] == 'i');
-    return true;
+    cli_trouble("scheme: --%s", err.text);
+    return false;
 }
 
 bool cli_scheme_range(const cli_args *a, const char *option, double lo, double hi, double out[3])

@@ -5,8 +5,8 @@
 
 #include "graph/core/type.h"
 #include "graph/text/npy.h"
+#include "interp/assay_tools.h"
 #include "interp/cli/scheme.h"
-#include "schemes/rescale/batch.h"
 
 /* Columns by option; what is not given is NULL. Integers first. */
 enum {
@@ -139,28 +139,6 @@ static bool fill_reals(const cli_args *a, int which, rows *r)
     return true;
 }
 
-/* Integers beyond 2^47 would meet no device, and keep sums of them within 64 bits. */
-static bool within(const rows *r, int which, int64_t lo, int64_t hi)
-{
-    const int64_t *v = r->column[which];
-    for (size_t i = 0; v && i < r->n; i++)
-        if (v[i] < lo || v[i] > hi) {
-            cli_trouble("scheme: --%s, row %zu: %lld is outside %lld..%lld", column_names[which], i,
-                        (long long)v[i], (long long)lo, (long long)hi);
-            return false;
-        }
-    return true;
-}
-
-static bool in_range(const rows *r)
-{
-    const int64_t acc = INT64_C(1) << 47, code = INT64_C(1) << 32;
-    return within(r, ACC, -acc, acc) && within(r, MULTIPLIER, -code, code) &&
-           within(r, SHIFT, -1100, 1100) && within(r, PRE, 0, 62) && within(r, ZP, -code, code) &&
-           within(r, IN_ZP, -code, code) && within(r, MIN, -code, code) &&
-           within(r, MAX, -code, code);
-}
-
 /* Writes n integers as signed (or unsigned) `size`-byte elements. */
 static bool write_integers(const rows *r, const char *path, const int64_t *v, assay_npy_type type)
 {
@@ -231,30 +209,30 @@ static bool load_columns(const cli_args *a, int first, int last, rows *r)
 static int apply_rows(const cli_args *a, const assay_scheme *s, rows *r, assay_elem type)
 {
     assay_error err;
-    bool wide = cli_has(a, "wide") || cli_scheme_is_wide(s) || (r->wide_acc && type.bits == 16);
-    const assay_batch b = {.n = r->n,
-                           .op = cli_value(a, "op", NULL),
-                           .wide = wide,
-                           .type = type,
-                           .sums = true,
-                           .acc = r->column[ACC],
-                           .scale = r->real[SCALE],
-                           .in = r->real[IN_SCALE],
-                           .weight = r->real[WEIGHT_SCALE],
-                           .out = r->real[OUT_SCALE],
-                           .per_tensor = cli_has(a, "per-tensor"),
-                           .multiplier = r->column[MULTIPLIER],
-                           .shift = r->column[SHIFT],
-                           .pre = r->column[PRE],
-                           .zero_point = r->column[ZP],
-                           .in_zero = r->column[IN_ZP],
-                           .lo = r->column[MIN],
-                           .hi = r->column[MAX]};
+    char name[8];
+    const assay_rows b = {.size = sizeof b,
+                          .n = r->n,
+                          .op = cli_value(a, "op", NULL),
+                          .type = assay_elem_print(type, name),
+                          .wide = cli_has(a, "wide") || (r->wide_acc && type.bits == 16),
+                          .per_tensor = cli_has(a, "per-tensor"),
+                          .acc = r->column[ACC],
+                          .scale = r->real[SCALE],
+                          .in_scale = r->real[IN_SCALE],
+                          .weight_scale = r->real[WEIGHT_SCALE],
+                          .out_scale = r->real[OUT_SCALE],
+                          .multiplier = r->column[MULTIPLIER],
+                          .shift = r->column[SHIFT],
+                          .pre = r->column[PRE],
+                          .zero_point = r->column[ZP],
+                          .in_zero_point = r->column[IN_ZP],
+                          .lo = r->column[MIN],
+                          .hi = r->column[MAX]};
     int64_t *out = malloc((r->n + 1) * sizeof *out);
     if (!out)
         return cli_out_of_memory();
     assay_status status =
-        assay_scheme_batch_apply(s, &b, out, cli_has(a, "errors") ? r->error : NULL, &err);
+        assay_scheme_apply(s, &b, out, cli_has(a, "errors") ? r->error : NULL, &err);
     bool ok = !status && write_integers(r, cli_value(a, "output", ""), out, npy_type(type)) &&
               write_errors(a, r);
     free(out);
@@ -280,7 +258,7 @@ int cli_scheme_apply(const cli_args *a)
     if (assay_scheme_open(a->positional[1], &s, &err))
         return cli_failed(&err);
     int status = CLI_TROUBLE;
-    if (cli_scheme_type(a, s, &type) && load_columns(a, 0, N_COLUMNS, &r) && in_range(&r))
+    if (cli_scheme_type(a, s, &type) && load_columns(a, 0, N_COLUMNS, &r))
         status = apply_rows(a, s, &r, type);
     rows_free(&r);
     assay_scheme_free(s);
@@ -294,9 +272,13 @@ static int derive_rows(const cli_args *a, const assay_scheme *s, rows *r)
     if (!out)
         return cli_out_of_memory();
     int64_t *shift = out + r->n, *pre = shift + r->n;
-    assay_status status = assay_scheme_batch_derive(
-        s, cli_value(a, "op", NULL), cli_has(a, "wide") || cli_scheme_is_wide(s), r->real[SCALE],
-        r->n, out, shift, pre, cli_has(a, "errors") ? r->error : NULL, &err);
+    const assay_rows b = {.size = sizeof b,
+                          .n = r->n,
+                          .op = cli_value(a, "op", NULL),
+                          .wide = cli_has(a, "wide"),
+                          .scale = r->real[SCALE]};
+    assay_status status =
+        assay_scheme_derive(s, &b, out, shift, pre, cli_has(a, "errors") ? r->error : NULL, &err);
     bool ok =
         !status && write_integers(r, cli_value(a, "multiplier", ""), out, ASSAY_NPY_I8) &&
         write_integers(r, cli_value(a, "shift", ""), shift, ASSAY_NPY_I4) &&

@@ -43,7 +43,7 @@ int cli_scheme_show(const cli_args *a)
     }
     const assay_scheme_data *d = assay_data(s);
     const char *op = cli_value(a, "op", "conv");
-    bool wide = cli_has(a, "wide") || cli_scheme_is_wide(s);
+    bool wide = cli_has(a, "wide") || assay_scheme_is_wide(s);
     assay_record rec;
     assay_single single;
     if (assay_single_start(&single, s, op, wide, &err)) {

@@ -67,7 +67,7 @@ static int check_preprocessing(const cli_args *a, const assay_profile *p)
 /* s->graph becomes the integer network; the float one moves to s->floating. */
 static int quantize(cli_session *s, const cli_args *a)
 {
-    cli_quantize q;
+    assay_choices q;
     assay_graph *out = NULL;
     assay_error err;
     assay_status status;
@@ -91,7 +91,7 @@ static int quantize(cli_session *s, const cli_args *a)
             quantize_network(s->graph, s->profile, s->scheme, &q.options, &out, &s->report, &err);
         trouble = !status ? CLI_OK : cli_failed(&err);
     }
-    cli_quantize_free(&q);
+    assay_choices_free(&q);
     if (trouble != CLI_OK)
         return trouble;
     s->floating = s->graph;
@@ -100,26 +100,6 @@ static int quantize(cli_session *s, const cli_args *a)
         fprintf(stderr, "assay: %d nodes stay in float; 'assay quantize' lists them\n",
                 s->report.n_float);
     return CLI_OK;
-}
-
-/* "INPUT=1x3x64x64"; *name is malloc'ed. */
-static int parse_shape(const char *text, assay_onnx_shape *shape, char **name)
-{
-    const char *equals = strrchr(text, '='), *s = equals ? equals + 1 : "";
-
-    for (shape->rank = 0; *s && shape->rank < ASSAY_MAX_RANK; shape->rank++) {
-        char *end;
-        const long long extent = *s >= '0' && *s <= '9' ? strtoll(s, &end, 10) : 0;
-        if (extent < 1 || extent > INT32_MAX || (*end && (*end != 'x' || !end[1])))
-            break;
-        shape->dim[shape->rank] = extent;
-        s = end + (*end == 'x');
-    }
-    if (!equals || equals == text || *s)
-        return cli_trouble("--shape takes INPUT=DIMS, such as x=1x3x64x64, not '%s'", text);
-    *name = strndup(text, (size_t)(equals - text));
-    shape->input = *name;
-    return *name ? CLI_OK : cli_out_of_memory();
 }
 
 static bool has_input(const assay_graph *g, const char *name)
@@ -156,11 +136,14 @@ static int load(const cli_args *a, const char *path, bool canonical, bool keep_n
     assay_model_options o = {
         .shape = shape, .tflite = cli_shapes_options(&from_data, a), .keep_narrow = keep_narrow};
     const char *text;
+    assay_error err;
     int status = shape && name ? CLI_OK : cli_out_of_memory();
 
     *g = NULL;
     for (int k = 0; status == CLI_OK && (text = cli_value_at(a, "shape", k)); k++) {
-        status = parse_shape(text, &shape[k], &name[k]);
+        status = run_model_parse_shape(text, &shape[k], &name[k], &err)
+                     ? cli_trouble("--%s", err.text)
+                     : CLI_OK;
         o.n_shapes++;
     }
     if (status == CLI_OK && !cli_integer(a, "batch", 0, 1, INT32_MAX, &o.batch))

@@ -4,6 +4,7 @@
 
 #include "datasets/dataset.h"
 #include "datasets/preprocess.h"
+#include "interp/api/choices.h"
 #include "interp/cli/cli.h"
 #include "interp/measure/eval.h"
 #include "interp/measure/judge.h"
@@ -133,15 +134,8 @@ int cli_session_load(cli_session *s, const cli_args *a);
 int cli_session_open(cli_session *s, const cli_args *a, bool keep_all);
 void cli_session_close(cli_session *s);
 
-/* Quantizer options from the command line; patterns and the target are owned. */
-typedef struct cli_quantize {
-    assay_quantize_options options;
-    assay_precision_rule *rule;
-    assay_calibrate_rule *calibrate;
-    assay_target *target;
-} cli_quantize;
-int cli_quantize_options(const cli_args *a, cli_quantize *q);
-void cli_quantize_free(cli_quantize *q);
+/* Quantizer options from the command line. assay_choices_free either way. */
+int cli_quantize_options(const cli_args *a, assay_choices *q);
 void cli_report_print(const assay_quantize_report *r, FILE *f);
 
 /* The width of a column of names that also holds this one, but for a very long one. */

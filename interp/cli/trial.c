@@ -1,7 +1,7 @@
 /* Trials of a quantization: what `sensitivity` and `tune` open before and close after. */
 #include "interp/cli/session.h"
 
-static int open_trial(cli_session *s, cli_data *d, cli_quantize *q, const cli_args *a,
+static int open_trial(cli_session *s, cli_data *d, assay_choices *q, const cli_args *a,
                       assay_trial *t)
 {
     assay_judge judge;
@@ -36,14 +36,14 @@ int cli_trial_run(const cli_args *a, int (*judge)(const cli_args *a, const assay
 {
     cli_session s = {0};
     cli_data d = {0};
-    cli_quantize q = {0};
+    assay_choices q = {0};
     assay_trial trial;
     int status = open_trial(&s, &d, &q, a, &trial);
 
     if (status == CLI_OK)
         status = judge(a, &trial);
     cli_data_close(&d);
-    cli_quantize_free(&q);
+    assay_choices_free(&q);
     cli_session_close(&s);
     return status;
 }

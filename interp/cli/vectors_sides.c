@@ -31,7 +31,7 @@ bool cli_vectors_space(const cli_args *a, const assay_scheme *s, vectors_space *
         return false;
     }
     *out = (vectors_space){.op = cli_value(a, "op", "conv"),
-                           .wide = cli_has(a, "wide") || cli_scheme_is_wide(s)};
+                           .wide = cli_has(a, "wide") || assay_scheme_is_wide(s)};
     assay_record r;
     assay_effective_record(assay_data(s), out->op, "", out->wide, &r);
     const int32_t e = r.rescale.encoding;

@@ -106,7 +106,7 @@ static json_t *json_element(const assay_diff *d, const assay_diff_element *e)
     return o;
 }
 
-assay_status golden_diff_write_json(const assay_diff *d, const char *path, assay_error *err)
+json_t *golden_diff_json(const assay_diff *d)
 {
     json_t *o = json_pack("{s:s,s:i,s:i}", "verdict", d->n_failed ? "different" : "same",
                           "compared", d->n_compared, "different", d->n_failed);
@@ -121,6 +121,12 @@ assay_status golden_diff_write_json(const assay_diff *d, const char *path, assay
     page_json_set(&o, "tensors", rows);
     if (d->extra)
         page_json_set(&o, "not_compared", json_incref(d->extra));
+    return o;
+}
+
+assay_status golden_diff_write_json(const assay_diff *d, const char *path, assay_error *err)
+{
+    json_t *o = golden_diff_json(d);
     const assay_status status = page_json_write(path, o, err);
     json_decref(o);
     return status;

@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include <jansson.h>
+
 #include "graph/base.h"
 #include "schemes/record/record.h"
 
@@ -16,6 +18,10 @@ enum infer_verdict { INFER_UNIQUE, INFER_CLASS, INFER_NONE };
 
 typedef struct infer_options {
     const char *oracle; /* a shell command, given a folder of rows and one for answers */
+    /* In place of the command, where it is not NULL: answers the rows in one folder by the other.
+     */
+    assay_status (*ask)(void *user, const char *in, const char *out, assay_error *err);
+    void *user;
     enum infer_kind kind;
     assay_elem type; /* of the codes: i8, u8 or i16 */
     int acc_bits;    /* of the accumulators, 2..64 */
@@ -59,7 +65,9 @@ void infer_result_free(infer_result *r);
 /* The record found, as a scheme file. */
 void infer_print_scheme(FILE *f, const infer_options *o, const infer_result *r);
 void infer_print_report(FILE *f, const infer_options *o, const infer_result *r, const char *path);
-/* The same for programs; path: of the scheme file, NULL: none was written. */
+/* The same for programs; path: of the scheme file, NULL: none was written. A new reference, NULL
+ * when memory is short; and as a file. */
+json_t *infer_json(const infer_options *o, const infer_result *r, const char *path);
 assay_status infer_write_json(const char *file, const infer_options *o, const infer_result *r,
                               const char *path, assay_error *err);
 

@@ -256,8 +256,7 @@ static json_t *json_against(const infer_result *r)
     return list;
 }
 
-assay_status infer_write_json(const char *file, const infer_options *o, const infer_result *r,
-                              const char *path, assay_error *err)
+json_t *infer_json(const infer_options *o, const infer_result *r, const char *path)
 {
     json_t *j = json_object();
     page_json_set(&j, "verdict", json_string(verdicts[r->verdict]));
@@ -274,6 +273,13 @@ assay_status infer_write_json(const char *file, const infer_options *o, const in
     page_json_set(&j, "contradictions", json_against(r));
     if (r->note[0])
         page_json_set(&j, "note", json_string(r->note));
+    return j;
+}
+
+assay_status infer_write_json(const char *file, const infer_options *o, const infer_result *r,
+                              const char *path, assay_error *err)
+{
+    json_t *j = infer_json(o, r, path);
     const assay_status s = page_json_write(file, j, err);
     json_decref(j);
     return s;

@@ -368,8 +368,7 @@ static json_t *json_stretch(const probe_findings *found, const probe_stretch *s)
     return j;
 }
 
-assay_status probe_write_json(const char *file, const probe_findings *found, const char *path,
-                              assay_error *err)
+json_t *probe_json(const probe_findings *found, const char *path)
 {
     json_t *j = json_object(), *presets = json_array(), *ops = json_array(), *not = json_array(),
            *nearest = json_array(), *stretches = json_array();
@@ -393,6 +392,13 @@ assay_status probe_write_json(const char *file, const probe_findings *found, con
     page_json_set(&j, "stretches", stretches);
     page_json_set(&j, "not_of_network", json_integer(found->not_of_network));
     page_json_set(&j, "not_answered", not );
+    return j;
+}
+
+assay_status probe_write_json(const char *file, const probe_findings *found, const char *path,
+                              assay_error *err)
+{
+    json_t *j = probe_json(found, path);
     const assay_status status = page_json_write(file, j, err);
     json_decref(j);
     return status;

@@ -8,6 +8,7 @@
 
 #include "graph/core/slurp.h"
 #include "graph/files/files.h"
+#include "graph/memory.h"
 #include "graph/onnx/export.h"
 #include "graph/onnx/onnx.h"
 #include "graph/text/text.h"
@@ -17,10 +18,18 @@
 #include "interp/run/evaluate.h"
 #include "opt/lower/opt.h"
 
-/* What a file is, by its first bytes: text form, FlatBuffers with TFLite's identifier, or ONNX. */
-enum form { FORM_TEXT, FORM_ONNX, FORM_TFLITE };
+/* Text form, FlatBuffers with TFLite's identifier, or ONNX. */
+enum assay_model_form run_model_form(const void *head, size_t n)
+{
+    const char *text = head;
+    if (n >= 8 && memcmp(text + 4, "TFL3", 4) == 0)
+        return ASSAY_MODEL_TFLITE;
+    return (n >= 5 && memcmp(text, "graph", 5) == 0) || (n > 0 && text[0] == '#')
+               ? ASSAY_MODEL_TEXT
+               : ASSAY_MODEL_ONNX;
+}
 
-static assay_status sniff(const char *path, enum form *form, assay_error *err)
+static assay_status sniff(const char *path, enum assay_model_form *form, assay_error *err)
 {
     char room[4096], head[8] = {0};
     const char *entry, *opened = tfl_split(path, room, &entry);
@@ -37,12 +46,7 @@ static assay_status sniff(const char *path, enum form *form, assay_error *err)
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot read: %s", path, strerror(cause));
     if (n == 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: the file is empty", path);
-    if (n == 8 && memcmp(head + 4, "TFL3", 4) == 0)
-        *form = FORM_TFLITE;
-    else if (memcmp(head, "graph", 5) == 0 || head[0] == '#')
-        *form = FORM_TEXT;
-    else
-        *form = FORM_ONNX;
+    *form = run_model_form(head, (size_t)n);
     return ASSAY_OK;
 }
 
@@ -94,25 +98,38 @@ static assay_status no_model(const char *path, assay_error *err)
                       path);
 }
 
+/* Shapes are asked for; of another form than ONNX they are what they are. */
+static assay_status check_shapes(const char *path, const assay_model_options *o,
+                                 enum assay_model_form form, assay_error *err)
+{
+    if (form == ASSAY_MODEL_ONNX || (o->batch <= 0 && o->n_shapes == 0))
+        return ASSAY_OK;
+    return assay_fail(err, ASSAY_ERR_INPUT,
+                      "%s: its shapes are fixed; only an ONNX model takes others", path);
+}
+
+static assay_onnx_options onnx_options(const assay_model_options *o)
+{
+    return (assay_onnx_options){.batch = o->batch, .shapes = o->shape, .n_shapes = o->n_shapes};
+}
+
 static assay_status load(const char *path, const assay_model_options *options, assay_graph **out,
                          assay_error *err)
 {
     const assay_model_options none = {0}, *o = options ? options : &none;
-    const assay_onnx_options onnx = {
-        .batch = o->batch, .shapes = o->shape, .n_shapes = o->n_shapes};
-    enum form form = FORM_ONNX;
+    const assay_onnx_options onnx = onnx_options(o);
+    enum assay_model_form form = ASSAY_MODEL_ONNX;
     assay_status status = sniff(path, &form, err);
 
     *out = NULL;
+    if (!status)
+        status = check_shapes(path, o, form, err);
     if (status)
         return status;
-    if (form != FORM_ONNX && (o->batch > 0 || o->n_shapes > 0))
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: its shapes are fixed; only an ONNX model takes others", path);
     switch (form) {
-    case FORM_TEXT:
+    case ASSAY_MODEL_TEXT:
         return run_text_load(path, out, err);
-    case FORM_TFLITE:
+    case ASSAY_MODEL_TFLITE:
         return tfl_import_file_with(path, o->tflite, out, err);
     default:
         status = onnx_import_file(path, &onnx, out, err);
@@ -120,11 +137,29 @@ static assay_status load(const char *path, const assay_model_options *options, a
     }
 }
 
-assay_status run_model_load(const char *path, const assay_model_options *options, assay_graph **out,
-                            assay_error *err)
+static assay_status load_memory(const char *name, const void *bytes, size_t size,
+                                const assay_model_options *o, assay_graph **out, assay_error *err)
 {
-    assay_status status = load(path, options, out, err);
+    const assay_onnx_options onnx = onnx_options(o);
+    const enum assay_model_form form = run_model_form(bytes, size);
+    const assay_status status =
+        size > 0 ? check_shapes(name, o, form, err)
+                 : assay_fail(err, ASSAY_ERR_INPUT, "%s: the model is empty", name);
 
+    *out = NULL;
+    if (status)
+        return status;
+    if (form == ASSAY_MODEL_TEXT)
+        return text_graph_parse(bytes, size, name, NULL, out, err);
+    if (form == ASSAY_MODEL_TFLITE)
+        return tfl_import_entry(name, NULL, bytes, size, o->tflite, out, err);
+    return onnx_import_memory(name, bytes, size, &onnx, out, err);
+}
+
+/* Frees *out where status, or what no engine computes of it, is a failure. */
+static assay_status end_load(assay_status status, const char *path, assay_graph **out,
+                             assay_error *err)
+{
     if (!status && (status = check_kinds(path, *out, err))) {
         assay_graph_free(*out);
         *out = NULL;
@@ -132,10 +167,16 @@ assay_status run_model_load(const char *path, const assay_model_options *options
     return status;
 }
 
+assay_status run_model_load(const char *path, const assay_model_options *options, assay_graph **out,
+                            assay_error *err)
+{
+    return end_load(load(path, options, out, err), path, out, err);
+}
+
 bool run_model_is_onnx(const char *path)
 {
-    enum form form;
-    return !sniff(path, &form, NULL) && form == FORM_ONNX;
+    enum assay_model_form form;
+    return !sniff(path, &form, NULL) && form == ASSAY_MODEL_ONNX;
 }
 
 bool run_model_is_quantized(const assay_graph *g)
@@ -146,11 +187,9 @@ bool run_model_is_quantized(const assay_graph *g)
     return false;
 }
 
-assay_status run_model_load_canonical(const char *path, const assay_model_options *options,
-                                      assay_graph **out, assay_error *err)
+static assay_status to_canonical(assay_status status, const assay_model_options *options,
+                                 assay_graph **out, assay_error *err)
 {
-    assay_status status = run_model_load(path, options, out, err);
-
     if (!status && !run_model_is_quantized(*out)) {
         if (!options || !options->keep_narrow)
             status = lower_drop_narrowing(*out, err);
@@ -162,6 +201,43 @@ assay_status run_model_load_canonical(const char *path, const assay_model_option
         }
     }
     return status;
+}
+
+assay_status run_model_load_canonical(const char *path, const assay_model_options *options,
+                                      assay_graph **out, assay_error *err)
+{
+    return to_canonical(run_model_load(path, options, out, err), options, out, err);
+}
+
+assay_status run_model_load_memory(const char *name, const void *bytes, size_t size,
+                                   const assay_model_options *options, bool canonical,
+                                   assay_graph **out, assay_error *err)
+{
+    const assay_model_options none = {0}, *o = options ? options : &none;
+    const assay_status status =
+        end_load(load_memory(name, bytes, size, o, out, err), name, out, err);
+    return canonical ? to_canonical(status, o, out, err) : status;
+}
+
+assay_status run_model_parse_shape(const char *text, assay_onnx_shape *shape, char **name,
+                                   assay_error *err)
+{
+    const char *equals = strrchr(text, '='), *s = equals ? equals + 1 : "";
+
+    for (shape->rank = 0; *s && shape->rank < ASSAY_MAX_RANK; shape->rank++) {
+        char *end;
+        const long long extent = *s >= '0' && *s <= '9' ? strtoll(s, &end, 10) : 0;
+        if (extent < 1 || extent > INT32_MAX || (*end && (*end != 'x' || !end[1])))
+            break;
+        shape->dim[shape->rank] = extent;
+        s = end + (*end == 'x');
+    }
+    if (!equals || equals == text || *s)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "shape takes INPUT=DIMS, such as x=1x3x64x64, not '%s'", text);
+    *name = strndup(text, (size_t)(equals - text));
+    shape->input = *name;
+    return *name ? ASSAY_OK : assay_out_of_memory(err);
 }
 
 typedef assay_status (*export_fn)(const assay_graph *g, unsigned char **bytes, size_t *length,

@@ -6,6 +6,7 @@
 #include "graph/onnx/onnx.h"
 #include "graph/text/text.h"
 #include "graph/tflite/tflite.h"
+#include "interp/assay_tools.h"
 
 typedef struct assay_model_options {
     int64_t batch;                 /* ONNX: value of symbolic leading dimensions; 0: 1 */
@@ -15,6 +16,12 @@ typedef struct assay_model_options {
     bool keep_narrow; /* canonical: floats still rounded to float16 where the model is in float16 */
 } assay_model_options;
 
+/* What a model is, by its first bytes; n may be less than 8 where there are no more. */
+enum assay_model_form run_model_form(const void *head, size_t n);
+/* "INPUT=1x3x64x64"; *name, which the shape borrows, is malloc'd. ASSAY_ERR_INPUT: no such thing.
+ */
+assay_status run_model_parse_shape(const char *text, assay_onnx_shape *shape, char **name,
+                                   assay_error *err);
 /* Whether the file is ONNX, where dequantize -> op -> quantize means an integer op
  * (opt/quantize/qdq.h); in TFLite's form it means what it says. */
 bool run_model_is_onnx(const char *path);
@@ -27,6 +34,11 @@ assay_status run_model_load(const char *path, const assay_model_options *options
  * already holds integer nodes stays as it is. */
 assay_status run_model_load_canonical(const char *path, const assay_model_options *options,
                                       assay_graph **out, assay_error *err);
+/* The same of a model in memory, which the graph borrows; `name` stands for the file in messages.
+ */
+assay_status run_model_load_memory(const char *name, const void *bytes, size_t size,
+                                   const assay_model_options *options, bool canonical,
+                                   assay_graph **out, assay_error *err);
 /* The text form from PATH and its large constants from the folder PATH.d, and back
  * (model_text.c). A save leaves the old network or the new one, whenever it is killed. To a
  * stream, all constants stand in the text. */

@@ -94,7 +94,7 @@ runs 0 "an option's old spelling is its alias" sh -c '"$1" profile show one.yaml
 runs 1 "which changes the codes" cmp -s asymmetric.txt now.txt
 prints '--symmetry NAME' "the help has the new one" "$assay" profile show --help
 runs 1 "and not the old" sh -c '"$1" profile show --help | grep -q -e --schema' - "$assay"
-refused "no such symmetry" "--symmetry is asymmetric" "$assay" profile show one.yaml --schema round
+refused "no such symmetry" "symmetry is asymmetric" "$assay" profile show one.yaml --schema round
 refused "channels that were not profiled" "plain.yaml: it has no channels" "$assay" profile show plain.yaml --channels
 runs 0 "a drawing of channels" "$assay" profile show one.yaml --channels --value '*stem/act*' --svg c.svg
 prints ', channel 5' "names them" cat c.svg

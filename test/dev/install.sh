@@ -16,7 +16,7 @@ foreign() { # NM-OPTION FILE: global names that are not ours
     nm -g --defined-only "$1" "$2" | awk 'NF == 3 { print $3 }' | grep -v '^assay_'
 }
 runs 1 "the archive has no global name without assay_" foreign -A "$archive"
-runs 1 "nor has the shared library" sh -c "nm -D --defined-only '$shared' | awk '{ print \$3 }' | grep -Ev '^(\.gomp_critical_user_)?assay_'"
+runs 1 "nor has the shared library" sh -c "nm -D --defined-only '$shared' | awk '\$2 != \"A\" { print \$3 }' | grep -Ev '^(\.gomp_critical_user_)?assay_'"
 names() { "$@" | awk 'NF >= 3 { print $NF }' | sed 's/@.*//' | grep '^assay_' | sort -u; }
 names nm -g --defined-only "$archive" >in-archive
 names nm -D --defined-only "$shared" >in-shared
@@ -24,6 +24,12 @@ runs 0 "both have the same names, and some" sh -c 'cmp in-archive in-shared && [
 declared() { find root -path '*/include/*.h' -exec sed -E '/^[a-z].*[( *]assay_[a-z_]+\(/!d; /^(typedef|static|#)/d; s/^[^(]*[ *](assay_[a-z_]+)\(.*/\1/' {} + | sort -u; }
 declared >in-headers
 runs 0 "they are what the headers declare" sh -c 'diff in-headers in-shared'
+listed() { sed -n 's/^ *\(assay_[a-z_]*\);$/\1/p' "$source/interp/assay.map" | sort -u; }
+listed >in-list
+runs 0 "and those that assay.map lists" diff in-list in-shared
+if ! nm -D "$shared" | grep -q ' A ASSAY_'; then skip "each has a version" "this linker knows no versions"; else
+    runs 1 "each has a version" sh -c "nm -D --with-symbol-versions --defined-only '$shared' | grep ' assay_' | grep -v '@@ASSAY_[0-9.]*$'"
+fi
 if [ "$strip" != true ]; then skip "the shared library carries no debug information" "this build has -Dstrip=false"; else
     runs 1 "the shared library carries no debug information" sh -c "readelf -SW '$shared' | grep '\.debug_info'"
 fi
@@ -35,7 +41,7 @@ prints '-I.*include' "pkg-config --cflags asks for no other package" pkg-config 
 prints '-lassay' "nor does --libs" pkg-config --libs assay
 prints '-lpng.* -lz' "--static names what the archive needs, and what that needs" pkg-config --static --libs assay
 
-for header in assay.h graph/base.h schemes/vtable.h; do
+for header in assay.h assay_tools.h graph/base.h schemes/vtable.h; do
     for language in c c++; do
         if [ $language = c++ ] && ! command -v c++ >out; then skip "$header serves alone in C++" "no C++ compiler"; continue; fi
         echo "#include <$header>" >"alone.$language"

@@ -4,7 +4,7 @@ wording, and comments cite nothing that is not here.
 
   names.py BUILD SOURCE        TAP
 
-PREFIX is the rule (interp/README.md). assay_ is for what assay.h declares and for the vocabulary that every room
+PREFIX is the rule (interp/README.md). assay_ is for what assay.h and assay_tools.h declare and for the vocabulary that every room
 speaks: graph/core and schemes/. A new room gets its line here.
 """
 import collections
@@ -98,9 +98,9 @@ def belongs(file, name):
 
 
 def public(top):
-    """What assay.h and the headers that it includes declare."""
+    """What assay.h, assay_tools.h and the headers that they include declare."""
     names = set()
-    for header in ("interp/assay.h", "graph/base.h", "schemes/vtable.h"):
+    for header in ("interp/assay.h", "interp/assay_tools.h", "graph/base.h", "schemes/vtable.h"):
         with open(os.path.join(top, header), encoding="utf-8") as f:
             names.update(re.findall(r"\b(assay_\w+)\(", f.read()))
     return names

@@ -1,0 +1,117 @@
+/* Rows of rescales, and of what stands for real scales. */
+#include "interp/api/rows.h"
+
+#include <stdlib.h>
+
+#include "interp/api/options.h"
+#include "schemes/record/data.h"
+#include "schemes/rescale/batch.h"
+
+bool assay_scheme_is_wide(const assay_scheme *s)
+{
+    return s->record && assay_data(s)->base.types.activation_bits > 8;
+}
+
+assay_status assay_rows_type(const assay_scheme *s, const char *name, assay_elem *out,
+                             assay_error *err)
+{
+    char *end = NULL;
+    if (!name) {
+        assay_scheme_caps caps;
+        assay_scheme_get_caps(s, &caps);
+        *out = assay_int(caps.activation_bits, caps.activation_signed);
+        return ASSAY_OK;
+    }
+    const long bits = name[0] == 'i' || name[0] == 'u' ? strtol(name + 1, &end, 10) : 0;
+    if (!end || *end != '\0' || bits < 1 || bits > (name[0] == 'i' ? 32 : 31))
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "type takes i1..i32 or u1..u31 (i8, u8, i16, i32), not '%.40s'", name);
+    *out = assay_int((unsigned)bits, name[0] == 'i');
+    return ASSAY_OK;
+}
+
+/* Integers beyond 2^47 would meet no device, and keep sums of them within 64 bits. */
+static assay_status check_ranges(const assay_rows *r, assay_error *err)
+{
+    const int64_t acc = INT64_C(1) << 47, code = INT64_C(1) << 32;
+    const struct {
+        const char *name;
+        const int64_t *v;
+        int64_t lo, hi;
+    } column[] = {{"acc", r->acc, -acc, acc},
+                  {"multiplier", r->multiplier, -code, code},
+                  {"shift", r->shift, -1100, 1100},
+                  {"pre", r->pre, 0, 62},
+                  {"zero_point", r->zero_point, -code, code},
+                  {"in_zero_point", r->in_zero_point, -code, code},
+                  {"lo", r->lo, -code, code},
+                  {"hi", r->hi, -code, code}};
+    for (size_t k = 0; k < sizeof column / sizeof *column; k++)
+        for (size_t i = 0; column[k].v && i < r->n; i++)
+            if (column[k].v[i] < column[k].lo || column[k].v[i] > column[k].hi)
+                return assay_fail(err, ASSAY_ERR_INPUT, "%s, row %zu: %lld is outside %lld..%lld",
+                                  column[k].name, i, (long long)column[k].v[i],
+                                  (long long)column[k].lo, (long long)column[k].hi);
+    return ASSAY_OK;
+}
+
+/* Accumulators, and the factor in one way. */
+static assay_status check_columns(const assay_rows *r, assay_error *err)
+{
+    const bool integers = r->multiplier && r->shift;
+    const bool some = r->multiplier || r->shift || r->pre;
+    const bool formed = r->weight_scale || r->out_scale;
+    if (!r->acc || some != integers || (formed && !r->in_scale) ||
+        !!r->scale + !!r->in_scale + integers != 1)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "a row is an accumulator and one of scale; in_scale, weight_scale and "
+                          "out_scale; multiplier and shift");
+    return check_ranges(r, err);
+}
+
+assay_status assay_scheme_apply(const assay_scheme *s, const assay_rows *rows, int64_t *out,
+                                uint8_t *refused, assay_error *err)
+{
+    assay_rows r;
+    assay_elem type;
+    assay_status status = ASSAY_OPTIONS_TAKE(rows, &r, err);
+
+    if (!status)
+        status = check_columns(&r, err);
+    if (!status)
+        status = assay_rows_type(s, r.type, &type, err);
+    if (status)
+        return status;
+    const assay_batch b = {.n = r.n,
+                           .op = r.op,
+                           .wide = r.wide || assay_scheme_is_wide(s),
+                           .type = type,
+                           .sums = true,
+                           .acc = r.acc,
+                           .scale = r.scale,
+                           .in = r.in_scale,
+                           .weight = r.weight_scale,
+                           .out = r.out_scale,
+                           .per_tensor = r.per_tensor,
+                           .multiplier = r.multiplier,
+                           .shift = r.shift,
+                           .pre = r.pre,
+                           .zero_point = r.zero_point,
+                           .in_zero = r.in_zero_point,
+                           .lo = r.lo,
+                           .hi = r.hi};
+    return assay_scheme_batch_apply(s, &b, out, refused, err);
+}
+
+assay_status assay_scheme_derive(const assay_scheme *s, const assay_rows *rows, int64_t *multiplier,
+                                 int64_t *shift, int64_t *pre, uint8_t *refused, assay_error *err)
+{
+    assay_rows r;
+    assay_status status = ASSAY_OPTIONS_TAKE(rows, &r, err);
+
+    if (!status && !r.scale)
+        status = assay_fail(err, ASSAY_ERR_INPUT, "scale is needed: what the integers stand for");
+    return status ? status
+                  : assay_scheme_batch_derive(s, r.op, r.wide || assay_scheme_is_wide(s), r.scale,
+                                              r.n, multiplier, shift, pre, refused, err);
+}

@@ -1,0 +1,14 @@
+/* Rows of rescales: what the library and `assay scheme apply` refuse alike. */
+#ifndef ASSAY_INTERP_API_ROWS_H
+#define ASSAY_INTERP_API_ROWS_H
+
+#include "graph/core/type.h"
+#include "interp/assay_tools.h"
+
+/* Whether the scheme's activations have more than 8 bits. */
+bool assay_scheme_is_wide(const assay_scheme *s);
+/* "i8", ... of codes; NULL: the scheme's activations. */
+assay_status assay_rows_type(const assay_scheme *s, const char *name, assay_elem *out,
+                             assay_error *err);
+
+#endif

@@ -1,0 +1,138 @@
+/* Schemes: what is in one, as text and JSON, and in which parameters two differ. */
+#include <string.h>
+
+#include "graph/memory.h"
+#include "interp/api/options.h"
+#include "schemes/prepare/asks.h"
+#include "schemes/record/data.h"
+#include "schemes/record/tree.h"
+#include "schemes/scheme.h"
+
+assay_status assay_scheme_from_text(const char *file, const char *text, size_t size,
+                                    assay_scheme **out, assay_error *err)
+{
+    return assay_scheme_parse(file, text, size, out, err);
+}
+
+const char *assay_scheme_preset(int i)
+{
+    const char *const *name = assay_scheme_presets();
+    int n = 0;
+    while (name[n])
+        n++;
+    return i >= 0 && i < n ? name[i] : NULL;
+}
+
+const char *assay_scheme_name(const assay_scheme *s)
+{
+    return s->name;
+}
+
+const char *assay_scheme_description(const assay_scheme *s)
+{
+    return s->description;
+}
+
+const char *assay_scheme_digest(const assay_scheme *s)
+{
+    return s->digest;
+}
+
+const char *assay_scheme_record(const assay_scheme *s)
+{
+    return s->text;
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_of(const assay_tree *t);
+
+static json_t *json_children(const assay_tree *t)
+{
+    json_t *o = t->kind == ASSAY_TREE_MAP ? json_object() : json_array();
+    for (const assay_tree *c = t->child; c; c = c->next)
+        if (t->kind == ASSAY_TREE_MAP)
+            page_json_set(&o, c->key, json_of(c));
+        else
+            page_json_add(&o, json_of(c));
+    return o;
+}
+
+/* Eight levels at most (tree.h). */
+static json_t *json_of(const assay_tree *t)
+{
+    return t->kind == ASSAY_TREE_SCALAR ? json_string(t->text) : json_children(t);
+}
+
+static assay_status has_record(const assay_scheme *s, assay_error *err)
+{
+    return s->record ? ASSAY_OK
+                     : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                                  "scheme '%s' is a plugin: its arithmetic is code, not a record",
+                                  s->name);
+}
+
+assay_status assay_scheme_json(const assay_scheme *s, char **json, assay_error *err)
+{
+    assay_tree *t = NULL;
+    assay_status status = has_record(s, err);
+
+    *json = NULL;
+    if (!status)
+        status = assay_tree_parse(s->name, s->text, strlen(s->text), &t, err);
+    if (!status)
+        status = assay_text_of_json(json_of(t), json, err);
+    assay_tree_free(t);
+    return status;
+}
+
+/* ---- differences ---- */
+
+static json_t *json_difference(const assay_field *f, assay_field_value x, assay_field_value y,
+                               bool read)
+{
+    char key[80], left[128], right[128];
+    json_t *o = json_object();
+
+    snprintf(key, sizeof key, "%s.%s", f->section, f->name);
+    assay_field_print(f, x, left, sizeof left);
+    assay_field_print(f, y, right, sizeof right);
+    page_json_set(&o, "parameter", json_string(key));
+    page_json_set(&o, "doc", json_string(f->doc));
+    page_json_set(&o, "a", json_string(left));
+    page_json_set(&o, "b", json_string(right));
+    page_json_set(&o, "read", json_boolean(read));
+    return o;
+}
+
+assay_status assay_scheme_diff(const assay_scheme *a, const assay_scheme *b, const char *op,
+                               bool wide, char **json, assay_error *err)
+{
+    const assay_op of = assay_op_find(op ? op : "conv");
+    assay_record left, right;
+    json_t *list;
+    size_t n;
+    const assay_field *field = assay_record_fields(&n);
+    assay_status status = has_record(a, err);
+
+    *json = NULL;
+    if (!status)
+        status = has_record(b, err);
+    if (!status && of == ASSAY_OP_COUNT)
+        status = assay_fail(err, ASSAY_ERR_INPUT, "no op '%.100s'", op);
+    if (status)
+        return status;
+    op = assay_op_get(of)->name;
+    assay_effective_record(assay_data(a), op, "", wide ? ASSAY_FORM_WIDE : 0, &left);
+    assay_effective_record(assay_data(b), op, "", wide ? ASSAY_FORM_WIDE : 0, &right);
+    list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        const assay_field_value x = assay_record_get(&left, &field[i]),
+                                y = assay_record_get(&right, &field[i]);
+        if (!assay_field_equal(&field[i], x, y))
+            page_json_add(&list, json_difference(&field[i], x, y,
+                                                 assay_reads_op(&left, of, &field[i]) ||
+                                                     assay_reads_op(&right, of, &field[i])));
+    }
+    return assay_text_of_json(list, json, err);
+}

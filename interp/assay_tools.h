@@ -1,0 +1,336 @@
+/* The tools around a run: what the `assay` command does, for programs that do it themselves.
+ *
+ * Threads: handles of a kind that a comment does not say otherwise of serve one thread at a time.
+ *
+ * Options are structs that begin with their size: assay_load_options o =
+ * ASSAY_OPTIONS(assay_load_options) makes one in which all else is zero, which is the default.
+ * NULL: all defaults.
+ *
+ * Reports are text: what the command prints, or writes with --json. A pointer to receive one may be
+ * NULL; what it receives is freed with assay_free, and is NULL where the call failed.
+ *
+ * The binary interface. The shared library's name has its number, libassay.so.0, and every symbol
+ * the version that first had it (assay.map lists them). Within a number functions, members of
+ * structs with a size and enumerators are added, at the end; none is removed or changes its
+ * meaning, and a struct without a size stays as it is. So a program runs with every later library
+ * of that number. What is not in assay.h and here is no interface: the library does not export it.
+ */
+#ifndef ASSAY_TOOLS_H
+#define ASSAY_TOOLS_H
+
+#include "assay.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility push(default) /* the library hides every symbol but those declared so */
+#endif
+
+#define ASSAY_OPTIONS(type)                                                                        \
+    {                                                                                              \
+        sizeof(type)                                                                               \
+    }
+
+const char *assay_version(void); /* of the library: "0.1.0" */
+void assay_free(void *p);        /* what a function says is freed so; NULL is fine */
+
+/* Samples done of all; called by one thread at a time. */
+typedef void (*assay_progress)(void *user, int64_t done, int64_t total);
+
+/* ---- schemes; a scheme may serve many threads ---------------------------------------------- */
+
+/* From a scheme file's text in memory (JSON is such a text); `file` names it in messages. */
+assay_status assay_scheme_from_text(const char *file, const char *text, size_t size,
+                                    assay_scheme **out, assay_error *err);
+/* The i-th of the shipped schemes, in order of their names; NULL behind the last. */
+const char *assay_scheme_preset(int i);
+/* Borrowed from the scheme. The digest: XXH3-128 of the record's canonical text, 32 hex digits. */
+const char *assay_scheme_name(const assay_scheme *s);
+const char *assay_scheme_description(const assay_scheme *s); /* or NULL */
+const char *assay_scheme_digest(const assay_scheme *s);
+/* Canonical text: a scheme file that says every parameter, or the words of a plugin. */
+const char *assay_scheme_record(const assay_scheme *s);
+/* The same as JSON: maps, lists and texts, which assay_scheme_from_text reads as it reads YAML. */
+assay_status assay_scheme_json(const assay_scheme *s, char **json, assay_error *err);
+/* Parameters of two schemes in force for nodes of `op` (NULL: "conv"), of codes of more than 8 bits
+ * (wide) or not, that differ: a JSON list of {"parameter", "doc", "a", "b", "read"}, read: one of
+ * the two reads it for that op. ASSAY_ERR_UNSUPPORTED: a plugin, which has no record. */
+assay_status assay_scheme_diff(const assay_scheme *a, const assay_scheme *b, const char *op,
+                               bool wide, char **json, assay_error *err);
+
+/* n rescales, each of its own accumulator: columns of n numbers. A row's factor is `scale`; or
+ * in_scale * weight_scale / out_scale (the two last may be NULL: 1), formed as the target does; or
+ * multiplier and shift as the target writes them, with pre where it has a pre-shift. */
+typedef struct assay_rows {
+    size_t size; /* sizeof(assay_rows) */
+    size_t n;
+    const char *op;   /* whose arithmetic; NULL: "conv" */
+    const char *type; /* of the codes: "i8", "u8", "i16", ...; NULL: the scheme's activations */
+    bool wide;        /* the arithmetic of codes of more than 8 bits */
+    bool per_tensor;  /* the weights have one scale */
+    const int64_t *acc;
+    const double *scale, *in_scale, *weight_scale, *out_scale;
+    const int64_t *multiplier, *shift, *pre;
+    const int64_t *zero_point, *in_zero_point; /* NULL: 0 */
+    const int64_t *lo, *hi; /* bounds of the codes within their type; NULL: the type's */
+} assay_rows;
+/* out[i]: the code. refused[i] (NULL: the first refused row is an error): 1 where the target
+ * refuses the row, whose code is then 0. */
+assay_status assay_scheme_apply(const assay_scheme *s, const assay_rows *rows, int64_t *out,
+                                uint8_t *refused, assay_error *err);
+/* The integers that stand for rows->scale; pre may be NULL; float encodings give IEEE bits. */
+assay_status assay_scheme_derive(const assay_scheme *s, const assay_rows *rows, int64_t *multiplier,
+                                 int64_t *shift, int64_t *pre, uint8_t *refused, assay_error *err);
+
+/* ---- networks; a network that nothing changes may serve many threads ------------------------- */
+
+enum assay_model_form { ASSAY_MODEL_TEXT, ASSAY_MODEL_ONNX, ASSAY_MODEL_TFLITE };
+
+typedef struct assay_load_options {
+    size_t size;
+    int64_t batch;            /* extent of an ONNX model's symbolic first dimension; 0: 1 */
+    const char *const *shape; /* of its inputs: "x=1x3x64x64" */
+    size_t n_shapes;
+    bool keep_narrow; /* a float model in float16 stays rounded to it */
+    bool as_it_is;    /* not lowered to canonical form: the nodes as the file has them */
+} assay_load_options;
+/* assay_load with options; *form (may be NULL) receives what the file is. */
+assay_status assay_load_with(const char *path, const assay_load_options *options, assay_graph **out,
+                             enum assay_model_form *form, assay_error *err);
+/* The same of a model in memory, which is borrowed until assay_graph_free; `name` stands for the
+ * file in messages. Constants in other files are refused. */
+assay_status assay_load_memory(const char *name, const void *bytes, size_t size,
+                               const assay_load_options *options, assay_graph **out,
+                               enum assay_model_form *form, assay_error *err);
+/* A copy of its own. */
+assay_status assay_graph_copy(const assay_graph *g, assay_graph **out, assay_error *err);
+/* The text form, all constants in it. */
+assay_status assay_graph_text(const assay_graph *g, char **text, assay_error *err);
+/* {"name", "digest", "quantized", "quantized_for", "inputs", "outputs", "values": [{"name",
+ * "dtype", "bits", "shape", "scale", ..., "constant"}], "nodes": [{"name", "op", "inputs",
+ * "outputs", "macs", "quantized"}]}; values and nodes by index. */
+assay_status assay_graph_json(const assay_graph *g, char **json, assay_error *err);
+bool assay_graph_is_quantized(const assay_graph *g); /* some node computes on codes */
+/* Elements of a constant, borrowed, in native order and storage; NULL: the value is none. */
+const void *assay_value_constant(const assay_graph *g, int value);
+
+/* ---- profiles ------------------------------------------------------------------------------- */
+
+typedef struct assay_profile assay_profile;
+
+/* An empty profile of a float network in canonical form. */
+assay_status assay_profile_new(const assay_graph *g, assay_profile **out, assay_error *err);
+assay_status assay_profile_read(const char *path, assay_profile **out, assay_error *err);
+assay_status assay_profile_write(const assay_profile *p, const char *path, assay_error *err);
+void assay_profile_free(assay_profile *p);
+/* What is noted in the file; strings may be NULL, whole: how many samples all parts have, 0: not
+ * said. */
+assay_status assay_profile_describe(assay_profile *p, const char *preprocessing,
+                                    const char *dataset, uint64_t whole, assay_error *err);
+/* Runs g, which the profile is of, on `count` samples with the numbers first, first + 1, ... and
+ * adds every value. input[k]: the samples of input k, one behind the other, in native order and
+ * storage. threads 0: all cores. The result does not depend on the number of threads, nor on how
+ * samples are dealt to profiles that are merged. ASSAY_ERR_INPUT: a sample of that number was
+ * observed before. */
+assay_status assay_profile_observe(assay_profile *p, const assay_graph *g, uint64_t first,
+                                   uint64_t count, const void *const *input, int threads,
+                                   assay_progress progress, void *user, assay_error *err);
+/* Adds `from`; on failure `into` is as it was. */
+assay_status assay_profile_merge(assay_profile *into, const assay_profile *from, assay_error *err);
+/* {"samples", "model", "graph", "preprocessing", "dataset", "values": [{"name", "min", "max",
+ * "finite", "nan", "inf", "lowest", "step", "counts": [...]}]}: counts[i] elements were in
+ * [lowest + i * step, lowest + (i + 1) * step). */
+assay_status assay_profile_json(const assay_profile *p, char **json, assay_error *err);
+
+/* ---- quantizing and rewriting ---------------------------------------------------------------- */
+
+/* Texts as the options of `assay quantize` take them; NULL: the default. */
+typedef struct assay_quantizer_options {
+    size_t size;
+    const char *symmetry;           /* "asymmetric", "symmetric", "symmetric-narrow", ... */
+    const char *chooser;            /* "assay", "glow", "fbgemm" */
+    const char *const *calibration; /* each "METHOD" or "PATTERN=METHOD" */
+    size_t n_calibrations;
+    const char *weights; /* their calibration: "min-max", "percentile", "mse" */
+    bool per_tensor;
+    const char *const *keep_float; /* patterns of nodes */
+    size_t n_keep_float;
+    const char *const *precision; /* each "PATTERN=KIND[,PATTERN=KIND...]" */
+    size_t n_precisions;
+    const char *target; /* a file: what the device offers */
+    bool integer_io;
+} assay_quantizer_options;
+/* `report`: {"integer", "fused", "rescales", "conversions", "float": [{"node", "op", "reason"}],
+ * "ranges": [{"value", "method", "seen_min", "seen_max", "min", "max", "clipped", "type", "scale",
+ * "zero_point", "note"}]}. ASSAY_ERR_INPUT: a part of the profile is missing, or it is of another
+ * network. */
+assay_status assay_quantize(const assay_graph *g, const assay_profile *p, const assay_scheme *s,
+                            const assay_quantizer_options *options, assay_graph **out,
+                            char **report, assay_error *err);
+/* assay_group_conversions with a report; adapt: parameters that the scheme cannot have are
+ * exchanged first. */
+assay_status assay_group(assay_graph *g, const assay_scheme *s, bool adapt, char **report,
+                         assay_error *err);
+
+typedef struct assay_optimizer_options {
+    size_t size;
+    const char *allow;  /* "none" (default: exact only), "bounded:N", "any" */
+    const char *passes; /* names separated by commas; NULL: all */
+    const char *target;
+    bool as_is;
+    void (*log)(void *user, const char *line); /* an application or a refusal */
+    void *user;
+} assay_optimizer_options;
+/* Rewrites g. certificate: as `assay optimize --prove-to`; report: {"applied", "refused",
+ * "bounded", "unproved", "output_bound", "nodes_before", "nodes"}. On failure g is to be freed. */
+assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
+                            const assay_optimizer_options *options, char **certificate,
+                            char **report, assay_error *err);
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+typedef struct assay_engine_options {
+    size_t size;
+    const char *engine; /* "ref" (default), "fast", "both" */
+    const char *isa;    /* of the fast one: "portable", "avx2", "vnni"; NULL: the best there is */
+    int threads;        /* within a node, for the fast one; 0: 1 */
+    bool keep_all;      /* as in assay_program_make */
+    bool as_is;         /* as assay_program_make_as_is */
+} assay_engine_options;
+assay_status assay_program_make_for(const assay_graph *g, const assay_scheme *s,
+                                    const assay_engine_options *options, assay_program **out,
+                                    assay_error *err);
+/* Which nodes are claimed to give the target's own bits, as a manifest's "contract"; "null" without
+ * a scheme. */
+assay_status assay_program_contract(const assay_program *p, char **json, assay_error *err);
+/* Called behind each node with its outputs in place (assay_run_data); accumulators: the sums before
+ * the rescale, of output 0's elements, where they are asked for and the op has such, else NULL.
+ * What it returns other than ASSAY_OK ends the run with that status. */
+typedef assay_status (*assay_node_fn)(void *user, assay_run *r, int node,
+                                      const int64_t *accumulators, assay_error *err);
+assay_status assay_execute_with(assay_run *r, assay_node_fn fn, bool accumulators, void *user,
+                                assay_error *err);
+
+/* ---- golden bundles -------------------------------------------------------------------------- */
+
+typedef struct assay_golden_options {
+    size_t size;
+    const char *dir; /* the new folder */
+    bool replace;    /* a golden bundle that is there */
+    bool digests_only, accumulators;
+    const char *formats; /* "npy,hex,..."; npy is always written */
+    unsigned hex_bits;   /* of a $readmemh word; 0: one element a word */
+    int64_t samples;     /* that will be added; 0: 1 */
+    bool sequence;       /* they are the steps of one sequence */
+    const char *model;   /* a name for the manifest; NULL: the network's */
+    const char *preprocessing;
+} assay_golden_options;
+typedef struct assay_bundle_writer assay_bundle_writer;
+assay_status assay_golden_begin(const assay_program *p, const assay_golden_options *options,
+                                assay_bundle_writer **out, assay_error *err);
+/* Runs `r` (inputs in place) as that sample and writes its tensors. */
+assay_status assay_golden_add(assay_bundle_writer *w, assay_run *r, int64_t sample,
+                              assay_error *err);
+/* Moves the bundle into place and frees w, also on failure. digest: 33 bytes or NULL. */
+assay_status assay_golden_commit(assay_bundle_writer *w, char *digest, assay_error *err);
+void assay_golden_abort(assay_bundle_writer *w); /* in place of commit; NULL is fine */
+
+typedef struct assay_bundle assay_bundle;
+typedef struct assay_stored { /* all borrowed from the bundle */
+    int64_t sample;
+    int index; /* of execution */
+    const char *name, *op, *digest;
+    const assay_type *type;
+    bool has_data, has_sums; /* false: digests only */
+} assay_stored;
+/* Reads the manifest; tensors when they are asked for. A bundle may be a stranger's: of it nothing
+ * but regular files below `dir` is opened. */
+assay_status assay_bundle_open(const char *dir, assay_bundle **out, assay_error *err);
+void assay_bundle_close(assay_bundle *b);
+assay_status assay_bundle_manifest(const assay_bundle *b, char **json, assay_error *err);
+int assay_bundle_count(const assay_bundle *b);
+assay_status assay_bundle_get(const assay_bundle *b, int i, assay_stored *out, assay_error *err);
+/* Elements of tensor i, in native order and storage; or its accumulators, int64. Freed with
+ * assay_free. */
+assay_status assay_bundle_read(const assay_bundle *b, int i, bool sums, void **data,
+                               assay_error *err);
+
+typedef struct assay_verified {
+    int64_t tensors, files_bad, replay_bad, entries_bad; /* `assay verify` says what they count */
+} assay_verified;
+/* replay NULL: the files only. fault (may be NULL) gets a line for each. A fault is no error. */
+assay_status assay_verify(const char *dir, const assay_engine_options *replay,
+                          void (*fault)(void *user, const char *line), void *user,
+                          assay_verified *out, assay_error *err);
+
+/* ---- device dumps ---------------------------------------------------------------------------- */
+
+typedef struct assay_compare_options {
+    size_t size;
+    const assay_thresholds *limits;  /* NULL: exact */
+    const char *const *tensor;       /* tensors with thresholds of their own ... */
+    const assay_thresholds *special; /* ... these: what is set in them goes before `limits` */
+    size_t n_tensors;
+    unsigned hex_bits; /* of a word of .hex dumps; 0: as they say themselves */
+} assay_compare_options;
+/* `assay diff REFERENCE OTHER`: *same is the verdict. */
+assay_status assay_compare_folders(const char *reference, const char *other,
+                                   const assay_compare_options *options, bool *same, char **text,
+                                   char **json, assay_error *err);
+/* `assay blame GOLDEN DEVICE`: *faults receives how many there are. */
+assay_status assay_blame_folders(const char *golden, const char *device,
+                                 const assay_blame_options *options, int *faults, char **text,
+                                 char **json, assay_error *err);
+
+/* ---- which arithmetic a device has ----------------------------------------------------------- */
+
+typedef struct assay_probe_options {
+    size_t size;
+    const char *types;   /* "s8s8" (default), "u8s8", "u8u8", "s16s8" */
+    const char *ops;     /* parted by commas; NULL: all */
+    const char *scheme;  /* whose bits the bundles hold; NULL: one for the types */
+    const char *formats; /* of "text,onnx,tflite"; NULL: all that can hold the network */
+    uint64_t seed;       /* 0: 1 */
+} assay_probe_options;
+/* Writes the probe networks, their inputs and bundles to the new folder. */
+assay_status assay_probe(const char *dir, const assay_probe_options *options, assay_error *err);
+
+typedef struct assay_answers_options {
+    size_t size;
+    const char *const *schemes; /* names or files, looked at beside the shipped ones */
+    size_t n_schemes;
+    bool only; /* ... or in place of them */
+    unsigned hex_bits;
+} assay_answers_options;
+/* `assay infer DIR OUTPUTS`: dir is of assay_probe, or a golden bundle. scheme: a scheme file. */
+assay_status assay_infer_answers(const char *dir, const char *outputs,
+                                 const assay_answers_options *options, bool *explained, char **text,
+                                 char **json, char **scheme, assay_error *err);
+
+enum assay_inferred { ASSAY_INFERRED_UNIQUE, ASSAY_INFERRED_CLASS, ASSAY_INFERRED_NONE };
+typedef struct assay_infer_options {
+    size_t size;
+    const char *oracle; /* a shell command, called with a folder of rows and one for answers; or: */
+    /* answers the rows in folder `in` by files in folder `out`, as such a command does */
+    assay_status (*ask)(void *user, const char *in, const char *out, assay_error *err);
+    void *user;
+    const char *kind; /* "multiplier" or "scale" */
+    const char *type; /* "i8", "u8" or "i16" */
+    size_t budget;    /* rows; 0: 20000 */
+    int acc_bits;     /* 0: 32 */
+    double timeout;   /* seconds a call of the command; 0: 60 */
+    bool has_domain;  /* what may be asked about: else all that the device takes */
+    int64_t multiplier[2];
+    int32_t shift[2];
+} assay_infer_options;
+assay_status assay_infer_oracle(const assay_infer_options *options, enum assay_inferred *verdict,
+                                char **text, char **json, char **scheme, assay_error *err);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif
