@@ -1,0 +1,35 @@
+"""Assay: a reference interpreter for quantized neural networks.
+
+    import assay
+    net = assay.load("net.onnx")                        # ONNX, TFLite or text form
+    profile = net.profile()
+    profile.observe(images)                             # float32 [n, *shape of the input]
+    small = net.quantize(profile, "tflite")             # a Network in integers
+    result = small.program("tflite").run(images[0])     # every tensor by name, the target's bits
+    golden = small.program("tflite").golden("golden", images[0])
+    print(assay.diff(golden, "device-dumps"))           # the first divergence first
+    print(assay.blame(golden, "device-dumps"))          # which node is at fault itself, and why
+
+Schemes are a target's arithmetic: assay.presets() names those that are shipped, Scheme("tflite") opens one.
+What the library refuses is an AssayError with its one line. Programs serve many threads, and other threads run
+while the library computes. Arrays that come back are views of the library's memory, which lives as long as they do.
+"""
+from ._library import lib as _lib
+from .asking import Inference, infer, infer_answers, probe
+from .devices import Blame, Diff, blame, diff, write_dumps
+from .errors import (AssayError, FileError, InputError, InternalError, LimitError, MissingLibraryError, OutOfMemoryError, SchemeError,
+                     UnsupportedError)
+from .golden import Golden, Verification
+from .networks import Network, Node, load, loads
+from .profiles import Profile
+from .programs import Program, Result, Run, run_many
+from .schemes import Difference, Scheme, presets
+from .tensors import TensorType
+from .testing import assert_bits
+
+__version__: str = _lib.assay_version().decode()
+__all__ = [
+    "AssayError", "Blame", "Diff", "Difference", "FileError", "Golden", "Inference", "InputError", "InternalError", "LimitError",
+    "MissingLibraryError", "Network", "Node", "OutOfMemoryError", "Profile", "Program", "Result", "Run", "Scheme", "SchemeError", "TensorType",
+    "UnsupportedError", "Verification", "assert_bits", "blame", "diff", "infer", "infer_answers", "load", "loads", "presets", "probe", "run_many", "write_dumps",
+]

@@ -1,0 +1,291 @@
+"""The shared library, its structs and the types of its functions (assay.h, assay_tools.h).
+
+It is looked for in this order: what ASSAY_LIBRARY names (the file, or a folder that holds it), beside this file (a wheel
+that brings it along), where the system's loader finds it, /usr/local and /usr. ctypes lets other threads run while a
+function of the library does.
+"""
+import ctypes as c
+import glob
+import os
+from typing import Any, Iterator, List, Set
+
+from .errors import MissingLibraryError, raise_for
+
+VERSION = "0.1"  # of the interface: the library's version begins so
+P = c.c_void_p
+S = c.c_char_p
+
+
+class Error(c.Structure):
+    _fields_ = [("status", c.c_int), ("text", c.c_char * 768)]
+
+
+class Elem(c.Structure):
+    _fields_ = [("kind", c.c_uint8), ("bits", c.c_uint8), ("is_signed", c.c_bool)]
+
+
+class QParams(c.Structure):
+    _fields_ = [("granularity", c.c_int), ("axis", c.c_int), ("block", c.c_int64), ("count", c.c_size_t),
+                ("scale", c.POINTER(c.c_float)), ("zero_point", c.POINTER(c.c_int32))]
+
+
+class Type(c.Structure):
+    _fields_ = [("elem", Elem), ("rank", c.c_int), ("dim", c.c_int64 * 6), ("q", QParams)]
+
+
+class Options(c.Structure):
+    """A struct that begins with its size; all else is zero, the default."""
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        self.size = c.sizeof(self)
+
+
+class Rows(Options):
+    _fields_ = [("size", c.c_size_t), ("n", c.c_size_t), ("op", S), ("type", S), ("wide", c.c_bool), ("per_tensor", c.c_bool),
+                ("acc", P), ("scale", P), ("in_scale", P), ("weight_scale", P), ("out_scale", P),
+                ("multiplier", P), ("shift", P), ("pre", P), ("zero_point", P), ("in_zero_point", P), ("lo", P), ("hi", P)]
+
+
+class LoadOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("batch", c.c_int64), ("shape", c.POINTER(S)), ("n_shapes", c.c_size_t),
+                ("keep_narrow", c.c_bool), ("as_it_is", c.c_bool)]
+
+
+class QuantizerOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("symmetry", S), ("chooser", S), ("calibration", c.POINTER(S)), ("n_calibrations", c.c_size_t),
+                ("weights", S), ("per_tensor", c.c_bool), ("keep_float", c.POINTER(S)), ("n_keep_float", c.c_size_t),
+                ("precision", c.POINTER(S)), ("n_precisions", c.c_size_t), ("target", S), ("integer_io", c.c_bool)]
+
+
+LOG = c.CFUNCTYPE(None, P, S)
+PROGRESS = c.CFUNCTYPE(None, P, c.c_int64, c.c_int64)
+NODE = c.CFUNCTYPE(c.c_int, P, P, c.c_int, c.POINTER(c.c_int64), c.POINTER(Error))
+ASK = c.CFUNCTYPE(c.c_int, P, S, S, c.POINTER(Error))
+
+
+class OptimizerOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("allow", S), ("passes", S), ("target", S), ("as_is", c.c_bool), ("log", LOG), ("user", P)]
+
+
+class EngineOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("engine", S), ("isa", S), ("threads", c.c_int), ("keep_all", c.c_bool), ("as_is", c.c_bool)]
+
+
+class GoldenOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("dir", S), ("replace", c.c_bool), ("digests_only", c.c_bool), ("accumulators", c.c_bool),
+                ("formats", S), ("hex_bits", c.c_uint), ("samples", c.c_int64), ("sequence", c.c_bool), ("model", S),
+                ("preprocessing", S)]
+
+
+class Stored(c.Structure):
+    _fields_ = [("sample", c.c_int64), ("index", c.c_int), ("name", S), ("op", S), ("digest", S), ("type", c.POINTER(Type)),
+                ("has_data", c.c_bool), ("has_sums", c.c_bool)]
+
+
+class Verified(c.Structure):
+    _fields_ = [("tensors", c.c_int64), ("files_bad", c.c_int64), ("replay_bad", c.c_int64), ("entries_bad", c.c_int64)]
+
+
+class Thresholds(c.Structure):
+    _fields_ = [("max_lsb", c.c_double), ("rel", c.c_double), ("abs", c.c_double), ("cosine", c.c_double), ("sqnr", c.c_double)]
+
+
+class CompareOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("limits", c.POINTER(Thresholds)), ("tensor", c.POINTER(S)), ("special", c.POINTER(Thresholds)),
+                ("n_tensors", c.c_size_t), ("hex_bits", c.c_uint)]
+
+
+class BlameOptions(c.Structure):
+    _fields_ = [("rel", c.c_double), ("schemes", c.POINTER(S)), ("n_schemes", c.c_int), ("threads", c.c_int)]
+
+
+class ProbeOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("types", S), ("ops", S), ("scheme", S), ("formats", S), ("seed", c.c_uint64)]
+
+
+class AnswersOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("schemes", c.POINTER(S)), ("n_schemes", c.c_size_t), ("only", c.c_bool), ("hex_bits", c.c_uint)]
+
+
+class InferOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("oracle", S), ("ask", ASK), ("user", P), ("kind", S), ("type", S), ("budget", c.c_size_t),
+                ("acc_bits", c.c_int), ("timeout", c.c_double), ("has_domain", c.c_bool), ("multiplier", c.c_int64 * 2),
+                ("shift", c.c_int32 * 2)]
+
+
+OUT = c.POINTER(P)  # receives a handle, or a text that the library allocated
+
+# name: what it returns, what it takes before the error. "status" functions end in an assay_error.
+STATUS = {
+    "assay_scheme_open": [S, OUT],
+    "assay_scheme_from_text": [S, S, c.c_size_t, OUT],
+    "assay_scheme_json": [P, OUT],
+    "assay_scheme_diff": [P, P, S, c.c_bool, OUT],
+    "assay_scheme_apply": [P, c.POINTER(Rows), P, P],
+    "assay_scheme_derive": [P, c.POINTER(Rows), P, P, P, P],
+    "assay_load_with": [S, c.POINTER(LoadOptions), OUT, c.POINTER(c.c_int)],
+    "assay_load_memory": [S, P, c.c_size_t, c.POINTER(LoadOptions), OUT, c.POINTER(c.c_int)],
+    "assay_save": [P, S],
+    "assay_graph_copy": [P, OUT],
+    "assay_graph_text": [P, OUT],
+    "assay_graph_json": [P, OUT],
+    "assay_profile_new": [P, OUT],
+    "assay_profile_read": [S, OUT],
+    "assay_profile_write": [P, S],
+    "assay_profile_describe": [P, S, S, c.c_uint64],
+    "assay_profile_observe": [P, P, c.c_uint64, c.c_uint64, c.POINTER(P), c.c_int, PROGRESS, P],
+    "assay_profile_merge": [P, P],
+    "assay_profile_json": [P, OUT],
+    "assay_quantize": [P, P, P, c.POINTER(QuantizerOptions), OUT, OUT],
+    "assay_group": [P, P, c.c_bool, OUT],
+    "assay_optimize": [P, P, c.POINTER(OptimizerOptions), OUT, OUT],
+    "assay_program_make_for": [P, P, c.POINTER(EngineOptions), OUT],
+    "assay_program_contract": [P, OUT],
+    "assay_run_new": [P, OUT],
+    "assay_execute_with": [P, NODE, c.c_bool, P],
+    "assay_golden_begin": [P, c.POINTER(GoldenOptions), OUT],
+    "assay_golden_add": [P, P, c.c_int64],
+    "assay_golden_commit": [P, P],
+    "assay_bundle_open": [S, OUT],
+    "assay_bundle_manifest": [P, OUT],
+    "assay_bundle_get": [P, c.c_int, c.POINTER(Stored)],
+    "assay_bundle_read": [P, c.c_int, c.c_bool, OUT],
+    "assay_verify": [S, c.POINTER(EngineOptions), LOG, P, c.POINTER(Verified)],
+    "assay_compare_folders": [S, S, c.POINTER(CompareOptions), c.POINTER(c.c_bool), OUT, OUT],
+    "assay_blame_folders": [S, S, c.POINTER(BlameOptions), c.POINTER(c.c_int), OUT, OUT],
+    "assay_probe": [S, c.POINTER(ProbeOptions)],
+    "assay_infer_answers": [S, S, c.POINTER(AnswersOptions), c.POINTER(c.c_bool), OUT, OUT, OUT],
+    "assay_infer_oracle": [c.POINTER(InferOptions), c.POINTER(c.c_int), OUT, OUT, OUT],
+}
+PLAIN = {
+    "assay_version": (S, []),
+    "assay_free": (None, [P]),
+    "assay_scheme_preset": (S, [c.c_int]),
+    "assay_scheme_name": (S, [P]),
+    "assay_scheme_description": (S, [P]),
+    "assay_scheme_digest": (S, [P]),
+    "assay_scheme_record": (S, [P]),
+    "assay_scheme_free": (None, [P]),
+    "assay_graph_free": (None, [P]),
+    "assay_graph_is_quantized": (c.c_bool, [P]),
+    "assay_value_constant": (P, [P, c.c_int]),
+    "assay_value_type": (c.POINTER(Type), [P, c.c_int]),
+    "assay_profile_free": (None, [P]),
+    "assay_program_free": (None, [P]),
+    "assay_run_free": (None, [P]),
+    "assay_run_reset": (None, [P]),
+    "assay_run_data": (P, [P, c.c_int]),
+    "assay_golden_abort": (None, [P]),
+    "assay_bundle_close": (None, [P]),
+    "assay_bundle_count": (c.c_int, [P]),
+}
+
+
+def _places() -> Iterator[str]:
+    named = os.environ.get("ASSAY_LIBRARY")
+    if named:
+        yield os.path.join(named, "libassay.so") if os.path.isdir(named) else named
+        return  # who names one wants that one
+    yield from sorted(glob.glob(os.path.join(glob.escape(os.path.dirname(os.path.abspath(__file__))), "libassay.so*")))
+    yield "libassay.so.0"
+    for prefix in ("/usr/local", "/usr"):
+        yield from sorted(glob.glob(f"{prefix}/lib/libassay.so.0") + glob.glob(f"{prefix}/lib/*/libassay.so.0"))
+
+
+def _open() -> c.CDLL:
+    why: List[str] = []
+    for path in _places():
+        try:
+            return c.CDLL(path)
+        except OSError as e:
+            why.append(str(e))
+    raise MissingLibraryError("libassay.so.0 is not found: install Assay, or name the library in ASSAY_LIBRARY; " + "; ".join(why))
+
+
+def _bind() -> c.CDLL:
+    lib = _open()
+    try:
+        for name, args in STATUS.items():
+            getattr(lib, name).argtypes = args + [c.POINTER(Error)]
+            getattr(lib, name).restype = c.c_int
+        for name, (result, args) in PLAIN.items():
+            getattr(lib, name).argtypes = args
+            getattr(lib, name).restype = result
+    except AttributeError as e:
+        raise MissingLibraryError(f"the library is not of this version, {VERSION}: {e}") from None
+    version = lib.assay_version().decode()
+    if version.split(".")[:2] != VERSION.split("."):
+        raise MissingLibraryError(f"the library has version {version}, this package is for {VERSION}")
+    return lib
+
+
+lib = _bind()
+
+
+def call(name: str, *args: Any) -> None:
+    """A function that can fail; its line becomes the exception's."""
+    err = Error()
+    status = getattr(lib, name)(*args, c.byref(err))
+    if status:
+        raise_for(status, err.text.decode("utf-8", "replace"))
+
+
+def made(name: str, *args: Any) -> int:
+    """The same of one that makes a handle, its last argument."""
+    out = P()
+    call(name, *args, c.byref(out))
+    assert out.value is not None
+    return out.value
+
+
+def take_text(out: P) -> str:
+    """A text that the library allocated."""
+    try:
+        return c.string_at(out).decode("utf-8", "surrogateescape") if out.value else ""
+    finally:
+        lib.assay_free(out)
+
+
+class Ref:
+    """One handle, freed with the last who holds it, a call that it is an argument of among them, and behind all that borrow from it: the
+    collector of cycles finalizes in any order. Sets and lists change in one step, whatever thread it is in."""
+
+    __slots__ = ("handle", "free", "owners", "users", "dead", "_as_parameter_")
+
+    def __init__(self, ptr: int, free: Any, *owners: Any) -> None:
+        self.handle, self.free, self.owners = [ptr], free, owners
+        self.users: Set[int] = set()
+        self.dead = False
+        self._as_parameter_ = P(ptr)
+        for owner in owners:
+            if isinstance(owner, Ref):
+                owner.users.add(id(self))
+
+    def __del__(self) -> None:
+        self.dead = True
+        self.release()
+
+    def release(self) -> None:
+        if not self.dead or self.users:
+            return
+        try:
+            ptr = self.handle.pop()
+        except IndexError:
+            return
+        self.free(ptr)
+        for owner in self.owners:
+            if isinstance(owner, Ref):
+                owner.users.discard(id(self))
+                owner.release()
+
+
+def text(value: Any) -> Any:
+    """A str or a path as the library takes it; None stays."""
+    return None if value is None else os.fsencode(value)
+
+
+def texts(values: Any) -> Any:
+    """Several, as an array."""
+    values = [os.fsencode(v) for v in values]
+    return (S * (len(values) + 1))(*values)

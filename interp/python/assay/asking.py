@@ -1,0 +1,99 @@
+"""Which arithmetic a device has: probes for it, its answers, its rows."""
+import ctypes as c
+import json
+import os
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from ._library import ASK, AnswersOptions, InferOptions, P, ProbeOptions, call, take_text, text, texts
+from .golden import Golden
+from .schemes import Scheme
+
+Rows = Dict[str, np.ndarray]
+Oracle = Union[str, Callable[[Rows], Any]]
+_VERDICTS = ("unique", "class", "none")
+
+
+class Inference:
+    """What answers say. verdict: "unique", "class" or "none" (of rows), "explained" or "unexplained" (of a network's answers);
+    text: as `assay infer` prints it; report: as it writes JSON; scheme_text: the record found, a scheme file."""
+
+    def __init__(self, verdict: str, printed: str, report: Dict[str, Any], scheme_text: str) -> None:
+        self.verdict, self.text, self.report, self.scheme_text = verdict, printed, report, scheme_text
+
+    @property
+    def presets(self) -> List[str]:
+        """Shipped schemes that agree with every answer."""
+        return self.report["presets"]
+
+    def scheme(self) -> Scheme:
+        """The record found."""
+        return Scheme.from_text(self.scheme_text, "found")
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def probe(path: Any, *, types: str = "s8s8", ops: Sequence[str] = (), scheme: Optional[str] = None, formats: Sequence[str] = (), seed: int = 1) -> None:
+    """Writes small networks that show a device's arithmetic, op by op, with their inputs, to the new folder `path`. types: of activations and
+    weights, "s8s8", "u8s8", "u8u8" or "s16s8"; formats: of "text", "onnx", "tflite"."""
+    o = ProbeOptions(types=text(types), ops=text(",".join(ops) or None), scheme=text(scheme), formats=text(",".join(formats) or None), seed=seed)
+    call("assay_probe", text(path), c.byref(o))
+
+
+def infer_answers(path: Any, outputs: Any, *, schemes: Sequence[Any] = (), only: bool = False, hex_bits: int = 0) -> Inference:
+    """What a device's outputs say: path is of probe(), with outputs/OP/NAME.npy; or a golden bundle, with the device's dumps of it.
+    schemes: looked at beside the shipped ones, or (only) in place of them."""
+    o = AnswersOptions(schemes=texts(schemes), n_schemes=len(schemes), only=only, hex_bits=hex_bits)
+    explained, out = c.c_bool(), [P(), P(), P()]
+    call("assay_infer_answers", text(path.path if isinstance(path, Golden) else path), text(outputs), c.byref(o), c.byref(explained), *map(c.byref, out))
+    printed, report, found = map(take_text, out)
+    return Inference("explained" if explained.value else "unexplained", printed, json.loads(report), found)
+
+
+def infer(oracle: Oracle, *, kind: str, type: str, budget: int = 20000, acc_bits: int = 32, timeout: float = 60.0,
+          multiplier: Optional[Tuple[int, int]] = None, shift: Optional[Tuple[int, int]] = None) -> Inference:
+    """Which rescale a device has, by asking it rows.
+
+    oracle: a function that gets a dict of arrays, a row an element (acc, zp, and multiplier and shift, or in_scale, weight_scale and
+    out_scale; lo and hi where rows have bounds), and returns the codes, or (codes, refused); or a shell command that reads and writes
+    such .npy files. kind: "multiplier" or "scale"; type: of the codes, "i8", "u8" or "i16". multiplier, shift: the ranges to ask about.
+    """
+    failed: List[BaseException] = []
+
+    def ask(_: Any, inside: bytes, outside: bytes, err: Any) -> int:
+        try:
+            _answer(oracle, os.fsdecode(inside), os.fsdecode(outside))  # type: ignore[arg-type]
+        except BaseException as e:  # noqa: B036: nothing may pass through the library
+            failed.append(e)
+            err.contents.status, err.contents.text = 1, b"the oracle raised an exception"
+            return 1
+        return 0
+
+    most, far = (-(2 ** 32), 2 ** 32), (-1100, 1100)
+    o = InferOptions(kind=text(kind), type=text(type), budget=budget, acc_bits=acc_bits, timeout=timeout)
+    if multiplier or shift:
+        o.has_domain, o.multiplier, o.shift = True, (c.c_int64 * 2)(*(multiplier or most)), (c.c_int32 * 2)(*(shift or far))
+    if isinstance(oracle, str):
+        o.oracle = text(oracle)
+    else:
+        o.ask = ASK(ask)
+    verdict, out = c.c_int(), [P(), P(), P()]
+    try:
+        call("assay_infer_oracle", c.byref(o), c.byref(verdict), *map(c.byref, out))
+    except Exception:
+        if failed:
+            raise failed[0]
+        raise
+    printed, report, found = map(take_text, out)
+    return Inference(_VERDICTS[verdict.value], printed, json.loads(report), found)
+
+
+def _answer(oracle: Callable[[Rows], Any], inside: str, outside: str) -> None:
+    rows = {name[:-4]: np.load(os.path.join(inside, name)) for name in sorted(os.listdir(inside)) if name.endswith(".npy")}
+    answer = oracle(rows)
+    codes, refused = answer if isinstance(answer, tuple) else (answer, None)
+    np.save(os.path.join(outside, "out.npy"), np.asarray(codes).astype(np.int64))
+    if refused is not None:
+        np.save(os.path.join(outside, "errors.npy"), np.asarray(refused).astype(np.uint8))

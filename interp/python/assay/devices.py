@@ -1,0 +1,123 @@
+"""A device's dumps beside golden bundles: where they differ, which nodes are to blame."""
+import contextlib
+import ctypes as c
+import json
+import os
+import re
+import tempfile
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
+
+import numpy as np
+
+from ._library import BlameOptions, CompareOptions, P, Thresholds, call, take_text, text, texts
+from .errors import InputError
+from .golden import Golden
+
+_MEASURES = ("max_lsb", "rel", "abs", "cosine", "sqnr")
+
+
+class Diff:
+    """The verdict on two sides. same: within the thresholds; text: as `assay diff` prints it; report: as it writes JSON."""
+
+    def __init__(self, same: bool, printed: str, report: Dict[str, Any]) -> None:
+        self.same, self.text, self.report = same, printed, report
+
+    @property
+    def first(self) -> Optional[str]:
+        """The first tensor in execution order that differs."""
+        return self.report["first"]
+
+    @property
+    def tensors(self) -> List[Dict[str, Any]]:
+        """Of each tensor: name, op, verdict, elements, mismatches, max_lsb, max_abs, max_rel, cosine, sqnr_db."""
+        return self.report["tensors"]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Blame:
+    """Which nodes are at fault themselves, and why. clean: none; text: as `assay blame` prints it; report: as it writes JSON."""
+
+    def __init__(self, clean: bool, printed: str, report: Dict[str, Any]) -> None:
+        self.clean, self.text, self.report = clean, printed, report
+
+    @property
+    def faults(self) -> List[Dict[str, Any]]:
+        """The most upstream first; of each its node and cause."""
+        return self.report["faults"]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@contextlib.contextmanager
+def _folder(side: Any, golden: Any) -> Iterator[str]:
+    """A path, a bundle, or arrays by tensor name, for which a folder is written."""
+    if isinstance(side, Golden):
+        yield side.path
+    elif isinstance(side, Mapping):
+        with tempfile.TemporaryDirectory(prefix="assay-") as path:
+            write_dumps(path, side, golden)
+            yield path
+    else:
+        yield os.fsdecode(side)
+
+
+def write_dumps(path: Any, tensors: Mapping[str, Any], golden: Any = None) -> None:
+    """Arrays by tensor name as .npy files, as a device would dump them. golden: the bundle that they are to be beside, for its names
+    of files, which no two tensors share; a name that is no tensor of it is an InputError."""
+    path = os.fsdecode(path)
+    os.makedirs(path, exist_ok=True)
+    stems = {}
+    if golden is not None:
+        bundle = golden if isinstance(golden, Golden) else Golden(golden)
+        for t in bundle.manifest["tensors"]:
+            stems.setdefault(t["name"], os.path.splitext(os.path.basename(t["file"]))[0] if t.get("file") else None)
+        unknown = [name for name in tensors if name not in stems]
+        if unknown:
+            raise InputError(f"{bundle.path}: no tensor of the bundle is called " + ", ".join(f"'{n}'" for n in unknown))
+    for name, array in tensors.items():
+        stem = stems.get(name) or re.sub(r"[^A-Za-z0-9._-]", "_", name)
+        np.save(os.path.join(path, stem + ".npy"), np.asarray(array))
+
+
+def _limits(values: Mapping[str, Optional[float]]) -> Thresholds:
+    unknown = [m for m in values if m not in _MEASURES]
+    if unknown:
+        raise InputError(f"thresholds are {', '.join(_MEASURES)}, not '{unknown[0]}'")
+    return Thresholds(*(-1.0 if values.get(m) is None else float(values[m] or 0) for m in _MEASURES))
+
+
+def diff(reference: Any, other: Any, *, max_lsb: Optional[float] = None, rel: Optional[float] = None, abs: Optional[float] = None,
+         cosine: Optional[float] = None, sqnr: Optional[float] = None, tensors: Mapping[str, Mapping[str, float]] = {},
+         hex_bits: int = 0) -> Diff:
+    """Compares a device with a reference, tensor by tensor in execution order.
+
+    reference: a bundle (Golden or folder) or a .npy file; other: a bundle, a folder of dumps, a .npy file, or a dict of arrays by
+    tensor name. Without thresholds codes must be equal. max_lsb: codes may differ by so much; rel, abs: real values; cosine, sqnr (dB): of
+    the whole tensor; tensors: {"logits": {"rel": 0.01}} where one has thresholds of its own.
+    """
+    general = _limits(dict(max_lsb=max_lsb, rel=rel, abs=abs, cosine=cosine, sqnr=sqnr))
+    special = (Thresholds * (len(tensors) + 1))(*(_limits(v) for v in tensors.values()))
+    o = CompareOptions(limits=c.pointer(general), tensor=texts(tensors), special=special, n_tensors=len(tensors), hex_bits=hex_bits)
+    same, printed, report = c.c_bool(), P(), P()
+    with _folder(reference, None) as a, _folder(other, reference) as b:
+        call("assay_compare_folders", text(a), text(b), c.byref(o), c.byref(same), c.byref(printed), c.byref(report))
+    return Diff(bool(same.value), take_text(printed), json.loads(take_text(report)))
+
+
+def blame(golden: Any, device: Any, *, rel: Optional[float] = None, schemes: Sequence[Any] = (), threads: int = 0) -> Blame:
+    """Which nodes of a device are at fault themselves: each is replayed from the device's own inputs, and causes are tried to the bit.
+
+    golden: a bundle; device: a folder of dumps, a bundle, or a dict of arrays by tensor name. rel: floats may differ by so much. schemes:
+    tried beside the shipped ones.
+    """
+    o = BlameOptions(rel=-1.0 if rel is None else rel, schemes=texts(schemes), n_schemes=len(schemes), threads=threads)
+    faults, printed, report = c.c_int(), P(), P()
+    with _folder(golden, None) as a, _folder(device, golden) as b:
+        call("assay_blame_folders", text(a), text(b), c.byref(o), c.byref(faults), c.byref(printed), c.byref(report))
+    said = take_text(printed)
+    if isinstance(device, Mapping) and not isinstance(device, Golden):  # a command on its folder, which is gone by now
+        said = "".join(line for line in said.splitlines(True) if b not in line)
+    return Blame(faults.value == 0, said, json.loads(take_text(report)))

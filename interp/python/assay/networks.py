@@ -1,0 +1,207 @@
+"""Networks: loaded, looked at, quantized, rewritten, saved."""
+import ctypes as c
+import json
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._library import LOG, LoadOptions, OptimizerOptions, P, QuantizerOptions, Ref, call, lib, take_text, text, texts
+from .errors import InputError
+from .schemes import SchemeLike, scheme as scheme_of
+from .tensors import TensorType, type_of, view
+
+if TYPE_CHECKING:
+    from .profiles import Profile
+    from .programs import Program
+
+_ONNX = 1
+
+
+class Node(NamedTuple):
+    """A node, in execution order. Absent optional inputs are None. macs: multiply-accumulates; quantized: it computes on codes."""
+
+    name: str
+    op: str
+    inputs: Tuple[Optional[str], ...]
+    outputs: Tuple[str, ...]
+    macs: int
+    quantized: bool
+
+
+class Network:
+    """A network. It does not change: quantize, optimize and under make others."""
+
+    def __init__(self, ptr: int, is_onnx: bool = False, keep: Any = None, report: Optional[Dict[str, Any]] = None,
+                 certificate: Optional[Dict[str, Any]] = None) -> None:
+        self._ref = Ref(ptr, lib.assay_graph_free, keep)
+        self._is_onnx = is_onnx
+        self._known: Optional[Dict[str, Any]] = None
+        self.report = report  #: what quantizing or rewriting said; None for a network from a file
+        self.certificate = certificate  #: of a rewritten one, as `assay check-proof` reads it
+
+    @property
+    def _json(self) -> Dict[str, Any]:
+        if self._known is None:
+            out = P()
+            call("assay_graph_json", self._ref, c.byref(out))
+            self._known = json.loads(take_text(out))
+            self._known["index"] = {v["name"]: i for i, v in enumerate(self._known["values"])}
+        return self._known
+
+    def _type(self, index: int) -> TensorType:
+        return type_of(lib.assay_value_type(self._ref, index).contents)
+
+    def _types(self, indices: Iterable[int]) -> Dict[str, TensorType]:
+        values = self._json["values"]
+        return {values[i]["name"]: self._type(i) for i in indices}
+
+    @property
+    def name(self) -> str:
+        return self._json["name"]
+
+    @property
+    def digest(self) -> str:
+        """Of the structure, 32 hex digits; not of the weights."""
+        return self._json["digest"]
+
+    @property
+    def inputs(self) -> Dict[str, TensorType]:
+        """Types of the inputs by name, in the model's order."""
+        return self._types(self._json["inputs"])
+
+    @property
+    def outputs(self) -> Dict[str, TensorType]:
+        return self._types(self._json["outputs"])
+
+    @property
+    def values(self) -> Dict[str, TensorType]:
+        """All values: inputs, constants and what nodes make."""
+        return self._types(range(len(self._json["values"])))
+
+    @property
+    def nodes(self) -> List[Node]:
+        """In execution order."""
+        names = [v["name"] for v in self._json["values"]]
+        return [Node(n["name"], n["op"], tuple(names[i] if i >= 0 else None for i in n["inputs"]),
+                     tuple(names[i] for i in n["outputs"]), n["macs"], n["quantized"]) for n in self._json["nodes"]]
+
+    @property
+    def is_quantized(self) -> bool:
+        """Some node computes on codes."""
+        return bool(lib.assay_graph_is_quantized(self._ref))
+
+    @property
+    def quantized_for(self) -> Optional[str]:
+        """The name of the scheme that it was quantized for, where it says so."""
+        return self._json["quantized_for"]
+
+    def constant(self, name: str) -> np.ndarray:
+        """Elements of a constant: a view without a copy, read-only, that keeps the network."""
+        i = self._json["index"].get(name, -1)
+        ptr = lib.assay_value_constant(self._ref, i)
+        if not ptr:
+            raise InputError(f"'{name}' is no constant of {self.name}")
+        return view(ptr, self._type(i), self._ref)
+
+    def text(self) -> str:
+        """The text form, all constants in it."""
+        out = P()
+        call("assay_graph_text", self._ref, c.byref(out))
+        return take_text(out)
+
+    def save(self, path: Any) -> None:
+        """In the form that the path's ending names: .assay (large constants in the folder PATH.d), .onnx or .tflite."""
+        call("assay_save", self._ref, text(path))
+
+    def _copy(self) -> int:
+        out = P()
+        call("assay_graph_copy", self._ref, c.byref(out))
+        return out.value or 0
+
+    def profile(self) -> "Profile":
+        """An empty profile of this float network."""
+        from .profiles import Profile
+        return Profile.of(self)
+
+    def quantize(self, profile: "Profile", scheme: SchemeLike, *, symmetry: Optional[str] = None, chooser: Optional[str] = None,
+                 calibration: Sequence[str] = (), calibrate_weights: Optional[str] = None, per_tensor: bool = False,
+                 keep_float: Sequence[str] = (), precision: Any = (), target: Any = None, integer_io: bool = False) -> "Network":
+        """The integer network of this float one under a scheme; its `report` says what stays in float and why.
+
+        The options are those of `assay quantize`: calibration "mse" or ["kl", "conv*=percentile:99.9"]; keep_float: patterns
+        of nodes; precision: {"fc*": "i16"} or "fc*=i16"; target: a file with what the device offers.
+        """
+        calibration, keep_float = _list(calibration), _list(keep_float)
+        rules = [f"{k}={v}" for k, v in precision.items()] if isinstance(precision, Mapping) else _list(precision)
+        o = QuantizerOptions(symmetry=text(symmetry), chooser=text(chooser), calibration=texts(calibration), n_calibrations=len(calibration),
+                             weights=text(calibrate_weights), per_tensor=per_tensor, keep_float=texts(keep_float),
+                             n_keep_float=len(keep_float), precision=texts(rules), n_precisions=len(rules), target=text(target),
+                             integer_io=integer_io)
+        out, report = P(), P()
+        call("assay_quantize", self._ref, profile._ref, scheme_of(scheme)._ref, c.byref(o), c.byref(out), c.byref(report))
+        return Network(out.value or 0, keep=self._ref, report=json.loads(take_text(report)))
+
+    def under(self, scheme: SchemeLike, *, adapt: bool = False) -> "Network":
+        """The network in integers as the scheme defines them: an ONNX network's dequantize -> op -> quantize become integer ops (others
+        stay as they are). adapt: parameters that the scheme cannot have are exchanged first."""
+        if not self._is_onnx:
+            return self
+        made = Network(self._copy(), keep=self._ref)
+        report = P()
+        call("assay_group", made._ref, scheme_of(scheme)._ref, adapt, c.byref(report))
+        made.report = json.loads(take_text(report))
+        return made
+
+    def optimize(self, scheme: SchemeLike, *, allow: str = "none", passes: Sequence[str] = (), target: Any = None,
+                 as_is: bool = False) -> "Network":
+        """Rewritten, each step proved exact; allow: "bounded:N" codes a step, or "any". `report` counts, `certificate` has the proofs, and
+        report["log"] a line for each step."""
+        made = Network(self.under(scheme)._copy(), keep=self._ref)
+        log: List[str] = []
+        note = LOG(lambda _, line: log.append(line.decode("utf-8", "replace")))
+        o = OptimizerOptions(allow=text(allow), passes=text(",".join(_list(passes)) or None), target=text(target), as_is=as_is, log=note)
+        certificate, report = P(), P()
+        call("assay_optimize", made._ref, scheme_of(scheme)._ref, c.byref(o), c.byref(certificate), c.byref(report))
+        made.report = {**json.loads(take_text(report)), "log": log}
+        made.certificate = json.loads(take_text(certificate))
+        return made
+
+    def program(self, scheme: Optional[SchemeLike] = None, **options: Any) -> "Program":
+        """Ready to run: Program(self, scheme, ...)."""
+        from .programs import Program
+        return Program(self, scheme, **options)
+
+    def __repr__(self) -> str:
+        ends = " -> ".join(", ".join(f"{n}: {t}" for n, t in side.items()) for side in (self.inputs, self.outputs))
+        return f"<assay.Network {self.name}: {ends}, {len(self._json['nodes'])} nodes>"
+
+
+def _list(x: Any) -> List[str]:
+    return [x] if isinstance(x, str) else list(x)
+
+
+def _options(shapes: Optional[Mapping[str, Sequence[int]]], batch: int, canonical: bool, keep_narrow: bool) -> LoadOptions:
+    given = [f"{name}={'x'.join(str(int(d)) for d in dims)}" for name, dims in (shapes or {}).items()]
+    return LoadOptions(batch=batch, shape=texts(given), n_shapes=len(given), keep_narrow=keep_narrow, as_it_is=not canonical)
+
+
+def load(path: Any, *, shapes: Optional[Mapping[str, Sequence[int]]] = None, batch: int = 0, canonical: bool = True,
+         keep_narrow: bool = False) -> Network:
+    """A network from a file: ONNX, TFLite or text form, told apart by what it holds.
+
+    shapes, batch: of an ONNX model's inputs, in place of what it says, and of its symbolic first dimensions. canonical: lowered
+    as profiles and quantizing need it. keep_narrow: floats of a float16 model stay rounded to float16.
+    """
+    out, form = P(), c.c_int()
+    call("assay_load_with", text(path), c.byref(_options(shapes, batch, canonical, keep_narrow)), c.byref(out), c.byref(form))
+    return Network(out.value or 0, form.value == _ONNX)
+
+
+def loads(model: Any, name: str = "model", *, shapes: Optional[Mapping[str, Sequence[int]]] = None, batch: int = 0,
+          canonical: bool = True, keep_narrow: bool = False) -> Network:
+    """The same of a model in memory: bytes, or a str in text form. `name` stands for the file in messages."""
+    data = model.encode() if isinstance(model, str) else bytes(model)
+    kept = c.create_string_buffer(data, max(len(data), 1))
+    out, form = P(), c.c_int()
+    call("assay_load_memory", name.encode(), kept, len(data), c.byref(_options(shapes, batch, canonical, keep_narrow)), c.byref(out), c.byref(form))
+    return Network(out.value or 0, form.value == _ONNX, keep=kept)

@@ -1,0 +1,131 @@
+"""Tensors: their types, and arrays over the library's memory."""
+import ctypes as c
+from dataclasses import dataclass
+from typing import Any, Mapping, Optional, Tuple
+
+import numpy as np
+
+from ._library import Type
+from .errors import InputError
+
+_INTEGER, _FLOAT, _BOOL = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """What a tensor holds. real = scale * (code - zero_point), where it is quantized.
+
+    dtype: of its array; bits: of a code (5-bit codes are in int8); shape: C order; scale, zero_point: None where the tensor
+    is not quantized, else arrays of one element, of one for each index of `axis`, or of one for each run of `block`
+    indices along it.
+    """
+
+    dtype: np.dtype
+    bits: int
+    shape: Tuple[int, ...]
+    scale: Optional[np.ndarray] = None
+    zero_point: Optional[np.ndarray] = None
+    axis: Optional[int] = None
+    block: Optional[int] = None
+
+    @property
+    def is_quantized(self) -> bool:
+        return self.scale is not None
+
+    @property
+    def range(self) -> Tuple[int, int]:
+        """Least and greatest code."""
+        if self.dtype.kind == "u":
+            return 0, 2 ** self.bits - 1
+        return (0, 1) if self.dtype.kind == "b" else (-(2 ** (self.bits - 1)), 2 ** (self.bits - 1) - 1)
+
+    def dequantize(self, codes: np.ndarray) -> np.ndarray:
+        """Real values of codes of this type, float64."""
+        if self.scale is None or self.zero_point is None:
+            return np.asarray(codes, np.float64)
+        scale, zero = self.scale.astype(np.float64), self.zero_point.astype(np.float64)
+        if self.block is not None and self.axis is not None:
+            grid = list(self.shape)
+            grid[self.axis] = -(-grid[self.axis] // self.block)
+            scale, zero = (np.repeat(x.reshape(grid), self.block, self.axis).take(range(self.shape[self.axis]), self.axis)
+                           for x in (scale, zero))
+        elif scale.size > 1 and self.axis is not None:
+            line = [1] * len(self.shape)
+            line[self.axis] = -1
+            scale, zero = scale.reshape(line), zero.reshape(line)
+        return scale * (np.asarray(codes, np.float64) - zero)
+
+    def __str__(self) -> str:
+        extent = ",".join(map(str, self.shape))
+        kind = "bool" if self.dtype.kind == "b" else f"{self.dtype.kind}{self.bits}"
+        return f"{kind}[{extent}]" + (f" q({self.scale.size} scales)" if self.scale is not None and self.scale.size > 1 else
+                                      f" q({float(self.scale[0]):g},{int(self.zero_point[0])})" if self.scale is not None and self.zero_point is not None else "")
+
+
+def type_of(t: Type) -> TensorType:
+    """A type of the library's; its parameters are copied."""
+    bits = t.elem.bits
+    if t.elem.kind == _FLOAT:
+        dtype = np.dtype(np.float32)
+    elif t.elem.kind == _BOOL:
+        dtype = np.dtype(np.bool_)
+    elif t.elem.kind == _INTEGER:
+        size = 1 if bits <= 8 else 2 if bits <= 16 else 4 if bits <= 32 else 8
+        dtype = np.dtype(f"{'i' if t.elem.is_signed else 'u'}{size}")
+    else:
+        raise InputError("a tensor without elements")
+    shape = tuple(t.dim[:t.rank])
+    if not t.q.granularity:
+        return TensorType(dtype, bits, shape)
+    scale = np.ctypeslib.as_array(t.q.scale, (t.q.count,)).copy()
+    zero = np.ctypeslib.as_array(t.q.zero_point, (t.q.count,)).copy()
+    return TensorType(dtype, bits, shape, scale, zero, t.q.axis if t.q.granularity > 1 else None,
+                      t.q.block if t.q.granularity > 2 else None)
+
+
+class _Memory:
+    """Memory of the library's that lives as long as an array over it."""
+
+    def __init__(self, ptr: int, t: TensorType, owner: Any, readonly: bool) -> None:
+        self.owner = owner
+        self.__array_interface__ = {"version": 3, "typestr": t.dtype.str, "shape": t.shape, "data": (ptr, readonly)}
+
+
+def view(ptr: int, t: TensorType, owner: Any, readonly: bool = True) -> np.ndarray:
+    """An array over it, without a copy; it holds `owner`."""
+    if 0 in t.shape:
+        return np.empty(t.shape, t.dtype)
+    return np.asarray(_Memory(ptr, t, owner, readonly))
+
+
+def fitting(value: Any, t: TensorType, what: str) -> np.ndarray:
+    """The array that a tensor of type t can take: floats may be of another width, integers of another container; leading
+    dimensions of 1 may be left out."""
+    a = np.asarray(value)
+    bare = t.shape
+    while len(bare) > a.ndim and bare[0] == 1:
+        bare = bare[1:]
+    if a.shape != t.shape and a.shape != bare:
+        raise InputError(f"'{what}' has the shape {list(t.shape)}, not {list(a.shape)}")
+    if a.dtype.kind not in {"f": "f", "b": "b"}.get(t.dtype.kind, "iu"):
+        raise InputError(f"'{what}' holds {t}, not {a.dtype}")
+    if t.dtype.kind in "iu" and a.size and not (t.range[0] <= int(a.min()) and int(a.max()) <= t.range[1]):
+        raise InputError(f"'{what}' holds codes from {t.range[0]} to {t.range[1]}; found {int(a.min())} to {int(a.max())}")
+    return a.reshape(t.shape)
+
+
+def by_name(inputs: Any, types: Mapping[str, TensorType]) -> Mapping[str, Any]:
+    """Arrays by input: of a network with one input the array alone is enough."""
+    if not isinstance(inputs, Mapping):
+        if len(types) != 1:
+            raise InputError(f"the network has {len(types)} inputs: give a dict of {', '.join(types)}")
+        return {next(iter(types)): inputs}
+    missing, extra = [n for n in types if n not in inputs], [n for n in inputs if n not in types]
+    if missing or extra:
+        raise InputError("; ".join([f"input '{n}' is not given" for n in missing] + [f"there is no input '{n}'" for n in extra]))
+    return inputs
+
+
+def address(a: np.ndarray) -> c.c_void_p:
+    """Of its elements, C order."""
+    return c.c_void_p(a.ctypes.data)
