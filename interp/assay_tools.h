@@ -62,8 +62,8 @@ assay_status assay_scheme_diff(const assay_scheme *a, const assay_scheme *b, con
 /* n rescales, each of its own accumulator: columns of n numbers. A row's factor is `scale`; or
  * in_scale * weight_scale / out_scale (the two last may be NULL: 1), formed as the target does; or
  * multiplier and shift as the target writes them, with pre where it has a pre-shift. */
-typedef struct assay_rows {
-    size_t size; /* sizeof(assay_rows) */
+typedef struct assay_rescales {
+    size_t size; /* sizeof(assay_rescales) */
     size_t n;
     const char *op;   /* whose arithmetic; NULL: "conv" */
     const char *type; /* of the codes: "i8", "u8", "i16", ...; NULL: the scheme's activations */
@@ -74,14 +74,15 @@ typedef struct assay_rows {
     const int64_t *multiplier, *shift, *pre;
     const int64_t *zero_point, *in_zero_point; /* NULL: 0 */
     const int64_t *lo, *hi; /* bounds of the codes within their type; NULL: the type's */
-} assay_rows;
+} assay_rescales;
 /* out[i]: the code. refused[i] (NULL: the first refused row is an error): 1 where the target
  * refuses the row, whose code is then 0. */
-assay_status assay_scheme_apply(const assay_scheme *s, const assay_rows *rows, int64_t *out,
+assay_status assay_scheme_apply(const assay_scheme *s, const assay_rescales *rows, int64_t *out,
                                 uint8_t *refused, assay_error *err);
 /* The integers that stand for rows->scale; pre may be NULL; float encodings give IEEE bits. */
-assay_status assay_scheme_derive(const assay_scheme *s, const assay_rows *rows, int64_t *multiplier,
-                                 int64_t *shift, int64_t *pre, uint8_t *refused, assay_error *err);
+assay_status assay_scheme_derive(const assay_scheme *s, const assay_rescales *rows,
+                                 int64_t *multiplier, int64_t *shift, int64_t *pre,
+                                 uint8_t *refused, assay_error *err);
 
 /* ---- networks; a network that nothing changes may serve many threads ------------------------- */
 

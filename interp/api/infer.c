@@ -1,4 +1,4 @@
-/* Which arithmetic a device has: probes for it, its answers, its rows. */
+/* The arithmetic that a device has: probes for it, its answers, its rows. */
 #include <string.h>
 
 #include "graph/core/type.h"

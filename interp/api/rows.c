@@ -31,7 +31,7 @@ assay_status assay_rows_type(const assay_scheme *s, const char *name, assay_elem
 }
 
 /* Integers beyond 2^47 would meet no device, and keep sums of them within 64 bits. */
-static assay_status check_ranges(const assay_rows *r, assay_error *err)
+static assay_status check_ranges(const assay_rescales *r, assay_error *err)
 {
     const int64_t acc = INT64_C(1) << 47, code = INT64_C(1) << 32;
     const struct {
@@ -56,7 +56,7 @@ static assay_status check_ranges(const assay_rows *r, assay_error *err)
 }
 
 /* Accumulators, and the factor in one way. */
-static assay_status check_columns(const assay_rows *r, assay_error *err)
+static assay_status check_columns(const assay_rescales *r, assay_error *err)
 {
     const bool integers = r->multiplier && r->shift;
     const bool some = r->multiplier || r->shift || r->pre;
@@ -69,10 +69,10 @@ static assay_status check_columns(const assay_rows *r, assay_error *err)
     return check_ranges(r, err);
 }
 
-assay_status assay_scheme_apply(const assay_scheme *s, const assay_rows *rows, int64_t *out,
+assay_status assay_scheme_apply(const assay_scheme *s, const assay_rescales *rows, int64_t *out,
                                 uint8_t *refused, assay_error *err)
 {
-    assay_rows r;
+    assay_rescales r;
     assay_elem type;
     assay_status status = ASSAY_OPTIONS_TAKE(rows, &r, err);
 
@@ -103,10 +103,11 @@ assay_status assay_scheme_apply(const assay_scheme *s, const assay_rows *rows, i
     return assay_scheme_batch_apply(s, &b, out, refused, err);
 }
 
-assay_status assay_scheme_derive(const assay_scheme *s, const assay_rows *rows, int64_t *multiplier,
-                                 int64_t *shift, int64_t *pre, uint8_t *refused, assay_error *err)
+assay_status assay_scheme_derive(const assay_scheme *s, const assay_rescales *rows,
+                                 int64_t *multiplier, int64_t *shift, int64_t *pre,
+                                 uint8_t *refused, assay_error *err)
 {
-    assay_rows r;
+    assay_rescales r;
     assay_status status = ASSAY_OPTIONS_TAKE(rows, &r, err);
 
     if (!status && !r.scale)

@@ -210,24 +210,24 @@ static int apply_rows(const cli_args *a, const assay_scheme *s, rows *r, assay_e
 {
     assay_error err;
     char name[8];
-    const assay_rows b = {.size = sizeof b,
-                          .n = r->n,
-                          .op = cli_value(a, "op", NULL),
-                          .type = assay_elem_print(type, name),
-                          .wide = cli_has(a, "wide") || (r->wide_acc && type.bits == 16),
-                          .per_tensor = cli_has(a, "per-tensor"),
-                          .acc = r->column[ACC],
-                          .scale = r->real[SCALE],
-                          .in_scale = r->real[IN_SCALE],
-                          .weight_scale = r->real[WEIGHT_SCALE],
-                          .out_scale = r->real[OUT_SCALE],
-                          .multiplier = r->column[MULTIPLIER],
-                          .shift = r->column[SHIFT],
-                          .pre = r->column[PRE],
-                          .zero_point = r->column[ZP],
-                          .in_zero_point = r->column[IN_ZP],
-                          .lo = r->column[MIN],
-                          .hi = r->column[MAX]};
+    const assay_rescales b = {.size = sizeof b,
+                              .n = r->n,
+                              .op = cli_value(a, "op", NULL),
+                              .type = assay_elem_print(type, name),
+                              .wide = cli_has(a, "wide") || (r->wide_acc && type.bits == 16),
+                              .per_tensor = cli_has(a, "per-tensor"),
+                              .acc = r->column[ACC],
+                              .scale = r->real[SCALE],
+                              .in_scale = r->real[IN_SCALE],
+                              .weight_scale = r->real[WEIGHT_SCALE],
+                              .out_scale = r->real[OUT_SCALE],
+                              .multiplier = r->column[MULTIPLIER],
+                              .shift = r->column[SHIFT],
+                              .pre = r->column[PRE],
+                              .zero_point = r->column[ZP],
+                              .in_zero_point = r->column[IN_ZP],
+                              .lo = r->column[MIN],
+                              .hi = r->column[MAX]};
     int64_t *out = malloc((r->n + 1) * sizeof *out);
     if (!out)
         return cli_out_of_memory();
@@ -272,11 +272,11 @@ static int derive_rows(const cli_args *a, const assay_scheme *s, rows *r)
     if (!out)
         return cli_out_of_memory();
     int64_t *shift = out + r->n, *pre = shift + r->n;
-    const assay_rows b = {.size = sizeof b,
-                          .n = r->n,
-                          .op = cli_value(a, "op", NULL),
-                          .wide = cli_has(a, "wide"),
-                          .scale = r->real[SCALE]};
+    const assay_rescales b = {.size = sizeof b,
+                              .n = r->n,
+                              .op = cli_value(a, "op", NULL),
+                              .wide = cli_has(a, "wide"),
+                              .scale = r->real[SCALE]};
     assay_status status =
         assay_scheme_derive(s, &b, out, shift, pre, cli_has(a, "errors") ? r->error : NULL, &err);
     bool ok =

@@ -50,6 +50,13 @@ for header in assay.h assay_tools.h graph/base.h schemes/vtable.h; do
         runs 0 "$header serves alone in $language" "${compiler[@]}" -x $language -Wall -Wextra -Werror -fsyntax-only "alone.$language" "${flags[@]}"
     done
 done
+if ! command -v cmake >out; then skip "CMake finds it" "cmake is not installed"; else
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.18)' 'project(t C)' 'find_package(assay 0.1 REQUIRED)' 'add_executable(t t.c)' \
+        'target_link_libraries(t assay::assay)' >CMakeLists.txt
+    printf '#include <assay_tools.h>\nint main(void) { return assay_scheme_preset(0) == NULL; }\n' >t.c
+    runs 0 "CMake finds it" env CC="${cc[*]}" cmake -S . -B made -Dassay_DIR="$(dirname "$(find "$PWD/root" -name assay-config.cmake)")"
+    prints "good" "and a program is built with it" sh -c "cmake --build made && echo good"
+fi
 cat >program.c <<'END'
 #include <assay.h>
 #include <stdio.h>

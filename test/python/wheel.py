@@ -17,7 +17,7 @@ from support import LIBRARY, PACKAGE, TAP, TOP, check
 from assay import _library
 
 COMPILER = sys.argv[3:]
-STRUCTS = {"assay_error": "Error", "assay_type": "Type", "assay_qparams": "QParams", "assay_rows": "Rows", "assay_load_options": "LoadOptions",
+STRUCTS = {"assay_error": "Error", "assay_type": "Type", "assay_qparams": "QParams", "assay_rescales": "Rows", "assay_load_options": "LoadOptions",
            "assay_quantizer_options": "QuantizerOptions", "assay_optimizer_options": "OptimizerOptions", "assay_engine_options": "EngineOptions",
            "assay_golden_options": "GoldenOptions", "assay_stored": "Stored", "assay_verified": "Verified", "assay_thresholds": "Thresholds",
            "assay_compare_options": "CompareOptions", "assay_blame_options": "BlameOptions", "assay_probe_options": "ProbeOptions",
