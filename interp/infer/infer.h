@@ -13,7 +13,8 @@
 
 enum infer_kind { INFER_MULTIPLIER, INFER_SCALE };
 /* Every record that agrees with every row is one function on the domain, by the proof that is
- * named; or two of them may differ, `found` is one; or none agrees. */
+ * named; or two of them may differ, `found` is one (or, where the search was cut before any was
+ * found, the nearest: n_against > 0); or none agrees. */
 enum infer_verdict { INFER_UNIQUE, INFER_CLASS, INFER_NONE };
 
 typedef struct infer_options {

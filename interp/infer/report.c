@@ -41,7 +41,7 @@ void infer_print_scheme(FILE *f, const infer_options *o, const infer_result *r)
     assay_reads_normalize(&rec); /* what nothing reads, a file may not state */
     assay_record_default(&plain);
     fprintf(f, "scheme: found\ndescription: %s of assay infer, from %zu rows\n",
-            r->verdict == INFER_NONE ? "the nearest" : "a record", r->rows);
+            r->n_against > 0 ? "the nearest" : "a record", r->rows);
     for (size_t i = 0; i < n; i++) {
         char value[128];
         const assay_field_value v = assay_record_get(&rec, &fields[i]);
@@ -162,10 +162,15 @@ static void print_domain(FILE *f, const infer_options *o, const infer_result *r)
     fprintf(f, "\n");
 }
 
-static void print_none(FILE *f, const infer_result *r)
+static void print_none(FILE *f, const infer_options *o, const infer_result *r)
 {
-    fprintf(f, "  no record gives these answers; the nearest is contradicted by %zu rows:\n",
-            r->n_against);
+    if (r->verdict == INFER_CLASS)
+        fprintf(f, "  more records may agree than were tried, and none of those that were does: "
+                   "nothing is decided%s\n",
+                o->kind == INFER_MULTIPLIER ? "; narrow --multiplier or --shift" : "");
+    else
+        fprintf(f, "  no record gives these answers\n");
+    fprintf(f, "  the nearest is contradicted by %zu rows:\n", r->n_against);
     for (size_t i = 0; i < r->n_against && i < INFER_FIRST_ROWS; i++) {
         fprintf(f, "    %s: device ", r->against[i].row);
         print_code(f, r->against[i].device);
@@ -182,13 +187,14 @@ void infer_print_report(FILE *f, const infer_options *o, const infer_result *r, 
     if (r->n_presets > 0)
         fprintf(f, " (presets that agree with every row)\n");
     fprintf(f, "%s, from %zu rows\n", verdicts[r->verdict], r->rows);
-    if (r->verdict == INFER_NONE)
-        print_none(f, r);
+    const bool agrees = r->n_against == 0;
+    if (!agrees)
+        print_none(f, o, r);
     if (r->verdict == INFER_UNIQUE)
         print_unique(f, o, r);
-    if (r->verdict == INFER_CLASS)
+    if (r->verdict == INFER_CLASS && agrees)
         print_open(f, o, r);
-    if (r->verdict == INFER_CLASS && !r->complete)
+    if (r->verdict == INFER_CLASS && agrees && !r->complete)
         fprintf(f, "    and more: too many records agree to keep them all\n");
     print_domain(f, o, r);
     if (r->note[0])

@@ -50,7 +50,7 @@ static void settle_unread(const infer_options *o, infer_rules *rules)
     }
 }
 
-static assay_status conclude(infer_task *t, infer_rules *rules, infer_result *r, assay_error *err)
+static void conclude(infer_task *t, infer_rules *rules, infer_result *r)
 {
     r->rows = t->spent;
     r->complete = t->complete;
@@ -68,18 +68,12 @@ static assay_status conclude(infer_task *t, infer_rules *rules, infer_result *r,
         r->found = r->left[0];
         r->verdict = t->one ? INFER_UNIQUE : INFER_CLASS;
         r->spellings = t->spellings;
-        return ASSAY_OK;
+        return;
     }
     infer_nearest(t, &r->found);
     list_against(t, r);
-    r->verdict = r->n_against > 0 ? INFER_NONE : INFER_CLASS;
-    if (!t->complete && r->n_against > 0) /* one that was not tried may agree */
-        return assay_fail(err, ASSAY_ERR_LIMIT,
-                          "%zu rows leave more records than are tried, and none of those that were "
-                          "agrees: nothing is decided%s",
-                          r->rows,
-                          t->o->kind == INFER_MULTIPLIER ? "; narrow --multiplier or --shift" : "");
-    return ASSAY_OK;
+    /* where the search was cut, one that was not tried may agree */
+    r->verdict = t->complete && r->n_against > 0 ? INFER_NONE : INFER_CLASS;
 }
 
 assay_status infer_run(const infer_options *o, infer_result *r, assay_error *err)
@@ -92,7 +86,7 @@ assay_status infer_run(const infer_options *o, infer_result *r, assay_error *err
         s = o->kind == INFER_SCALE ? infer_scale(&t, &rules, err)
                                    : infer_multiplier(&t, &rules, err);
     if (!s)
-        s = conclude(&t, &rules, r, err);
+        conclude(&t, &rules, r);
     infer_rules_free(&rules);
     infer_task_close(&t);
     return s;

@@ -18,13 +18,14 @@ static void put(infer_task *t, int64_t multiplier, int64_t shift)
 static assay_status find_shifts(infer_task *t, int64_t m, bool *any, bool *refused,
                                 assay_error *err)
 {
-    const size_t from = t->log.n;
     for (int64_t s = t->o->shift_lo; s <= t->o->shift_hi; s++)
         put(t, m, s);
     const assay_status status = infer_ask(t, err);
     *any = false;
-    for (size_t i = from; i < t->log.n && !status; i++) {
+    for (size_t i = 0; i < t->log.n && !status; i++) { /* some were asked before */
         const infer_row *r = &t->log.row[i];
+        if (r->multiplier != m)
+            continue;
         if (r->answer == INFER_REFUSED) {
             *refused = true;
             continue;
