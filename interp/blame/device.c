@@ -307,6 +307,27 @@ assay_status blame_device_open(const char *golden, const char *device, unsigned 
     return status;
 }
 
+assay_status blame_device_add(blame_device *d, const char *folder, assay_error *err)
+{
+    reading r = {.d = d, .path = folder};
+    int sample = -1;
+    assay_status status = golden_dumps_open(folder, 0, &r.dumps, err);
+    for (int i = 0; i < d->bundle->n_tensors && !status; i++) {
+        const assay_bundle_tensor *t = &d->bundle->tensor[i];
+        int v = 0;
+        sample += i == 0 || t->sample != d->bundle->tensor[i - 1].sample;
+        while (d->index[v] != t->index)
+            v++;
+        blame_tensor *to = blame_at(d, sample, v);
+        if (!to->device && !to->sums)
+            status = read_device(&r, i, to, err);
+    }
+    golden_dumps_close(&r.dumps);
+    if (status)
+        blame_device_close(d);
+    return status;
+}
+
 void blame_device_trust(blame_device *d)
 {
     for (int i = 0; i < d->n_samples * d->graph->n_values; i++)

@@ -51,6 +51,9 @@ static inline blame_tensor *blame_at(const blame_device *d, int sample, int valu
  * NULL: the golden side alone. */
 assay_status blame_device_open(const char *golden, const char *device, unsigned hex_bits,
                                int threads, blame_device *out, assay_error *err);
+/* What the device gave at another time: of values that were not dumped yet, from a folder of dumps.
+ * On failure d is closed. */
+assay_status blame_device_add(blame_device *d, const char *folder, assay_error *err);
 /* Without a replay: every value is believed to be the golden's. */
 void blame_device_trust(blame_device *d);
 void blame_device_close(blame_device *d);

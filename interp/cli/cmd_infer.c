@@ -113,7 +113,8 @@ static bool fits(const cli_args *a, bool answers)
 {
     static const char *const rows[] = {"oracle",  "kind",       "type",  "budget", "acc-bits",
                                        "timeout", "multiplier", "shift", NULL};
-    static const char *const others[] = {"among", "hex-bits", "model", "dumps", "input", NULL};
+    static const char *const others[] = {"among", "hex-bits", "model", "dumps",
+                                         "input", "next",     NULL};
     for (const char *const *name = answers ? rows : others; *name; name++)
         if (cli_has(a, *name)) {
             cli_trouble("infer: --%s is for %s", *name,
@@ -132,6 +133,8 @@ static bool fits_model(const cli_args *a)
         cli_trouble("infer: --model NET and --dumps DIR come together");
     else if (model && a->n_positional > 0)
         cli_trouble("infer: DIR OUTPUTS or --model NET --dumps DIR, not both");
+    else if (model && cli_has(a, "next"))
+        cli_trouble("infer: --next is for DIR OUTPUTS: a next probe is made of one");
     else if (!model && cli_has(a, "input"))
         cli_trouble("infer: --input is for --model");
     else
@@ -176,6 +179,8 @@ static const cli_option options[] = {
     {"input", 'i', "[NAME=]FILE", "of --model: inputs that were not dumped (as of golden)"},
     {"among", 0, "A,B,...|all",
      "of answers: schemes to look among, and near (default: all that are shipped)"},
+    {"next", 0, "DIR2",
+     "of DIR OUTPUTS: the smallest probe that parts what is left, in a new folder"},
     {"hex-bits", 0, "N", "of answers: bits of a word of .hex dumps"},
     {"json", 0, "FILE", "the report for programs"},
     {"output", 'o', "FOUND.yaml", "the record found, as a scheme file"},
@@ -191,6 +196,7 @@ const cli_command cli_infer = {
                 "  assay infer --oracle 'python3 rtl.py' --kind multiplier --type u8 \\\n"
                 "      --multiplier 0:65535 --shift 0:31 --json report.json\n"
                 "  assay probe -o probes; assay infer probes outputs -o found.yaml\n"
+                "  assay infer probes outputs --next probes2; assay infer probes2 outputs2\n"
                 "  assay infer golden device-dumps/ -o found.yaml\n"
                 "  assay infer --model net.tflite --dumps device-dumps/ -i x.npy -o found.yaml\n",
     .options = options,

@@ -39,6 +39,43 @@ static bool split(char *list, const char **name, int *n)
     return true;
 }
 
+static void tell_next(void *user, const probe_next_said *said)
+{
+    FILE *f = user;
+    if (said->nodes == 0)
+        fprintf(f,
+                "  %s: nothing that was tried (%lld networks) parts the %d records that are left\n",
+                said->op, (long long)said->tried, said->records);
+    else
+        fprintf(f, "  %s: %d %s with %lld elements part %d records into %d\n", said->op,
+                said->nodes, said->nodes == 1 ? "node" : "nodes", (long long)said->elements,
+                said->records, said->classes);
+}
+
+/* The next probe, where one is asked for. */
+static int write_next(const cli_args *a, const probe_ask *ask, const probe_findings *found,
+                      int status)
+{
+    const char *dir = cli_value(a, "next", NULL), *json = cli_value(a, "json", "");
+    FILE *f =
+        strcmp(json, "-") == 0 || strcmp(cli_value(a, "output", ""), "-") == 0 ? stderr : stdout;
+    assay_error err;
+    int asked;
+    if (!dir || status == CLI_TROUBLE)
+        return status;
+    fprintf(f, "next:\n");
+    if (probe_next(a->positional[0], a->positional[1], ask, found, dir, tell_next, f, &asked, &err))
+        return cli_failed(&err);
+    if (asked > 0)
+        fprintf(f,
+                "  run %s/OP/OP.onnx (.tflite, .assay) as before, then\n"
+                "  assay infer '%s' OUTPUTS2, which goes by these answers, too\n",
+                dir, dir);
+    else
+        fprintf(f, "  nothing is asked; %s is not made\n", dir);
+    return status;
+}
+
 static int find(const cli_args *a, const probe_ask *ask)
 {
     char folder[CLI_INFER_FOLDER] = "", golden[CLI_INFER_FOLDER + 16];
@@ -50,7 +87,7 @@ static int find(const cli_args *a, const probe_ask *ask)
     if (status == CLI_OK)
         status = probe_find(model ? golden : a->positional[0], device, ask, &found, &err)
                      ? cli_failed(&err)
-                     : write_files(a, found);
+                     : write_next(a, ask, found, write_files(a, found));
     if (folder[0])
         file_remove_tree(folder);
     probe_findings_free(found);

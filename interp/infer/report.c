@@ -165,8 +165,9 @@ static void print_domain(FILE *f, const infer_options *o, const infer_result *r)
 static void print_none(FILE *f, const infer_options *o, const infer_result *r)
 {
     if (r->verdict == INFER_CLASS)
-        fprintf(f, "  more records may agree than were tried, and none of those that were does: "
-                   "nothing is decided%s\n",
+        fprintf(f,
+                "  more records may agree than were tried, and none of those that were does: "
+                "nothing is decided%s\n",
                 o->kind == INFER_MULTIPLIER ? "; narrow --multiplier or --shift" : "");
     else
         fprintf(f, "  no record gives these answers\n");

@@ -16,7 +16,7 @@ void probe_quantize(probe_net *n, const char *op)
         snprintf(name[0], sizeof name[0], "x%d", k);
         snprintf(name[1], sizeof name[1], "%s%d", op, k);
         const int32_t zero = t->activation.bits > 8 ? 0 : t->zero_point + k;
-        const float scale = (float)scales[k];
+        const float scale = (float)probe_vary(n, scales[k]);
         float *x = probe_input(
             n, name[0], (assay_type){.elem = assay_f32(), .rank = 2, .dim = {1, NUMBERS}}, &in);
         for (int64_t i = 0; x && i < NUMBERS; i++) {
@@ -41,9 +41,10 @@ void probe_dequantize(probe_net *n, const char *op)
         char name[2][24];
         snprintf(name[0], sizeof name[0], "x%d", k);
         snprintf(name[1], sizeof name[1], "%s%d", op, k);
-        const int in = probe_codes(n, name[0],
-                                   probe_type(n, t->activation, PROBE_SHAPE(1, 256), scales[k],
-                                              t->activation.bits > 8 ? 0 : t->zero_point + k));
+        const int in =
+            probe_codes(n, name[0],
+                        probe_type(n, t->activation, PROBE_SHAPE(1, 256), probe_vary(n, scales[k]),
+                                   t->activation.bits > 8 ? 0 : t->zero_point + k));
         probe_node(n, ASSAY_OP_DEQUANTIZE, name[1], &in, 1,
                    (assay_type){.elem = assay_f32(), .rank = 2, .dim = {1, 256}}, NULL,
                    "every code, or some of many");

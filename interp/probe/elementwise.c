@@ -4,7 +4,7 @@
 
 #include "interp/probe/makers.h"
 
-enum { SIDE = 256, SOME = 96 };
+enum { SIDE = 256, SOME = 96, SCALES = 16 };
 
 static enum assay_op op_of(const char *name)
 {
@@ -28,16 +28,18 @@ void probe_pairs(probe_net *n, const char *op)
     const probe_types *t = n->types;
     const bool wide = t->activation.bits > 8;
     for (int k = 0; k < (int)(sizeof scales / sizeof *scales); k++) {
-        const bool all = !wide; /* that ADD shifts by 20 bits and not 18 shows in few of them */
+        const bool all =
+            !wide && !n->varied; /* that ADD shifts by 20 bits and not 18 shows in few of them */
         const int64_t side = all ? SIDE : SOME;
-        const double of[2] = {scales[k].a, scales[k].b};
+        const double of[2] = {probe_vary(n, scales[k].a), probe_vary(n, scales[k].b)};
         const double half =
             (double)(assay_elem_max(t->activation) / 2 - assay_elem_min(t->activation) / 2);
         /* a product of codes from all of their range fills the result's */
         const double product = of[0] * of[1] * half;
-        const double out = strcmp(op, "mul") != 0 ? scales[k].out
+        const double plain = probe_vary(n, scales[k].out);
+        const double out = strcmp(op, "mul") != 0 ? plain
                            : k == 2 /* ties */    ? of[0] * of[1] * 64
-                                                  : product * scales[k].out / 0.1;
+                                                  : product * plain / 0.1;
         const int zero[2] = {wide ? 0 : t->zero_point + scales[k].a_zero,
                              wide ? 0 : t->zero_point + scales[k].b_zero};
         char name[3][16];
@@ -81,15 +83,14 @@ void probe_single(probe_net *n, const char *op)
 {
     static const struct {
         double in, out;
-    } scales[PROBE_INPUTS] = {
-        {0.047, 0.031},     {0.0625, 0.125},  {0.0213, 0.0217}, {0.09, 0.011},
-        {0.001, 0.03},      {0.0625, 0.25},   {0.05, 0.0125},   {0.03, 0.0903},
-        {0.07, 0.0700001},  {0.0999, 0.1001}, {0.02, 0.04},     {0.015, 0.12},
-        {0.0312499, 0.125}, {0.06, 0.0199},   {0.08, 0.56},     {0.11, 0.0733333}};
+    } scales[SCALES] = {{0.047, 0.031},     {0.0625, 0.125},  {0.0213, 0.0217}, {0.09, 0.011},
+                        {0.001, 0.03},      {0.0625, 0.25},   {0.05, 0.0125},   {0.03, 0.0903},
+                        {0.07, 0.0700001},  {0.0999, 0.1001}, {0.02, 0.04},     {0.015, 0.12},
+                        {0.0312499, 0.125}, {0.06, 0.0199},   {0.08, 0.56},     {0.11, 0.0733333}};
     const probe_types *t = n->types;
     const bool wide = t->activation.bits > 8;
     const int64_t count = wide ? 4096 : 256;
-    for (int k = 0; k < PROBE_INPUTS; k++) {
+    for (int k = 0; k < SCALES; k++) {
         const double factor = wide ? 1 / 256.0 : 1;
         char name[2][24];
         assay_attrs attr = {0};
@@ -98,9 +99,11 @@ void probe_single(probe_net *n, const char *op)
         attr.alpha.alpha = k % 2 ? 0.125f : 0.21f;
         const int in = probe_codes(n, name[0],
                                    probe_type(n, t->activation, PROBE_SHAPE(1, count),
-                                              scales[k].in * factor, wide ? 0 : t->zero_point + k));
-        probe_node(n, op_of(op), name[1], &in, 1,
-                   fixed_type(n, op, PROBE_SHAPE(1, count), scales[k].out * factor, k),
-                   strcmp(op, "leaky_relu") == 0 ? &attr : NULL, wide ? "codes" : "every code");
+                                              probe_vary(n, scales[k].in) * factor,
+                                              wide ? 0 : t->zero_point + k));
+        probe_node(
+            n, op_of(op), name[1], &in, 1,
+            fixed_type(n, op, PROBE_SHAPE(1, count), probe_vary(n, scales[k].out) * factor, k),
+            strcmp(op, "leaky_relu") == 0 ? &attr : NULL, wide ? "codes" : "every code");
     }
 }

@@ -79,19 +79,25 @@ static assay_status find_in(blame_device *d, probe_findings *all, const char *ne
     return status;
 }
 
-static assay_status find_network(const char *golden, const char *device, const probe_ask *ask,
-                                 const char *network, probe_findings *all, assay_error *err)
+static assay_status find_opened(blame_device *d, const char *network, probe_findings *all,
+                                assay_error *err)
+{
+    const assay_status status =
+        d->scheme && d->scheme->record
+            ? find_in(d, all, network, err)
+            : assay_fail(err, ASSAY_ERR_INPUT, "%s: is not of a scheme with a record",
+                         d->bundle->dir);
+    blame_device_close(d);
+    return status;
+}
+
+static assay_status find_bundle(const char *golden, const char *device, const probe_ask *ask,
+                                probe_findings *all, assay_error *err)
 {
     blame_device d;
-    assay_status status = blame_device_open(golden, device, (unsigned)ask->hex_bits, 1, &d, err);
-    if (status)
-        return status;
-    if (!d.scheme || !d.scheme->record)
-        status = assay_fail(err, ASSAY_ERR_INPUT, "%s: is not of a scheme with a record", golden);
-    else
-        status = find_in(&d, all, network, err);
-    blame_device_close(&d);
-    return status;
+    const assay_status status =
+        blame_device_open(golden, device, (unsigned)ask->hex_bits, 1, &d, err);
+    return status ? status : find_opened(&d, "", all, err);
 }
 
 /* ---- all ---- */
@@ -104,21 +110,36 @@ static bool is_there(const char *dir, const char *name)
     return stat(path, &st) == 0;
 }
 
+assay_status probe_open_network(const char *dir, const char *device, const char *op,
+                                const probe_ask *ask, blame_device *d, bool *there,
+                                assay_error *err)
+{
+    char path[4096 + 80], golden[4096 + 80], dumps[4096 + 80];
+    const unsigned bits = (unsigned)ask->hex_bits;
+    snprintf(golden, sizeof golden, "%.4000s/%s/golden", dir, op);
+    snprintf(dumps, sizeof dumps, "%.4000s/%s", device, op);
+    snprintf(path, sizeof path, "%.4000s/%s", dir, op);
+    const bool now = is_there(device, op), before = is_there(path, "answered");
+    *there = is_there(dir, op) && (now || before);
+    snprintf(path, sizeof path, "%.4000s/%s/answered", dir, op);
+    if (!*there)
+        return ASSAY_OK;
+    const assay_status status = blame_device_open(golden, now ? dumps : path, bits, 1, d, err);
+    return !status && now && before ? blame_device_add(d, path, err) : status;
+}
+
 static assay_status find_probes(const char *dir, const char *device, const probe_ask *ask,
                                 probe_findings *all, assay_error *err)
 {
     assay_status status = ASSAY_OK;
     for (const probe_network *p = probe_networks; p->name && !status; p++) {
-        char golden[4096 + 80], dumps[4096 + 80];
-        if (!is_there(dir, p->name))
-            continue;
-        if (!is_there(device, p->name)) {
+        blame_device d;
+        bool there;
+        status = probe_open_network(dir, device, p->name, ask, &d, &there, err);
+        if (!status && there)
+            status = find_opened(&d, p->name, all, err);
+        else if (!status && is_there(dir, p->name))
             all->unanswered[all->n_unanswered++] = p->name;
-            continue;
-        }
-        snprintf(golden, sizeof golden, "%.4000s/%s/golden", dir, p->name);
-        snprintf(dumps, sizeof dumps, "%.4000s/%s", device, p->name);
-        status = find_network(golden, dumps, ask, p->name, all, err);
     }
     return status;
 }
@@ -153,7 +174,7 @@ assay_status probe_find(const char *dir, const char *device, const probe_ask *as
         return assay_out_of_memory(err);
     assay_status status = open_schemes(ask, &(*out)->schemes, err);
     if (!status)
-        status = is_there(dir, "manifest.json") ? find_network(dir, device, ask, "", *out, err)
+        status = is_there(dir, "manifest.json") ? find_bundle(dir, device, ask, *out, err)
                                                 : find_probes(dir, device, ask, *out, err);
     if (!status && (*out)->n_ops == 0 && (*out)->n_stretches == 0)
         status = assay_fail(err, ASSAY_ERR_INPUT,
@@ -171,6 +192,7 @@ void probe_findings_free(probe_findings *f)
         free(f->op[i].in_float);
         free(f->op[i].open);
         free(f->op[i].state);
+        free(f->op[i].left);
     }
     for (int i = 0; f && i < f->n_stretches; i++)
         free(f->stretch[i].agrees);

@@ -45,6 +45,12 @@ bool probe_is_known(const blame_device *d, int sample, int value);
 bool probe_is_asked(const blame_device *d, int node, int sample);
 bool probe_is_end(const blame_device *d, int node, int sample);
 
+/* Opens the network of an op in a folder of probes with what was answered to it, now or before;
+ * *there: something was. */
+assay_status probe_open_network(const char *dir, const char *device, const char *op,
+                                const probe_ask *ask, blame_device *d, bool *there,
+                                assay_error *err);
+
 /* ---- elements (score.c) ---- */
 /* A node of sample k as it was given to the device. */
 void probe_case_of(const blame_device *d, int node, int k, assay_arena *arena, blame_case *c);
@@ -97,7 +103,9 @@ typedef struct probe_op_finding {
     blame_value *open; /* values that records which give all have, other than the record's */
     int n_open;
     enum probe_state *state; /* by field of a record; NULL where nothing gives all */
-    int64_t tried;           /* records, beside schemes and those on the way to this one */
+    assay_record *left;      /* n_left that give all, `record` first; no two read alike */
+    int n_left;
+    int64_t tried; /* records, beside schemes and those on the way to this one */
     char against[PROBE_FIRST][200];
     int n_against;
 } probe_op_finding;

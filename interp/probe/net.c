@@ -1,6 +1,7 @@
 /* Values, numbers and nodes of probe networks. */
 #include "interp/probe/net.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "graph/memory.h"
@@ -55,6 +56,14 @@ int64_t probe_between(probe_net *n, int64_t lo, int64_t hi)
 double probe_unit(probe_net *n)
 {
     return (double)(probe_random(n) >> 11) / 9007199254740992.0;
+}
+
+double probe_vary(probe_net *n, double scale)
+{
+    if (!n->varied)
+        return scale;
+    const double other = scale * exp2(3 * probe_unit(n) - 1.5);
+    return probe_random(n) % 4 == 0 ? exp2(nearbyint(log2(other))) : other;
 }
 
 int64_t probe_code(probe_net *n, assay_elem e, int64_t i)
@@ -168,4 +177,15 @@ assay_node *probe_node(probe_net *n, enum assay_op op, const char *name, const i
     n->about[n->n_outputs] = what;
     n->output[n->n_outputs++] = id;
     return &n->graph->node[node];
+}
+
+assay_status probe_net_end(probe_net *n)
+{
+    if (!n->status)
+        n->status = assay_graph_set_inputs(n->graph, n->input, n->n_inputs, n->err);
+    if (!n->status)
+        n->status = assay_graph_set_outputs(n->graph, n->output, n->n_outputs, n->err);
+    if (!n->status)
+        n->status = assay_graph_verify(n->graph, n->err);
+    return n->status;
 }

@@ -6,7 +6,7 @@
 #include "graph/core/graph.h"
 #include "interp/rows/random.h"
 
-#define PROBE_INPUTS 16
+#define PROBE_INPUTS 96
 
 /* The types of a family of targets: "u8s8" is u8 activations by i8 weights. */
 typedef struct probe_types {
@@ -25,6 +25,7 @@ typedef struct probe_net {
     assay_status status;
     assay_error *err;
     rows_random random;
+    bool varied; /* other scales than the probe's own, by the random numbers */
     int n_inputs, n_outputs, input[PROBE_INPUTS], output[PROBE_INPUTS];
     void *data[PROBE_INPUTS];        /* of the inputs: of the graph's arena */
     const char *about[PROBE_INPUTS]; /* of the outputs: what their elements ask */
@@ -37,12 +38,19 @@ typedef struct probe_network {
     probe_maker *make;
 } probe_network;
 extern const probe_network probe_networks[];
+/* Makes one of them: types, err, random and varied are set, all else is 0. */
+assay_status probe_make(const probe_network *p, probe_net *n);
+/* Sets the graph's inputs and outputs, when all nodes are there. */
+assay_status probe_net_end(probe_net *n);
 
 /* ---- numbers ---- */
 uint64_t probe_random(probe_net *n);
 /* Of lo..hi, both included; and of [0, 1). */
 int64_t probe_between(probe_net *n, int64_t lo, int64_t hi);
 double probe_unit(probe_net *n);
+/* A scale of the probe; where the network is varied another of its size, a power of two now and
+ * then. */
+double probe_vary(probe_net *n, double scale);
 /* Element i of the codes of a type: each in turn, where they are few; else the ends, powers of two
  * and numbers at random. */
 int64_t probe_code(probe_net *n, assay_elem e, int64_t i);

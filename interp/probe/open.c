@@ -279,6 +279,21 @@ static assay_status hold_all(walk *w, const assay_record *found)
 
 /* ---- all ---- */
 
+/* Of the places those of which no two read alike; the places' own room goes to the finding. */
+static void keep_left(walk *w, probe_op_finding *f)
+{
+    const assay_field *changed;
+    f->left = w->place;
+    w->place = NULL;
+    for (int i = 0; i < w->n_places; i++) {
+        int k = 0;
+        while (k < f->n_left && probe_changes(w->op, &f->left[k], &f->left[i], &changed, 1) > 0)
+            k++;
+        if (k == f->n_left)
+            f->left[f->n_left++] = f->left[i];
+    }
+}
+
 static assay_status fill(walk *w, probe_op_finding *f)
 {
     f->open = calloc((size_t)w->n_may + 1, sizeof *f->open);
@@ -320,6 +335,15 @@ static assay_status start(walk *w, const probe_op_finding *f)
     return status;
 }
 
+/* What the nearest scheme may be changed to, beside the change that was found first. */
+static assay_status look_near(walk *w, const probe_op_finding *f)
+{
+    assay_record nearest;
+    return probe_record_of(w->w.d, w->w.g, w->schemes->scheme[f->nearest], &nearest)
+               ? look_around(w, &nearest)
+               : ASSAY_OK;
+}
+
 static assay_status look(walk *w, const assay_record *found)
 {
     assay_status status = ASSAY_OK;
@@ -352,11 +376,14 @@ assay_status probe_find_open(const blame_device *d, const probe_group *g,
         w.more = w.told + w.n_fields;
         status = start(&w, f);
     }
+    if (!status && f->n_changes > 0)
+        status = look_near(&w, f);
     if (!status)
         status = look(&w, &f->record);
     if (!status)
         status = fill(&w, f);
     f->tried = w.w.tests;
+    keep_left(&w, f);
     probe_witness_close(&w.w);
     free(marks);
     free(w.may);

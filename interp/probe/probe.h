@@ -4,6 +4,7 @@
  *   DIR/probe.json               the networks, their inputs, and what each output asks
  *   DIR/OP/OP.assay, .onnx, .tflite    a network of that op, in the forms that can hold it
  *   DIR/OP/inputs/NAME.npy       what the device is to be given
+ *   DIR/OP/answered/NAME.npy     of a next probe: what was answered to those before it
  *   DIR/OP/golden/               the same as a golden bundle, under a scheme that is named there
  *
  * It is written beside DIR and moved there (graph/files/partial.h): whole or absent. */
@@ -52,6 +53,23 @@ typedef struct probe_ask {
 assay_status probe_find(const char *dir, const char *device, const probe_ask *ask,
                         probe_findings **out, assay_error *err);
 void probe_findings_free(probe_findings *f);
+
+/* What is said of an op of which several records are left: how many, how many kinds of answers the
+ * nodes that ask next have, and what those nodes are; none: nothing that was tried parts them. */
+typedef struct probe_next_said {
+    const char *op;
+    int records, classes, nodes;
+    int64_t elements, tried;
+} probe_next_said;
+typedef void probe_next_told(void *user, const probe_next_said *said);
+
+/* DIR2, as probe_write makes it: the fewest nodes that part what is left of each op, and in
+ * OP/answered what was answered before, so that probe_find of DIR2 and the answers to it goes by
+ * all. *asked: nodes; 0: nothing that was tried parts what is left, and DIR2 is not made. `dir` and
+ * `device` as of probe_find, which gave `found`. ASSAY_ERR_INPUT: dir is no folder of probes. */
+assay_status probe_next(const char *dir, const char *device, const probe_ask *ask,
+                        const probe_findings *found, const char *dir2, probe_next_told *told,
+                        void *user, int *asked, assay_error *err);
 
 /* Whether for each op that was answered some record gives all of it. */
 bool probe_is_explained(const probe_findings *f);

@@ -78,7 +78,8 @@ void probe_means(probe_net *n, const char *op)
             sizes[k].out == 0.05 || t->activation.bits > 8 || (global && t->activation.is_signed);
         probe_node(n, global ? ASSAY_OP_GLOBAL_AVG_POOL : ASSAY_OP_REDUCE_MEAN, name[1], &x, 1,
                    probe_type(n, t->activation, PROBE_SHAPE(8, 1, 1, 64),
-                              same ? 0.05 : sizes[k].out, t->zero_point + (same ? 0 : 3)),
+                              same ? 0.05 : probe_vary(n, sizes[k].out),
+                              t->zero_point + (same ? 0 : 3)),
                    &attr, "means over two axes, ties among them");
     }
 }
@@ -96,9 +97,9 @@ void probe_softmax(probe_net *n, const char *op)
         snprintf(name[1], sizeof name[1], "%s%d", op, k);
         attr.softmax.axis = -1;
         attr.softmax.beta = 1;
-        const int x = spread(
-            n, name[0],
-            probe_type(n, e, shape, scales[k] / (wide ? 256 : 1), wide ? 0 : n->types->zero_point));
+        const int x = spread(n, name[0],
+                             probe_type(n, e, shape, probe_vary(n, scales[k]) / (wide ? 256 : 1),
+                                        wide ? 0 : n->types->zero_point));
         probe_node(n, ASSAY_OP_SOFTMAX, name[1], &x, 1,
                    probe_type(n, e, shape, wide ? 1 / 32768.0 : 1 / 256.0,
                               wide ? 0 : (int32_t)assay_elem_min(e)),

@@ -68,13 +68,14 @@ static rescales begin(probe_net *n, enum kind kind)
 
 /* One node of CHANNELS rescales; ratio of all of them where it is above 0 (one scale of all
  * weights), else each its own. */
-static void add_rescales(probe_net *n, const rescales *r, int number, double ratio, int32_t zero)
+static void add_rescales(probe_net *n, const rescales *r, int number, double of_all, int32_t zero)
 {
+    const double ratio = of_all > 0 ? probe_vary(n, of_all) : 0;
     const bool is_fc = r->kind == FC;
     const probe_shape kernel =
         is_fc ? PROBE_SHAPE(CHANNELS, r->inputs) : PROBE_SHAPE(CHANNELS, 1, 1, r->inputs);
     const probe_shape shape = is_fc ? PROBE_SHAPE(CELLS, CHANNELS) : PROBE_SHAPE(1, 4, 4, CHANNELS);
-    const double out_scale = 0.03125 * (1 + number % 3 * 0.37);
+    const double out_scale = probe_vary(n, 0.03125 * (1 + number % 3 * 0.37));
     const assay_elem e = n->types->activation, we = n->types->weight;
     float weight_scale[CHANNELS], bias_scale[CHANNELS];
     double ratios[CHANNELS];
@@ -135,7 +136,7 @@ static void add_sums(probe_net *n, int64_t group, int number)
     const assay_elem e = n->types->activation, we = n->types->weight;
     const int64_t outs = each ? DEEP : WIDE, ins = each ? 1 : DEEP;
     const double terms = is_fc ? 9 * DEEP : 9.0 * (double)ins;
-    const double ratio = 1 / (terms * 40.0);
+    const double ratio = probe_vary(n, 1 / (terms * 40.0));
     const assay_type xt =
         probe_type(n, e, is_fc ? PROBE_SHAPE(CELLS, 9 * DEEP) : PROBE_SHAPE(1, 6, 6, DEEP), 0.0625,
                    n->types->zero_point);
@@ -203,7 +204,8 @@ void probe_matmul(probe_net *n, const char *op)
     (void)op;
     for (int i = 0; i < 3; i++) {
         char name[3][16];
-        const double ratio = i == 1 ? exp2(-5) : exp2(-4.0 * i - 9) * (1.0 + probe_unit(n));
+        const double ratio =
+            i == 1 ? exp2(-5) : probe_vary(n, exp2(-4.0 * i - 9) * (1.0 + probe_unit(n)));
         const probe_shape shape[2] = {PROBE_SHAPE(1, 32, 64), PROBE_SHAPE(1, 64, 32)};
         int in[2];
         snprintf(name[0], sizeof name[0], "a%d", i);
