@@ -36,6 +36,7 @@ typedef void probe_maker(probe_net *n, const char *op);
 typedef struct probe_network {
     const char *name;
     probe_maker *make;
+    unsigned bits; /* of the codes, at most */
 } probe_network;
 extern const probe_network probe_networks[];
 /* Makes one of them: types, err, random and varied are set, all else is 0. */

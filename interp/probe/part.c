@@ -98,6 +98,19 @@ static probe_question question_of(const search *s, const probe_net *n, const ass
 
 /* ---- cutting ---- */
 
+/* A grouped convolution of one channel would be another form: two are kept. */
+static void keep_groups(const blame_case *node, blame_cut *box)
+{
+    const int axis = node->out.rank - 1; /* the networks of networks.def have their channels last */
+    if (node->op != ASSAY_OP_CONV || node->attr.conv.group == 1 ||
+        box->end[axis] - box->first[axis] > 1)
+        return;
+    if (box->end[axis] < node->out.dim[axis])
+        box->end[axis]++;
+    else
+        box->first[axis]--;
+}
+
 /* The box around elements that part as all of them do. */
 static blame_cut box_of(const search *s, const classes *before, const outputs *o,
                         const blame_case *node)
@@ -126,6 +139,7 @@ static blame_cut box_of(const search *s, const classes *before, const outputs *o
             box.first[k] = 0;
             box.end[k] = node->out.dim[k];
         }
+    keep_groups(node, &box);
     return box;
 }
 

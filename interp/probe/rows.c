@@ -84,25 +84,96 @@ void probe_means(probe_net *n, const char *op)
     }
 }
 
+void probe_resize(probe_net *n, const char *op)
+{
+    static const struct {
+        int64_t height, width;
+        int coordinate;
+    } sizes[] = {{14, 18, ASSAY_COORD_HALF_PIXEL},
+                 {13, 20, ASSAY_COORD_ASYMMETRIC},
+                 {19, 5, ASSAY_COORD_ALIGN_CORNERS},
+                 {4, 6, ASSAY_COORD_HALF_PIXEL}};
+    const probe_types *t = n->types;
+    const int x =
+        spread(n, "x", probe_type(n, t->activation, PROBE_SHAPE(1, 7, 9, 32), 0.05, t->zero_point));
+    for (int k = 0; k < (int)(sizeof sizes / sizeof *sizes); k++) {
+        char name[24];
+        assay_attrs attr = {0};
+        attr.resize.layout = ASSAY_LAYOUT_NHWC;
+        attr.resize.mode = ASSAY_RESIZE_LINEAR;
+        attr.resize.coordinate = sizes[k].coordinate;
+        attr.resize.size = (assay_list){4, {1, sizes[k].height, sizes[k].width, 32}};
+        snprintf(name, sizeof name, "%s%d", op, k);
+        probe_node(n, ASSAY_OP_RESIZE, name, &x, 1,
+                   probe_type(n, t->activation, PROBE_SHAPE(1, sizes[k].height, sizes[k].width, 32),
+                              0.05, t->zero_point),
+                   &attr, "codes between codes, ties among them");
+    }
+}
+
+/* Rows of any spread, of three lengths. */
+static int rows_of(probe_net *n, int k, const char *op, double scale, char name[24])
+{
+    const assay_elem e = n->types->activation;
+    char in[24];
+    snprintf(in, sizeof in, "x%d", k);
+    snprintf(name, 24, "%s%d", op, k);
+    return spread(n, in,
+                  probe_type(n, e, PROBE_SHAPE(64, 4 + 12 * k),
+                             probe_vary(n, scale) / (e.bits > 8 ? 256 : 1),
+                             e.bits > 8 ? 0 : n->types->zero_point));
+}
+
+static const double row_scales[] = {0.1, 0.0234, 0.25};
+enum { ROW_SCALES = sizeof row_scales / sizeof *row_scales };
+
+/* softmax, log softmax and L2 normalization, whose outputs' parameters targets fix. */
 void probe_softmax(probe_net *n, const char *op)
 {
-    static const double scales[] = {0.1, 0.0234, 0.25};
     const assay_elem e = n->types->activation;
-    const bool wide = e.bits > 8;
-    for (int k = 0; k < (int)(sizeof scales / sizeof *scales); k++) {
-        char name[2][24];
+    const bool wide = e.bits > 8, log = op[0] == 'l' && op[1] == 'o', l2 = op[0] == 'l' && !log;
+    const int32_t least = (int32_t)assay_elem_min(e), most = (int32_t)assay_elem_max(e);
+    for (int k = 0; k < ROW_SCALES; k++) {
+        char name[24];
         assay_attrs attr = {0};
-        const probe_shape shape = PROBE_SHAPE(64, 4 + 12 * k);
-        snprintf(name[0], sizeof name[0], "x%d", k);
-        snprintf(name[1], sizeof name[1], "%s%d", op, k);
-        attr.softmax.axis = -1;
-        attr.softmax.beta = 1;
-        const int x = spread(n, name[0],
-                             probe_type(n, e, shape, probe_vary(n, scales[k]) / (wide ? 256 : 1),
-                                        wide ? 0 : n->types->zero_point));
-        probe_node(n, ASSAY_OP_SOFTMAX, name[1], &x, 1,
-                   probe_type(n, e, shape, wide ? 1 / 32768.0 : 1 / 256.0,
-                              wide ? 0 : (int32_t)assay_elem_min(e)),
-                   &attr, "rows of any spread");
+        const int x = rows_of(n, k, op, row_scales[k], name);
+        if (l2) {
+            attr.norm.axis = -1;
+            attr.norm.epsilon = 1e-6f;
+        } else {
+            attr.softmax.axis = -1;
+            attr.softmax.beta = 1;
+        }
+        const double scale = l2 || wide ? 2.0 / (wide ? 65536 : 256) : log ? 16 / 256.0 : 1 / 256.0;
+        const int32_t zero = wide ? 0 : l2 ? least + 128 : log ? most : least;
+        probe_node(n,
+                   l2    ? ASSAY_OP_L2_NORM
+                   : log ? ASSAY_OP_LOG_SOFTMAX
+                         : ASSAY_OP_SOFTMAX,
+                   name, &x, 1, probe_type(n, e, PROBE_SHAPE(64, 4 + 12 * k), scale, zero), &attr,
+                   "rows of any spread");
+    }
+}
+
+void probe_layer_norm(probe_net *n, const char *op)
+{
+    const assay_elem e = n->types->activation;
+    for (int k = 0; k < ROW_SCALES; k++) {
+        char name[24], constant[24];
+        assay_attrs attr = {0};
+        int in[2] = {rows_of(n, k, op, row_scales[k], name), 0};
+        attr.norm.axis = -1;
+        attr.norm.epsilon = 1e-5f;
+        snprintf(constant, sizeof constant, "gamma%d", k);
+        int16_t *gamma = probe_constant(
+            n, constant, probe_type(n, assay_int(16, true), PROBE_SHAPE(4 + 12 * k), 0.0001, 0),
+            &in[1]);
+        for (int64_t i = 0; gamma && i < 4 + 12 * k; i++)
+            gamma[i] = (int16_t)probe_between(n, -20000, 20000);
+        probe_node(n, ASSAY_OP_LAYER_NORM, name, in, 2,
+                   probe_type(n, e, PROBE_SHAPE(64, 4 + 12 * k),
+                              probe_vary(n, 0.03) / (e.bits > 8 ? 256 : 1),
+                              e.bits > 8 ? 0 : n->types->zero_point),
+                   &attr, "rows of any spread, normalized");
     }
 }

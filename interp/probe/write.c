@@ -5,9 +5,9 @@
 #include "interp/probe/folder.h"
 
 const probe_network probe_networks[] = {
-#define PROBE(name, maker) {#name, probe_##maker},
+#define PROBE(name, maker, bits) {#name, probe_##maker, bits},
 #include "interp/probe/networks.def"
-    {NULL, NULL},
+    {NULL, NULL, 0},
 };
 
 /* ---- one network ---- */
@@ -67,7 +67,7 @@ static assay_status write_all(probe_folder *w, void *user, assay_error *err)
     const bool all = !ops || strcmp(ops, "all") == 0;
     assay_status status = ASSAY_OK;
     for (const probe_network *p = probe_networks; p->name && !status; p++)
-        if (all || is_in(ops, p->name))
+        if (all ? w->types->activation.bits <= p->bits : is_in(ops, p->name))
             status = write_network(w, p, err);
     return status;
 }

@@ -209,6 +209,30 @@ def try_faults(probes):
     check_refused("among a plugin", "has no record", "infer", probes, "out", "--among", PLUGIN)
 
 
+def try_next():
+    """The next probe is smaller, is answered as the first was, and leaves less; when it cannot, it says so."""
+    assay("probe", "-o", "next0", "--op", "tanh")
+    probes, left = "next0", None
+    for i in range(1, 5):
+        device_of("ruy", probes, "out")
+        other = "next%d" % i
+        status, found, said = infer(probes, "out", "--next", other)
+        ops = {o["op"]: o for o in found["ops"]}
+        check(status == 1 and found["verdict"] == "class" and set(ops) == {"tanh"}, "next, %d: all that was answered is gone by" % i, said)
+        check("ruy" in ops["tanh"]["presets"], "next, %d: what is so is never left out" % i, said)
+        now = sum(len(values) for o in found["ops"] for values in o["open"].values())
+        if not os.path.exists(other):
+            check("nothing is asked" in said and "nothing that was tried" in said, "next, %d: nothing parts what is left" % i, said)
+            break
+        asked = sum(v["shape"][0] for n in networks(other) for v in n["outputs"])
+        check(0 < asked and all(n["op"] in ops for n in networks(other)), "next, %d: it asks" % i, said)
+        left, probes = left or now, other
+    check(left is not None and now < left, "next: less is open in the end", "%s, then %s" % (left, now))
+    check_refused("a next probe that is there", "exists", "infer", probes, "out", "--next", "empty")
+    check_refused("a next probe of a bundle", "a next probe is made of one", "infer", "next0/tanh/golden", "next0/tanh/golden", "--next", "x")
+    check_refused("a next probe of rows", "--next is for", "infer", "--oracle", "true", "--kind", "multiplier", "--type", "i8", "--next", "x")
+
+
 def check_refused(name, words, *command):
     status, out, err = assay(*command)
     check(status == 2 and words in err and err.count("\n") == 1, "refused: " + name, "status %d\n%s" % (status, err))
@@ -224,7 +248,7 @@ def try_writing():
     sizes = []
     for types in ("s8s8", "u8s8", "u8u8", "s16s8"):
         status, out, err = assay("probe", "-o", types, "--types", types)
-        check(status == 0 and len(networks(types)) == 18, "%s: all networks are written" % types, out + err)
+        check(status == 0 and len(networks(types)) == (20 if types == "s16s8" else 22), "%s: all networks are written" % types, out + err)
         for network in networks(types):
             folder = os.path.join(types, network["op"])
             sizes += [os.path.getsize(os.path.join(folder, n)) for n in os.listdir(folder) if n.startswith(network["op"])]
@@ -277,7 +301,7 @@ def main():
         few = "conv,fc,matmul,avg_pool,rescale,leaky_relu,quantize"
         assay("probe", "-o", "few", "--op", few)
         assay("probe", "-o", "few-u8", "--op", few, "--types", "u8s8")
-        for name, types, least in (("tflite", "s8s8", 18), ("onnxruntime", "few-u8", 7), ("tosa-single", "few", 4), ("xnnpack-qs8", "few", 7),
+        for name, types, least in (("tflite", "s8s8", 22), ("onnxruntime", "few-u8", 7), ("tosa-single", "few", 4), ("xnnpack-qs8", "few", 7),
                                    ("npu16", "few", 4)):
             try_preset(name, types, least)
         assay("probe", "-o", "two", "--op", "conv,add")
@@ -287,6 +311,7 @@ def main():
         try_edited("a multiplier of 12 bits", "npu16", "rescale: {multiplier_bits: 12}", "conv", "two", ("rescale.multiplier_bits", "12"))
         assay("probe", "-o", "three", "--op", "conv,add,quantize")
         try_faults("three")
+        try_next()
         try_forms()
         try_bundle()
     finally:
