@@ -4,21 +4,7 @@
 #include "graph/memory.h"
 #include "interp/probe/folder.h"
 
-const probe_network probe_networks[] = {
-#define PROBE(name, maker, bits) {#name, probe_##maker, bits},
-#include "interp/probe/networks.def"
-    {NULL, NULL, 0},
-};
-
 /* ---- one network ---- */
-
-assay_status probe_make(const probe_network *p, probe_net *n)
-{
-    n->status = assay_graph_new(p->name, &n->graph, n->err);
-    if (!n->status)
-        p->make(n, p->name);
-    return probe_net_end(n);
-}
 
 static assay_status write_network(probe_folder *w, const probe_network *p, assay_error *err)
 {

@@ -62,6 +62,7 @@ def column(folder, name):
 TAKES = {
     "unsigned": lambda multiplier, shift: multiplier >= 0,
     "up to 1000": lambda multiplier, shift: -1000 <= multiplier <= 1000,
+    "not 0": lambda multiplier, shift: multiplier != 0,
     "positive": lambda *scales: min(scales) > 0,
 }
 

@@ -138,6 +138,9 @@ def check_domains(tap, assay, folder):
     for fault, bits, domain in [("unsigned", 16, [0, 1 << 16]), ("up to 1000", 10, [-1000, 1000])]:
         status, report, said = sweep.ask(assay, folder, {**rule, "multiplier_bits": bits}, "i8", [], fault)
         tap.check(report and report["verdict"] in ("unique", "class") and report["domain"]["multiplier"] == domain, "a device that takes multipliers %s" % fault, said)
+    # a shift that is asked about before the others is the last
+    status, report, said = sweep.ask(assay, folder, {**rule, "multiplier_bits": 16, "shift_max": 40}, "i8", [], "not 0")
+    tap.check(report and report["verdict"] in ("unique", "class") and report["domain"]["shift"] == [0, 40], "a device that refuses multiplier 0, and shifts over 40", said)
     takes_all = {**rule, "multiplier_bits": 33, "shift_min": -1200, "shift_max": 1200}
     status, report, said = sweep.ask(assay, folder, takes_all, "i8", [])
     tap.check(report and report["verdict"] == "class" and report["spellings"] > 0 and "refuses no multiplier" in report["note"], "a device that refuses nothing", said)
