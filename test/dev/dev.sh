@@ -19,6 +19,12 @@ stand_in() { # NAME BODY: in place of what is there, never through it (a link le
     chmod +x "../bare/$1"
 }
 stand_in id 'case $1 in -u) echo 1000 ;; *) echo someone ;; esac'
+lends() { # TOOL...: those that are here, where they were found: a wrapper (ccache) looks there for what it wraps
+    local tool
+    for tool; do
+        [ ! -x "$(command -v "$tool")" ] || stand_in "$tool" "PATH='$PATH' exec '$(command -v "$tool")' \"\$@\""
+    done
+}
 says() { # PATTERN NAME: what the last command wrote to stderr
     if grep -Eq "$1" err; then ok "$2"; else not_ok "$2"; fi
 }
@@ -47,9 +53,7 @@ says "sudo refuses.*$all" "then the packages are named"
 # A library is what pkg-config knows and what links, whatever files lie about.
 if command -v pkg-config >/dev/null && pkg-config --exists blas && echo '#include <cblas.h>' | cc -x c -fsyntax-only - 2>/dev/null; then
     before=$(cksum /usr/bin/dpkg-query 2>/dev/null)
-    for tool in cc gcc pkg-config as ld dpkg-query; do
-        [ ! -x "$(command -v $tool)" ] || ln -s "$(command -v $tool)" ../bare/$tool
-    done
+    lends cc gcc pkg-config dpkg-query
     rm ../bare/sudo
     cat >../pc <<'END'
 #!/bin/sh
@@ -69,9 +73,7 @@ else
 fi
 
 # A compiler is called with all its words: a wrapper's come first, options of the linker last.
-for tool in cc gcc as ld; do
-    [ ! -x "$(command -v $tool)" ] || ln -sf "$(command -v $tool)" ../bare/$tool
-done
+lends cc gcc
 stand_in wrapper 'exec "$@"'
 if links=$(sed -n '/^links()/,/^}/p' dev) && eval "$links" &&
     PATH=$work/bare links 'int main(void) { return 0; }' wrapper gcc -O1 -lm &&
@@ -80,7 +82,7 @@ if links=$(sed -n '/^links()/,/^}/p' dev) && eval "$links" &&
 else
     not_ok "CC=\"wrapper gcc\" is asked as the build asks it"
 fi
-rm -f ../bare/as ../bare/ld ../bare/wrapper
+rm -f ../bare/wrapper
 
 # Build directories that cannot be used. All packages are there: every question has its answer.
 for tool in cc gcc meson ninja pkg-config protoc-c; do
