@@ -49,7 +49,10 @@ static assay_status check_input(const assay_graph *g, const assay_sample_type *t
     if (g->n_inputs != 1)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                           "%s: the network has %d inputs; a data set feeds one", path, g->n_inputs);
-    return cli_check_sample(t, &g->value[g->input[0]], path, err);
+    assay_sample_type stored = *t; /* without the batch dimension, which is not the data's */
+    stored.rank--;
+    memmove(stored.shape, t->shape + 1, (size_t)stored.rank * sizeof t->shape[0]);
+    return cli_check_sample(&stored, &g->value[g->input[0]], path, err);
 }
 
 int cli_data_open(cli_data *d, const cli_args *a, const assay_graph *g, const char *what)

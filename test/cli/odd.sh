@@ -198,6 +198,10 @@ refused "a network as a profile" "^assay: two.assay:1: expected a profile" "$ass
 refused "an empty profile" "^assay: empty:1: expected a profile" "$assay" profile show empty
 refused "labels that name no sample" "^assay: empty: names no sample" \
     "$assay" profile large.assay -d "$source/datasets/glyphs/test" --labels empty -o p.yaml
+mkdir single && cp f4.npy single/
+echo 'graph batched { input x: f32[3,1,4] y: f32[3,1,4] = relu(x) output y }' >batched.assay
+refused "single samples into a batch are shown as they are stored" "^assay: single: holds float32 .1,4., but input 'x' takes f32.3,1,4.$" \
+    "$assay" profile batched.assay -d single -o p.yaml
 refused "words of no bits" "--hex-bits takes a number from 1" \
     "$assay" golden two.assay -i f4.npy -i f4.npy --format hex --hex-bits 0 -o hex
 refused "a range the wrong way round" "LO not above HI, not '5:1'" \
