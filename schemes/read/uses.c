@@ -75,6 +75,23 @@ static void note_forms(const assay_scheme_data *d, const char *op, const char *n
             note(d, op, node, form, u);
 }
 
+/* The node that an override names, or "". */
+static const char *node_of(const assay_override *o)
+{
+    return o->scope == ASSAY_SCOPE_NODE ? o->name : "";
+}
+
+/* Whether an override before i is of the same op and node: its forms are noted then. */
+static bool is_noted(const assay_scheme_data *d, size_t i)
+{
+    const char *op = assay_override_op(&d->override[i]), *node = node_of(&d->override[i]);
+    for (size_t k = i; k > 0; k--)
+        if (strcmp(assay_override_op(&d->override[k - 1]), op) == 0 &&
+            strcmp(node_of(&d->override[k - 1]), node) == 0)
+            return true;
+    return op[0] == '\0' && node[0] == '\0';
+}
+
 static bool find_uses(const assay_scheme_data *d, uses *u)
 {
     size_t n;
@@ -84,11 +101,9 @@ static bool find_uses(const assay_scheme_data *d, uses *u)
     if (!u->base || !u->override)
         return false;
     note_forms(d, "", "", u);
-    for (size_t i = 0; i < d->n_overrides; i++) {
-        const assay_override *o = &d->override[i];
-        if (i == 0 || !assay_override_beside(o - 1, o))
-            note_forms(d, assay_override_op(o), o->scope == ASSAY_SCOPE_NODE ? o->name : "", u);
-    }
+    for (size_t i = 0; i < d->n_overrides; i++)
+        if (!is_noted(d, i))
+            note_forms(d, assay_override_op(&d->override[i]), node_of(&d->override[i]), u);
     return true;
 }
 
@@ -192,7 +207,7 @@ assay_status assay_reads_check(const assay_reading *c)
         unsigned form = 0;
         if (u.override[i] || !o->at)
             continue;
-        const char *op = assay_override_op(o), *node = o->scope == ASSAY_SCOPE_NODE ? o->name : "";
+        const char *op = assay_override_op(o), *node = node_of(o);
         while (!assay_override_applies(o, op, node, form))
             form++;
         assay_effective_record(d, op, node, form, &r);
