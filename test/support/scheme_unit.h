@@ -66,4 +66,15 @@ static inline const int64_t *unit_param(const assay_scheme *s, const assay_unit 
     return NULL;
 }
 
+/* Entry i of the parameter `name`, which the unit must list. */
+static inline int64_t unit_param_at(const assay_scheme *s, const assay_unit *u, const char *name,
+                                    size_t i)
+{
+    size_t n;
+    const int64_t *values = unit_param(s, u, name, &n);
+    if (values == NULL || i >= n)
+        fail_msg("no parameter %s[%zu]", name, i);
+    return values[i];
+}
+
 #endif
