@@ -3,7 +3,7 @@
 
 Each command that writes is killed, or finds the disk full or broken, at each of its calls that change
 files; its target is a link, a link to nothing, a pipe, a folder, a long name; two write at once.
-Bundles and the constants of large networks are test/interp/bundle.py's.
+Bundles and the constants of large networks are test/interp/killed.py's.
 """
 import os
 import shutil
