@@ -13,6 +13,27 @@ typedef struct assay_view {
     const assay_type *type;
 } assay_view;
 
+/* DO(T), where T is the C type that holds codes of this element. */
+#define KERNEL_BY_STORAGE(element, DO)                                                             \
+    do {                                                                                           \
+        const assay_elem e_ = (element);                                                           \
+        const size_t size_ = assay_elem_size(e_);                                                  \
+        if (size_ == 1 && e_.is_signed)                                                            \
+            DO(int8_t);                                                                            \
+        else if (size_ == 1)                                                                       \
+            DO(uint8_t);                                                                           \
+        else if (size_ == 2 && e_.is_signed)                                                       \
+            DO(int16_t);                                                                           \
+        else if (size_ == 2)                                                                       \
+            DO(uint16_t);                                                                          \
+        else if (size_ == 4 && e_.is_signed)                                                       \
+            DO(int32_t);                                                                           \
+        else if (size_ == 4)                                                                       \
+            DO(uint32_t);                                                                          \
+        else                                                                                       \
+            DO(int64_t);                                                                           \
+    } while (0)
+
 #define ASSAY_KERNEL_IN 8 /* views kept inline; variadic ops (concat, split) get longer arrays */
 
 typedef struct assay_call {

@@ -94,17 +94,7 @@ int64_t move_extent(const assay_type *t, int first, int last)
 
 int64_t move_load_index(const assay_view *v, int64_t i)
 {
-    bool s = v->type->elem.is_signed;
-    switch (assay_elem_size(v->type->elem)) {
-    case 1:
-        return s ? (int64_t)((const int8_t *)v->data)[i] : ((const uint8_t *)v->data)[i];
-    case 2:
-        return s ? (int64_t)((const int16_t *)v->data)[i] : ((const uint16_t *)v->data)[i];
-    case 4:
-        return s ? (int64_t)((const int32_t *)v->data)[i] : ((const uint32_t *)v->data)[i];
-    default:
-        return ((const int64_t *)v->data)[i];
-    }
+    return assay_elem_get(v->type->elem, v->data, (size_t)i);
 }
 
 int64_t move_order_key(const assay_view *v, int64_t i)

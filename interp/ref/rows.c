@@ -29,46 +29,15 @@
 
 void ref_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, int32_t *row)
 {
-    bool is_signed = v->type->elem.is_signed;
     assert(v->data || n == 0);
-    switch (assay_elem_size(v->type->elem)) {
-    case 1:
-        if (is_signed)
-            LOAD(int8_t);
-        else
-            LOAD(uint8_t);
-        break;
-    case 2:
-        if (is_signed)
-            LOAD(int16_t);
-        else
-            LOAD(uint16_t);
-        break;
-    case 4:
-        LOAD(int32_t);
-        break;
-    default:
-        LOAD(int64_t);
-    }
+    KERNEL_BY_STORAGE(v->type->elem, LOAD);
 }
 
 /* Two's complement narrowing: the low bits are the code, whether signed or not. */
 void ref_store_row(const assay_view *v, int64_t first, int64_t step, size_t n, const int32_t *row)
 {
     assert(v->data || n == 0);
-    switch (assay_elem_size(v->type->elem)) {
-    case 1:
-        STORE(uint8_t);
-        break;
-    case 2:
-        STORE(uint16_t);
-        break;
-    case 4:
-        STORE(int32_t);
-        break;
-    default:
-        STORE(int64_t);
-    }
+    KERNEL_BY_STORAGE(v->type->elem, STORE);
 }
 
 /* Notes the first of these accumulators that the scheme refuses. */

@@ -8,25 +8,6 @@
 /* A bias uses at most 30 of 32 bits, so that it leaves room for the sum that it starts. */
 #define BIAS_HEADROOM 2
 
-/* ---- storage ---- */
-
-static void store(void *data, assay_elem elem, int64_t i, int64_t code)
-{
-    switch (assay_elem_size(elem)) {
-    case 1:
-        ((int8_t *)data)[i] = (int8_t)code;
-        break;
-    case 2:
-        ((int16_t *)data)[i] = (int16_t)code;
-        break;
-    case 4:
-        ((int32_t *)data)[i] = (int32_t)code;
-        break;
-    default:
-        ((int64_t *)data)[i] = code;
-    }
-}
-
 /* A type like `source` with `count` parameters (all zero as yet) along `axis`, or per tensor. */
 static assay_status type_with_params(assay_arena *arena, const assay_type *source, assay_elem elem,
                                      size_t count, int axis, assay_type *type, float **scale,
@@ -82,9 +63,10 @@ assay_status quantize_constant_value(assay_graph *to, const assay_value *v, cons
         return status;
     int64_t lo = assay_elem_min(code->elem), hi = assay_elem_max(code->elem);
     for (int64_t i = 0, n = assay_shape_count(type); i < n; i++)
-        store(codes, code->elem, i,
-              calibrate_quantize_real((double)((const float *)v->data)[i], (double)code->scale,
-                                      code->zero_point, lo, hi, round));
+        assay_elem_set(code->elem, codes, (size_t)i,
+                       calibrate_quantize_real((double)((const float *)v->data)[i],
+                                               (double)code->scale, code->zero_point, lo, hi,
+                                               round));
     *data = codes;
     return ASSAY_OK;
 }
@@ -250,9 +232,9 @@ assay_status quantize_weights(const assay_quantizer *q, assay_graph *to, const a
     for (int64_t i = 0; i < count; i += m.stride) {
         int64_t c = i / m.stride % m.channels;
         for (int64_t k = i; k < i + m.stride; k++)
-            store(codes, q->weight.elem, k,
-                  calibrate_quantize_real((double)x[k], (double)scale[c], zero_point[c], lo, hi,
-                                          q->caps.constant_round));
+            assay_elem_set(q->weight.elem, codes, (size_t)k,
+                           calibrate_quantize_real((double)x[k], (double)scale[c], zero_point[c],
+                                                   lo, hi, q->caps.constant_round));
     }
     *data = codes;
     return ASSAY_OK;
@@ -283,10 +265,10 @@ assay_status quantize_bias_constant(const assay_quantizer *q, assay_graph *to, c
         scale[c] = in_scale * unit[c];
     int64_t lo = assay_elem_min(elem), hi = assay_elem_max(elem);
     for (int64_t o = 0; o < assay_shape_count(&b->type); o++)
-        store(codes, elem, o,
-              calibrate_quantize_real((double)((const float *)b->data)[o],
-                                      (double)scale[per_channel ? o : 0], 0, lo, hi,
-                                      q->caps.constant_round));
+        assay_elem_set(elem, codes, (size_t)o,
+                       calibrate_quantize_real((double)((const float *)b->data)[o],
+                                               (double)scale[per_channel ? o : 0], 0, lo, hi,
+                                               q->caps.constant_round));
     *data = codes;
     return ASSAY_OK;
 }
