@@ -2,7 +2,6 @@
  * worked out from the specification. */
 #include "test/support/support.h"
 
-
 #include "test/support/onnx_form.h"
 #include "test/support/onnx_sample.h"
 
