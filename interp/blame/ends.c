@@ -236,15 +236,16 @@ static void seen_bounds(const blame_search *s, int64_t *lo, int64_t *hi)
         }
 }
 
-static bool keep_low_bits(const blame_search *s, blame_case *c, blame_story *story)
+/* bounded: the node has bounds, which go too. */
+static bool keep_low_bits(const blame_search *s, bool bounded, blame_case *c, blame_story *story)
 {
     if (!s->has_record)
         return false;
     c->record.rescale.store = ASSAY_STORE_WRAP;
     c->has_record = true;
     set_bounds(c, assay_elem_min(c->out.elem), assay_elem_max(c->out.elem));
-    blame_tell(story, "saturation.missing", 1, "the low %u bits are stored, without bounds",
-               c->out.elem.bits);
+    blame_tell(story, "saturation.missing", bounded ? 2 : 1,
+               "the low %u bits are stored, without bounds", c->out.elem.bits);
     return true;
 }
 
@@ -258,7 +259,7 @@ bool blame_bounds_edit(blame_search *s, int i, blame_case *c, blame_story *story
     if (i >= SEEN_LO)
         seen_bounds(s, &seen_lo, &seen_hi);
     if (i == LOW_BITS)
-        return keep_low_bits(s, c, story);
+        return keep_low_bits(s, lo > least || hi < max, c, story);
     if (i == RELU || i == RELU6)
         to_lo = zero;
     if (i == RELU6 || i == RELU1)

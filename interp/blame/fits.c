@@ -27,7 +27,7 @@ blame_axis blame_channels_of(const blame_search *s)
 bool blame_is_thin(const blame_search *s)
 {
     const blame_axis a = blame_channels_of(s);
-    return s->n_samples * a.outer * a.inner < 2;
+    return !s->explained && s->n_samples * a.outer * a.inner < 2;
 }
 
 static bool requantize(blame_search *s, const int64_t *delta, int32_t *codes)

@@ -57,23 +57,34 @@ bool blame_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *s
     return set_zero_point(s, input, usual[k % BLAME_USUAL], c, story);
 }
 
+/* Of codes of at most 8 bits all of them; of wider ones those near the zero point. */
+enum { NEAR_CODES = 256 };
+
+static int choices_of(const assay_type *t)
+{
+    return t->elem.bits <= 8 ? 1 << t->elem.bits : NEAR_CODES;
+}
+
 int blame_any_zero_point_count(blame_search *s)
 {
     const assay_type *t = blame_input_type(s, 0), *other = blame_input_type(s, 1);
-    const bool two = !blame_is_weighted(s->n) && has_codes(other) && other->elem.bits <= 8;
+    const bool two = !blame_is_weighted(s->n) && has_codes(other);
     const bool windowed = s->n->op == ASSAY_OP_CONV;
-    return !has_codes(t) || t->elem.bits > 8 ? 0 : (two || windowed ? 2 : 1) << t->elem.bits;
+    return !has_codes(t) ? 0 : (two || windowed ? 2 : 1) * choices_of(t);
 }
 
 /* Of a convolution also with the cells of padding at the old zero point's code. */
 bool blame_any_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
-    const int codes = 1 << c->in[0].elem.bits, half = i / codes;
+    const int codes = choices_of(&c->in[0]), half = i / codes;
     const int input = c->op == ASSAY_OP_CONV ? 0 : half;
-    const int64_t z = assay_elem_min(c->in[input].elem) + i % codes;
+    const assay_type *t = &c->in[input];
+    const int64_t least = assay_elem_min(t->elem);
+    const int64_t z = i % codes + (t->elem.bits <= 8 ? least : t->q.zero_point[0] - NEAR_CODES / 2);
     if (half > input && !blame_pad_input(c, c->in[0].q.zero_point[0], false))
         return false;
-    return z <= assay_elem_max(c->in[input].elem) && set_zero_point(s, input, (int32_t)z, c, story);
+    return z >= least && z <= assay_elem_max(t->elem) &&
+           set_zero_point(s, input, (int32_t)z, c, story);
 }
 
 /* ---- signs ---- */

@@ -3,9 +3,9 @@
 
 #include "interp/blame/families.h"
 
-/* Divisors that are greater than a window: cells more, at the zero point or the code 0; and those
- * that are less, some cells holding two. */
-enum { MORE_CELLS = 16, FEWER_CELLS = 8, DIVISORS = 1 + 2 * MORE_CELLS + FEWER_CELLS };
+/* Divisors that are greater than a window: cells more, and those that are less, some cells holding
+ * two: each with the zero point left out of the sum that is divided, or the codes as they are. */
+enum { MORE_CELLS = 16, FEWER_CELLS = 8, DIVISORS = 1 + 2 * (MORE_CELLS + FEWER_CELLS) };
 
 int blame_divisor_count(blame_search *s)
 {
@@ -147,12 +147,12 @@ bool blame_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *stor
     const int64_t taps = taps_of(c);
     const int k = (i - 1) / 2;
     int64_t cells = 1;
-    if (i > 2 * MORE_CELLS) {
-        cells = fewer(taps, i - 1 - 2 * MORE_CELLS);
+    if (k >= MORE_CELLS) {
+        cells = fewer(taps, k - MORE_CELLS);
         blame_tell(story, "pool.divisor", 1, "divided by %lld instead of %lld", (long long)cells,
                    (long long)taps);
         c->has_record = true;
-        return cells > 0 && spread_windows(c, cells, zero);
+        return cells > 0 && spread_windows(c, cells, (i - 1) % 2 ? 0 : zero);
     }
     while (cells <= taps)
         cells *= 2;
@@ -201,22 +201,23 @@ bool blame_mean_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 
 /* ---- late ---- */
 
-/* Every other divisor. */
+/* Every other divisor, of both sums. */
 enum { MOST_DIVISOR = 1024 };
 
 int blame_any_divisor_count(blame_search *s)
 {
-    return blame_divisor_count(s) > 0 ? MOST_DIVISOR : 0;
+    return blame_divisor_count(s) > 0 ? 2 * MOST_DIVISOR : 0;
 }
 
 bool blame_any_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
     const int64_t taps = taps_of(c);
     const int32_t zero = c->in[0].q.zero_point ? c->in[0].q.zero_point[0] : 0;
+    const int divisor = i / 2 + 1;
     (void)s;
-    if (i + 1 > 4 * taps)
+    if (divisor > 4 * taps)
         return false;
-    blame_tell(story, "pool.divisor", 1, "divided by %d instead of %lld", i + 1, (long long)taps);
-    c->has_record = c->has_record || i + 1 < taps;
-    return spread_windows(c, i + 1, zero);
+    blame_tell(story, "pool.divisor", 1, "divided by %d instead of %lld", divisor, (long long)taps);
+    c->has_record = c->has_record || divisor < taps;
+    return spread_windows(c, divisor, i % 2 ? 0 : zero);
 }

@@ -6,7 +6,7 @@
 
 #include "interp/blame/search.h"
 
-enum { MAX_PARTIAL = 24 };
+enum { MAX_PARTIAL = 24, FEW = 4 };
 
 typedef struct trial {
     const blame_family *family;
@@ -206,6 +206,8 @@ static int by_simplicity(const void *x, const void *y)
     const int ra = rank_of(a), rb = rank_of(b);
     if (a->full != b->full)
         return a->full ? -1 : 1;
+    if (a->full && a->family->late != b->family->late)
+        return a->family->late ? 1 : -1;
     if (a->full && (a->story.scheme[0] != 0) != (b->story.scheme[0] != 0))
         return a->story.scheme[0] ? 1 : -1;
     if (!a->full && a->explained != b->explained)
@@ -259,7 +261,8 @@ static void try_families(trials *t, bool late, bool schemes)
         const blame_family *family = &blame_families[f];
         if (t->s->on_sums && t->s->n_after == 0 && family->behind)
             continue;
-        if (family->late != late || (schemes && strcmp(family->name, "scheme") != 0))
+        if (family->late != late || (t->s->explained && !family->post) ||
+            (schemes && strcmp(family->name, "scheme") != 0))
             continue;
         const int n = family->count(t->s);
         for (int i = 0; i < n; i++)
@@ -306,11 +309,13 @@ int blame_search_run(blame_search *s, enum blame_effort effort, blame_finding *o
         t.glance_score = score_of_replay(s, &t.glance, &glance_seen);
     }
     for (int late = 0; late <= (effort == BLAME_THOROUGH) && good && t.codes && t.whole; late++) {
-        if (t.n_found > 0 && t.found[0].full)
+        s->explained = t.n_found > 0 && t.found[0].full;
+        if (s->explained && (s->differing > FEW || s->n_after > 0))
             break;
         try_families(&t, late, effort == BLAME_SCHEMES);
         judge_all(&t);
     }
+    s->explained = false;
     blame_look_close(&t.look);
     blame_look_close(&t.glance);
     free(t.list);
