@@ -10,7 +10,7 @@
 #include "interp/page/xml.h"
 
 static const char style[] =
-    "body{font:14px/1.45 sans-serif;margin:0;color:#222}"
+    "html{color-scheme:light;background:#fff}body{font:14px/1.45 sans-serif;margin:0;color:#222}"
     "h1{font-size:20px;margin:16px 20px 4px}p.sub{margin:0 20px 12px;color:#555}"
     "main{display:flex;align-items:flex-start}"
     "nav{width:330px;flex:none;padding:0 10px 20px 20px;position:sticky;top:0;max-height:100vh;"
@@ -18,6 +18,7 @@ static const char style[] =
     "nav a,nav span{display:block;padding:3px 8px;margin:2px 0;border-left:6px solid #bbb;"
     "background:#f4f4f4;color:inherit;text-decoration:none;overflow:hidden;white-space:nowrap;"
     "text-overflow:ellipsis;font-size:12px}nav small{color:#777}"
+    "nav b{display:block;color:#a11;overflow:hidden;text-overflow:ellipsis}"
     "nav .own{border-color:#c22;background:#fbe3e3;font-weight:bold}"
     "nav .suspect{border-color:#e08a00;background:#fdf0d8}"
     "nav .inherited{border-color:#d8c13a;background:#fbf8df}"
@@ -25,11 +26,15 @@ static const char style[] =
     "section{margin:0 20px 30px 10px;min-width:0}article{border-top:2px solid #c22;padding:6px 0 "
     "18px}"
     "h2{font-size:16px;margin:8px 0}figure{margin:10px 0}figcaption{color:#666;font-size:12px}"
-    "img{image-rendering:pixelated;border:1px solid #ccc;max-width:100%}"
+    "img{image-rendering:pixelated;border:1px solid #ccc;max-width:100%;height:auto}"
+    "svg{max-width:100%;height:auto}h2,p,code{overflow-wrap:anywhere}"
     "table{border-collapse:collapse;font:12px monospace}td,th{border-bottom:1px solid #eee;"
     "padding:2px 10px 2px 0;text-align:left;vertical-align:top;overflow-wrap:anywhere}"
     "td:first-child{white-space:nowrap}tr.parts "
-    "td{background:#fbe3e3}td.same{color:#aaa}code{background:#f1f1f1;padding:1px 4px}";
+    "td{background:#fbe3e3}td.same{color:#777}code{background:#f1f1f1;padding:1px 4px}"
+    "@media(max-width:800px){main{display:block}nav{position:static;width:auto;max-height:none;"
+    "padding:0 12px 12px}section{margin:0 12px 20px}h1,p.sub{margin-left:12px;margin-right:12px}"
+    "td:first-child{white-space:normal;overflow-wrap:normal;min-width:5em}}";
 
 static void put(FILE *f, const char *before, const char *text, const char *after)
 {
@@ -38,11 +43,22 @@ static void put(FILE *f, const char *before, const char *text, const char *after
     fputs(after, f);
 }
 
+/* The first cause of a row; NULL: there is none. */
 static const blame_fault *fault_of(const blame_report *r, int row)
 {
     for (int i = 0; i < r->n_faults; i++)
         if (r->fault[i].row == row)
             return &r->fault[i];
+    return NULL;
+}
+
+/* The next cause of the same row. */
+static const blame_fault *next_fault(const blame_report *r, const blame_fault *fault)
+{
+    const int row = fault->row;
+    while (++fault < r->fault + r->n_faults)
+        if (fault->row == row)
+            return fault;
     return NULL;
 }
 
@@ -64,9 +80,10 @@ static void put_node(const blame_report *r, const blame_row *row, FILE *f)
     fprintf(f, "%s, %s", assay_op_get(n->op)->name, blame_verdict_name(row->verdict));
     if (row->cumulative > 0)
         fprintf(f, ", %" PRId64 " differ, %" PRId64 " of its own", row->cumulative, row->isolated);
-    if (fault)
-        put(f, ": ", fault->class, "");
-    fputs(fault ? "</small></a>\n" : "</small></span>\n", f);
+    fputs("</small>", f);
+    for (const blame_fault *cause = fault; cause; cause = next_fault(r, cause))
+        put(f, "<b>", cause->class, "</b>");
+    fputs(fault ? "</a>\n" : "</span>\n", f);
 }
 
 /* ---- one element ---- */
@@ -162,7 +179,8 @@ static void print_html(FILE *f, const void *what)
 {
     const blame_report *r = what;
     fprintf(f,
-            "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>assay "
+            "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta "
+            "name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>assay "
             "blame</title>\n<style>%s</style>\n",
             style);
     if (r->n_faults > 0)
@@ -199,8 +217,12 @@ static void put_case(const blame_report *r, const blame_row *row, FILE *f)
     put(f, "", r->device.graph->value[row->value].name, "\">");
     if (fault) {
         put(f, "<failure message=\"", fault->class, ": ");
-        put(f, "", blame_say_detail(r, fault, same, sizeof same), "\">");
-        fprintf(f, "%" PRId64 " of %" PRId64 " elements differ; ", fault->differing,
+        put(f, "", blame_say_detail(r, fault, same, sizeof same), "");
+        for (const blame_fault *cause = next_fault(r, fault); cause; cause = next_fault(r, cause)) {
+            put(f, "; and ", cause->class, ": ");
+            put(f, "", blame_say_detail(r, cause, same, sizeof same), "");
+        }
+        fprintf(f, "\">%" PRId64 " of %" PRId64 " elements differ; ", fault->differing,
                 fault->elements);
         put(f, "", fault->sample, "</failure>");
     } else if (row->elements == 0) {
