@@ -134,6 +134,32 @@ bool blame_sign_edit(blame_search *s, int i, blame_case *c, blame_story *story)
     return blame_change_sign(c, input, i % 2 == 0);
 }
 
+/* The greatest of codes that are compared with the other signedness and pass as they are: as of
+ * codes with the top bit flipped, which is flipped back. */
+int blame_other_order_count(blame_search *s)
+{
+    return s->n->op == ASSAY_OP_MAX_POOL && blame_can_change_sign(s->type);
+}
+
+bool blame_other_order_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    const int64_t half = INT64_C(1) << (s->type->elem.bits - 1);
+    const int64_t middle = assay_elem_min(s->type->elem) + half;
+    (void)i;
+    for (int k = 0; k < s->n_samples; k++) {
+        blame_case c;
+        assay_arena_free(s->arena);
+        if (!(s->arena = assay_arena_new()) || !blame_search_case(s, k, &c) ||
+            !blame_change_sign(&c, 0, true) || !blame_search_outcome(s, &c, codes + k * s->count))
+            return false;
+    }
+    for (int64_t e = 0; e < s->n_samples * s->count; e++)
+        codes[e] += (int32_t)(codes[e] >= middle ? -half : half);
+    blame_tell(story, "sign", 1, "codes of input 0 compared as %s",
+               s->type->elem.is_signed ? "unsigned" : "signed");
+    return true;
+}
+
 /* ---- operands ---- */
 
 enum { SWAP_ALL, SWAP_DATA, SWAP_PARAMETERS, SWAP_SCALES, SWAP_ZEROS, TURN_A, TURN_B, SWAPS };
