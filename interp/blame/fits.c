@@ -125,15 +125,17 @@ static const char *name_biases(blame_search *s, const int64_t *lo, const int64_t
     const blame_axis a = blame_channels_of(s);
     blame_case c;
     int tries = 0;
-    if (!blame_search_case(s, 0, &c) || c.n_in < 3 || !c.data[2] || c.in[2].elem.bits > 32)
+    if (!blame_search_case(s, 0, &c) || c.n_in < 3 || !c.data[2])
         return "bias.value";
-    const int32_t *bias = blame_codes_of(&c, 2);
+    int64_t *bias = assay_arena_array(c.arena, (size_t)a.n + 1, sizeof *bias);
+    for (int64_t k = 0; k < a.n && bias; k++)
+        bias[k] = assay_elem_get(c.in[2].elem, c.data[2], (size_t)k);
     for (int64_t k = 0; k < a.n && bias; k++) {
         if (delta[k] == 0)
             continue;
-        const char *found = holds(s, delta, k, -(int64_t)bias[k], v, codes) ? "bias.missing" : NULL;
+        const char *found = holds(s, delta, k, -bias[k], v, codes) ? "bias.missing" : NULL;
         for (int64_t j = 0; j < a.n && !found && tries < BLAME_CANDIDATES; j++) {
-            const int64_t candidate = (int64_t)bias[j] - bias[k];
+            const int64_t candidate = bias[j] - bias[k];
             if (j == k || candidate < lo[k] || candidate > hi[k])
                 continue;
             tries++;

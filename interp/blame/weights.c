@@ -300,24 +300,42 @@ int blame_bias_count(blame_search *s)
     return blame_is_weighted(s->n) && blame_constant_of(s, 2) ? 3 + N_OFFSETS + BLAME_DEALT : 0;
 }
 
+/* Which channel's bias channel k of n has under choice i; below 0: none. */
+static int64_t bias_of(int i, int64_t n, int64_t k)
+{
+    const int way = i - 3 - N_OFFSETS;
+    return way >= 0 ? blame_dealt(way, n, k)
+           : i == 0 ? -1
+           : i == 1 ? 0
+           : i == 2 ? n - 1 - k
+                    : ((k + offsets[i - 3]) % n + n) % n;
+}
+
+/* Room for a bias for each channel, of however many bits; NULL: out of memory. */
+static void *other_biases(blame_case *c, const void **old)
+{
+    *old = c->data[2];
+    c->data[2] = assay_arena_alloc(c->arena, assay_type_bytes(&c->in[2]) + 64);
+    return (void *)(uintptr_t)c->data[2];
+}
+
+static void take_bias(const blame_case *c, void *to, int64_t k, const void *from, int64_t of)
+{
+    const assay_elem e = c->in[2].elem;
+    assay_elem_set(e, to, (size_t)k, of < 0 ? 0 : assay_elem_get(e, from, (size_t)of));
+}
+
 bool blame_bias_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
-    const assay_type t = c->in[2];
-    const int64_t n = assay_shape_count(&t);
+    const int64_t n = assay_shape_count(&c->in[2]);
     const int way = i - 3 - N_OFFSETS, offset = i < 3 || way >= 0 ? 0 : offsets[i - 3];
     (void)s;
-    if (t.elem.bits > 32 || (i >= 3 && (offset >= n || -offset >= n)) ||
-        (way >= 0 && blame_dealt(way, n, 0) < 0))
+    if ((i >= 3 && (offset >= n || -offset >= n)) || (way >= 0 && blame_dealt(way, n, 0) < 0))
         return false;
-    int32_t *from = blame_codes_of(c, 2), *to = blame_codes_of(c, 2);
-    if (!from || !to)
-        return false;
-    for (int64_t k = 0; k < n; k++)
-        to[k] = way >= 0 ? from[blame_dealt(way, n, k)]
-                : i == 0 ? 0
-                : i == 1 ? from[0]
-                : i == 2 ? from[n - 1 - k]
-                         : from[((k + offset) % n + n) % n];
+    const void *old;
+    void *bias = other_biases(c, &old);
+    for (int64_t k = 0; k < n && bias; k++)
+        take_bias(c, bias, k, old, bias_of(i, n, k));
     char text[48];
     if (way >= 0)
         blame_tell(story, "bias.channel", 2, "the bias of %s",
@@ -331,7 +349,7 @@ bool blame_bias_edit(blame_search *s, int i, blame_case *c, blame_story *story)
     else
         blame_tell(story, "bias.channel", 1, "the bias of the channel %d %s", abs(offset),
                    offset > 0 ? "behind" : "before");
-    return blame_set_codes(c, 2, &t, to);
+    return bias != NULL;
 }
 
 /* Where the node's own output was not dumped, or bits of it are not seen, no channel's number is
@@ -358,13 +376,13 @@ bool blame_any_channel_edit(blame_search *s, int i, blame_case *c, blame_story *
                    (long long)apart);
         return old && apart < n;
     }
-    if (c->n_in < 3 || !c->constant[2] || c->in[2].elem.bits > 32)
+    if (c->n_in < 3 || !c->constant[2])
         return false;
-    const assay_type t = c->in[2];
-    n = assay_shape_count(&t);
-    int32_t *from = blame_codes_of(c, 2), *to = blame_codes_of(c, 2);
-    for (int64_t k = 0; k < n && from && to; k++)
-        to[k] = from[(k + apart) % n];
+    n = assay_shape_count(&c->in[2]);
+    const void *old;
+    void *bias = other_biases(c, &old);
+    for (int64_t k = 0; k < n && bias; k++)
+        take_bias(c, bias, k, old, (k + apart) % n);
     blame_tell(story, "bias.channel", 1, "the bias of the channel %lld behind", (long long)apart);
-    return from && to && apart < n && blame_set_codes(c, 2, &t, to);
+    return bias && apart < n;
 }

@@ -269,6 +269,8 @@ static void say_all(const work *k, const void *const *in, int64_t element)
         break;
     case EXPLAIN_ROW:
         say_row(k, "codes of the row");
+        if (k->u && explain_softmax_form(k->t, k->u, k->s))
+            k->t->honest = NULL;
         break;
     case EXPLAIN_INTERPOLATE:
         say_row(k, "corners");

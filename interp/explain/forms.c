@@ -12,73 +12,6 @@
 #include "schemes/apply/tail.h"
 #include "schemes/explain/explain.h"
 
-/* ---- steps ---- */
-
-/* v / 2^bits, rounded. */
-static int64_t say_shift(explain_trace *t, const char *name, int64_t v, unsigned bits,
-                         enum assay_rounding mode)
-{
-    const int64_t to = apply_round_shift(v, bits, mode);
-    char a[ASSAY_EXPLAIN_BITS], b[ASSAY_EXPLAIN_BITS], binary[64];
-    const char *digits = assay_explain_bits(v, bits, a), *rest = strchr(digits, '.');
-    explain_say(t, name, "%" PRId64 " / 2^%u = %.9g -> %" PRId64 ", %s", v, bits,
-                ldexp((double)v, -(int)bits), to, apply_rounding_name(mode));
-    snprintf(binary, sizeof binary, "%s, binary", name);
-    explain_say(t, binary, "%s -> %s, cut off: %s", digits, assay_explain_bits(to, 0, b),
-                rest ? rest : "nothing");
-    return to;
-}
-
-/* v / d, rounded. */
-static int64_t say_quotient(explain_trace *t, int64_t v, int64_t d, enum assay_rounding mode)
-{
-    const int64_t to = apply_round_div(v, d, mode);
-    char a[ASSAY_EXPLAIN_BITS], b[ASSAY_EXPLAIN_BITS], c[ASSAY_EXPLAIN_BITS];
-    explain_say(t, "divided", "%" PRId64 " / %" PRId64 " = %.9g -> %" PRId64 ", %s", v, d,
-                (double)v / (double)d, to, apply_rounding_name(mode));
-    explain_say(t, "divided, binary", "%s / %s -> %s, cut off: %" PRId64 " of %" PRId64,
-                assay_explain_bits(v, 0, a), assay_explain_bits(d, 0, b),
-                assay_explain_bits(to, 0, c), v - to * d, d);
-    return to;
-}
-
-static bool say_code(explain_trace *t, int64_t code, const explain_seen *s)
-{
-    char digits[ASSAY_EXPLAIN_BITS];
-    explain_say(t, "code", "%" PRId64, code);
-    explain_say(t, "code, binary", "%s", assay_explain_bits(code, 0, digits));
-    return code == s->value;
-}
-
-/* The way into the output's type of a value that has its zero point. */
-static bool say_store(explain_trace *t, const assay_unit *u, int64_t v, const explain_seen *s)
-{
-    const assay_rescale *o = &u->scale[ASSAY_OUT];
-    const int64_t code = apply_rescale_store(o, v);
-    if (o->rule && o->rule->store == ASSAY_STORE_WRAP)
-        explain_say(t, "low bits kept", "of %" PRId64 ": %" PRId64, v, code);
-    else
-        explain_say(t, "saturated", "to %" PRId64 "..%" PRId64 ": %" PRId64, o->clamp_lo,
-                    o->clamp_hi, code);
-    return say_code(t, code, s);
-}
-
-/* The same of one that has not. */
-static bool say_end(explain_trace *t, const assay_unit *u, int64_t v, const explain_seen *s)
-{
-    const assay_rescale *o = &u->scale[ASSAY_OUT];
-    explain_say(t, "plus zero point", "%" PRId64 " + %" PRId64 " = %" PRId64, v, o->zero_point,
-                v + o->zero_point);
-    return say_store(t, u, v + o->zero_point, s);
-}
-
-static double real(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return (double)f;
-}
-
 /* ---- averages ---- */
 
 static int64_t centred(const assay_unit *u, const explain_seen *s)
@@ -92,7 +25,7 @@ static int64_t say_reciprocal(explain_trace *t, int64_t v, int64_t d)
     const int64_t m = apply_reciprocal(d, &shift);
     explain_say(t, "reciprocal", "1 / %" PRId64 " as %" PRId64 " / 2^%u", d, m, shift);
     explain_say(t, "product", "%" PRId64 " * %" PRId64 " = %" PRId64, v, m, v * m);
-    return say_shift(t, "rounding 1", v * m, shift, ASSAY_ROUND_HALF_UP);
+    return explain_say_shift(t, "rounding 1", v * m, shift, ASSAY_ROUND_HALF_UP);
 }
 
 static int64_t say_two_stages(explain_trace *t, const assay_unit *u, int64_t v)
@@ -103,7 +36,7 @@ static int64_t say_two_stages(explain_trace *t, const assay_unit *u, int64_t v)
         const int64_t cells = u->sides[1 - i], m = 65536 / cells;
         explain_say(t, names[i], "%" PRId64 " * %" PRId64 " = %" PRId64 " (65536 / %" PRId64 ")", v,
                     m, v * m, cells);
-        v = say_shift(t, rounds[i], v * m, 16, ASSAY_ROUND_HALF_AWAY);
+        v = explain_say_shift(t, rounds[i], v * m, 16, ASSAY_ROUND_HALF_AWAY);
     }
     return v;
 }
@@ -116,11 +49,11 @@ bool explain_pool_form(explain_trace *t, const assay_unit *u, const explain_seen
     if (s->count <= 0)
         return false;
     if (u->pool == apply_pool_divide && u->rec.pool.keep_zero_point) {
-        v = say_quotient(t, s->acc, s->count, mode);
+        v = explain_say_quotient(t, s->acc, s->count, mode);
         if (u->k[0])
-            return say_store(t, u, v, s);
+            return explain_say_store(t, u, v, s);
     } else if (u->pool == apply_pool_divide) {
-        v = say_quotient(t, centred(u, s), s->count, mode);
+        v = explain_say_quotient(t, centred(u, s), s->count, mode);
     } else if (u->pool == apply_pool_reciprocal) {
         v = say_reciprocal(t, centred(u, s), s->count);
     } else if (u->pool == apply_pool_two_stage) {
@@ -128,14 +61,14 @@ bool explain_pool_form(explain_trace *t, const assay_unit *u, const explain_seen
     } else if (u->pool == apply_pool_dpu && u->k[2] + u->k[3] >= 0) {
         explain_say(t, "product", "%" PRId64 " * %" PRId64 " = %" PRId64, centred(u, s), u->k[1],
                     centred(u, s) * u->k[1]);
-        v = say_shift(t, "rounding 1", centred(u, s) * u->k[1], (unsigned)(u->k[2] + u->k[3]),
-                      mode);
-        return say_end(t, u, v, s);
+        v = explain_say_shift(t, "rounding 1", centred(u, s) * u->k[1],
+                              (unsigned)(u->k[2] + u->k[3]), mode);
+        return explain_say_end(t, u, v, s);
     } else {
         return false;
     }
     *rescaled = !u->k[0];
-    return *rescaled || say_end(t, u, v, s);
+    return *rescaled || explain_say_end(t, u, v, s);
 }
 
 /* Values of a window in floats, added in its order. */
@@ -152,15 +85,15 @@ bool explain_window_form(explain_trace *t, const assay_unit *u, const explain_se
     const uint32_t scaled = apply_f32_div(mean, (uint32_t)u->k[0]);
     const uint32_t f = apply_f32_add(scaled, apply_f32_from_i32((int32_t)o->zero_point));
     const int64_t v = apply_f32_to_int(f, mode, INT32_MIN, apply_float_max(o), INT32_MIN);
-    explain_say(t, "sum of reals", "%.9g (0x%08" PRIx32 "), in float32", real(sum), sum);
-    explain_say(t, "divided", "%.9g / %d = %.9g (0x%08" PRIx32 ")", real(sum), s->count, real(mean),
-                mean);
-    explain_say(t, "divided by out scale", "%.9g / %.9g = %.9g (0x%08" PRIx32 ")", real(mean),
-                real((uint32_t)u->k[0]), real(scaled), scaled);
+    explain_say(t, "sum of reals", "%.9g (0x%08" PRIx32 "), in float32", explain_real(sum), sum);
+    explain_say(t, "divided", "%.9g / %d = %.9g (0x%08" PRIx32 ")", explain_real(sum), s->count,
+                explain_real(mean), mean);
+    explain_say(t, "divided by out scale", "%.9g / %.9g = %.9g (0x%08" PRIx32 ")",
+                explain_real(mean), explain_real((uint32_t)u->k[0]), explain_real(scaled), scaled);
     explain_say(t, "plus zero point", "+ %" PRId64 " = %.9g (0x%08" PRIx32 ")", o->zero_point,
-                real(f), f);
+                explain_real(f), f);
     explain_say(t, "rounded", "%" PRId64 ", %s", v, apply_rounding_name(mode));
-    return say_store(t, u, v, s);
+    return explain_say_store(t, u, v, s);
 }
 
 /* ---- sums of two operands ---- */
@@ -172,10 +105,10 @@ static bool say_common_exponent(explain_trace *t, const assay_unit *u, const exp
     explain_say(t, "first product", "%" PRId64 " * %" PRId64 " = %" PRId64, a, u->k[0], p);
     explain_say(t, "second product", "%" PRId64 " * %" PRId64 " = %" PRId64, b, u->k[1], q);
     explain_say(t, "sum", "%" PRId64, sum);
-    return say_end(
-        t, u,
-        say_shift(t, "rounding 1", sum, (unsigned)u->k[2], (enum assay_rounding)u->rec.add.round),
-        s);
+    return explain_say_end(t, u,
+                           explain_say_shift(t, "rounding 1", sum, (unsigned)u->k[2],
+                                             (enum assay_rounding)u->rec.add.round),
+                           s);
 }
 
 static bool say_aligned(explain_trace *t, const assay_unit *u, const explain_seen *s, int64_t a,
@@ -185,13 +118,13 @@ static bool say_aligned(explain_trace *t, const assay_unit *u, const explain_see
     const int64_t guard = INT64_C(1) << u->k[2];
     if (u->k[3] < 0 || u->subtract)
         return false;
-    const int64_t x = say_shift(t, "first operand", a * guard, (unsigned)u->k[0], align);
-    const int64_t y = say_shift(t, "second operand", b * guard, (unsigned)u->k[1], align);
+    const int64_t x = explain_say_shift(t, "first operand", a * guard, (unsigned)u->k[0], align);
+    const int64_t y = explain_say_shift(t, "second operand", b * guard, (unsigned)u->k[1], align);
     explain_say(t, "sum", "%" PRId64, x + y);
-    return say_end(
-        t, u,
-        say_shift(t, "rounding 1", x + y, (unsigned)u->k[3], (enum assay_rounding)u->rec.add.round),
-        s);
+    return explain_say_end(t, u,
+                           explain_say_shift(t, "rounding 1", x + y, (unsigned)u->k[3],
+                                             (enum assay_rounding)u->rec.add.round),
+                           s);
 }
 
 /* MLAS: raw codes times their ratios, and the zero points in one number. */
@@ -203,18 +136,18 @@ static bool say_float_scaled(explain_trace *t, const assay_unit *u, const explai
     const int last = u->rec.add.fused && !u->k[3] ? 0 : 1;
     const uint32_t z = (uint32_t)u->k[2], in[2] = {x, y};
     uint32_t f = z;
-    explain_say(t, "zero points", "%.9g (0x%08" PRIx32 ")", real(z), z);
+    explain_say(t, "zero points", "%.9g (0x%08" PRIx32 ")", explain_real(z), z);
     for (int i = 0; i < 2; i++) {
         const int which = i == 1 ? last : 1 - last;
         f = u->rec.add.fused ? apply_f32_fma(in[which], r[which], f)
                              : apply_f32_add(f, apply_f32_mul(in[which], r[which]));
         explain_say(t, which ? "plus second" : "plus first",
-                    "+ %d * %.9g = %.9g (0x%08" PRIx32 ")%s", s->in[which], real(r[which]), real(f),
-                    f, u->rec.add.fused ? ", fused" : "");
+                    "+ %d * %.9g = %.9g (0x%08" PRIx32 ")%s", s->in[which], explain_real(r[which]),
+                    explain_real(f), f, u->rec.add.fused ? ", fused" : "");
     }
     const int64_t v = apply_f32_to_int(f, mode, INT64_MIN, INT64_MAX, INT64_MIN);
     explain_say(t, "rounded", "%" PRId64 ", %s", v, apply_rounding_name(mode));
-    return say_store(t, u, v, s);
+    return explain_say_store(t, u, v, s);
 }
 
 /* Each operand brought to the output's scale and rounded there. */
@@ -234,7 +167,7 @@ static bool say_separate(explain_trace *t, const assay_unit *u, const explain_se
     }
     const int64_t sum = u->subtract ? to[0] - to[1] : to[0] + to[1];
     explain_say(t, u->subtract ? "difference" : "sum", "%" PRId64, sum);
-    return say_end(t, u, sum, s);
+    return explain_say_end(t, u, sum, s);
 }
 
 /* In floats, of codes without their zero points: by both scales and the output's (real), or each by
@@ -249,24 +182,26 @@ static bool say_floats(explain_trace *t, const assay_unit *u, const explain_seen
     for (int i = 0; i < 2; i++) {
         x[i] = apply_f32_mul(apply_f32_from_i64(s->in[i] - u->in_zero[i]), (uint32_t)u->k[i]);
         explain_say(t, names[i], "%" PRId64 " * %.9g = %.9g (0x%08" PRIx32 ")",
-                    s->in[i] - u->in_zero[i], real((uint32_t)u->k[i]), real(x[i]), x[i]);
+                    s->in[i] - u->in_zero[i], explain_real((uint32_t)u->k[i]), explain_real(x[i]),
+                    x[i]);
     }
     uint32_t f = u->subtract ? apply_f32_sub(x[0], x[1]) : apply_f32_add(x[0], x[1]);
-    explain_say(t, u->subtract ? "difference" : "sum", "%.9g (0x%08" PRIx32 ")", real(f), f);
+    explain_say(t, u->subtract ? "difference" : "sum", "%.9g (0x%08" PRIx32 ")", explain_real(f),
+                f);
     if (is_real) {
         f = apply_f32_div(f, (uint32_t)u->k[2]);
         explain_say(t, "divided by out scale", "/ %.9g = %.9g (0x%08" PRIx32 ")",
-                    real((uint32_t)u->k[2]), real(f), f);
+                    explain_real((uint32_t)u->k[2]), explain_real(f), f);
     }
     if (inside) {
         f = apply_f32_add(f, apply_f32_from_i32((int32_t)o->zero_point));
         explain_say(t, "plus zero point", "+ %" PRId64 " = %.9g (0x%08" PRIx32 ")", o->zero_point,
-                    real(f), f);
+                    explain_real(f), f);
     }
     const int64_t v =
         apply_f32_to_int(f, mode, INT32_MIN, apply_float_max(o), inside ? o->zero_point : 0);
     explain_say(t, "rounded", "%" PRId64 ", %s", v, apply_rounding_name(mode));
-    return inside ? say_store(t, u, v, s) : say_end(t, u, v, s);
+    return inside ? explain_say_store(t, u, v, s) : explain_say_end(t, u, v, s);
 }
 
 /* Both operands at one fixed scale, each rounded there. */
@@ -281,19 +216,20 @@ static bool say_fixed_scale(explain_trace *t, const assay_unit *u, const explain
         const uint32_t f = apply_f32_mul(apply_f32_from_i64(x), (uint32_t)u->k[i]);
         to[i] = apply_f32_to_int(f, mode, INT32_MIN, INT32_MAX, 0);
         explain_say(t, names[i], "%" PRId64 " * %.9g = %.9g (0x%08" PRIx32 ") -> %" PRId64 ", %s",
-                    x, real((uint32_t)u->k[i]), real(f), f, to[i], apply_rounding_name(mode));
+                    x, explain_real((uint32_t)u->k[i]), explain_real(f), f, to[i],
+                    apply_rounding_name(mode));
     }
     const int64_t sum = apply_wrap(u->subtract ? to[0] - to[1] : to[0] + to[1], 32);
     uint32_t f = apply_f32_mul(apply_f32_from_i64(sum), (uint32_t)u->k[2]);
     explain_say(t, u->subtract ? "difference" : "sum",
-                "%" PRId64 " * %.9g = %.9g (0x%08" PRIx32 ")", sum, real((uint32_t)u->k[2]),
-                real(f), f);
+                "%" PRId64 " * %.9g = %.9g (0x%08" PRIx32 ")", sum, explain_real((uint32_t)u->k[2]),
+                explain_real(f), f);
     f = apply_f32_add(f, apply_f32_from_i32((int32_t)o->zero_point));
     const int64_t v = apply_f32_to_int(f, mode, INT32_MIN, apply_float_max(o), 0);
     explain_say(t, "plus zero point", "+ %" PRId64 " = %.9g (0x%08" PRIx32 ")", o->zero_point,
-                real(f), f);
+                explain_real(f), f);
     explain_say(t, "rounded", "%" PRId64 ", %s", v, apply_rounding_name(mode));
-    return say_store(t, u, v, s);
+    return explain_say_store(t, u, v, s);
 }
 
 bool explain_add_form(explain_trace *t, const assay_unit *u, const explain_seen *s)
@@ -316,7 +252,7 @@ bool explain_add_form(explain_trace *t, const assay_unit *u, const explain_seen 
         return false;
     explain_say(t, u->subtract ? "difference" : "sum", "%" PRId64 " + %" PRId64 " = %" PRId64, a, b,
                 a + b);
-    return say_end(t, u, a + b, s);
+    return explain_say_end(t, u, a + b, s);
 }
 
 /* ---- one operand ---- */
@@ -357,7 +293,7 @@ void explain_window_codes(explain_trace *t, const assay_graph *g, const assay_no
 
 bool explain_clamp_form(explain_trace *t, const assay_unit *u, const explain_seen *s)
 {
-    return u->unary == apply_clamp && say_store(t, u, s->in[0], s);
+    return u->unary == apply_clamp && explain_say_store(t, u, s->in[0], s);
 }
 
 /* ---- four corners ---- */
@@ -378,7 +314,7 @@ bool explain_corner_form(explain_trace *t, const assay_unit *u, const explain_se
                     w[i] * s->row[i], sum);
     }
     const int64_t v =
-        say_shift(t, "rounding 1", sum, 2 * bits, (enum assay_rounding)u->rec.resize.round);
+        explain_say_shift(t, "rounding 1", sum, 2 * bits, (enum assay_rounding)u->rec.resize.round);
     *rescaled = !u->k[0];
-    return *rescaled || say_store(t, u, v, s);
+    return *rescaled || explain_say_store(t, u, v, s);
 }

@@ -1,6 +1,6 @@
 /* The steps of row functions that are no rescale alone: averages, sums of two operands, clamps,
- * four corners. Each says what the function does of the unit's own numbers; false: it is none of
- * these, or its steps do not lead to the element. */
+ * four corners, softmax. Each says what the function does of the unit's own numbers; false: it is
+ * none of these, or its steps do not lead to the element. */
 #ifndef ASSAY_INTERP_EXPLAIN_FORMS_H
 #define ASSAY_INTERP_EXPLAIN_FORMS_H
 
@@ -14,7 +14,24 @@ bool explain_add_form(explain_trace *t, const assay_unit *u, const explain_seen 
 bool explain_clamp_form(explain_trace *t, const assay_unit *u, const explain_seen *s);
 bool explain_corner_form(explain_trace *t, const assay_unit *u, const explain_seen *s,
                          bool *rescaled);
+/* Softmax and log softmax, of the row that the function was given. */
+bool explain_softmax_form(explain_trace *t, const assay_unit *u, const explain_seen *s);
 /* The codes of the window that a max pool takes the greatest of. */
 void explain_window_codes(explain_trace *t, const assay_graph *g, const assay_node *n,
                           const void *in, int64_t element);
+
+/* ---- ends.c: steps that they share ---- */
+
+/* v / 2^bits, rounded. */
+int64_t explain_say_shift(explain_trace *t, const char *name, int64_t v, unsigned bits,
+                          enum assay_rounding mode);
+/* v / d, rounded. */
+int64_t explain_say_quotient(explain_trace *t, int64_t v, int64_t d, enum assay_rounding mode);
+/* The way into the output's type of a value that has its zero point; false: it does not lead to the
+ * element. */
+bool explain_say_store(explain_trace *t, const assay_unit *u, int64_t v, const explain_seen *s);
+/* The same of one that has not. */
+bool explain_say_end(explain_trace *t, const assay_unit *u, int64_t v, const explain_seen *s);
+/* A float32 by its bits. */
+double explain_real(uint32_t bits);
 #endif

@@ -1,0 +1,71 @@
+/* Steps that forms share: a shift or a quotient, rounded; the way into the output's type. */
+#include "interp/explain/forms.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "schemes/apply/apply.h"
+#include "schemes/explain/explain.h"
+
+int64_t explain_say_shift(explain_trace *t, const char *name, int64_t v, unsigned bits,
+                          enum assay_rounding mode)
+{
+    const int64_t to = apply_round_shift(v, bits, mode);
+    char a[ASSAY_EXPLAIN_BITS], b[ASSAY_EXPLAIN_BITS], binary[64];
+    const char *digits = assay_explain_bits(v, bits, a), *rest = strchr(digits, '.');
+    explain_say(t, name, "%" PRId64 " / 2^%u = %.9g -> %" PRId64 ", %s", v, bits,
+                ldexp((double)v, -(int)bits), to, apply_rounding_name(mode));
+    snprintf(binary, sizeof binary, "%s, binary", name);
+    explain_say(t, binary, "%s -> %s, cut off: %s", digits, assay_explain_bits(to, 0, b),
+                rest ? rest : "nothing");
+    return to;
+}
+
+int64_t explain_say_quotient(explain_trace *t, int64_t v, int64_t d, enum assay_rounding mode)
+{
+    const int64_t to = apply_round_div(v, d, mode);
+    char a[ASSAY_EXPLAIN_BITS], b[ASSAY_EXPLAIN_BITS], c[ASSAY_EXPLAIN_BITS];
+    explain_say(t, "divided", "%" PRId64 " / %" PRId64 " = %.9g -> %" PRId64 ", %s", v, d,
+                (double)v / (double)d, to, apply_rounding_name(mode));
+    explain_say(t, "divided, binary", "%s / %s -> %s, cut off: %" PRId64 " of %" PRId64,
+                assay_explain_bits(v, 0, a), assay_explain_bits(d, 0, b),
+                assay_explain_bits(to, 0, c), v - to * d, d);
+    return to;
+}
+
+static bool say_code(explain_trace *t, int64_t code, const explain_seen *s)
+{
+    char digits[ASSAY_EXPLAIN_BITS];
+    explain_say(t, "code", "%" PRId64, code);
+    explain_say(t, "code, binary", "%s", assay_explain_bits(code, 0, digits));
+    return code == s->value;
+}
+
+bool explain_say_store(explain_trace *t, const assay_unit *u, int64_t v, const explain_seen *s)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    const int64_t code = apply_rescale_store(o, v);
+    if (o->rule && o->rule->store == ASSAY_STORE_WRAP)
+        explain_say(t, "low bits kept", "of %" PRId64 ": %" PRId64, v, code);
+    else
+        explain_say(t, "saturated", "to %" PRId64 "..%" PRId64 ": %" PRId64, o->clamp_lo,
+                    o->clamp_hi, code);
+    return say_code(t, code, s);
+}
+
+bool explain_say_end(explain_trace *t, const assay_unit *u, int64_t v, const explain_seen *s)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    explain_say(t, "plus zero point", "%" PRId64 " + %" PRId64 " = %" PRId64, v, o->zero_point,
+                v + o->zero_point);
+    return explain_say_store(t, u, v + o->zero_point, s);
+}
+
+double explain_real(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return (double)f;
+}
