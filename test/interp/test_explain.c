@@ -142,14 +142,16 @@ static void random_elements(void **state)
         assay_scheme_free(s);
     }
     print_message("# %d elements: %d with steps to the code, %d not; %d sums, %d moved; of conv "
-                  "%d, fc %d, matmul %d, add %d, mul %d, pools %d\n",
+                  "%d, fc %d, matmul %d, add %d, mul %d, pools %d, softmax %d and %d\n",
                   w.elements, w.codes, w.honest, w.sums, w.moved, w.with_code[ASSAY_OP_CONV],
                   w.with_code[ASSAY_OP_FC], w.with_code[ASSAY_OP_MATMUL], w.with_code[ASSAY_OP_ADD],
                   w.with_code[ASSAY_OP_MUL],
-                  w.with_code[ASSAY_OP_AVG_POOL] + w.with_code[ASSAY_OP_GLOBAL_AVG_POOL]);
+                  w.with_code[ASSAY_OP_AVG_POOL] + w.with_code[ASSAY_OP_GLOBAL_AVG_POOL],
+                  w.with_code[ASSAY_OP_SOFTMAX], w.with_code[ASSAY_OP_LOG_SOFTMAX]);
     assert_true(w.with_code[ASSAY_OP_CONV] > 0 && w.with_code[ASSAY_OP_FC] > 0 &&
                 w.with_code[ASSAY_OP_MATMUL] > 0 && w.with_code[ASSAY_OP_ADD] > 0 &&
-                w.with_code[ASSAY_OP_MUL] > 0 && w.sums > 0 && w.moved > 0);
+                w.with_code[ASSAY_OP_MUL] > 0 && w.with_code[ASSAY_OP_SOFTMAX] > 0 &&
+                w.sums > 0 && w.moved > 0);
 }
 
 int main(void)
