@@ -230,6 +230,24 @@ def forms(tap, folder):
         tap.check(not said and "global_avg_pool" in done, f"{scheme}: steps of {', '.join(sorted(done))}", said)
 
 
+def rows(tap, folder):
+    """Softmax and log softmax of rows: steps to the code, by fixed point and by tables."""
+    probes = os.path.join(folder, "probes")
+    subprocess.run([ASSAY, "probe", "--op", "softmax,log_softmax", "-o", probes], check=True, capture_output=True)
+    for op, scheme in (("softmax", "tflite"), ("softmax", "onnxruntime"), ("softmax", "litert-xnnpack"), ("log_softmax", "tflite")):
+        golden = os.path.join(folder, op + scheme)
+        inputs = sorted(os.listdir(os.path.join(probes, op, "inputs")))
+        subprocess.run([ASSAY, "golden", os.path.join(probes, op, op + ".assay"), "-s", scheme, "--as-is", "-q", "-o", golden]
+                       + [word for name in inputs for word in ("-i", os.path.join(probes, op, "inputs", name))], check=True, capture_output=True)
+        elements = [f"{op}{i}[{random.randrange(64)},{random.randrange(4)}]" for i in range(3) for _ in range(8)]
+        wrong = []
+        for element in elements:
+            status, report = explain(golden, element)
+            if status or "note" in report["trace"] or "sum of exponentials" not in str(report) or not ends(report["trace"]):
+                wrong.append((element, report))
+        tap.check(not wrong, f"{scheme}: {op} step by step", wrong[:1])
+
+
 def main():
     tap = planted.Tap()
     print(f"# seed {planted.SEED}")
@@ -242,6 +260,7 @@ def main():
         table(tap, folder)
         apart(tap, folder)
         forms(tap, folder)
+        rows(tap, folder)
         refused(tap, golden)
     tap.end()
 
