@@ -86,7 +86,7 @@ typedef struct blame_search {
     const assay_type *end_type;
     int64_t end_count;
     bool explained; /* something explains everything: what is solved for is named beside it */
-    bool on_sums; /* what was dumped of the end are its accumulators: they stand for its codes */
+    bool on_sums;   /* what was dumped of the end are its accumulators: they stand for its codes */
     int32_t *dev, *gold, *end_base;
     uint8_t *seen;
     int64_t n_seen, differing;

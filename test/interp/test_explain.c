@@ -150,8 +150,8 @@ static void random_elements(void **state)
                   w.with_code[ASSAY_OP_SOFTMAX], w.with_code[ASSAY_OP_LOG_SOFTMAX]);
     assert_true(w.with_code[ASSAY_OP_CONV] > 0 && w.with_code[ASSAY_OP_FC] > 0 &&
                 w.with_code[ASSAY_OP_MATMUL] > 0 && w.with_code[ASSAY_OP_ADD] > 0 &&
-                w.with_code[ASSAY_OP_MUL] > 0 && w.with_code[ASSAY_OP_SOFTMAX] > 0 &&
-                w.sums > 0 && w.moved > 0);
+                w.with_code[ASSAY_OP_MUL] > 0 && w.with_code[ASSAY_OP_SOFTMAX] > 0 && w.sums > 0 &&
+                w.moved > 0);
 }
 
 int main(void)
