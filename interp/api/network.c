@@ -72,9 +72,10 @@ assay_status assay_load_with(const char *path, const assay_load_options *options
                              enum assay_model_form *form, assay_error *err)
 {
     const source from = {.name = path};
-    if (form)
-        *form = run_model_is_onnx(path) ? ASSAY_MODEL_ONNX : ASSAY_MODEL_TEXT;
-    return load(&from, options, out, err);
+    const assay_status status = form ? run_model_file_form(path, form, err) : ASSAY_OK;
+
+    *out = NULL;
+    return status ? status : load(&from, options, out, err);
 }
 
 assay_status assay_load_memory(const char *name, const void *bytes, size_t size,

@@ -29,7 +29,7 @@ enum assay_model_form run_model_form(const void *head, size_t n)
                : ASSAY_MODEL_ONNX;
 }
 
-static assay_status sniff(const char *path, enum assay_model_form *form, assay_error *err)
+assay_status run_model_file_form(const char *path, enum assay_model_form *form, assay_error *err)
 {
     char room[4096], head[8] = {0};
     const char *entry, *opened = tfl_split(path, room, &entry);
@@ -119,7 +119,7 @@ static assay_status load(const char *path, const assay_model_options *options, a
     const assay_model_options none = {0}, *o = options ? options : &none;
     const assay_onnx_options onnx = onnx_options(o);
     enum assay_model_form form = ASSAY_MODEL_ONNX;
-    assay_status status = sniff(path, &form, err);
+    assay_status status = run_model_file_form(path, &form, err);
 
     *out = NULL;
     if (!status)
@@ -176,7 +176,7 @@ assay_status run_model_load(const char *path, const assay_model_options *options
 bool run_model_is_onnx(const char *path)
 {
     enum assay_model_form form;
-    return !sniff(path, &form, NULL) && form == ASSAY_MODEL_ONNX;
+    return !run_model_file_form(path, &form, NULL) && form == ASSAY_MODEL_ONNX;
 }
 
 bool run_model_is_quantized(const assay_graph *g)

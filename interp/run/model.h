@@ -18,6 +18,8 @@ typedef struct assay_model_options {
 
 /* What a model is, by its first bytes; n may be less than 8 where there are no more. */
 enum assay_model_form run_model_form(const void *head, size_t n);
+/* The same of a file. */
+assay_status run_model_file_form(const char *path, enum assay_model_form *form, assay_error *err);
 /* "INPUT=1x3x64x64"; *name, which the shape borrows, is malloc'd. ASSAY_ERR_INPUT: no such thing.
  */
 assay_status run_model_parse_shape(const char *text, assay_onnx_shape *shape, char **name,

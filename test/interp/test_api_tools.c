@@ -197,6 +197,27 @@ static void test_bundle(void **out)
     test_remove_tree(dir);
 }
 
+static void test_forms(void **out)
+{
+    const state *s = *out;
+    static const char *const name[] = {"n.assay", "n.onnx", "n.tflite"};
+    enum assay_model_form form;
+    char dir[2048], path[4096];
+    assay_graph *g;
+    assay_error err;
+
+    test_temp_dir(dir, sizeof dir);
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, name[i]);
+        assert_ok(assay_save(s->integers, path, &err), &err);
+        assert_ok(assay_load_with(path, NULL, &g, &form, &err), &err);
+        assert_int_equal(form, ASSAY_MODEL_TEXT + i);
+        assay_graph_free(g);
+    }
+    assert_refused(assay_load_with("/nowhere.onnx", NULL, &g, &form, &err), &err, "nowhere");
+    test_remove_tree(dir);
+}
+
 static void test_schemes(void **out)
 {
     const state *s = *out;
@@ -258,9 +279,8 @@ static void test_networks(void **out)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_bundle),
-        cmocka_unit_test(test_schemes),
+        cmocka_unit_test(test_options),  cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_bundle),   cmocka_unit_test(test_schemes),
         cmocka_unit_test(test_networks),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
