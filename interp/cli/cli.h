@@ -87,5 +87,8 @@ void cli_progress_end(cli_progress *p);
 #define CLI_DECLARE(ID) extern const cli_command cli_##ID;
 CLI_COMMANDS(CLI_DECLARE)
 #undef CLI_DECLARE
+/* All of them (main.c). */
+extern const cli_command *const cli_commands[];
+extern const int cli_n_commands;
 
 #endif

@@ -7,12 +7,13 @@
 #include "interp/fast/isa.h"
 #include "schemes/record/guess.h"
 
-static const cli_command *const commands[] = {
+const cli_command *const cli_commands[] = {
 #define ROW(ID) &cli_##ID,
     CLI_COMMANDS(ROW)
 #undef ROW
 };
-enum { N_COMMANDS = sizeof commands / sizeof *commands };
+enum { N_COMMANDS = sizeof cli_commands / sizeof *cli_commands };
+const int cli_n_commands = N_COMMANDS;
 
 /* How many words of argv are the command's name: 0 when it is another's. */
 static int words_of(const cli_command *c, int argc, char **argv)
@@ -33,9 +34,9 @@ static const cli_command *find_command(int argc, char **argv, int *words)
 
     *words = 0;
     for (int i = 0; i < N_COMMANDS; i++)
-        if (words_of(commands[i], argc, argv) > *words) {
-            *words = words_of(commands[i], argc, argv);
-            found = commands[i];
+        if (words_of(cli_commands[i], argc, argv) > *words) {
+            *words = words_of(cli_commands[i], argc, argv);
+            found = cli_commands[i];
         }
     return found;
 }
@@ -47,7 +48,7 @@ static void help(FILE *f)
             "usage: assay COMMAND ...\n\n",
             ASSAY_VERSION);
     for (int i = 0; i < N_COMMANDS; i++)
-        fprintf(f, "  %-13s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(f, "  %-13s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
     fprintf(
         f,
         "\n'assay COMMAND --help' shows its options and examples, as does 'assay help COMMAND'.\n"
@@ -71,7 +72,7 @@ static int no_command(const char *name)
     assay_guess_consider(&g, "--help");
     assay_guess_consider(&g, "--version");
     for (int i = 0; i < N_COMMANDS; i++)
-        assay_guess_consider(&g, commands[i]->name);
+        assay_guess_consider(&g, cli_commands[i]->name);
     return cli_trouble("no command '%s'%s; 'assay --help' lists them", name,
                        assay_guess_words(&g, words));
 }
@@ -84,8 +85,8 @@ static const char *second_word(const cli_command *c, const char *word)
     assay_guess g = ASSAY_GUESS(word);
 
     for (int i = 0; i < N_COMMANDS; i++)
-        if (strncmp(commands[i]->name, c->name, n) == 0 && commands[i]->name[n] == ' ')
-            assay_guess_consider(&g, commands[i]->name + n + 1);
+        if (strncmp(cli_commands[i]->name, c->name, n) == 0 && cli_commands[i]->name[n] == ' ')
+            assay_guess_consider(&g, cli_commands[i]->name + n + 1);
     return access(word, F_OK) == 0 ? NULL : assay_guess_near(&g);
 }
 
