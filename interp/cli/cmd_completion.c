@@ -61,7 +61,7 @@ static void bash_values(const cli_command *c)
     for (const cli_option *o = c->options; o->name; o++) {
         if (!is_choice(o->value))
             continue;
-        printf("    \"%.*s \"*\" --%s\") words='", first_word(c), c->name, o->name);
+        printf("    \"%.*s --%s\") words='", first_word(c), c->name, o->name);
         for (const char *s = o->value; *s; s++)
             putchar(*s == '|' ? ' ' : *s);
         printf("' ;;\n");
