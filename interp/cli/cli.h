@@ -43,7 +43,8 @@ typedef struct cli_command {
 /* Parsed arguments; strings are argv's own. */
 typedef struct cli_args {
     const cli_command *command;
-    const cli_verb *verb; /* NULL where the command has none */
+    const cli_verb *verb;          /* NULL where the command has none */
+    const cli_command *const *all; /* the subcommands that there are; ends with NULL */
     int n_positional;
     const char **positional;
     int n_given;
@@ -87,8 +88,5 @@ void cli_progress_end(cli_progress *p);
 #define CLI_DECLARE(ID) extern const cli_command cli_##ID;
 CLI_COMMANDS(CLI_DECLARE)
 #undef CLI_DECLARE
-/* All of them (main.c). */
-extern const cli_command *const cli_commands[];
-extern const int cli_n_commands;
 
 #endif

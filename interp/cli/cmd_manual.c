@@ -120,53 +120,53 @@ static void put_command(FILE *f, const void *what)
 
 static void put_all(FILE *f, const void *what)
 {
+    const cli_command *const *all = what;
     char name[64];
-    (void)what;
     put_head(f, NULL, "a reference interpreter for quantized neural networks");
     fputs(".SH SYNOPSIS\n.B assay\n\\fICOMMAND\\fR ...\n.SH DESCRIPTION\nGiven a model and a "
           "scheme, a "
           "description of a target's arithmetic, it computes in integers the bits that the "
           "hardware must produce, and says where a device differs.\n.SH COMMANDS\n",
           f);
-    for (int i = 0; i < cli_n_commands; i++) {
-        page_name(cli_commands[i], name);
+    for (int i = 0; all[i]; i++) {
+        page_name(all[i], name);
         fputs(".TP\n.BR ", f);
         put_text(f, name);
         fputs(" (1)\n", f);
-        put_text(f, cli_commands[i]->summary);
+        put_text(f, all[i]->summary);
         fputc('\n', f);
     }
     fputs(
         ".SH ENVIRONMENT\n.TP\n.B ASSAY_ISA\nportable, avx2 or vnni: the instructions of the fast "
-        "engine, in place of the best there are.\n.TP\n.B NO_COLOR\nwhen it is set, no bar is "
-        "drawn "
-        "on a terminal: progress comes as plain lines.\n",
+        "engine, in place of the best there are.\n",
         f);
     put_status(f);
-    for (int i = 0; i < cli_n_commands; i++) {
-        page_name(cli_commands[i], name);
+    for (int i = 0; all[i]; i++) {
+        page_name(all[i], name);
         fputs(".BR ", f);
         put_text(f, name);
-        fprintf(f, " (1)%s\n", i + 1 < cli_n_commands ? "," : "");
+        fprintf(f, " (1)%s\n", all[i + 1] ? "," : "");
     }
 }
 
-static int write_page(const char *dir, const cli_command *c)
+static int write_page(const char *dir, const cli_command *c, void (*put_page)(FILE *, const void *),
+                      const void *what)
 {
     char name[64], path[4096];
     assay_error err;
     page_name(c, name);
-    snprintf(path, sizeof path, "%s/%s.1", dir, name);
-    return file_print(path, c ? put_command : put_all, c, &err) ? cli_failed(&err) : CLI_OK;
+    if (snprintf(path, sizeof path, "%s/%s.1", dir, name) >= (int)sizeof path)
+        return cli_trouble("manual: the folder's name is too long");
+    return file_print(path, put_page, what, &err) ? cli_failed(&err) : CLI_OK;
 }
 
-static int write_pages(const char *dir)
+static int write_pages(const char *dir, const cli_command *const *all)
 {
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
         return cli_trouble("%s: %s", dir, strerror(errno));
-    int status = write_page(dir, NULL);
-    for (int i = 0; i < cli_n_commands && status == CLI_OK; i++)
-        status = write_page(dir, cli_commands[i]);
+    int status = write_page(dir, NULL, put_all, all);
+    for (int i = 0; all[i] && status == CLI_OK; i++)
+        status = write_page(dir, all[i], put_command, all[i]);
     return status;
 }
 
@@ -178,15 +178,15 @@ static int run(const cli_args *a)
     if (dir && a->n_positional > 0)
         return cli_trouble("manual: --output writes all pages; give it no COMMAND");
     if (dir)
-        return write_pages(dir);
+        return write_pages(dir, a->all);
     for (int i = 0; i < a->n_positional; i++)
         snprintf(name + strlen(name), sizeof name - strlen(name), "%s%.30s", i ? " " : "",
                  a->positional[i]);
     if (!name[0])
-        put_all(stdout, NULL);
-    for (int i = 0; name[0] && i < cli_n_commands; i++)
-        if (strcmp(cli_commands[i]->name, name) == 0) {
-            put_command(stdout, cli_commands[i]);
+        put_all(stdout, a->all);
+    for (int i = 0; name[0] && a->all[i]; i++)
+        if (strcmp(a->all[i]->name, name) == 0) {
+            put_command(stdout, a->all[i]);
             return CLI_OK;
         }
     return name[0] ? cli_trouble("manual: no command '%s'", name) : CLI_OK;

@@ -110,7 +110,7 @@ static const cli_option options[] = {
     {"symmetry", 0, "NAME", "as in 'assay quantize'"},
     {"per-tensor", 0, NULL, "one weight scale a layer"},
     {"mutants", 0, NULL, "vectors: all that A becomes by one parameter"},
-    {"kind", 0, "KIND", "vectors: rows of a multiplier and a shift, or of a scale"},
+    {"kind", 0, "multiplier|scale", "vectors: rows of a multiplier and a shift, or of a scale"},
     {"seed", 0, "N", "vectors: of the rows that are tried"},
     {"as-is", 0, NULL, "diff, matrix: nodes that a scheme's types do not admit are compared too"},
     {NULL, 0, NULL, NULL},

@@ -141,7 +141,7 @@ static const cli_verb verbs[] = {
 
 static const cli_option options[] = {
     {"scheme", 's', "NAME|FILE", "whose rows they are"},
-    {"kind", 0, "KIND",
+    {"kind", 0, "multiplier|scale",
      "multiplier (acc, multiplier, shift, zp, out) or scale (acc, in_scale, "
      "weight_scale, out_scale, zp, out)"},
     {"op", 0, "NAME", "whose arithmetic it is (default: conv)"},

@@ -7,13 +7,12 @@
 #include "interp/fast/isa.h"
 #include "schemes/record/guess.h"
 
-const cli_command *const cli_commands[] = {
+static const cli_command *const commands[] = {
 #define ROW(ID) &cli_##ID,
     CLI_COMMANDS(ROW)
 #undef ROW
-};
-enum { N_COMMANDS = sizeof cli_commands / sizeof *cli_commands };
-const int cli_n_commands = N_COMMANDS;
+        NULL};
+enum { N_COMMANDS = sizeof commands / sizeof *commands - 1 };
 
 /* How many words of argv are the command's name: 0 when it is another's. */
 static int words_of(const cli_command *c, int argc, char **argv)
@@ -34,9 +33,9 @@ static const cli_command *find_command(int argc, char **argv, int *words)
 
     *words = 0;
     for (int i = 0; i < N_COMMANDS; i++)
-        if (words_of(cli_commands[i], argc, argv) > *words) {
-            *words = words_of(cli_commands[i], argc, argv);
-            found = cli_commands[i];
+        if (words_of(commands[i], argc, argv) > *words) {
+            *words = words_of(commands[i], argc, argv);
+            found = commands[i];
         }
     return found;
 }
@@ -48,7 +47,7 @@ static void help(FILE *f)
             "usage: assay COMMAND ...\n\n",
             ASSAY_VERSION);
     for (int i = 0; i < N_COMMANDS; i++)
-        fprintf(f, "  %-13s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+        fprintf(f, "  %-13s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(
         f,
         "\n'assay COMMAND --help' shows its options and examples, as does 'assay help COMMAND'.\n"
@@ -72,7 +71,7 @@ static int no_command(const char *name)
     assay_guess_consider(&g, "--help");
     assay_guess_consider(&g, "--version");
     for (int i = 0; i < N_COMMANDS; i++)
-        assay_guess_consider(&g, cli_commands[i]->name);
+        assay_guess_consider(&g, commands[i]->name);
     return cli_trouble("no command '%s'%s; 'assay --help' lists them", name,
                        assay_guess_words(&g, words));
 }
@@ -85,8 +84,8 @@ static const char *second_word(const cli_command *c, const char *word)
     assay_guess g = ASSAY_GUESS(word);
 
     for (int i = 0; i < N_COMMANDS; i++)
-        if (strncmp(cli_commands[i]->name, c->name, n) == 0 && cli_commands[i]->name[n] == ' ')
-            assay_guess_consider(&g, cli_commands[i]->name + n + 1);
+        if (strncmp(commands[i]->name, c->name, n) == 0 && commands[i]->name[n] == ' ')
+            assay_guess_consider(&g, commands[i]->name + n + 1);
     return access(word, F_OK) == 0 ? NULL : assay_guess_near(&g);
 }
 
@@ -103,6 +102,7 @@ static int dispatch(int argc, char **argv)
                            command->name, meant);
     cli_args args;
     int status = cli_parse(command, argc - 1 - words, argv + 1 + words, &args);
+    args.all = commands;
     if (status == CLI_PARSED)
         status = check_isa();
     if (status == CLI_PARSED)

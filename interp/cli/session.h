@@ -19,7 +19,7 @@
         "profile", 'p', "FILE", "quantize a float model with this profile first"                   \
     }
 #define CLI_ENGINE_OPTIONS                                                                         \
-    {"engine", 0, "NAME",                                                                          \
+    {"engine", 0, "ref|fast|both",                                                                 \
      "ref (default); fast, the same bits sooner; both, which compares them where fast takes the "  \
      "node"},                                                                                      \
     {                                                                                              \
@@ -28,7 +28,7 @@
 #define CLI_CHOICE_OPTIONS                                                                         \
     {"symmetry", 0, "NAME",                                                                        \
      "asymmetric, symmetric[-narrow|-unsigned], power-of-two[-nearest] (default: the scheme's)"},  \
-        {"chooser", 0, "NAME",                                                                     \
+        {"chooser", 0, "assay|glow|fbgemm",                                                        \
          "assay (default), glow or fbgemm: that tool's parameters to the bit, glow's KL too"},     \
     {                                                                                              \
         "calibration", 0, "[PATTERN=]METHOD",                                                      \

@@ -34,6 +34,14 @@ if [ "$strip" != true ]; then skip "the shared library carries no debug informat
     runs 1 "the shared library carries no debug information" sh -c "readelf -SW '$shared' | grep '\.debug_info'"
 fi
 
+# What man and the shells read.
+if [ -z "$(find root -name assay.1)" ]; then skip "a page of the manual for each command" "a cross build"; else
+    { echo assay; "$assay" help | grep '^  ' | cut -c3-15 | sed 's/ *$//;s/^/assay-/;y/ /-/'; } | sort >commands
+    find root -path '*/man/man1/*.1' -printf '%f\n' | sed 's/\.1$//' | sort >pages
+    runs 0 "a page of the manual for each command, and for all" diff commands pages
+    runs 0 "completion for bash and zsh" sh -c 'find root | grep /bash-completion/completions/assay$ && find root | grep /zsh/site-functions/_assay$'
+fi
+
 # A machine with none of the packages that Assay was built with.
 export PKG_CONFIG_LIBDIR=$pc PKG_CONFIG_SYSROOT_DIR=$work/root
 unset PKG_CONFIG_PATH

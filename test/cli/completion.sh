@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# What a shell completes, and the pages of the manual: every word and every option of the tables is there.
+#   completion.sh ASSAY         TAP
+set -u
+. "$(dirname "$0")/tap.sh" "$1" .
+
+# What the help says: the commands, some of two words, and "COMMAND: --OPTION".
+"$assay" help | sed -n 's/^  \(.\{13\}\) .*/\1/p' | sed 's/ *$//' >words
+while read -r name; do
+    # shellcheck disable=SC2086
+    "$assay" $name --help | sed -nE "/^examples/q;s/^  (-.,|   ) (--[a-z-]+).*/$name: \2/p"
+done <words >options
+runs 0 "every command has options" sh -c 'sed "s/:.*//" options | uniq | diff words -'
+sort -o options options
+
+# ---- bash: the function is called as readline would ----
+
+"$assay" completion bash >assay.bash
+runs 0 "the script for bash is one" bash -n assay.bash
+# shellcheck disable=SC1091
+source ./assay.bash
+completes() { # WORD...: the words that may stand where the last one does
+    # shellcheck disable=SC2034
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+    _assay
+    printf '%s\n' "${COMPREPLY[@]}"
+}
+offers() { # NAME WANTED WORD...: these words are offered, one a line, in any order
+    local name=$1 wanted=$2
+    shift 2
+    completes "$@" | sort >out
+    sort -u <<<"$wanted" >wanted
+    if cmp -s out wanted; then ok "$name"; else not_ok "$name"; fi
+}
+offers "commands" "$(sed 's/ .*//' words)
+help" assay ""
+offers "commands of a beginning" "scheme
+sensitivity" assay s
+offers "verbs" "$("$assay" scheme --help | sed -n '/^verbs/,/^options/s/^  \([a-z]*\) .*/\1/p')" assay scheme ""
+offers "the second word of a command of two" "merge
+show" assay profile ""
+while read -r name; do
+    # shellcheck disable=SC2086
+    completes assay $name -- | sed "s/^/$name: /"
+done <words | sort >found
+runs 0 "all options" diff options found
+offers "presets after --scheme" "$("$assay" scheme list | sed 's/ .*//' | grep ^tflite)" assay golden net.onnx --scheme tflite
+offers "and after -s" "npu16" assay eval -s npu
+offers "values that an option chooses from" "ref
+fast
+both" assay run net.assay --engine ""
+offers "nothing where a file belongs" "" assay inspect ""
+
+# ---- zsh ----
+
+"$assay" completion zsh >_assay
+if command -v zsh >out; then runs 0 "the script for zsh is one" zsh -n _assay; else skip "the script for zsh is one" "no zsh"; fi
+awk -F"'" '/^    case \$name in/ { inside = 1 }
+    inside && /^    \047[a-z -]*\047\*?\)$/ { name = $2 }
+    inside && name && match($0, /--[a-z-]+/) { print name ": " substr($0, RSTART, RLENGTH) }' _assay | sort >found
+runs 0 "zsh knows all options" diff options found
+refused "a shell that is neither" "fish" "$assay" completion fish
+
+# ---- manual ----
+
+runs 0 "all pages in a folder" "$assay" manual -o man1
+while read -r name; do
+    sed -nE "s/^(\\\\fB\\\\-.\\\\fR, )?\\\\fB\\\\-\\\\-([a-z\\\\-]+)\\\\fR.*/$name: --\2/p" "man1/assay-${name// /-}.1"
+done <words | sed 's/\\-/-/g' | sort >found
+runs 0 "they have all options" diff options found
+runs 0 "one alone is the same" sh -c '"$0" manual profile merge | cmp - man1/assay-profile-merge.1 && "$0" manual | cmp - man1/assay.1' "$assay"
+if command -v groff >out; then
+    runs 1 "groff has no complaint" sh -c 'groff -man -ww -Tutf8 man1/*.1 2>&1 >text | grep .'
+else skip "groff has no complaint" "no groff"; fi
+refused "the page of no command" "nonsense" "$assay" manual nonsense
+refused "a folder and a command" "no COMMAND" "$assay" manual golden -o man2
+refused "a folder that cannot be made" "nowhere" "$assay" manual -o nowhere/man1
+finish
