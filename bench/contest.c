@@ -1,3 +1,4 @@
+/* Entrants timed in turns; see contest.h. */
 #include "bench/contest.h"
 
 #include <string.h>

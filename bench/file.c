@@ -1,3 +1,4 @@
+/* Models from files, profiled and quantized where they are floats. */
 #include "bench/file.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Costs of digests and of full bundles, added to a run. */
 #include "bench/golden.h"
 
 #include <fcntl.h>

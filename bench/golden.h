@@ -1,4 +1,4 @@
-/* What digests and full bundles add to a run. */
+/* Costs of digests and of full bundles, added to a run. */
 #ifndef ASSAY_BENCH_GOLDEN_H
 #define ASSAY_BENCH_GOLDEN_H
 

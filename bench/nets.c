@@ -1,3 +1,4 @@
+/* Networks for benchmarks, layer by layer. */
 #include "bench/nets.h"
 
 #include "bench/layers.h"

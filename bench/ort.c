@@ -1,3 +1,4 @@
+/* ONNX Runtime as a peer: questions to its process, and the answers. */
 #include "bench/ort.h"
 
 #include <signal.h>

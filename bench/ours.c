@@ -1,3 +1,4 @@
+/* One of our programs, ready to be timed; the memory that it takes. */
 #include "bench/ours.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* The machine's int8 peak, measured. */
 #include "bench/peak.h"
 
 #include "bench/ours.h"

@@ -1,3 +1,4 @@
+/* Rows through single arithmetic primitives, a loop each. */
 #include "bench/prim_rows.h"
 
 #include "schemes/apply/fixedpoint.h"

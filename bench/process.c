@@ -1,3 +1,4 @@
+/* A whole process: from fork to the exit that its parent sees. */
 #include "bench/process.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* Findings of a benchmark as lines and as JSON. */
 #include "bench/report.h"
 
 #include "bench/peak.h"

@@ -1,4 +1,4 @@
-/* What a benchmark found, as lines and as JSON (bench/compare reads it). */
+/* Findings of a benchmark, as lines and as JSON (bench/compare reads it). */
 #ifndef ASSAY_BENCH_REPORT_H
 #define ASSAY_BENCH_REPORT_H
 

@@ -1,3 +1,4 @@
+/* One of ONNX Runtime's sessions, ready to be timed. */
 #include "bench/session.h"
 
 #include <stdio.h>

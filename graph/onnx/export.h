@@ -1,4 +1,5 @@
-/* ONNX models out: standard operators only, codes between QuantizeLinear and DequantizeLinear. */
+/* Export of ONNX models: standard operators only, codes between QuantizeLinear and
+ * DequantizeLinear. */
 #ifndef ASSAY_GRAPH_ONNX_EXPORT_H
 #define ASSAY_GRAPH_ONNX_EXPORT_H
 

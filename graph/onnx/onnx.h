@@ -1,6 +1,6 @@
-/* ONNX models in: opsets 7 to 26 of the standard domain, and older ones as far as their operators
- * have not changed in meaning since. 26 is the newest that is released (onnx 1.21) and that ONNX
- * Runtime 1.30 loads; onnx 1.22 registers a 27 ahead of its release.
+/* Import of ONNX models: opsets 7 to 26 of the standard domain, and older ones as far as their
+ * operators have not changed in meaning since. 26 is the newest that is released (onnx 1.21) and
+ * that ONNX Runtime 1.30 loads; onnx 1.22 registers a 27 ahead of its release.
  *
  * The importer normalises: auto_pad becomes explicit pads, shape arithmetic is evaluated, Identity
  * and Dropout disappear, Gemm with constant weights becomes fc, and the GELU, hard-swish and layer

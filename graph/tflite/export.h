@@ -1,4 +1,4 @@
-/* TFLite models out. */
+/* Export of TFLite models. */
 #ifndef ASSAY_GRAPH_TFLITE_EXPORT_H
 #define ASSAY_GRAPH_TFLITE_EXPORT_H
 

@@ -1,4 +1,4 @@
-/* TFLite models in.
+/* Import of TFLite models.
  *
  * The graph keeps the model's layout (nhwc), order of operators and tensor names; where the file
  * gives a name twice or none, "#" and the tensor's index are appended, and the inputs of a

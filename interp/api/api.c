@@ -1,4 +1,4 @@
-/* The public functions that are no more than a view of the inner ones. */
+/* Public functions that only pass on to inner ones. */
 #include <string.h>
 
 #include "interp/golden/bundle.h"

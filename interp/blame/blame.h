@@ -1,4 +1,4 @@
-/* Blame: which nodes of a device are at fault themselves, and why. */
+/* Blame: the nodes of a device that are at fault themselves, and the causes. */
 #ifndef ASSAY_INTERP_BLAME_BLAME_H
 #define ASSAY_INTERP_BLAME_BLAME_H
 

@@ -1,4 +1,4 @@
-/* In which layout a dump is: shapes of dumps beside the golden tensors'. */
+/* Layouts of dumps: their shapes beside the golden tensors'. */
 #ifndef ASSAY_INTERP_BLAME_LAYOUT_H
 #define ASSAY_INTERP_BLAME_LAYOUT_H
 

@@ -1,6 +1,6 @@
-/* Dumps pulled back to the node that gave them. Where the nodes behind it only move codes, what was
- * dumped of their end is what the node gave: the search then compares that, as if the node's own
- * output had been dumped in part. */
+/* Dumps pulled back to the node that gave them. Where the nodes behind it only move codes, a dump
+ * of their result holds codes that the node gave: the search then compares those, as if the node's
+ * own output had been dumped in part. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
-/* Screens. A change that was made to a node's codes last (a flipped top bit, a stuck bit, dead
- * lanes) may hide what is wrong before it. A screen says so of a device's codes, and the search
- * looks through it: codes are flipped back, the bit is not compared, the lanes are not looked at.
- */
+/* Screens: changes that are made to a node's codes last (a flipped top bit, a stuck bit, dead
+ * lanes) and may hide an earlier fault. The search looks through a screen: codes are flipped back,
+ * the stuck bit is not compared, the dead lanes are left out. */
 #include "interp/blame/screens.h"
 #include "interp/blame/families.h"
 

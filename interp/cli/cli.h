@@ -1,4 +1,4 @@
-/* The command line's own small parts: options, progress, and the list of subcommands. */
+/* Common parts of the command line: options, progress, and the list of subcommands. */
 #ifndef ASSAY_INTERP_CLI_CLI_H
 #define ASSAY_INTERP_CLI_CLI_H
 

@@ -1,4 +1,4 @@
-/* assay blame: which nodes of a device are at fault themselves, and why. */
+/* assay blame: the nodes of a device that are at fault themselves, and the causes. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* assay check-proof: does a certificate hold? */
+/* assay check-proof: a certificate checked, by code that shares nothing with the optimizer. */
 #include <stdlib.h>
 
 #include "graph/core/slurp.h"

@@ -1,4 +1,4 @@
-/* assay eval: accuracy of a network, and how near it is to its float twin. */
+/* assay eval: accuracy of a network, and its distance from its float twin. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

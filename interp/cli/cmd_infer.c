@@ -1,4 +1,4 @@
-/* assay infer: which rescale a device has, by asking it. */
+/* assay infer: a device's arithmetic, found by asking the device. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* assay optimize: rewrite an integer network, each application with its proof. */
+/* assay optimize: rewrites of an integer network, each with its proof. */
 #include "graph/files/files.h"
 #include "interp/api/rewrite.h"
 #include "interp/cli/cli.h"

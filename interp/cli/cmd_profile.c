@@ -1,4 +1,4 @@
-/* assay profile: what values a float network holds on real inputs. */
+/* assay profile: the values that a float network holds on real inputs. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* assay quantize: a float network and a profile into an integer network under a scheme. */
+/* assay quantize: a float network made an integer network, by a profile and a scheme. */
 #include "interp/cli/session.h"
 #include "interp/run/model.h"
 

@@ -1,4 +1,4 @@
-/* assay scheme: which arithmetics there are, what they do, where they differ. */
+/* assay scheme: the arithmetics that there are, what they do, where they differ. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* assay sensitivity: what the quantization of each node costs. */
+/* assay sensitivity: the cost of quantizing each node. */
 #include <math.h>
 
 #include "graph/memory.h"

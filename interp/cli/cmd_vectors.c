@@ -1,6 +1,6 @@
-/* assay vectors lint: which mutants of a scheme does a suite of rows let live? Exit status 0 when
- * none that differs anywhere does, 1 when some do or the scheme gives other answers than the suite,
- * 2 for trouble. */
+/* assay vectors lint: the mutants of a scheme that a suite of rows lets live. Exit status 0 when
+ * none that differs anywhere lives, 1 when some do or the scheme gives other answers than the
+ * suite, 2 for trouble. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* assay verify: is a bundle whole, and does a fresh run give the same bits? */
+/* assay verify: a bundle's files against its manifest, and against a fresh run. */
 #include <inttypes.h>
 
 #include "interp/cli/cli.h"

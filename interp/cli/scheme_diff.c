@@ -1,6 +1,6 @@
-/* assay scheme diff: where two arithmetics part, exactly: by record, by a range of scales, by the
- * layers of a network. Exit status 0 when they agree, 1 when they differ, 2 when no difference was
- * found but not all was decided. */
+/* assay scheme diff: the differences between two arithmetics, exactly: by record, by a range of
+ * scales, by the layers of a network. Exit status 0 when they agree, 1 when they differ, 2 when no
+ * difference was found but not all was decided. */
 #include "interp/cli/scheme_diff.h"
 
 #include <string.h>

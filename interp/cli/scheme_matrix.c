@@ -1,6 +1,6 @@
-/* assay scheme matrix: how often each pair of arithmetics disagrees, decided from threshold forms:
- * over a range of scales, or node by node over a network (domain.h: by trying all operands).
- * Schemes that never disagree are one row. */
+/* assay scheme matrix: the share of disagreement of each pair of arithmetics, decided from
+ * threshold forms: over a range of scales, or node by node over a network (domain.h: by trying all
+ * operands). Schemes that never disagree are one row. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* A model, a scheme, a profile: what most subcommands begin with. */
+/* Sessions: the model, scheme and profile that most subcommands begin with. */
 #include "interp/cli/session.h"
 
 #include <stdlib.h>

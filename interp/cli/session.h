@@ -1,4 +1,4 @@
-/* Beginning of most subcommands: a model, a scheme, a profile, inputs. */
+/* Sessions: the model, scheme, profile and inputs that most subcommands begin with. */
 #ifndef ASSAY_INTERP_CLI_SESSION_H
 #define ASSAY_INTERP_CLI_SESSION_H
 

@@ -1,4 +1,4 @@
-/* TFLite models whose shapes depend on data are loaded for one sample, that of --input. */
+/* Shapes that depend on data: such a TFLite model is loaded for one sample, that of --input. */
 #ifndef ASSAY_INTERP_CLI_SHAPES_H
 #define ASSAY_INTERP_CLI_SHAPES_H
 

@@ -1,5 +1,5 @@
-/* A function of one code is its table (table.h), or where asking for all of it does not pay, the
- * scheme's vector form for rows of codes, or its plain row. */
+/* Functions of one code: by a table (table.h), or where filling one does not pay, by the scheme's
+ * vector form for rows of codes, or by its plain row. */
 #include <stdlib.h>
 
 #include "interp/fast/operands.h"

@@ -1,4 +1,4 @@
-/* The rescale of a device: rows are asked of it, and the records that its answers leave are
+/* Inference of a rescale: rows are asked of a device, and the records that its answers leave are
  * kept. A record is dropped only for a row whose answer it contradicts whatever its other fields
  * are. */
 #ifndef ASSAY_INTERP_INFER_H

@@ -1,4 +1,4 @@
-/* Names are bytes; what shows them is UTF-8. */
+/* Names, which are bytes, as UTF-8 for the pages that show them. */
 #ifndef ASSAY_INTERP_UTF8_H
 #define ASSAY_INTERP_UTF8_H
 

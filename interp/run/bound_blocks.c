@@ -1,5 +1,5 @@
-/* Weights with a scale for each block: the scheme's own `combine` is asked, with every block's sum
- * as great as it may be, whether the accumulator leaves its width.
+/* Bounds of sums over weights with a scale for each block: the scheme's own `combine` is asked,
+ * with every block's sum as great as it may be, whether the accumulator leaves its width.
  *
  * A block's sum is first narrowed to some bits, by saturation or by wrapping. So the greatest that
  * a block can add is reached at the greatest sum, or, where that wraps, at the greatest power of

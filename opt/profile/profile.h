@@ -1,4 +1,4 @@
-/* A profile: what the values of a float network were seen to hold.
+/* A profile: the numbers that the values of a float network were seen to hold.
  *
  * The state is integer and depends only on the set of observations: in any order, over any number
  * of threads or shards, merged in any grouping, it is the same, and so is the file. For each value

@@ -1,9 +1,9 @@
-/* A rescale sinks below a linear resize. A blend is the sum of four codes, weighted by fractions
- * that add up to one, divided and rounded once; it depends on its codes through that sum alone, and
- * steps only where the sum is whole or half a code. A rescale that adds one number k to every code
- * adds k to every such sum, so that blends between neighbouring codes on both sides of each such
- * place, over the whole range, decide for all. Any other rescale would be rounded before the blend
- * instead of behind it: then a pair of codes is looked for that tells. */
+/* A rescale that sinks below a linear resize. A blend is the sum of four codes, weighted by
+ * fractions that add up to one, divided and rounded once; it depends on its codes through that sum
+ * alone, and steps only where the sum is whole or half a code. A rescale that adds one number k to
+ * every code adds k to every such sum, so that blends between neighbouring codes on both sides of
+ * each such place, over the whole range, decide for all. Any other rescale would be rounded before
+ * the blend instead of behind it: then a pair of codes is looked for that tells. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

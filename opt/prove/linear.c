@@ -1,6 +1,6 @@
-/* A rescale in front of a product goes into it. It does when it multiplies every code, counted from
- * the zero point, by one whole number k, and the bias is a multiple of k: then what was summed is k
- * times what is summed now, and the threshold forms decide. k is 1 where only the zero point moves.
+/* A rescale in front of a product that goes into it. It may when it multiplies every code, counted
+ * from the zero point, by one whole number k, and the bias is a multiple of k: then the old sums
+ * are k times the new ones, and the threshold forms decide. k is 1 where only the zero point moves.
  *
  * Otherwise the sums differ by at most what the rescale's errors add up to through the weights, and
  * the threshold forms tell by how many codes. */

@@ -1,4 +1,5 @@
-/* Discharging obligations: does the rewrite of a fragment keep the bits? Internal to opt/. */
+/* Discharge of obligations: proofs that the rewrite of a fragment keeps the bits. Internal to
+ * opt/. */
 #ifndef ASSAY_OPT_PROVE_H
 #define ASSAY_OPT_PROVE_H
 

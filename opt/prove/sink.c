@@ -1,4 +1,4 @@
-/* A rescale sinks below a node: proved by an argument on what the node is.
+/* A rescale that sinks below a node: an argument from what the node is.
  *
  *   MOVE    each output element is one input element, whatever the codes are
  *   ORDER   the node chooses by order among codes, which the rescale keeps

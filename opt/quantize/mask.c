@@ -1,6 +1,6 @@
-/* Attention masks add or select a huge negative number (-1e4, -1e9, the least float) in front of a
- * softmax. In the codes of such a value all that is not masked would be one code, so the softmax,
- * and the nodes that bring the mask in, stay in float. */
+/* Attention masks: a huge negative number (-1e4, -1e9, the least float) is added or selected in
+ * front of a softmax. Quantized, everything that is not masked would get one and the same code; so
+ * the softmax, and the nodes that bring the mask in, stay in float. */
 #include "opt/quantize/plan.h"
 
 /* Neighbouring codes whose exponentials differ by a factor of e^4: one of them takes all. */

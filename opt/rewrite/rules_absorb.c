@@ -1,4 +1,4 @@
-/* Rescales go up into the node that yields their input, or down into the node that reads it. */
+/* Absorption: rescales merged into the node that makes their input, or into the one behind them. */
 #include <math.h>
 
 #include "opt/prove/rescale_bias.h"

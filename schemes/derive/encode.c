@@ -1,4 +1,4 @@
-/* A real scale becomes a multiplier and a shift, a shift alone, Glow's triplet, or float bits. */
+/* Encodings of a real scale: multiplier and shift, shift alone, Glow's triplet, float bits. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

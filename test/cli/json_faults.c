@@ -1,5 +1,6 @@
-/* For LD_PRELOAD: jansson's allocation number ASSAY_JSON_FAULT, of all that a program makes, finds
- * no memory. With ASSAY_JSON_COUNT, a file, how many there were is written there at the end. */
+/* Lack of memory inside of jansson, for LD_PRELOAD: its allocation number ASSAY_JSON_FAULT, of all
+ * that a program makes, finds no memory. With ASSAY_JSON_COUNT, a file, how many there were is
+ * written there at the end. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>

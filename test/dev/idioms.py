@@ -5,10 +5,12 @@ no file left out of a list of files.
   idioms.py SOURCE        TAP
 
 A status is tested as it is, if (s) and !s; so is a pointer, but where its comparison is a value: return p != NULL.
-A file begins with a comment that names what it holds ("Graph IR: values, nodes, op table"): no sentence that begins
-with What or Which, no riddle that begins with From. A comment or page that names quantize_build.c where there is a
+A file, of tests too, begins with a comment that names what it holds ("Graph IR: values, nodes, op table"): no sentence
+that begins with What or Which, be it behind a subcommand's name, no riddle that begins with From, no question; a Python
+file has a docstring. A comment or page that names quantize_build.c where there is a
 build.c names a file that was moved; what ends like none of ours is another project's.
 """
+import ast
 import os
 import re
 import sys
@@ -17,7 +19,8 @@ FLOORS = ["graph", "schemes", "datasets", "opt", "interp"]
 MASK = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 STATUS = re.compile(r"[!=]=\s*ASSAY_OK\b")
 POINTER = re.compile(r"==\s*NULL\b|!=\s*NULL\s*(?:&&|\|\||\?)|(?:&&|\|\|)\s*[\w.>*\[\]-]+\s*!=\s*NULL\b|\b(?:if|while) \([\w.>*\[\]-]+\s*!=\s*NULL\)")
-RIDDLE = re.compile(r"/\* (?:What|Which|Where|How|Who|When|Whether|Why|From|Does|Do|Is|Are)\b")
+WORDS = "What|Which|Where|How|Who|When|Whether|Why|From|Does|Do|Is|Are"
+RIDDLE = re.compile(rf"/\* (?:(?:{WORDS})\b|assay [a-z -]+: (?:{WORDS.lower()})\b|[^.*]*\w\?(?: \*/|\s+[A-Z]))")
 
 
 def of_status(text):
@@ -31,6 +34,11 @@ def of_opening(text):
     return [1] if not text.startswith("/* ") or RIDDLE.match(text) else []
 
 
+def of_docstring(text):
+    """[1] where a Python file has none."""
+    return [] if ast.get_docstring(ast.parse(text)) else [1]
+
+
 def of_names(text, floor, names):
     """Numbers of the lines that name a file which is gone: none is so called, and one is without the first words.
     names: of all files, and by floor."""
@@ -42,8 +50,8 @@ def of_names(text, floor, names):
     return bad
 
 
-def sources(top, ends=(".c", ".h")):
-    for floor in FLOORS:
+def sources(top, ends=(".c", ".h"), floors=tuple(FLOORS)):
+    for floor in floors:
         for folder, _, names in os.walk(os.path.join(top, floor)):
             for name in sorted(names):
                 if name.endswith(ends):
@@ -78,11 +86,12 @@ def of_lists(top):
 def main():
     files = list(sources(sys.argv[1]))
     checks = [("and there are files", [] if len(files) > 600 else [str(len(files))])]
-    for what, test in (("a status and a pointer are tested as they are", of_status), ("a file begins with what it holds", of_opening)):
-        bad = []
-        for path, text in files:
-            bad += [f"{path}:{line}" for line in test(text)]
-        checks.append((what, bad))
+    all_floors = FLOORS + ["bench", "test"]
+    opened = list(sources(sys.argv[1], (".c", ".h", ".def"), all_floors))
+    for what, test, where in (("a status and a pointer are tested as they are", of_status, files),
+                              ("a file begins with what it holds", of_opening, opened),
+                              ("a Python file has a docstring", of_docstring, sources(sys.argv[1], (".py",), all_floors))):
+        checks.append((what, [f"{path}:{line}" for path, text in where for line in test(text)]))
     names = names_of(sys.argv[1])
     checks.append(("a file that is named is there",
                    [f"{path}:{line}" for path, text in sources(sys.argv[1], (".c", ".h", ".def", ".md"))
@@ -91,7 +100,9 @@ def main():
     for wrong in ("if (s == ASSAY_OK)", "return s !=\n ASSAY_OK;", "if (p != NULL)", "a && p->q != NULL", "p == NULL"):
         checks.append((f"{wrong!r} is found", [] if of_status(wrong) else [wrong]))
     checks.append(("a value is none", [str(n) for n in of_status("return p != NULL; /* p == NULL */ f(p != NULL);")]))
-    checks.append(("a sentence is no opening", [] if of_opening("/* What a program is. */") and of_opening("#include") else ["no"]))
+    for wrong in ("/* What a program is. */", "#include", "/* assay scheme diff: where two part. */", "/* A bundle: is it whole? */"):
+        checks.append((f"{wrong!r} is no opening", [] if of_opening(wrong) else [wrong]))
+    checks.append(("a noun phrase is one", [str(n) for n in of_opening("/* assay diff: bundles, tensor by tensor. What is it? */")]))
     some = {None: {"build.c", "s_build.c"}, "opt": {"build.c", "s_build.c"}}
     checks.append(("a name that is gone is found", [] if of_names("see\nquantize_build.c", "opt", some) == [2] else ["no"]))
     checks.append(("others' names are theirs", [str(n) for n in of_names("build.c, s_build.c, gelu.h, x/y_build.c", "opt", some)]))

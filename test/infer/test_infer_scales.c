@@ -1,7 +1,7 @@
-/* Kind scale: what contradicts a way in which R becomes a multiplier and a shift contradicts the
- * same way with limits of shifts and a reduced multiplier. On every R of small domains: R of one
- * multiplier and shift without them have one with them. The ways are written here in plain
- * integers, of the words of record.def, and are those of schemes/. */
+/* Encodings of R with limits of shifts and with a reduced multiplier: what contradicts an encoding
+ * contradicts it with these too. On every R of small domains: those that have one multiplier and
+ * shift without them have one with them. The encodings are written here in plain integers, from the
+ * words of record.def, and agree with those of schemes/. */
 #include "test/support/support.h"
 
 #include <math.h>

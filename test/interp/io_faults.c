@@ -1,5 +1,5 @@
-/* For LD_PRELOAD: the n-th call that changes files, of all that a program makes, fails or is its
- * last.
+/* Faults of files, for LD_PRELOAD: the n-th call that changes files, of all that a program makes,
+ * fails or is its last.
  *
  *   ASSAY_FAULT=n:5     call n fails with errno 5
  *   ASSAY_FAULT=n:kill  the process is killed instead of call n

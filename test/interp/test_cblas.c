@@ -1,4 +1,4 @@
-/* What the machine's CBLAS may decide: nothing under a scheme, whose products have an order of
+/* Influence of the machine's CBLAS: nothing under a scheme, whose products have an order of
  * their own; without one, sums that are near the exact ones and the same whoever else computes. */
 #include "test/support/support.h"
 

@@ -1,5 +1,5 @@
-/* What explain shows of an element leads to the element: over random networks, elements and
- * schemes, and one convolution whose every number is written here. */
+/* Steps that explain shows of an element, followed to the element: over random networks, elements
+ * and schemes, and one convolution whose every number is written here. */
 #include "test/support/support.h"
 
 #include <stdio.h>

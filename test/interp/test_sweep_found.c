@@ -1,4 +1,4 @@
-/* What the sweep of random networks found, by name: each once differed between engines or between
+/* Networks that the random sweep found, by name: each once differed between engines or between
  * runs, or ended in a crash. */
 #include "test/support/support.h"
 

@@ -1,5 +1,5 @@
-/* Rescales go up into what yields their input and down into what reads them: a test for every op
- * that the rules speak of, and what must be refused. */
+/* Rescales absorbed by the node that makes their input or by the one behind them: a test for every
+ * op that the rules speak of, and what must be refused. */
 #include "test/support/rewrite_case.h"
 
 #include <stdio.h>

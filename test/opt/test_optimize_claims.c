@@ -1,4 +1,4 @@
-/* What the optimizer claims, over random short chains in every mode: certificates hold with the
+/* Claims of the optimizer, over random short chains in every mode: certificates hold with the
  * networks and without, a bound is kept and is never wider than the output's type, and what is
  * proved to change nothing is called exact. ASSAY_TEST_GRAPHS: how many networks a test draws. */
 #include "test/support/rewrite_case.h"

@@ -1,5 +1,5 @@
-/* Bodies of control flow are optimized like the network around them, exactly; the certificate has
- * their steps. */
+/* Bodies of control flow, optimized like the network around them, exactly; their steps in the
+ * certificate. */
 #include "test/support/rewrite_case.h"
 
 #include <jansson.h>

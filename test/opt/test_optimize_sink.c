@@ -1,4 +1,4 @@
-/* Rescales sink: a test for every op that the rules speak of, and what must be refused. */
+/* Rescales that sink: a test for every op that the rules speak of, and what must be refused. */
 #include "test/support/rewrite_case.h"
 
 #include <stdio.h>

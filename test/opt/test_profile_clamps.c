@@ -1,4 +1,4 @@
-/* What a ReLU or clip makes of a value, counted together with it: the same file as when each is
+/* A value and what a ReLU or clip makes of it, counted together: the same file as when each is
  * counted by itself. */
 #include "test/support/support.h"
 

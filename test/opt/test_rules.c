@@ -1,4 +1,4 @@
-/* Which rules are in force: what a scheme file and a plugin say of them, a plugin's own rules and
+/* Rules in force: what a scheme file and a plugin say of them, a plugin's own rules and
  * ops.
  */
 #include "test/support/rewrite_case.h"

@@ -1,5 +1,5 @@
-/* What the example plugins share: sums without bounds, shifts with floor, codes of the output's
- * range. */
+/* Common parts of the example plugins: sums without bounds, shifts with floor, codes of the
+ * output's range. */
 #ifndef ASSAY_TEST_PLUGIN_SHIFT_H
 #define ASSAY_TEST_PLUGIN_SHIFT_H
 

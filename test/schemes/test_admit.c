@@ -1,4 +1,4 @@
-/* What a scheme's `types` admit of a network that comes quantized, what is outside, and why. */
+/* Admission of networks that come quantized, by a scheme's `types`: what is outside, and why. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>

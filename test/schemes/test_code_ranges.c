@@ -1,5 +1,5 @@
-/* No code leaves its type: every value of random networks under random records, most of which store
- * low bits or add the zero point inside, by the reference and by the fast engine. */
+/* Codes against the ends of their type: every value of random networks under random records, most
+ * of which store low bits or add the zero point inside, by the reference and by the fast engine. */
 #include "test/support/random_layers.h"
 #include "test/support/random_scheme.h"
 

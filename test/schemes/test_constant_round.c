@@ -1,4 +1,4 @@
-/* How weights, biases and other constants are rounded is the scheme's to say. */
+/* Rounding of weights, biases and other constants, which is the scheme's to say. */
 #include "test/support/support.h"
 
 #include <stdio.h>

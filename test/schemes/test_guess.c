@@ -1,4 +1,4 @@
-/* What was probably meant by a word that is none. */
+/* The name that was probably meant by a word that is none. */
 #include "test/support/support.h"
 
 #include "schemes/record/guess.h"

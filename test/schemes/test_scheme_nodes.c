@@ -1,4 +1,4 @@
-/* What a prepared node is made of, beyond the presets: given multipliers, the record in force for a
+/* Parts of a prepared node, beyond the presets: given multipliers, the record in force for a
  * node's form, outputs that the target fixes, sums kept as they are. */
 #include "test/support/support.h"
 

@@ -1,5 +1,5 @@
-/* What codes can bring into registers whose width no parameter states: derived to fit, or refused
- * in one line, and never wrapped around unseen. */
+/* Numbers that codes can bring into registers whose width no parameter states: derived to fit, or
+ * refused in one line, and never wrapped around unseen. */
 #include "test/support/support.h"
 
 #include <math.h>

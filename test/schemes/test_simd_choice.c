@@ -1,4 +1,4 @@
-/* Which rescales and additions have a vector form: each obligation of schemes/apply/simd/simd.c,
+/* Rescales and additions that have a vector form: each obligation of schemes/apply/simd/simd.c,
  * met and missed. */
 #include "test/support/support.h"
 

@@ -1,4 +1,4 @@
-/* What vector forms round floats with (schemes/apply/simd/round.h), against the definitions of the
+/* Rounding of floats in vector forms (schemes/apply/simd/round.h) against the definitions of the
  * modes, on every kind of float: whole, halves, their neighbours, tiny. Built a second time with
  * x87 arithmetic, where C keeps sums in a wider type: the same bits. */
 #include "test/support/roundings.h"

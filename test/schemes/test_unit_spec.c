@@ -1,4 +1,4 @@
-/* Which attribute of a node stands in which field of a unit's specification. */
+/* Attributes of a node and the fields of a unit's specification that they stand in. */
 #include "test/support/support.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What units derive and do beyond a rescale: softmax's input scaling, the common exponent of an
+/* Parts of units beyond their rescale: softmax's input scaling, the common exponent of an
  * add, NVDLA's average, QONNX's quantizers, TOSA's inexact rounding. */
 #include "test/support/vectors.h"
 

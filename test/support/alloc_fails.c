@@ -1,3 +1,4 @@
+/* Allocations that fail; see alloc_fails.h. */
 #include "test/support/alloc_fails.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* A scheme that is no target's; see fake.h. */
 #include "test/support/support.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Networks of one node for tests of the fast engine, with types drawn at random. */
 #include "test/support/fast_case.h"
 
 #include <math.h>

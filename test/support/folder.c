@@ -1,3 +1,4 @@
+/* A scratch folder for each test. */
 #include "test/support/folder.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Small float networks for tests. */
 #include "test/support/net.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* NumPy's .npz archives, read; see npz.h. */
 #include "test/support/npz.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Whole operators against tables; see op_vectors.h. */
 #include "test/support/op_vectors.h"
 
 #include <stdio.h>

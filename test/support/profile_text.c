@@ -1,3 +1,4 @@
+/* Profiles as the text of their files. */
 #include "test/support/profile_text.h"
 
 #include "test/support/support.h"

@@ -1,3 +1,4 @@
+/* A network, its profile, and its quantized form, for tests. */
 #include "test/support/quantized.h"
 
 #include <math.h>

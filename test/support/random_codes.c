@@ -1,3 +1,4 @@
+/* Random integer networks, node after node. */
 #include "test/support/random_codes.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Attributes of the ops of random integer networks. */
 #include <math.h>
 
 #include "graph/core/type.h"

@@ -1,4 +1,4 @@
-/* What the files of test_random_layers share: a network that is being drawn. */
+/* Common parts of the files of test_random_layers: a network that is being drawn. */
 #ifndef ASSAY_TEST_RANDOM_DRAWING_H
 #define ASSAY_TEST_RANDOM_DRAWING_H
 

@@ -1,3 +1,4 @@
+/* Random valid graphs, node after node. */
 #include "test/support/random_graph.h"
 
 #include <math.h>

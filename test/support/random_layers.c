@@ -1,3 +1,4 @@
+/* Random integer networks of a few nodes; see random_layers.h. */
 #include "test/support/random_layers.h"
 
 #include <math.h>

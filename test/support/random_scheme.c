@@ -1,3 +1,4 @@
+/* Random schemes: a preset with some of its parameters drawn anew. */
 #include "test/support/random_scheme.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* A network in text form, optimized, and checks of the result. */
 #include "test/support/rewrite_case.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The table of the rounding modes' results; see roundings.h. */
 #include "test/support/roundings.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What each rounding mode gives, by definition: the one expectation that a new mode needs in the
+/* The result of each rounding mode, by definition: the one expectation that a new mode needs in the
  * tests. Shares nothing with schemes/apply/round.def. */
 #ifndef ASSAY_TEST_SUPPORT_ROUNDINGS_H
 #define ASSAY_TEST_SUPPORT_ROUNDINGS_H

@@ -1,3 +1,4 @@
+/* Small helpers that all tests share. */
 #include "test/support/support.h"
 
 #include <ftw.h>

@@ -1,3 +1,4 @@
+/* Small TFLite models, put together. */
 #include "test/support/tflite_build.h"
 
 #include <stdio.h>

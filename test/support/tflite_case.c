@@ -1,3 +1,4 @@
+/* One node at a time against targets' own kernels; see tflite_case.h. */
 #include "test/support/support.h"
 
 #include <dirent.h>

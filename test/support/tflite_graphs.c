@@ -1,3 +1,4 @@
+/* Small networks that TFLite can express, as text. */
 #include "test/support/tflite_graphs.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Import of TFLite models that a test puts together, and a look at what came of it. */
 #include "test/support/tflite_build.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Networks written as TFLite and read again. */
 #include "test/support/tflite_roundtrip.h"
 
 #include <math.h>

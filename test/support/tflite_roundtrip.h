@@ -1,4 +1,4 @@
-/* A network written as TFLite and read again computes the same. */
+/* Networks written as TFLite and read again: they compute the same. */
 #ifndef ASSAY_TEST_TFLITE_ROUNDTRIP_H
 #define ASSAY_TEST_TFLITE_ROUNDTRIP_H
 
