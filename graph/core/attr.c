@@ -15,6 +15,7 @@ static const char *const names_layout[] = {"nchw", "nhwc", NULL};
 static const char *const names_gelu[] = {"none", "tanh", NULL};
 static const char *const names_pad_mode[] = {"constant",  "reflect", "edge",
                                              "symmetric", "wrap",    NULL};
+static const char *const names_reduction[] = {"add", "mul", "min", "max", NULL};
 static const char *const names_d2s_order[] = {"dcr", "crd", NULL};
 static const char *const names_resize_mode[] = {"nearest", "linear", "cubic", NULL};
 static const char *const names_resize_coordinate[] = {"half_pixel",
@@ -27,6 +28,7 @@ static const char *const names_resize_coordinate[] = {"half_pixel",
                                                       NULL};
 static const char *const names_resize_nearest[] = {"round_prefer_floor", "round_prefer_ceil",
                                                    "floor", "ceil", NULL};
+static const char *const names_grid_padding[] = {"zeros", "border", "reflection", NULL};
 static const char *const names_elem[] = {"f32", "bool", "i8",  "u8",  "i16",  "u16",
                                          "i32", "u32",  "i64", "f16", "bf16", NULL};
 #define names__ NULL

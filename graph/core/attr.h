@@ -31,6 +31,12 @@ enum assay_pad_mode {
     ASSAY_PAD_SYMMETRIC,
     ASSAY_PAD_WRAP
 };
+enum assay_reduction {
+    ASSAY_REDUCTION_ADD,
+    ASSAY_REDUCTION_MUL,
+    ASSAY_REDUCTION_MIN,
+    ASSAY_REDUCTION_MAX
+};
 enum assay_d2s_order { ASSAY_D2S_DCR, ASSAY_D2S_CRD };
 enum assay_resize_mode { ASSAY_RESIZE_NEAREST, ASSAY_RESIZE_LINEAR, ASSAY_RESIZE_CUBIC };
 enum assay_resize_coordinate {
@@ -50,6 +56,7 @@ enum assay_resize_nearest {
     ASSAY_NEAREST_FLOOR,
     ASSAY_NEAREST_CEIL
 };
+enum assay_grid_padding { ASSAY_GRID_ZEROS, ASSAY_GRID_BORDER, ASSAY_GRID_REFLECTION };
 /* Target kinds of cast. */
 enum assay_cast_elem {
     ASSAY_CAST_F32,

@@ -42,6 +42,16 @@ static int64_t power_of(int64_t base, int64_t exponent)
     return result;
 }
 
+static int64_t shifted_left(int64_t x, int64_t by)
+{
+    return by < 0 ? x : by > 63 ? 0 : (int64_t)((uint64_t)x << by);
+}
+
+static int64_t shifted_right(int64_t x, int64_t by)
+{
+    return by < 0 ? x : x >> (by > 63 ? 63 : by);
+}
+
 /* Toward zero; the remainder has the sign of a. */
 static int64_t quotient(int64_t a, int64_t b)
 {
@@ -67,6 +77,7 @@ static bool is_lower(int64_t a, int64_t b)
 #define BINARY(ID, integers, floats)                                                               \
     case ASSAY_OP_##ID:                                                                            \
         integers
+#define INTEGRAL(ID, value)          BINARY(ID, INTEGERS(value), )
 #define COMPARISON(ID, kinds, value) BINARY(ID, INTEGERS(value), )
 
 bool assay_integers_binary(assay_op op, bool truncated, int64_t x, int64_t z, int64_t *y)

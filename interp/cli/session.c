@@ -6,6 +6,7 @@
 
 #include "graph/onnx/export.h"
 #include "interp/cli/shapes.h"
+#include "interp/cli/state.h"
 #include "interp/golden/contract.h"
 #include "interp/kernel/kernel.h"
 #include "interp/run/model.h"
@@ -152,6 +153,8 @@ static int load(const cli_args *a, const char *path, bool canonical, bool keep_n
         status = load_with(&o, path, canonical, g);
     if (status == CLI_OK)
         status = cli_shapes_check(&from_data, path, *g);
+    if (status == CLI_OK)
+        status = cli_link_state(a, *g);
     for (size_t k = 0; name && k < o.n_shapes; k++)
         free(name[k]);
     free(name);

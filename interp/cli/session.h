@@ -71,6 +71,8 @@
     }
 #define CLI_MODEL_OPTIONS                                                                          \
     {"shape", 0, "INPUT=DIMS", "shape of an ONNX model's input, as x=1x3x64x64; repeatable"},      \
+        {"state", 0, "PAST=PRESENT,...",                                                           \
+         "outputs that are inputs of the next step, as past_key_values.*=present.*; repeatable"},  \
     {                                                                                              \
         "batch", 0, "N", "extent of a symbolic first dimension (default: 1)"                       \
     }

@@ -31,6 +31,7 @@ static const entry entries[ASSAY_OP_COUNT] = {
 #define INTEGERS(expression)     NUMBERS
 #define NONE                     F32
 #define BINARY(ID, integers, y)  [ASSAY_OP_##ID] = {float_binary, NULL, integers},
+#define INTEGRAL(ID, y)          [ASSAY_OP_##ID] = {float_binary, NULL, INTEGER},
 #define COMPARISON(ID, kinds, y) [ASSAY_OP_##ID] = {float_compare, NULL, kinds},
 #include "graph/core/binary.def"
     [ASSAY_OP_LOGICAL_NOT] = {float_logical_not, NULL, BOOLS},
@@ -52,8 +53,11 @@ static const entry entries[ASSAY_OP_COUNT] = {
     [ASSAY_OP_REDUCE_MAX] = {float_reduce, float_reduce_scratch, ANY},
     [ASSAY_OP_REDUCE_MIN] = {float_reduce, float_reduce_scratch, ANY},
     [ASSAY_OP_ADD_N] = {float_add_n, NULL, NUMBERS},
+    [ASSAY_OP_SCATTER_REDUCE] = {float_scatter_reduce, NULL, NUMBERS},
     [ASSAY_OP_CUMSUM] = {float_cumsum, NULL, NUMBERS},
     [ASSAY_OP_RESIZE] = {float_resize, float_resize_scratch, F32},
+    [ASSAY_OP_GRID_SAMPLE] = {float_grid_sample, NULL, F32},
+    [ASSAY_OP_ROI_ALIGN] = {float_roi_align, NULL, F32},
     [ASSAY_OP_CAST] = {float_cast, NULL, ANY | CODES},
 };
 

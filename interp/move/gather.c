@@ -45,25 +45,38 @@ assay_status move_gather(assay_call *call, assay_error *err)
     return ASSAY_OK;
 }
 
+assay_status move_place(const assay_call *call, const assay_type *x, int64_t i, int64_t run,
+                        int64_t *at, assay_error *err)
+{
+    const assay_type *list = call->in[1].type;
+    const int m = (int)list->dim[list->rank - 1];
+    *at = 0;
+    for (int d = 0; d < m; d++) {
+        int64_t v;
+        assay_status s = index_in(call, i * m + d, d, x->dim[d], &v, err);
+        if (s)
+            return s;
+        *at = *at * x->dim[d] + v;
+    }
+    *at *= run;
+    return ASSAY_OK;
+}
+
 assay_status move_gather_nd(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0];
     const assay_type *list = call->in[1].type;
-    int m = (int)list->dim[list->rank - 1];
-    int64_t picks = move_extent(list, 0, list->rank - 1);
-    size_t run = (size_t)move_extent(x->type, m, x->type->rank) * assay_elem_size(x->type->elem);
+    const int64_t picks = move_extent(list, 0, list->rank - 1);
+    const int64_t run = move_extent(x->type, (int)list->dim[list->rank - 1], x->type->rank);
+    const size_t size = assay_elem_size(x->type->elem);
     char *to = call->out[0].data;
 
-    for (int64_t i = 0; i < picks; i++, to += run) {
-        int64_t at = 0;
-        for (int d = 0; d < m; d++) {
-            int64_t v;
-            assay_status s = index_in(call, i * m + d, d, x->type->dim[d], &v, err);
-            if (s)
-                return s;
-            at = at * x->type->dim[d] + v;
-        }
-        memcpy(to, (const char *)x->data + (size_t)at * run, run);
+    for (int64_t i = 0; i < picks; i++, to += (size_t)run * size) {
+        int64_t at;
+        assay_status s = move_place(call, x->type, i, run, &at, err);
+        if (s)
+            return s;
+        memcpy(to, (const char *)x->data + (size_t)at * size, (size_t)run * size);
     }
     return ASSAY_OK;
 }

@@ -45,6 +45,12 @@ int64_t move_load_index(const assay_view *v, int64_t i);
  * bits (sign and magnitude made two's complement; -0 equals 0, NaN lies beyond the infinities). */
 int64_t move_order_key(const assay_view *v, int64_t i);
 
+/* Places (gather.c): row i of input 1, whose last axis runs over the first axes of x, as the element
+ * of x where its slice begins, of `run` elements. Negative indices count from the end; one outside
+ * is an error. */
+assay_status move_place(const assay_call *call, const assay_type *x, int64_t i, int64_t run,
+                        int64_t *at, assay_error *err);
+
 /* move_check_node of a pad. */
 assay_status move_check_pad(const assay_graph *g, const assay_node *n, assay_error *err);
 assay_status move_reshape(assay_call *call, assay_error *err);
@@ -64,6 +70,7 @@ assay_status move_space_to_depth(assay_call *call, assay_error *err);
 assay_status move_select(assay_call *call, assay_error *err);
 assay_status move_arg(assay_call *call, assay_error *err);
 assay_status move_update_slice(assay_call *call, assay_error *err);
+assay_status move_scatter_nd(assay_call *call, assay_error *err);
 assay_status move_where(assay_call *call, assay_error *err);
 assay_status move_topk(assay_call *call, assay_error *err);
 size_t move_topk_scratch(const assay_graph *g, const assay_node *n);

@@ -22,6 +22,7 @@ static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     [ASSAY_OP_ARG_MAX] = {move_arg},
     [ASSAY_OP_ARG_MIN] = {move_arg},
     [ASSAY_OP_UPDATE_SLICE] = {move_update_slice},
+    [ASSAY_OP_SCATTER_ND] = {move_scatter_nd},
     [ASSAY_OP_WHERE] = {move_where},
     [ASSAY_OP_TOPK] = {move_topk, move_topk_scratch},
 };

@@ -226,8 +226,8 @@ assay_status run_model_parse_shape(const char *text, assay_onnx_shape *shape, ch
 
     for (shape->rank = 0; *s && shape->rank < ASSAY_MAX_RANK; shape->rank++) {
         char *end;
-        const long long extent = *s >= '0' && *s <= '9' ? strtoll(s, &end, 10) : 0;
-        if (extent < 1 || extent > INT32_MAX || (*end && (*end != 'x' || !end[1])))
+        const long long extent = *s >= '0' && *s <= '9' ? strtoll(s, &end, 10) : -1;
+        if (extent < 0 || extent > INT32_MAX || (*end && (*end != 'x' || !end[1])))
             break;
         shape->dim[shape->rank] = extent;
         s = end + (*end == 'x');

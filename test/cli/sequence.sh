@@ -37,4 +37,29 @@ runs 0 "which verify does, too" "$assay" verify apart
 runs 0 "with --sequence they are steps" "$assay" golden total.tflite -s tflite -d all.bin --raw i8:1x2 --sequence -o steps -q
 runs 0 "the state goes on" holds steps/tensors/s00002/0002_add_sum.npy 9 12
 runs 0 "verify" "$assay" verify steps
+
+# ---- a network that hands its state in and out ----
+cat >carry.assay <<'EOF'
+graph carry {
+  input x: i8[1,2] q(0.5,0)
+  input past.0: i8[1,2] q(0.5,0)
+  input wide: i8[1,3] q(0.5,0)
+  present.0: i8[1,2] q(0.5,0) = add(x, past.0)
+  more: i8[1,3] q(0.5,0) = relu(wide)
+  output present.0
+  output more
+}
+EOF
+printf '\0\0\0' >w.bin
+steps() { for k in 0 1 2; do printf ' -i x=x%s.bin -i wide=w.bin' $k; done; }
+for state in past.0=present.0 'past.*=present.*'; do
+    runs 0 "state by name: $state" sh -c '"$1" golden carry.assay -s tflite --state "$2" '"$(steps)"' -o carry -f' - "$assay" "$state"
+    runs 0 "the state goes on" sh -c '[ "$(tail -c 2 "$1" | od -An -td1 | tr -s " ")" = " 9 12" ]' - carry/tensors/s00002/*_present.0.npy
+    runs 0 "verify goes through the steps" "$assay" verify carry
+    rm -r carry
+done
+refused "state of no input" "has no input of that name" "$assay" run carry.assay -s tflite --state none=present.0 -i x0.bin -o no
+refused "of no output" "no output 'none'" "$assay" run carry.assay -s tflite --state past.0=none -i x0.bin -o no
+refused "of another shape" "a cache that grows" "$assay" run carry.assay -s tflite --state past.0=more -i x0.bin -o no
+refused "a star on one side" "each with a star or neither" "$assay" run carry.assay -s tflite --state 'past.*=more' -i x0.bin -o no
 finish

@@ -163,10 +163,13 @@ static void binary_integers(void **state)
         assay_op op;
         int8_t want[4];
     } cases[] = {
-        {ASSAY_OP_ADD, {-4, 4, 127, -56}},       {ASSAY_OP_SUB, {-10, 10, -127, 0}},
-        {ASSAY_OP_MUL, {-21, -21, -128, 16}},    {ASSAY_OP_DIV, {-2, -2, -128, 1}},
-        {ASSAY_OP_FLOOR_DIV, {-3, -3, -128, 1}}, {ASSAY_OP_MOD, {2, -2, 0, 0}},
-        {ASSAY_OP_MIN, {-7, -3, -128, 100}},     {ASSAY_OP_MAX, {3, 7, -1, 100}},
+        {ASSAY_OP_ADD, {-4, 4, 127, -56}},         {ASSAY_OP_SUB, {-10, 10, -127, 0}},
+        {ASSAY_OP_MUL, {-21, -21, -128, 16}},      {ASSAY_OP_DIV, {-2, -2, -128, 1}},
+        {ASSAY_OP_FLOOR_DIV, {-3, -3, -128, 1}},   {ASSAY_OP_MOD, {2, -2, 0, 0}},
+        {ASSAY_OP_MIN, {-7, -3, -128, 100}},       {ASSAY_OP_MAX, {3, 7, -1, 100}},
+        {ASSAY_OP_BITWISE_AND, {1, 5, -128, 100}}, {ASSAY_OP_BITWISE_OR, {-5, -1, -1, 100}},
+        {ASSAY_OP_BITWISE_XOR, {-6, -6, 127, 0}},  {ASSAY_OP_SHIFT_LEFT, {-56, 7, -128, 0}},
+        {ASSAY_OP_SHIFT_RIGHT, {-1, 7, -128, 0}},
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

@@ -28,6 +28,7 @@ const kinds = Object.entries({
   ...require('./ops_alone.js').cases,
   ...require('./ops_fused.js').cases,
   ...require('./ops_made.js').cases,
+  ...require('./ops_placed.js').cases,
 });
 
 function options(argv) {

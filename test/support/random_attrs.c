@@ -235,6 +235,20 @@ void test_random_attrs(test_rng *r, assay_op op, const assay_type *x, assay_attr
         a->topk.largest = upto(r, 1);
         a->topk.index_bits = upto(r, 1) ? 64 : 32;
         break;
+    case ASSAY_ATTRS_scatter:
+        a->scatter.reduction = (int)upto(r, ASSAY_REDUCTION_MAX);
+        return;
+    case ASSAY_ATTRS_grid:
+        a->grid.mode = (int)upto(r, ASSAY_RESIZE_CUBIC);
+        a->grid.padding = (int)upto(r, ASSAY_GRID_REFLECTION);
+        a->grid.align_corners = upto(r, 1);
+        return;
+    case ASSAY_ATTRS_roi:
+        a->roi.height = test_between(r, 1, 4);
+        a->roi.width = test_between(r, 1, 4);
+        a->roi.ratio = upto(r, 2);
+        a->roi.aligned = upto(r, 1);
+        return;
     case ASSAY_ATTRS_cast:
         a->cast.to = (int)upto(r, ASSAY_CAST_BF16);
         break;

@@ -325,6 +325,33 @@ static int add_variable(generator *x)
     return id;
 }
 
+/* What goes with in[0] where an op names places: those are the integers among the graph's inputs.
+ */
+static bool add_places(generator *x, assay_op op, int in[8])
+{
+    const assay_type of = x->g->value[in[0]].type;
+    assay_type t = {.elem = assay_f32(), .rank = 2, .dim = {1, 4}};
+    const bool is_image = of.elem.kind == ASSAY_KIND_F32 && of.rank >= 3 && of.rank <= 5;
+    if (op == ASSAY_OP_ROI_ALIGN) {
+        in[1] = add_constant(x, &t);
+        in[2] = x->g->input[4];
+        return is_image && of.rank == 4;
+    }
+    if (op == ASSAY_OP_GRID_SAMPLE) {
+        t = (assay_type){.elem = assay_f32(), .rank = of.rank, .dim = {of.dim[0], 1, 1, 1, 1}};
+        t.dim[of.rank > 0 ? of.rank - 1 : 0] = of.rank - 2;
+        in[1] = is_image ? add_constant(x, &t) : in[0];
+        return is_image;
+    }
+    if (of.rank == 0)
+        return false;
+    t = of;
+    t.dim[0] = 2;
+    in[1] = x->g->input[5];
+    in[2] = add_constant(x, &t);
+    return true;
+}
+
 static int pick(generator *x)
 {
     int id;
@@ -363,6 +390,10 @@ static bool try_op(generator *x, assay_op op)
         a.shape.shape.v[0] = -1;
         a.shape.shape.v[1] = 2;
     }
+    const bool places = op == ASSAY_OP_ROI_ALIGN || op == ASSAY_OP_GRID_SAMPLE ||
+                        op == ASSAY_OP_SCATTER_ND || op == ASSAY_OP_SCATTER_REDUCE;
+    if (places && !add_places(x, op, in))
+        return false;
     if (info->traits & ASSAY_T_WEIGHTED) {
         assay_type t = x->g->value[in[0]].type;
         if (t.elem.kind != ASSAY_KIND_F32 ||

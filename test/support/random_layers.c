@@ -44,6 +44,8 @@ static bool is_inferred(assay_op op, const assay_type *x)
     case ASSAY_OP_WHERE:
     case ASSAY_OP_TOPK:
     case ASSAY_OP_UPDATE_SLICE:
+    case ASSAY_OP_SCATTER_ND:
+    case ASSAY_OP_SCATTER_REDUCE:
     case ASSAY_OP_READ:
     case ASSAY_OP_ASSIGN:
         return true;
@@ -129,7 +131,7 @@ static int draw_first(test_drawing *d, assay_op op)
         return test_draw_operand(d, kind, 1, 4);
     if (op == ASSAY_OP_RESIZE)
         return test_draw_operand(d, kind, test_upto(d, 3) ? 3 : 1, 4);
-    if (traits(op) & ASSAY_T_LAYOUT)
+    if (traits(op) & ASSAY_T_LAYOUT || op == ASSAY_OP_GRID_SAMPLE || op == ASSAY_OP_ROI_ALIGN)
         return test_draw_operand(d, kind, 3, test_upto(d, 3) ? 4 : 5);
     return test_draw_operand(d, kind, 0, ASSAY_MAX_RANK);
 }

@@ -64,6 +64,43 @@ static int add_indices(test_drawing *d, assay_op op, const assay_type *x, assay_
     return id;
 }
 
+/* Indices as of gather_nd, and what goes there. */
+static int draw_scatter(test_drawing *d, int x, assay_attrs *a, int in[TEST_MAX_IN])
+{
+    assay_type t = d->g->value[x].type;
+    in[1] = add_indices(d, ASSAY_OP_GATHER_ND, &t, a);
+    if (in[1] < 0)
+        return 3;
+    const assay_type *at = &d->g->value[in[1]].type;
+    const int64_t depth = at->dim[at->rank - 1];
+    const int own = t.rank - (int)depth;
+    memmove(t.dim + at->rank - 1, t.dim + depth, (size_t)own * sizeof *t.dim);
+    memcpy(t.dim, at->dim, (size_t)(at->rank - 1) * sizeof *t.dim);
+    t.rank = at->rank - 1 + own;
+    in[2] = test_add_either(d, &t);
+    return 3;
+}
+
+/* Places in x, or rois of x and their images. */
+static int draw_samples(test_drawing *d, assay_op op, const assay_type *x, int in[TEST_MAX_IN])
+{
+    assay_type t = {.elem = assay_f32(), .rank = x->rank, .dim = {x->dim[0]}};
+    for (int i = 1; i < x->rank; i++)
+        t.dim[i] = i == x->rank - 1 ? x->rank - 2 : test_draw_extent(d);
+    if (op == ASSAY_OP_GRID_SAMPLE) {
+        in[1] = test_add_either(d, &t);
+        return 2;
+    }
+    t = (assay_type){.elem = assay_f32(), .rank = 2, .dim = {test_draw_extent(d), 4}};
+    in[1] = test_add_either(d, &t);
+    t = (assay_type){.elem = assay_int(64, true), .rank = 1, .dim = {t.dim[0]}};
+    in[2] = test_add_constant(d, &t);
+    for (int i = 0; in[2] >= 0 && i < t.dim[0]; i++)
+        assay_elem_set(t.elem, (void *)(uintptr_t)d->g->value[in[2]].data, (size_t)i,
+                       test_upto(d, x->dim[0]));
+    return 3;
+}
+
 /* A constant of x's type, because its count of what is set must be known; now and then another. */
 static int draw_where(test_drawing *d, int x, assay_attrs *a)
 {
@@ -170,6 +207,12 @@ int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int 
     case ASSAY_OP_WHERE:
         in[0] = draw_where(d, x, a);
         return 1;
+    case ASSAY_OP_GRID_SAMPLE:
+    case ASSAY_OP_ROI_ALIGN:
+        return draw_samples(d, op, &t, in);
+    case ASSAY_OP_SCATTER_ND:
+    case ASSAY_OP_SCATTER_REDUCE:
+        return draw_scatter(d, x, a, in);
     case ASSAY_OP_UPDATE_SLICE:
         return draw_update(d, x, in);
     case ASSAY_OP_READ:

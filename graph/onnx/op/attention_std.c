@@ -39,7 +39,7 @@ typedef struct sight {
     onnx_value *causal; /* the same, of the order */
 } sight;
 
-/* A mask of floats is added itself, one of truth values as the least float where it is false. In
+/* A mask of numbers is added itself, one of truth values as the least float where it is false. In
  * causal order row s sees keys up to its own, counted from the end of the past; a single row behind
  * a past sees all. */
 static sight seen_by(onnx_node *n, onnx_value *q, onnx_value *k, int64_t past)
@@ -48,6 +48,9 @@ static sight seen_by(onnx_node *n, onnx_value *q, onnx_value *k, int64_t past)
     const bool ordered = onnx_int(n, "is_causal", 0) != 0 && (rows > 1 || past == 0);
     sight s = {.bias = onnx_in(n, 3)};
 
+    if (s.bias && onnx_type(n, s.bias).elem.kind == ASSAY_KIND_INT)
+        s.bias = onnx_op1(n, ASSAY_OP_CAST, &(assay_attrs){.cast = {.to = ASSAY_CAST_F32}}, s.bias,
+                          "mask");
     if (n->status)
         return s;
     if (!s.bias || onnx_type(n, s.bias).elem.kind == ASSAY_KIND_F32) {
@@ -76,8 +79,7 @@ static onnx_value *behind(onnx_node *n, onnx_value *past, onnx_value *now, const
     return past ? onnx_joined(n, (onnx_value *const[]){past, now}, 2, 2, suffix) : now;
 }
 
-/* Each head as often as queries share it. */
-static onnx_value *shared(onnx_node *n, onnx_value *x, int64_t heads, const char *suffix)
+onnx_value *onnx_shared_heads(onnx_node *n, onnx_value *x, int64_t heads, const char *suffix)
 {
     assay_type t = onnx_type(n, x);
 
@@ -95,8 +97,7 @@ static onnx_value *shared(onnx_node *n, onnx_value *x, int64_t heads, const char
     return onnx_reshaped(n, x, 4, all, suffix);
 }
 
-/* softcap * tanh(x / softcap) */
-static onnx_value *capped(onnx_node *n, onnx_value *x)
+onnx_value *onnx_capped(onnx_node *n, onnx_value *x)
 {
     const float cap = onnx_float(n, "softcap", 0);
 
@@ -104,6 +105,15 @@ static onnx_value *capped(onnx_node *n, onnx_value *x)
         return x;
     x = onnx_op2(n, ASSAY_OP_DIV, NULL, x, onnx_scalar(n, x, (double)cap, "softcap"), "uncapped");
     return scaled(n, onnx_op1(n, ASSAY_OP_TANH, NULL, x, "tanh"), (double)cap, "capped");
+}
+
+/* What output qk_matmul_output shows, by the attribute qk_matmul_output_mode. */
+enum shown { SCORES, CAPPED, MASKED, WEIGHTS };
+
+static void show(onnx_node *n, enum shown what, onnx_value *v)
+{
+    if (onnx_out_used(n, 3) && onnx_int(n, "qk_matmul_output_mode", SCORES) == (int64_t)what)
+        onnx_bind(n, 3, v);
 }
 
 static onnx_value *weights_of(onnx_node *n, onnx_value *q, onnx_value *k, int64_t past)
@@ -119,16 +129,21 @@ static onnx_value *weights_of(onnx_node *n, onnx_value *q, onnx_value *k, int64_
     const sight s = seen_by(n, q, k, past);
     onnx_value *y = onnx_op2(n, ASSAY_OP_MATMUL, &turned, scaled(n, q, root, "query"),
                              scaled(n, k, root, "key"), "scores");
-    y = capped(n, y);
+    show(n, SCORES, y);
+    y = onnx_capped(n, y);
+    show(n, CAPPED, y);
     if (s.bias)
         y = onnx_op2(n, ASSAY_OP_ADD, NULL, y, s.bias, "masked");
     if (s.causal)
         y = onnx_op2(n, ASSAY_OP_ADD, NULL, y, s.causal, "masked");
+    show(n, MASKED, y);
     y = onnx_op1(n, ASSAY_OP_SOFTMAX, &rows, y, "weights");
-    if (!s.mask)
-        return y;
-    onnx_value *in[3] = {s.mask, y, onnx_scalar(n, y, 0, "unseen")}; /* rows that see nothing */
-    return onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, "attended");
+    if (s.mask) { /* rows that see nothing */
+        onnx_value *in[3] = {s.mask, y, onnx_scalar(n, y, 0, "unseen")};
+        y = onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, "attended");
+    }
+    show(n, WEIGHTS, y);
+    return y;
 }
 
 void onnx_import_attention_std(onnx_node *n)
@@ -140,15 +155,18 @@ void onnx_import_attention_std(onnx_node *n)
     onnx_value *v = behind(n, onnx_in(n, 5), heads_of(n, 2, "kv_num_heads", "value"), "values");
     assay_type t = onnx_type(n, q);
 
-    if (onnx_out_used(n, 3) || onnx_has(n, 6))
-        onnx_refuse(n, "output qk_matmul_output or input nonpad_kv_seqlen");
+    if (onnx_has(n, 6))
+        onnx_refuse(n, "input nonpad_kv_seqlen");
+    const int64_t mode = onnx_int(n, "qk_matmul_output_mode", SCORES);
+    if (mode < SCORES || mode > WEIGHTS)
+        onnx_fail(n, ASSAY_ERR_INPUT, "attribute 'qk_matmul_output_mode' is %lld", (long long)mode);
     if (n->status)
         return;
     onnx_bind(n, 1, k);
     onnx_bind(n, 2, v);
-    onnx_value *y =
-        weights_of(n, q, shared(n, k, t.dim[1], "keys"), past ? onnx_type(n, past).dim[2] : 0);
-    y = onnx_op2(n, ASSAY_OP_MATMUL, &plain, y, shared(n, v, t.dim[1], "values"),
+    onnx_value *y = weights_of(n, q, onnx_shared_heads(n, k, t.dim[1], "keys"),
+                               past ? onnx_type(n, past).dim[2] : 0);
+    y = onnx_op2(n, ASSAY_OP_MATMUL, &plain, y, onnx_shared_heads(n, v, t.dim[1], "values"),
                  flat ? "heads" : NULL);
     if (flat)
         onnx_heads_joined(n, y);

@@ -245,6 +245,21 @@ void onnx_import_thresholded_relu(onnx_node *n)
     onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, NULL);
 }
 
+/* x < -lambd ? x + bias : x > lambd ? x - bias : 0 */
+void onnx_import_shrink(onnx_node *n)
+{
+    const double bias = (double)onnx_float(n, "bias", 0),
+                 end = (double)onnx_float(n, "lambd", 0.5f);
+    onnx_value *x = onnx_in(n, 0), *shift = onnx_scalar(n, x, bias, "bias");
+    onnx_value *in[3] = {
+        onnx_op2(n, ASSAY_OP_GREATER, NULL, x, onnx_scalar(n, x, end, "end"), "above"),
+        onnx_op2(n, ASSAY_OP_SUB, NULL, x, shift, "lowered"), onnx_scalar(n, x, 0, "zero")};
+    in[2] = onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, "upper");
+    in[0] = onnx_op2(n, ASSAY_OP_LESS, NULL, x, onnx_scalar(n, x, -end, "end"), "below");
+    in[1] = onnx_op2(n, ASSAY_OP_ADD, NULL, x, shift, "raised");
+    onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, NULL);
+}
+
 /* x * tanh(ln(1 + exp(x))) */
 void onnx_import_mish(onnx_node *n)
 {

@@ -3,27 +3,6 @@
 
 #include "graph/onnx/op/op.h"
 
-void onnx_import_batch_norm(onnx_node *n)
-{
-    onnx_value *in[5];
-    assay_attrs a = {
-        .batch_norm = {.layout = ASSAY_LAYOUT_NCHW, .epsilon = onnx_float(n, "epsilon", 1e-5f)}};
-
-    onnx_since(n, 7);
-    if (onnx_int(n, "training_mode", 0) != 0)
-        onnx_refuse(n, "attribute 'training_mode' is 1");
-    if (onnx_int(n, "spatial", 1) != 1)
-        onnx_refuse(n, "attribute 'spatial' is 0");
-    for (size_t i = 1; i < n->pb->n_output; i++)
-        if (onnx_out_used(n, i))
-            onnx_refuse(n, "output %zu, which only training has", i);
-    for (size_t i = 0; i < 5; i++) {
-        in[i] = onnx_in(n, i);
-        onnx_check_finite(n, in[i]);
-    }
-    onnx_op(n, ASSAY_OP_BATCH_NORM, &a, in, 5, NULL);
-}
-
 /* A vector over the channels, shaped to broadcast over N,C,spatial. */
 static onnx_value *along_channels(onnx_node *n, onnx_value *v, const assay_type *x,
                                   const char *suffix)
@@ -34,22 +13,36 @@ static onnx_value *along_channels(onnx_node *n, onnx_value *v, const assay_type 
     return onnx_reshaped(n, v, x->rank, dim, suffix);
 }
 
-/* (x - mean) / sqrt(variance + epsilon), over the axes from `axis` to the last. */
-static onnx_value *standardized(onnx_node *n, onnx_value *x, int axis)
+typedef struct moments {
+    onnx_value *mean, *variance; /* with axes of extent 1 */
+} moments;
+
+/* (x - mean) / sqrt(variance + epsilon), over axes. */
+static onnx_value *standardized_over(onnx_node *n, onnx_value *x, const assay_list *axes,
+                                     moments *m)
 {
-    assay_attrs over = {.reduce = {.keepdims = true}};
+    assay_attrs over = {.reduce = {.axes = *axes, .keepdims = true}};
     onnx_value *y, *v;
 
-    for (int i = axis; i < onnx_type(n, x).rank; i++)
-        over.reduce.axes.v[over.reduce.axes.n++] = i;
-    y = onnx_op2(n, ASSAY_OP_SUB, NULL, x, onnx_op1(n, ASSAY_OP_REDUCE_MEAN, &over, x, "mean"),
-                 "centred");
+    m->mean = onnx_op1(n, ASSAY_OP_REDUCE_MEAN, &over, x, "mean");
+    y = onnx_op2(n, ASSAY_OP_SUB, NULL, x, m->mean, "centred");
     v = onnx_op1(n, ASSAY_OP_SQUARE, NULL, y, "square");
-    v = onnx_op1(n, ASSAY_OP_REDUCE_MEAN, &over, v, "variance");
-    v = onnx_op2(n, ASSAY_OP_ADD, NULL, v,
+    m->variance = onnx_op1(n, ASSAY_OP_REDUCE_MEAN, &over, v, "variance");
+    v = onnx_op2(n, ASSAY_OP_ADD, NULL, m->variance,
                  onnx_scalar(n, x, (double)onnx_float(n, "epsilon", 1e-5f), "epsilon"), "shifted");
     return onnx_op2(n, ASSAY_OP_MUL, NULL, y, onnx_op1(n, ASSAY_OP_RSQRT, NULL, v, "rsqrt"),
                     "normalized");
+}
+
+/* The same over the axes from `axis` to the last. */
+static onnx_value *standardized(onnx_node *n, onnx_value *x, int axis)
+{
+    assay_list axes = {0};
+    moments unused;
+
+    for (int i = axis; i < onnx_type(n, x).rank; i++)
+        axes.v[axes.n++] = i;
+    return standardized_over(n, x, &axes, &unused);
 }
 
 /* y * scale + bias, a number a channel each. */
@@ -58,6 +51,64 @@ static void scale_channels(onnx_node *n, onnx_value *y, onnx_value *scale, onnx_
 {
     y = onnx_op2(n, ASSAY_OP_MUL, NULL, y, along_channels(n, scale, x, "scale"), "scaled");
     onnx_op2(n, ASSAY_OP_ADD, NULL, y, along_channels(n, bias, x, "bias"), NULL);
+}
+
+/* A running value and the batch's, momentum * running + (1 - momentum) * of the batch, as output i.
+ */
+static void bind_running(onnx_node *n, size_t i, onnx_value *running, onnx_value *batch,
+                         int64_t channels)
+{
+    const float momentum = onnx_float(n, "momentum", 0.9f);
+
+    if (!onnx_out_used(n, i))
+        return;
+    running = onnx_op2(n, ASSAY_OP_MUL, NULL, running,
+                       onnx_scalar(n, running, (double)momentum, "momentum"), "kept");
+    batch = onnx_reshaped(n, batch, 1, &channels, "batch");
+    batch = onnx_op2(n, ASSAY_OP_MUL, NULL, batch,
+                     onnx_scalar(n, batch, 1 - (double)momentum, "rest"), "taken");
+    onnx_bind(n, i, onnx_op2(n, ASSAY_OP_ADD, NULL, running, batch, "running"));
+}
+
+/* In training form mean and variance are the batch's own. */
+static void batch_norm_of_batch(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0);
+    const assay_type t = onnx_type(n, x);
+    assay_list axes = {.n = 1};
+    moments of;
+
+    if (!n->status && t.rank < 2)
+        onnx_fail(n, ASSAY_ERR_INPUT, "input of rank %d has no channels", t.rank);
+    for (int i = 2; i < t.rank; i++)
+        axes.v[axes.n++] = i;
+    onnx_value *y = standardized_over(n, x, &axes, &of);
+    scale_channels(n, y, onnx_in(n, 1), onnx_in(n, 2), &t);
+    bind_running(n, 1, onnx_in(n, 3), of.mean, t.dim[1]);
+    bind_running(n, 2, onnx_in(n, 4), of.variance, t.dim[1]);
+}
+
+void onnx_import_batch_norm(onnx_node *n)
+{
+    onnx_value *in[5];
+    assay_attrs a = {
+        .batch_norm = {.layout = ASSAY_LAYOUT_NCHW, .epsilon = onnx_float(n, "epsilon", 1e-5f)}};
+
+    onnx_since(n, 7);
+    if (n->opset >= 14 && onnx_int(n, "training_mode", 0) != 0) {
+        batch_norm_of_batch(n);
+        return;
+    }
+    if (onnx_int(n, "spatial", 1) != 1)
+        onnx_refuse(n, "attribute 'spatial' is 0");
+    for (size_t i = 1; i < n->pb->n_output; i++)
+        if (onnx_out_used(n, i))
+            onnx_refuse(n, "output %zu, which only training has", i);
+    for (size_t i = 0; i < 5; i++) {
+        in[i] = onnx_in(n, i);
+        onnx_check_finite(n, in[i]);
+    }
+    onnx_op(n, ASSAY_OP_BATCH_NORM, &a, in, 5, NULL);
 }
 
 /* Over the spatial axes. */
@@ -101,6 +152,28 @@ void onnx_import_group_norm(onnx_node *n)
     y = onnx_reshaped(n, y, t.rank, t.dim, "channels");
     scale_channels(n, y, by_channel(n, onnx_in(n, 1), groups, t.dim[1]),
                    by_channel(n, onnx_in(n, 2), groups, t.dim[1]), &t);
+}
+
+/* (x - mean) / (sqrt(mean(x^2) - mean^2) + 1e-9), by default over N and the spatial axes of an
+ * image. */
+void onnx_import_mean_variance_norm(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0), *mean, *v;
+    const assay_type t = onnx_type(n, x);
+    assay_attrs over = {.reduce = {.keepdims = true}};
+
+    if (!onnx_ints(n, "axes", &over.reduce.axes))
+        over.reduce.axes = (assay_list){.n = 3, .v = {0, 2, 3}};
+    for (int i = 0; i < over.reduce.axes.n; i++)
+        over.reduce.axes.v[i] = onnx_axis(n, over.reduce.axes.v[i], t.rank);
+    mean = onnx_op1(n, ASSAY_OP_REDUCE_MEAN, &over, x, "mean");
+    v = onnx_op1(n, ASSAY_OP_REDUCE_MEAN, &over, onnx_op1(n, ASSAY_OP_SQUARE, NULL, x, "square"),
+                 "squares");
+    v = onnx_op2(n, ASSAY_OP_SUB, NULL, v, onnx_op1(n, ASSAY_OP_SQUARE, NULL, mean, "square"),
+                 "variance");
+    v = onnx_op1(n, ASSAY_OP_SQRT, NULL, v, "deviation");
+    v = onnx_op2(n, ASSAY_OP_ADD, NULL, v, onnx_scalar(n, x, 1e-9, "epsilon"), "shifted");
+    onnx_op2(n, ASSAY_OP_DIV, NULL, onnx_op2(n, ASSAY_OP_SUB, NULL, x, mean, "centred"), v, NULL);
 }
 
 /* Outputs Mean and InvStdDev, which hardly any network uses. */

@@ -32,10 +32,21 @@ onnx_value *onnx_joined(onnx_node *n, onnx_value *const *in, int n_in, int64_t a
                         const char *suffix);
 /* A constant 0, 1, ... along `axis` of `dim`, whose other axes are 1 (index.c). */
 onnx_value *onnx_counted(onnx_node *n, int dtype, int rank, const int64_t *dim, const char *suffix);
+/* Input 0 as DynamicQuantizeLinear has it: floats that are codes of u8, and what makes them
+ * (quantize.c). */
+onnx_value *onnx_dynamic_codes(onnx_node *n, onnx_value **scale, onnx_value **zero);
 /* [B,S,N*H] as N heads, [B,N,S,H]; what has rank 4 is that already (attention.c). */
 onnx_value *onnx_heads(onnx_node *n, onnx_value *x, int64_t heads, const char *suffix);
 /* Heads back to [B,S,N*H], under the node's own name (attention.c). */
 void onnx_heads_joined(onnx_node *n, onnx_value *x);
+
+/* Each head of x as often as queries share it, so that there are `heads`; softcap * tanh(x /
+ * softcap) where the node has that attribute (attention_std.c). */
+onnx_value *onnx_shared_heads(onnx_node *n, onnx_value *x, int64_t heads, const char *suffix);
+onnx_value *onnx_capped(onnx_node *n, onnx_value *x);
+/* x [B,N,S,H] turned by the angles of its rows, whose cosines and sines are in cache (rotary.c). */
+onnx_value *onnx_rotated(onnx_node *n, onnx_value *x, onnx_value *const cache[2], onnx_value *rows,
+                         bool interleaved, const char *suffix);
 
 /* v with an axis of extent 1 more (index.c). */
 onnx_value *onnx_row(onnx_node *n, onnx_value *v, int64_t axis);

@@ -1,4 +1,5 @@
-/* Operators that pick elements by places: GatherND, GatherElements, OneHot, Hardmax, Trilu. Places
+/* Operators that pick or put elements by places: GatherND, GatherElements, ScatterND,
+ * ScatterElements, OneHot, Hardmax, ReverseSequence, Compress, Trilu. Places
  * that are known at import are constants beside those that a network computes. */
 #include <string.h>
 
@@ -60,10 +61,9 @@ void onnx_import_gather_nd(onnx_node *n)
     onnx_op2(n, ASSAY_OP_GATHER_ND, NULL, x, joined(n, part, 2, t.rank), NULL);
 }
 
-/* y[i, j, k] = x[i, index[i, j, k], k] for axis 1 */
-void onnx_import_gather_elements(onnx_node *n)
+/* Where each element of an index along `axis` stands in x, its places along the others its own. */
+static onnx_value *element_places(onnx_node *n, onnx_value *x, onnx_value *index)
 {
-    onnx_value *x = onnx_in(n, 0), *index = onnx_in(n, 1);
     assay_type t = onnx_type(n, index);
     const int axis = (int)onnx_axis(n, onnx_int(n, "axis", 0), onnx_type(n, x).rank);
 
@@ -77,14 +77,49 @@ void onnx_import_gather_elements(onnx_node *n)
             onnx_fail(n, ASSAY_ERR_INPUT, "%lld indices along axis %d of %lld elements",
                       (long long)t.dim[i], i, (long long)onnx_type(n, x).dim[i]);
     if (n->status)
-        return;
+        return NULL;
     int64_t dim[ASSAY_MAX_RANK];
     memcpy(dim, t.dim, (size_t)t.rank * sizeof *dim);
     dim[t.rank] = 1;
     onnx_value *const part[3] = {places(n, index, t.rank, t.dim, 0, axis),
                                  onnx_reshaped(n, index, t.rank + 1, dim, "index"),
                                  places(n, index, t.rank, t.dim, axis + 1, t.rank)};
-    onnx_op2(n, ASSAY_OP_GATHER_ND, NULL, x, joined(n, part, 3, t.rank + 1), NULL);
+    return joined(n, part, 3, t.rank + 1);
+}
+
+/* y[i, j, k] = x[i, index[i, j, k], k] for axis 1 */
+void onnx_import_gather_elements(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0);
+
+    onnx_op2(n, ASSAY_OP_GATHER_ND, NULL, x, element_places(n, x, onnx_in(n, 1)), NULL);
+}
+
+/* Updates at places of x: in place of what is there, or with it. */
+static void scatter(onnx_node *n, onnx_value *place)
+{
+    static const char *const choices[] = {"none", "add", "mul", "min", "max", NULL};
+    static const int reduction[] = {0, ASSAY_REDUCTION_ADD, ASSAY_REDUCTION_MUL,
+                                    ASSAY_REDUCTION_MIN, ASSAY_REDUCTION_MAX};
+    const int choice = onnx_choice(n, "reduction", choices, 0);
+    onnx_value *in[3] = {onnx_in(n, 0), place, onnx_in(n, 2)};
+
+    if (n->status)
+        return;
+    const assay_attrs a = {.scatter = {.reduction = reduction[choice]}};
+    onnx_op(n, choice == 0 ? ASSAY_OP_SCATTER_ND : ASSAY_OP_SCATTER_REDUCE, choice == 0 ? NULL : &a,
+            in, 3, NULL);
+}
+
+void onnx_import_scatter_nd(onnx_node *n)
+{
+    scatter(n, onnx_in(n, 1));
+}
+
+/* y[i, index[i, j, k], k] = updates[i, j, k] for axis 1 */
+void onnx_import_scatter_elements(onnx_node *n)
+{
+    scatter(n, element_places(n, onnx_in(n, 0), onnx_in(n, 1)));
 }
 
 /* `on` where an index says so along a new axis of `depth`, else `off`; an index outside says
@@ -156,6 +191,61 @@ void onnx_import_hardmax(onnx_node *n)
     onnx_value *y = onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, rows ? "hardmax" : NULL);
     if (rows)
         onnx_reshaped(n, y, t.rank, t.dim, NULL);
+}
+
+/* The first lens[b] steps of each b, the last one first: one of the first two axes counts the
+ * steps, the other b. */
+void onnx_import_reverse_sequence(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0), *lens = onnx_in(n, 1);
+    const assay_type t = onnx_type(n, x), l = onnx_type(n, lens);
+    const int64_t time = onnx_int(n, "time_axis", 0), batch = onnx_int(n, "batch_axis", 1);
+
+    if (!n->status && (t.rank < 2 || time + batch != 1 || time * batch != 0))
+        onnx_fail(n, ASSAY_ERR_INPUT, "time_axis and batch_axis are not 0 and 1");
+    if (!n->status && (l.rank != 1 || l.dim[0] != t.dim[batch] || l.elem.bits != 64))
+        onnx_fail(n, ASSAY_ERR_INPUT, "lengths are not one int64 a sequence");
+    if (n->status)
+        return;
+    const int64_t steps[3] = {time ? 1 : t.dim[0], time ? t.dim[1] : 1, 1};
+    const int64_t lists[3] = {time ? t.dim[0] : 1, time ? 1 : t.dim[1], 1};
+    onnx_value *step = onnx_counted(n, ONNX_INT64, 3, steps, "step");
+    lens = onnx_reshaped(n, lens, 3, lists, "lengths");
+    onnx_value *last =
+        onnx_op2(n, ASSAY_OP_SUB, NULL, lens, onnx_scalar(n, step, 1, "one"), "last");
+    onnx_value *in[3] = {onnx_op2(n, ASSAY_OP_LESS, NULL, step, lens, "inside"),
+                         onnx_op2(n, ASSAY_OP_SUB, NULL, last, step, "turned"), step};
+    step = onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, "place");
+    onnx_value *const own = places(n, step, 2, t.dim, (int)batch, (int)batch + 1);
+    onnx_value *const part[2] = {time ? own : step, time ? step : own};
+    onnx_op2(n, ASSAY_OP_GATHER_ND, NULL, x, joined(n, part, 2, 3), NULL);
+}
+
+/* What a condition that is known at import keeps along an axis, or of all elements in a row. */
+void onnx_import_compress(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0);
+    const onnx_const *keep = onnx_in(n, 1)->constant;
+    const assay_type t = onnx_type(n, x);
+    const bool flat = !onnx_attribute(n, "axis", ONNX_ATTR_INT);
+    assay_attrs a = {.gather = {.axis = 0}};
+    int64_t count = onnx_count(&t), kept = 0;
+
+    if (!flat)
+        a.gather.axis = onnx_axis(n, onnx_int(n, "axis", 0), t.rank);
+    if (!n->status && !keep)
+        onnx_refuse(n, "a condition that is not known at import");
+    if (n->status)
+        return;
+    if (flat)
+        x = onnx_reshaped(n, x, 1, &count, "flat");
+    for (int64_t i = 0; i < keep->count; i++)
+        kept += onnx_get_int(keep, i) != 0;
+    onnx_const *c = onnx_new_const(n->im, ONNX_INT64, 1, &kept);
+    for (int64_t i = 0, k = 0; c && i < keep->count; i++)
+        if (onnx_get_int(keep, i) != 0)
+            onnx_set_int(c, k++, i);
+    onnx_op2(n, ASSAY_OP_GATHER, &a, x, c ? onnx_constant(n, c, "kept") : onnx_no_memory(n), NULL);
 }
 
 /* What is kept of a matrix: at and above diagonal k, or at and below it. */

@@ -233,29 +233,34 @@ static onnx_value *extreme(onnx_node *n, assay_op reduce, assay_op with_zero)
 }
 
 /* scale = (max - min) / 255, or 1 for 0; zero = round(clip(0 - min / scale, 0, 255));
- * y = clip(round(x / scale), 0 - zero, 255 - zero) + zero, codes whose own parameters are 1 and 0.
- */
-void onnx_import_dynamic_quantize_linear(onnx_node *n)
+ * y = clip(round(x / scale), 0 - zero, 255 - zero) + zero. */
+onnx_value *onnx_dynamic_codes(onnx_node *n, onnx_value **scale, onnx_value **zero)
 {
     const assay_attrs codes = {.clip = {.lo = 0, .hi = 255}};
-    assay_attrs cast = {.cast = {.to = ASSAY_CAST_U8}};
-    onnx_value *x = onnx_in(n, 0), *min, *max, *range, *scale, *zero, *y;
-
-    min = extreme(n, ASSAY_OP_REDUCE_MIN, ASSAY_OP_MIN);
-    max = extreme(n, ASSAY_OP_REDUCE_MAX, ASSAY_OP_MAX);
-    range = onnx_op2(n, ASSAY_OP_SUB, NULL, max, min, "range");
+    onnx_value *x = onnx_in(n, 0), *y;
+    onnx_value *min = extreme(n, ASSAY_OP_REDUCE_MIN, ASSAY_OP_MIN);
+    onnx_value *max = extreme(n, ASSAY_OP_REDUCE_MAX, ASSAY_OP_MAX);
+    onnx_value *range = onnx_op2(n, ASSAY_OP_SUB, NULL, max, min, "range");
     onnx_value *choice[3] = {onnx_op2(n, ASSAY_OP_EQUAL, NULL, range, number(n, 0), "flat"),
                              number(n, 1),
                              onnx_op2(n, ASSAY_OP_DIV, NULL, range, number(n, 255), "step")};
-    scale = onnx_op(n, ASSAY_OP_SELECT, NULL, choice, 3, "scale");
-    zero = onnx_op2(n, ASSAY_OP_SUB, NULL, number(n, 0),
-                    onnx_op2(n, ASSAY_OP_DIV, NULL, min, scale, "offset"), "origin");
-    zero = onnx_op1(n, ASSAY_OP_ROUND, NULL, onnx_op1(n, ASSAY_OP_CLIP, &codes, zero, "clipped"),
-                    "zero");
-    y = onnx_op1(n, ASSAY_OP_ROUND, NULL, onnx_op2(n, ASSAY_OP_DIV, NULL, x, scale, "scaled"),
+    *scale = onnx_op(n, ASSAY_OP_SELECT, NULL, choice, 3, "scale");
+    *zero = onnx_op2(n, ASSAY_OP_SUB, NULL, number(n, 0),
+                     onnx_op2(n, ASSAY_OP_DIV, NULL, min, *scale, "offset"), "origin");
+    *zero = onnx_op1(n, ASSAY_OP_ROUND, NULL, onnx_op1(n, ASSAY_OP_CLIP, &codes, *zero, "clipped"),
+                     "zero");
+    y = onnx_op1(n, ASSAY_OP_ROUND, NULL, onnx_op2(n, ASSAY_OP_DIV, NULL, x, *scale, "scaled"),
                  "rounded");
-    y = onnx_op1(n, ASSAY_OP_CLIP, &codes, onnx_op2(n, ASSAY_OP_ADD, NULL, y, zero, "shifted"),
-                 "codes");
+    return onnx_op1(n, ASSAY_OP_CLIP, &codes, onnx_op2(n, ASSAY_OP_ADD, NULL, y, *zero, "shifted"),
+                    "codes");
+}
+
+/* Codes whose own parameters are 1 and 0. */
+void onnx_import_dynamic_quantize_linear(onnx_node *n)
+{
+    assay_attrs cast = {.cast = {.to = ASSAY_CAST_U8}};
+    onnx_value *scale, *zero, *y = onnx_dynamic_codes(n, &scale, &zero);
+
     if (n->status)
         return;
     onnx_convert(n, ASSAY_OP_QUANTIZE, y, assay_int(8, false), &plain, NULL);

@@ -99,7 +99,8 @@ static bool begin(rotary *r, onnx_node *n, onnx_value *x, onnx_value *cache)
     return !n->status;
 }
 
-static void embed(const rotary *r, onnx_value *x, onnx_value *cosine, onnx_value *sine)
+static onnx_value *embed(const rotary *r, onnx_value *x, onnx_value *cosine, onnx_value *sine,
+                         const char *suffix)
 {
     onnx_node *n = r->n;
     assay_type t = onnx_type(n, x);
@@ -109,7 +110,23 @@ static void embed(const rotary *r, onnx_value *x, onnx_value *cosine, onnx_value
     onnx_value *y = turn(r, x, cosine, sine);
     if (r->turned < r->dim[3])
         y = joined(r, y, onnx_part(n, x, 3, r->turned, r->dim[3] - r->turned, "kept"), 3, "whole");
-    onnx_reshaped(n, y, t.rank, t.dim, NULL);
+    return onnx_reshaped(n, y, t.rank, t.dim, suffix);
+}
+
+onnx_value *onnx_rotated(onnx_node *n, onnx_value *x, onnx_value *const cache[2], onnx_value *rows,
+                         bool interleaved, const char *suffix)
+{
+    const assay_type t = onnx_type(n, x), c = onnx_type(n, cache[0]);
+    rotary r = {.n = n, .interleaved = interleaved, .rank = 4};
+
+    if (n->status)
+        return NULL;
+    memcpy(r.dim, t.dim, sizeof r.dim);
+    r.turned = c.rank == 2 ? 2 * c.dim[1] : 0;
+    if (r.turned < 2 || r.turned > r.dim[3])
+        return onnx_fail(n, ASSAY_ERR_INPUT, "a cache of rank %d turns %lld of %lld columns",
+                         c.rank, (long long)r.turned, (long long)r.dim[3]);
+    return embed(&r, x, by_row(&r, cache[0], rows), by_row(&r, cache[1], rows), suffix);
 }
 
 /* X, cos, sin, position_ids (absent: the caches have rows) */
@@ -119,7 +136,7 @@ void onnx_import_rotary(onnx_node *n)
     rotary r;
 
     if (begin(&r, n, x, onnx_in(n, 1)))
-        embed(&r, x, by_row(&r, onnx_in(n, 1), rows), by_row(&r, onnx_in(n, 2), rows));
+        embed(&r, x, by_row(&r, onnx_in(n, 1), rows), by_row(&r, onnx_in(n, 2), rows), NULL);
 }
 
 /* input, position_ids, cos, sin: one position is where all rows begin */
@@ -138,5 +155,5 @@ void onnx_import_rotary_microsoft(onnx_node *n)
         rows = onnx_op2(n, ASSAY_OP_ADD, NULL, onnx_counted(n, ONNX_INT64, 2, dim, "rows"), rows,
                         "positions");
     }
-    embed(&r, x, by_row(&r, onnx_in(n, 2), rows), by_row(&r, onnx_in(n, 3), rows));
+    embed(&r, x, by_row(&r, onnx_in(n, 2), rows), by_row(&r, onnx_in(n, 3), rows), NULL);
 }

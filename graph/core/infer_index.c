@@ -1,0 +1,152 @@
+/* Shapes of what is read or put at places that a network computes: gather, scatter, slices that
+ * begin somewhere, samples of images. */
+#include "graph/core/infer.h"
+
+#define EXTENT_MAX ((int64_t)1 << 40)
+
+/* Indices are plain i32 or i64. */
+static assay_status check_indices(const assay_inference *c, const assay_type *t)
+{
+    char text[8];
+    if (t->elem.kind != ASSAY_KIND_INT || !t->elem.is_signed || t->elem.bits < 32 ||
+        assay_is_quantized(t))
+        return assay_infer_fail(c, "indices are %s, expected i32 or i64",
+                                assay_elem_print(t->elem, text));
+    return ASSAY_OK;
+}
+
+assay_status assay_shape_update_slice(const assay_inference *c)
+{
+    const assay_type *update = assay_infer_in(c, 1), *begin = assay_infer_in(c, 2);
+    assay_status s = check_indices(c, begin);
+    if (s)
+        return s;
+    if (begin->rank != 1 || begin->dim[0] != c->x->rank)
+        return assay_infer_fail(c, "begin has no entry for each of %d axes", c->x->rank);
+    if (!assay_elem_equal(update->elem, c->x->elem) || !assay_qparams_equal(&update->q, &c->x->q))
+        return assay_infer_fail(c, "kind or parameters of the update differ from the input's");
+    for (int i = 0; i < c->x->rank; ++i)
+        if (update->rank != c->x->rank || update->dim[i] > c->x->dim[i])
+            return assay_infer_fail(c, "the update is larger than the input");
+    assay_infer_shape(c->out, c->x);
+    c->out->q = c->x->q;
+    return ASSAY_OK;
+}
+
+static assay_status append(const assay_inference *c, int64_t dim)
+{
+    if (c->out->rank == ASSAY_MAX_RANK)
+        return assay_infer_fail(c, "the output has more than %d dimensions", ASSAY_MAX_RANK);
+    c->out->dim[c->out->rank++] = dim;
+    return ASSAY_OK;
+}
+
+/* x[..axis] + indices[batch_dims..] + x[axis+1..] */
+assay_status assay_shape_gather(const assay_inference *c)
+{
+    const assay_type *at = assay_infer_in(c, 1);
+    int64_t axis = c->n->attr.gather.axis, batch = c->n->attr.gather.batch_dims;
+    assay_status s;
+    if ((s = assay_infer_axis(c, axis)) || (s = check_indices(c, at)))
+        return s;
+    if (batch < 0 || batch > axis || batch > at->rank)
+        return assay_infer_fail(c, "batch_dims is %lld, expected 0 to %lld", (long long)batch,
+                                (long long)(axis < at->rank ? axis : at->rank));
+    for (int i = 0; i < batch; ++i)
+        if (at->dim[i] != c->x->dim[i])
+            return assay_infer_fail(c, "batch axis %d has extents %lld and %lld", i,
+                                    (long long)c->x->dim[i], (long long)at->dim[i]);
+    for (int i = 0; !s && i < axis; ++i)
+        s = append(c, c->x->dim[i]);
+    for (int i = (int)batch; !s && i < at->rank; ++i)
+        s = append(c, at->dim[i]);
+    for (int i = (int)axis + 1; !s && i < c->x->rank; ++i)
+        s = append(c, c->x->dim[i]);
+    return s;
+}
+
+/* indices[..,K] index the first K dimensions of x. */
+assay_status assay_shape_gather_nd(const assay_inference *c)
+{
+    const assay_type *at = assay_infer_in(c, 1);
+    int64_t depth = at->rank ? at->dim[at->rank - 1] : 0;
+    assay_status s = check_indices(c, at);
+    if (s)
+        return s;
+    if (depth < 1 || depth > c->x->rank)
+        return assay_infer_fail(c, "the indices' last extent is %lld, expected 1 to %d",
+                                (long long)depth, c->x->rank);
+    for (int i = 0; !s && i < at->rank - 1; ++i)
+        s = append(c, at->dim[i]);
+    for (int i = (int)depth; !s && i < c->x->rank; ++i)
+        s = append(c, c->x->dim[i]);
+    return s;
+}
+
+/* indices[..,K] say where updates[..] + x[K..] go in x. */
+assay_status assay_shape_scatter_nd(const assay_inference *c)
+{
+    const assay_type *at = assay_infer_in(c, 1), *update = assay_infer_in(c, 2);
+    const int64_t depth = at->rank ? at->dim[at->rank - 1] : 0;
+    const int lists = at->rank - 1;
+    assay_status s = check_indices(c, at);
+    if (s)
+        return s;
+    if (depth < 1 || depth > c->x->rank)
+        return assay_infer_fail(c, "the indices' last extent is %lld, expected 1 to %d",
+                                (long long)depth, c->x->rank);
+    if (!assay_elem_equal(update->elem, c->x->elem) || !assay_qparams_equal(&update->q, &c->x->q))
+        return assay_infer_fail(c, "kind or parameters of the updates differ from the input's");
+    bool fits = update->rank == lists + c->x->rank - (int)depth;
+    for (int i = 0; fits && i < update->rank; ++i)
+        fits = update->dim[i] == (i < lists ? at->dim[i] : c->x->dim[depth + i - lists]);
+    if (!fits)
+        return assay_infer_fail(c, "the updates' shape is not that of what the indices pick");
+    assay_infer_shape(c->out, c->x);
+    c->out->q = c->x->q;
+    return ASSAY_OK;
+}
+
+/* x[N,C,spatial..], grid[N,out..,axes] */
+assay_status assay_shape_grid_sample(const assay_inference *c)
+{
+    const assay_type *grid = assay_infer_in(c, 1);
+    const int axes = c->x->rank - 2;
+    assay_status s = assay_infer_alike(c, 0, 1);
+    if (s)
+        return s;
+    if (axes < 1 || axes > 3)
+        return assay_infer_fail(c, "input has rank %d, expected 3 to 5", c->x->rank);
+    if (grid->rank != c->x->rank || grid->dim[0] != c->x->dim[0] || grid->dim[axes + 1] != axes)
+        return assay_infer_fail(c, "the grid is not [%lld, ..., %d] of rank %d",
+                                (long long)c->x->dim[0], axes, c->x->rank);
+    assay_infer_shape(c->out, c->x);
+    for (int i = 0; i < axes; ++i) {
+        if (c->x->dim[2 + i] < 1)
+            return assay_infer_fail(c, "axis %d is empty", 2 + i);
+        c->out->dim[2 + i] = grid->dim[1 + i];
+    }
+    return ASSAY_OK;
+}
+
+/* x[N,C,H,W], rois[R,4], images[R] */
+assay_status assay_shape_roi_align(const assay_inference *c)
+{
+    const assay_attr_roi *a = &c->n->attr.roi;
+    const assay_type *roi = assay_infer_in(c, 1);
+    assay_status s = check_indices(c, assay_infer_in(c, 2));
+    if (!s)
+        s = assay_infer_alike(c, 0, 1);
+    if (s)
+        return s;
+    if (c->x->rank != 4 || c->x->dim[2] < 1 || c->x->dim[3] < 1)
+        return assay_infer_fail(c, "input is no [N,C,H,W] with pixels");
+    if (roi->rank != 2 || roi->dim[1] != 4)
+        return assay_infer_fail(c, "rois are not [R,4]");
+    if (a->height < 1 || a->height > EXTENT_MAX || a->width < 1 || a->width > EXTENT_MAX ||
+        a->ratio < 0 || a->ratio > 65536)
+        return assay_infer_fail(c, "height, width or ratio is out of range");
+    *c->out = (assay_type){
+        .elem = c->x->elem, .rank = 4, .dim = {roi->dim[0], c->x->dim[1], a->height, a->width}};
+    return assay_infer_vector(c, 2, "images", roi->dim[0]);
+}
