@@ -343,7 +343,7 @@ static bool add_places(generator *x, assay_op op, int in[8])
         in[1] = is_image ? add_constant(x, &t) : in[0];
         return is_image;
     }
-    if (of.rank == 0)
+    if (of.rank == 0 || of.q.granularity > ASSAY_Q_TENSOR)
         return false;
     t = of;
     t.dim[0] = 2;
