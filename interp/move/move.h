@@ -45,9 +45,9 @@ int64_t move_load_index(const assay_view *v, int64_t i);
  * bits (sign and magnitude made two's complement; -0 equals 0, NaN lies beyond the infinities). */
 int64_t move_order_key(const assay_view *v, int64_t i);
 
-/* Places (gather.c): row i of input 1, whose last axis runs over the first axes of x, as the element
- * of x where its slice begins, of `run` elements. Negative indices count from the end; one outside
- * is an error. */
+/* Places (gather.c): row i of input 1, whose last axis runs over the first axes of x, as the
+ * element of x where its slice begins, of `run` elements. Negative indices count from the end; one
+ * outside is an error. */
 assay_status move_place(const assay_call *call, const assay_type *x, int64_t i, int64_t run,
                         int64_t *at, assay_error *err);
 
