@@ -326,24 +326,30 @@ static int add_variable(generator *x)
 }
 
 /* What goes with in[0] where an op names places: those are the integers among the graph's inputs.
+ * No constant is added for what would be refused: attempt after attempt they would be all there is.
  */
 static bool add_places(generator *x, assay_op op, int in[8])
 {
     const assay_type of = x->g->value[in[0]].type;
+    const bool is_float = of.elem.kind == ASSAY_KIND_F32;
     assay_type t = {.elem = assay_f32(), .rank = 2, .dim = {1, 4}};
-    const bool is_image = of.elem.kind == ASSAY_KIND_F32 && of.rank >= 3 && of.rank <= 5;
     if (op == ASSAY_OP_ROI_ALIGN) {
+        if (!is_float || of.rank != 4)
+            return false;
         in[1] = add_constant(x, &t);
         in[2] = x->g->input[4];
-        return is_image && of.rank == 4;
+        return true;
     }
     if (op == ASSAY_OP_GRID_SAMPLE) {
+        if (!is_float || of.rank < 3 || of.rank > 5)
+            return false;
         t = (assay_type){.elem = assay_f32(), .rank = of.rank, .dim = {of.dim[0], 1, 1, 1, 1}};
-        t.dim[of.rank > 0 ? of.rank - 1 : 0] = of.rank - 2;
-        in[1] = is_image ? add_constant(x, &t) : in[0];
-        return is_image;
+        t.dim[of.rank - 1] = of.rank - 2;
+        in[1] = add_constant(x, &t);
+        return true;
     }
-    if (of.rank == 0 || of.q.granularity > ASSAY_Q_TENSOR)
+    if (of.rank == 0 || of.q.granularity > ASSAY_Q_TENSOR ||
+        (op == ASSAY_OP_SCATTER_REDUCE && !is_float))
         return false;
     t = of;
     t.dim[0] = 2;
