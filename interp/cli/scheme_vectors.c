@@ -1,6 +1,6 @@
-/* assay scheme vectors: the least rows on which each two schemes differ, or that tell a scheme from
- * all its mutants. Exit status 0 when all are told apart (of mutants: all that differ anywhere), 1
- * when some cannot be, 2 for trouble. */
+/* assay scheme vectors: the least rows, or the nodes of a small network, on which each two schemes
+ * differ, or rows that tell a scheme from all its mutants. Exit status 0 when all are told apart
+ * (of mutants: all that differ anywhere), 1 when some cannot be, 2 for trouble. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static size_t print_group(const cli_sides *sides, size_t k)
 }
 
 /* What is the same, or was not decided. */
-static void print_untold(const cli_sides *sides, bool mutants)
+static void print_untold(const cli_sides *sides, bool mutants, const char *op)
 {
     for (size_t k = 0; k < sides->n_cases; k++) {
         const vectors_case *c = &sides->cases[k];
@@ -87,85 +87,154 @@ static void print_untold(const cli_sides *sides, bool mutants)
         if (mutants)
             k += print_group(sides, k) - 1;
         else if (c->verdict == VECTORS_SAME)
-            printf("  %s and %s are equal\n", sides->name[c->a], sides->name[c->b]);
+            printf("  %s and %s are equal: %s reads no parameter in which they differ\n",
+                   sides->name[c->a], sides->name[c->b], op);
         else
-            printf("  %s and %s: no row tells them apart; not decided: %s\n", sides->name[c->a],
+            printf("  %s and %s: nothing that was tried tells them apart: %s\n", sides->name[c->a],
                    sides->name[c->b], c->why);
     }
 }
 
-static void print_report(const vectors_suite *s, const cli_sides *sides, bool mutants, tally t)
+/* What the rows that are not there rest on. */
+static void print_settings(const vectors_suite *s)
 {
-    print_space(&s->space);
-    print_untold(sides, mutants);
-    if (t.same > 0)
-        printf("  (equal: with each of %zu %s and zero points one code on every accumulator,\n"
-               "   where those of R above 2^%d are within %d of 0, an end or a power of two)\n",
-               s->settings, s->space.scales ? "scales" : "multipliers, shifts",
-               ilogb(VECTORS_WHOLE / ((double)s->space.hi - (double)s->space.lo + 1)),
-               VECTORS_WINDOW);
-    if (mutants && sides->mutants.unseen[0])
-        printf("  rows of this kind do not ask for%s\n", sides->mutants.unseen);
-    if (mutants)
-        printf("  %zu mutants, each of one parameter: %zu killed, %zu equal, %zu open\n"
-               "  mutation score %.1f %% of those that differ or may, by %zu row%s\n",
-               s->n_cases, t.told, t.same, t.open,
-               t.told + t.open > 0 ? 100.0 * (double)t.told / (double)(t.told + t.open) : 100.0,
-               s->rows.n, s->rows.n == 1 ? "" : "s");
-    else
-        printf("  %zu of %zu pairs are told apart by %zu row%s\n", t.told, s->n_cases, s->rows.n,
-               s->rows.n == 1 ? "" : "s");
+    printf("  (rows: with each of %zu %s and zero points, drawn, one code on every accumulator,\n"
+           "   where those of R above 2^%d are within %d of 0, an end or a power of two)\n",
+           s->settings, s->space.scales ? "scales" : "multipliers, shifts",
+           ilogb(VECTORS_WHOLE / ((double)s->space.hi - (double)s->space.lo + 1)), VECTORS_WINDOW);
 }
 
-static int make(const cli_args *a, const vectors_space *space, cli_sides *sides, int64_t seed)
+static void print_mutants(const vectors_suite *s, const cli_sides *sides, tally t)
 {
-    const bool mutants = cli_has(a, "mutants");
-    const char *dir = cli_value(a, "output", NULL);
-    vectors_suite s = {.space = *space,
+    if (sides->mutants.unseen[0])
+        printf("  rows of this kind do not ask for%s\n", sides->mutants.unseen);
+    printf("  %zu mutants, each of one parameter: %zu killed, %zu equal, %zu open\n"
+           "  mutation score %.1f %% of those that differ or may, by %zu row%s\n",
+           s->n_cases, t.told, t.same, t.open,
+           t.told + t.open > 0 ? 100.0 * (double)t.told / (double)(t.told + t.open) : 100.0,
+           s->rows.n, s->rows.n == 1 ? "" : "s");
+}
+
+static void print_pairs(const vectors_suite *s, const cli_sides *sides, int nodes, tally t)
+{
+    printf("  %zu of %zu pairs are told apart", t.told, sides->n_cases);
+    if (s->rows.n > 0 || nodes == 0)
+        printf(" by %zu row%s", s->rows.n, s->rows.n == 1 ? "" : "s");
+    if (nodes > 0)
+        printf("%s by %d network node%s", s->rows.n > 0 ? " and" : "", nodes,
+               nodes == 1 ? "" : "s");
+    printf("\n");
+}
+
+/* Schemes, or one and its mutants, and what they are asked. */
+typedef struct asked {
+    const cli_args *a;
+    vectors_space space;
+    bool rows; /* the op is one rescale under all of them */
+    bool mutants;
+    assay_scheme *const *scheme;
+    size_t n;
+    int64_t seed;
+} asked;
+
+static assay_status report(const asked *q, const vectors_suite *s, cli_sides *sides,
+                           const probe_apart *x, tally *t, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    *t = tally_of(sides);
+    if (q->rows)
+        print_space(&s->space);
+    print_untold(sides, q->mutants, q->space.op);
+    if (q->rows && t->open + (q->mutants ? t->same : 0) > 0)
+        print_settings(s);
+    if (q->mutants) {
+        print_mutants(s, sides, *t);
+        return ASSAY_OK;
+    }
+    status = cli_sides_print_nodes(sides, x, err);
+    print_pairs(s, sides, x->n, *t);
+    return status;
+}
+
+static int make(const asked *q, cli_sides *sides)
+{
+    const char *dir = cli_value(q->a, "output", NULL);
+    vectors_suite s = {.space = q->space,
                        .side = sides->side,
                        .n_sides = sides->n,
                        .cases = sides->cases,
                        .n_cases = sides->n_cases,
-                       .refusals = !mutants,
-                       .seed = (uint64_t)seed};
+                       .refusals = !q->mutants,
+                       .seed = (uint64_t)q->seed};
+    probe_apart x;
+    tally t = {0};
     assay_error err;
-    assay_status status = vectors_suite_make(&s, &err);
-    const tally t = tally_of(sides);
+    probe_apart_open(&x, (const assay_scheme *const *)q->scheme, assay_op_find(q->space.op),
+                     q->space.wide, q->space.type, s.seed);
+    assay_status status = q->rows ? vectors_suite_make(&s, &err) : ASSAY_OK;
+    if (!status && !q->mutants)
+        status = cli_sides_compare_ops(sides, &x, &err);
     if (!status)
-        print_report(&s, sides, mutants, t);
+        status = report(q, &s, sides, &x, &t, &err);
     if (!status && dir) {
-        status = cli_vectors_write(dir, &s, sides, mutants ? 1 : sides->n, &err);
-        if (!status)
+        status = cli_vectors_write(dir, &s, sides, q->mutants ? 1 : sides->n, &x,
+                                   (const char *const *)q->a->positional + 1, &err);
+        if (!status && s.rows.n > 0)
             printf("  %s: columns as .npy, .hex ($readmemh) and .h, and vectors.json\n", dir);
+        if (!status && x.n > 0)
+            printf("  %s: networks, and in expected what each scheme gives\n", dir);
     }
     vectors_suite_free(&s);
-    return status ? cli_failed(&err) : t.open || (t.same && !mutants) ? CLI_DIFFERENT : CLI_OK;
+    probe_apart_close(&x);
+    return status ? cli_failed(&err) : t.open || (t.same && !q->mutants) ? CLI_DIFFERENT : CLI_OK;
 }
 
-static int with_schemes(const cli_args *a, assay_scheme **schemes, size_t n)
+/* No two of one name: of different records a report could not tell them, the same is no pair. */
+static bool names_differ(const asked *q)
 {
-    vectors_space space;
+    for (size_t i = 1; i < q->n; i++)
+        for (size_t k = 0; k < i; k++) {
+            if (!cli_scheme_names_differ(q->scheme[k], q->scheme[i]))
+                return false;
+            if (strcmp(q->scheme[k]->name, q->scheme[i]->name) == 0) {
+                cli_trouble("scheme vectors: %s is given twice", q->scheme[i]->name);
+                return false;
+            }
+        }
+    return true;
+}
+
+/* What all are asked: rows of scales where one takes no multipliers. */
+static bool find_space(asked *q)
+{
+    if (!cli_vectors_space(q->a, q->scheme[0], &q->space))
+        return false;
+    q->rows = true;
+    for (size_t i = 0; i < q->n; i++) {
+        vectors_space other;
+        assay_single single;
+        assay_error err;
+        if (!cli_vectors_space(q->a, q->scheme[i], &other))
+            return false;
+        q->space.scales = q->space.scales || other.scales;
+        q->rows =
+            q->rows && !assay_single_start(&single, q->scheme[i], q->space.op, q->space.wide, &err);
+    }
+    return true;
+}
+
+static int with_schemes(asked *q)
+{
     cli_sides sides = {0};
     assay_error err;
-    int64_t seed;
-    if (!cli_integer(a, "seed", 17, 0, INT64_MAX, &seed))
+    if (!cli_integer(q->a, "seed", 17, 0, INT64_MAX, &q->seed) || !find_space(q) ||
+        !names_differ(q))
         return CLI_TROUBLE;
-    if (!cli_vectors_space(a, schemes[0], &space))
-        return CLI_TROUBLE;
-    for (size_t i = 1; i < n; i++) {
-        vectors_space other;
-        if (!cli_vectors_space(a, schemes[i], &other))
-            return CLI_TROUBLE;
-        space.scales = space.scales || other.scales;
-    }
-    for (size_t i = 1; i < n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (!cli_scheme_names_differ(schemes[k], schemes[i]))
-                return CLI_TROUBLE;
-    const assay_status status = cli_has(a, "mutants")
-                                    ? cli_sides_of_mutants(schemes[0], &space, &sides, &err)
-                                    : cli_sides_of_schemes(schemes, n, &space, &sides, &err);
-    const int exit_status = status ? cli_failed(&err) : make(a, &space, &sides, seed);
+    const assay_status status =
+        q->mutants ? cli_sides_of_mutants(q->scheme[0], &q->space, &sides, &err)
+        : q->rows  ? cli_sides_of_schemes(q->scheme, q->n, &q->space, &sides, &err)
+                   : cli_sides_of_ops(q->scheme, q->n, &sides, &err);
+    const int exit_status = status ? cli_failed(&err) : make(q, &sides);
     cli_sides_free(&sides);
     return exit_status;
 }
@@ -187,7 +256,8 @@ int cli_scheme_vectors(const cli_args *a)
         if (assay_scheme_open(a->positional[i + 1], &schemes[i], &err))
             status = cli_failed(&err);
     if (status == CLI_OK)
-        status = with_schemes(a, schemes, n);
+        status = with_schemes(
+            &(asked){.a = a, .mutants = cli_has(a, "mutants"), .scheme = schemes, .n = n});
     for (size_t i = 0; i < n; i++)
         assay_scheme_free(schemes[i]);
     free(schemes);

@@ -3,6 +3,7 @@
 #define ASSAY_INTERP_CLI_VECTORS_H
 
 #include "interp/cli/cli.h"
+#include "interp/probe/apart.h"
 #include "interp/vectors/mutants.h"
 #include "interp/vectors/suite.h"
 
@@ -16,6 +17,7 @@ typedef struct cli_sides {
     vectors_mutants mutants;
     vectors_case *cases;
     size_t n_cases;
+    int *node; /* of each case: the network node that tells it (probe_apart); -1: none does */
 } cli_sides;
 
 /* --op, --wide, --kind, --type and --acc for this scheme; false after a message. */
@@ -28,10 +30,21 @@ assay_status cli_sides_of_mutants(const assay_scheme *s, const vectors_space *sp
                                   assay_error *err);
 void cli_sides_free(cli_sides *s);
 
+/* Schemes as sides without rows, each two a case that is open. */
+assay_status cli_sides_of_ops(assay_scheme *const *schemes, size_t n, cli_sides *out,
+                              assay_error *err);
+/* Cases that no row tells by the whole op: told by a node, the same where the op reads nothing in
+ * which they differ, else open, with what was compared. */
+assay_status cli_sides_compare_ops(cli_sides *s, probe_apart *x, assay_error *err);
+/* The nodes, and for each case that one tells an element of it. */
+assay_status cli_sides_print_nodes(const cli_sides *s, const probe_apart *x, assay_error *err);
+
 /* Writes the rows as columns (.npy, .hex, .h), the codes of the first `outs` sides, errors, and
- * vectors.json into a new folder. */
+ * vectors.json into a new folder; the nodes of x (NULL: none; file[i]: how scheme i is opened) as
+ * apart.h says. */
 assay_status cli_vectors_write(const char *dir, const vectors_suite *s, const cli_sides *sides,
-                               size_t outs, assay_error *err);
+                               size_t outs, const probe_apart *x, const char *const *file,
+                               assay_error *err);
 /* Rows and expected codes (ASSAY_REFUSED where errors say so) of a folder of .npy columns, or of a
  * .csv file whose first line names them; space->scales says which are needed. */
 assay_status cli_vectors_read(const char *path, const vectors_space *space, vectors_rows *rows,

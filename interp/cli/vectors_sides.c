@@ -54,7 +54,10 @@ static assay_status room(cli_sides *s, size_t sides, size_t cases, assay_error *
     s->side = calloc(sides, sizeof *s->side);
     s->name = calloc(sides, sizeof *s->name);
     s->cases = calloc(cases + 1, sizeof *s->cases);
-    return s->side && s->name && s->cases ? ASSAY_OK : assay_out_of_memory(err);
+    s->node = malloc((cases + 1) * sizeof *s->node);
+    for (size_t i = 0; s->node && i <= cases; i++)
+        s->node[i] = -1;
+    return s->side && s->name && s->cases && s->node ? ASSAY_OK : assay_out_of_memory(err);
 }
 
 static assay_status own(cli_sides *s, const assay_scheme *scheme, const vectors_space *space,
@@ -79,6 +82,19 @@ assay_status cli_sides_of_schemes(assay_scheme *const *schemes, size_t n,
         for (size_t k = i + 1; k < n && !status; k++)
             out->cases[out->n_cases++] = (vectors_case){.a = i, .b = k};
     }
+    return status;
+}
+
+assay_status cli_sides_of_ops(assay_scheme *const *schemes, size_t n, cli_sides *out,
+                              assay_error *err)
+{
+    const assay_status status = room(out, n, n * (n - 1) / 2, err);
+    for (size_t i = 0; i < n && !status; i++) {
+        snprintf(out->name[i], sizeof *out->name, "%.200s", schemes[i]->name);
+        for (size_t k = i + 1; k < n; k++)
+            out->cases[out->n_cases++] = (vectors_case){.a = i, .b = k, .verdict = VECTORS_OPEN};
+    }
+    out->n = n;
     return status;
 }
 
@@ -111,4 +127,5 @@ void cli_sides_free(cli_sides *s)
     free(s->side);
     free(s->name);
     free(s->cases);
+    free(s->node);
 }

@@ -96,11 +96,16 @@ static assay_status write_answers(const char *dir, const vectors_suite *s, size_
 
 static const char *const verdicts[] = {"told", "same", "open"};
 
-static json_t *case_json(const cli_sides *sides, const vectors_case *c)
+static json_t *case_json(const cli_sides *sides, size_t k)
 {
-    json_t *row = c->verdict == VECTORS_TOLD ? json_integer((json_int_t)c->row) : json_null();
-    return json_pack("{s:s, s:s, s:s, s:o, s:s*}", "a", sides->name[c->a], "b", sides->name[c->b],
-                     "verdict", verdicts[c->verdict], "row", row, "why",
+    const vectors_case *c = &sides->cases[k];
+    const int node = sides->node[k];
+    char name[16];
+    json_t *row =
+        c->verdict == VECTORS_TOLD && node < 0 ? json_integer((json_int_t)c->row) : json_null();
+    return json_pack("{s:s, s:s, s:s, s:o, s:s*, s:s*}", "a", sides->name[c->a], "b",
+                     sides->name[c->b], "verdict", verdicts[c->verdict], "row", row, "network",
+                     node < 0 ? NULL : probe_apart_name(node, name), "why",
                      c->verdict == VECTORS_OPEN ? c->why : NULL);
 }
 
@@ -109,8 +114,8 @@ static assay_status write_json(const char *dir, const vectors_suite *s, const cl
 {
     char elem[8], path[4096];
     json_t *cases = json_array();
-    for (size_t k = 0; k < s->n_cases; k++)
-        page_json_add(&cases, case_json(sides, &s->cases[k]));
+    for (size_t k = 0; k < sides->n_cases; k++)
+        page_json_add(&cases, case_json(sides, k));
     json_t *all = json_pack("{s:s, s:s, s:b, s:s, s:[I,I], s:I, s:I, s:I, s:o}", "kind",
                             s->space.scales ? "scale" : "multiplier", "op", s->space.op, "wide",
                             s->space.wide, "type", assay_elem_print(s->space.type, elem),
@@ -126,9 +131,9 @@ static assay_status write_json(const char *dir, const vectors_suite *s, const cl
 /* A folder that holds nothing but columns and vectors.json. */
 static bool is_suite(const char *folder)
 {
-    static const char *const begins[] = {".",      "acc",         "zp",  "multiplier",
-                                         "shift",  "in_scale",    "out", "weight_s",
-                                         "errors", "vectors.json"};
+    static const char *const begins[] = {".",        "acc",      "zp",     "multiplier",
+                                         "shift",    "in_scale", "out",    "weight_s",
+                                         "networks", "expected", "errors", "vectors.json"};
     DIR *dir = opendir(folder);
     bool ours = dir != NULL;
     for (struct dirent *e; ours && (e = readdir(dir));) {
@@ -142,15 +147,19 @@ static bool is_suite(const char *folder)
 }
 
 assay_status cli_vectors_write(const char *dir, const vectors_suite *s, const cli_sides *sides,
-                               size_t outs, assay_error *err)
+                               size_t outs, const probe_apart *x, const char *const *file,
+                               assay_error *err)
 {
     assay_partial partial;
     assay_status status = file_new_folder(dir, is_suite, &partial, err);
     if (status)
         return status;
-    status = write_inputs(partial.path, s, err);
-    for (size_t i = 0; i < outs && !status; i++)
+    if (s->rows.n > 0)
+        status = write_inputs(partial.path, s, err);
+    for (size_t i = 0; i < outs && s->rows.n > 0 && !status; i++)
         status = write_answers(partial.path, s, i, outs > 1 ? sides->name[i] : NULL, err);
+    if (x && x->n > 0 && !status)
+        status = probe_apart_write(x, partial.path, file, sides->n, err);
     if (!status)
         status = write_json(partial.path, s, sides, err);
     return file_new_folder_end(&partial, dir, status, err);

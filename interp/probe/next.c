@@ -33,7 +33,7 @@ static int copy_input(probe_net *to, const blame_case *c, int i, const char *nam
     return id;
 }
 
-static void copy_node(probe_net *to, const blame_case *c, const char *prefix)
+void probe_copy_node(probe_net *to, const blame_case *c, const char *prefix)
 {
     char name[160];
     int in[BLAME_IN];
@@ -59,7 +59,7 @@ static void copy_answered(probe_net *to, const blame_device *d)
             if (n->in[k] != ASSAY_NO_VALUE)
                 in[k] = blame_at(d, 0, n->in[k])->golden;
         blame_case_fill(&c, d->graph, n, d->scheme, in, NULL);
-        copy_node(to, &c, "");
+        probe_copy_node(to, &c, "");
     }
 }
 
@@ -77,13 +77,14 @@ static assay_status add_questions(next *x, const probe_folder *w, const blame_de
 {
     /* other numbers each time that a next probe is made of one */
     const uint64_t seed = w->seed + 1000 * (uint64_t)d->graph->n_nodes;
-    assay_status status = probe_find_questions(d, f, p, w->types, seed, q, err);
+    const probe_left left = {f->op, f->left, f->n_left};
+    assay_status status = probe_find_questions(d->scheme, &left, p, w->types, seed, q, err);
     for (int i = 0; i < q->n && !status; i++) {
         char prefix[32];
         /* nodes of a probe before this one have lower numbers */
         snprintf(prefix, sizeof prefix, "next%d_", d->graph->n_nodes + x->asked++);
-        copy_node(&to->asked, &q->item[i].node, prefix);
-        copy_node(&to->whole, &q->item[i].node, prefix);
+        probe_copy_node(&to->asked, &q->item[i].node, prefix);
+        probe_copy_node(&to->whole, &q->item[i].node, prefix);
         status = to->asked.status ? to->asked.status : to->whole.status;
     }
     const probe_next_said said = {probe_op_name(f), q->records, q->classes, q->n,

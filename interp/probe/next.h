@@ -16,17 +16,29 @@ typedef struct probe_questions {
     int n;
     int records, classes;    /* so many are left, and so many kinds of answers these nodes have */
     int64_t elements, tried; /* of the nodes; networks that were looked at */
+    int64_t compared;        /* elements of nodes that every record has computed */
+    char refused[192];       /* why one that has not did not; "": all have */
     probe_net *net;          /* of which the nodes are */
     int n_nets;
     assay_arena *arena;
 } probe_questions;
 
-/* The fewest nodes, of networks with other numbers and scales, that part what is left of a group as
+/* Records of an op that are to be told from each other. */
+typedef struct probe_left {
+    enum assay_op op;
+    const assay_record *record;
+    int n;
+} probe_left;
+
+/* The fewest nodes, of networks with other numbers and scales, that part what is left of an op as
  * far as any does. None (n == 0): nothing that was tried does. Free with probe_questions_free, also
  * on failure. */
-assay_status probe_find_questions(const blame_device *d, const probe_op_finding *f,
+assay_status probe_find_questions(const assay_scheme *scheme, const probe_left *left,
                                   const probe_network *network, const probe_types *types,
                                   uint64_t seed, probe_questions *out, assay_error *err);
 void probe_questions_free(probe_questions *q);
+/* Adds a question's node to a network, its names behind `prefix`; values that are there already are
+ * the same. */
+void probe_copy_node(probe_net *to, const blame_case *c, const char *prefix);
 
 #endif

@@ -23,8 +23,9 @@ typedef struct outputs {
 } outputs;
 
 typedef struct search {
-    const blame_device *d;
-    const probe_op_finding *f;
+    const assay_scheme *scheme; /* whose file the nodes stand in; the records are others */
+    enum assay_op op;
+    const assay_record *record;
     probe_questions *q;
     int records;
     assay_error *err;
@@ -71,7 +72,7 @@ static assay_status run(const search *s, const blame_case *node, outputs *o)
     for (int i = 0; i < s->records && !status; i++) {
         blame_case c = *node;
         assay_error why;
-        c.record = s->f->left[i];
+        c.record = s->record[i];
         c.has_record = true;
         o->of[i] = malloc(assay_type_bytes(&c.out) + 64);
         if (!o->of[i]) {
@@ -79,6 +80,7 @@ static assay_status run(const search *s, const blame_case *node, outputs *o)
         } else if (blame_case_run(&c, o->of[i], NULL, &why)) {
             free(o->of[i]);
             o->of[i] = NULL;
+            snprintf(s->q->refused, sizeof s->q->refused, "%.190s", why.text);
         }
     }
     return status;
@@ -92,7 +94,7 @@ static probe_question question_of(const search *s, const probe_net *n, const ass
         for (int k = 0; k < n->n_inputs; k++)
             if (n->input[k] == node->in[i])
                 q.in[i] = n->data[k];
-    blame_case_fill(&q.node, n->graph, node, s->d->scheme, q.in, s->q->arena);
+    blame_case_fill(&q.node, n->graph, node, s->scheme, q.in, s->q->arena);
     return q;
 }
 
@@ -173,6 +175,15 @@ static assay_status keep(const search *s, const probe_question *q)
     return ASSAY_OK;
 }
 
+/* Elements that every record has computed. */
+static int64_t compared_of(const search *s, const outputs *o)
+{
+    int i = 0;
+    while (i < s->records && o->of[i])
+        i++;
+    return i == s->records ? o->count : 0;
+}
+
 /* The node of a network that parts them most, kept where it does; *better: it did. */
 static assay_status take_best(const search *s, const probe_net *n, classes *so_far, bool *better)
 {
@@ -184,9 +195,11 @@ static assay_status take_best(const search *s, const probe_net *n, classes *so_f
     for (int i = 0; i < n->graph->n_nodes && best.n < s->records && !status; i++) {
         const probe_question q = question_of(s, n, &n->graph->node[i]);
         outputs o;
-        if (n->graph->node[i].op != s->f->op)
+        if (n->graph->node[i].op != s->op)
             continue;
         status = run(s, &q.node, &o);
+        if (!status)
+            s->q->compared += compared_of(s, &o);
         const classes c = !status && o.of[0] ? refine(s, so_far, &o, 0, o.count) : *so_far;
         if (c.n > best.n) {
             drop(&of_best);
@@ -220,16 +233,16 @@ static assay_status try_network(const search *s, const probe_network *network,
     return status;
 }
 
-assay_status probe_find_questions(const blame_device *d, const probe_op_finding *f,
+assay_status probe_find_questions(const assay_scheme *scheme, const probe_left *left,
                                   const probe_network *network, const probe_types *types,
                                   uint64_t seed, probe_questions *out, assay_error *err)
 {
-    search s = {.d = d, .f = f, .q = out, .err = err};
+    search s = {.scheme = scheme, .op = left->op, .record = left->record, .q = out, .err = err};
     classes c = {.n = 1};
     *out = (probe_questions){.arena = assay_arena_new(), .net = calloc(ROUNDS, sizeof *out->net)};
     if (!out->arena || !out->net)
         return assay_out_of_memory(err);
-    s.records = f->n_left < RECORDS ? f->n_left : RECORDS;
+    s.records = left->n < RECORDS ? left->n : RECORDS;
     assay_status status = ASSAY_OK;
     for (uint64_t i = 0; i < ROUNDS && c.n < s.records && !status; i++)
         status = try_network(&s, network, types, seed + i, &c);

@@ -20,7 +20,7 @@ typedef struct vectors_case {
     size_t a, b;
     enum vectors_verdict verdict;
     size_t row; /* the first that tells them apart */
-    char why[192];
+    char why[640];
 } vectors_case;
 
 typedef struct vectors_suite {

@@ -69,12 +69,51 @@ def pairs():
     hexed = [int(w, 16) for w in read("two/acc.hex").decode().split()]
     check([wrap32(w) for w in hexed] == load("two/acc.npy"), "the same in $readmemh", hexed)
     status, out, err = assay("scheme", "vectors", "tflite", "cmsis-nn")
-    check(status == 1 and "tflite and cmsis-nn are equal" in out, "two of one rescale are said to be equal", out + err)
+    check(status == 1 and "tflite and cmsis-nn are equal: conv reads no parameter" in out,
+          "two records that read alike are said to be equal", out + err)
     status, out, err = assay("scheme", "vectors", "tflite", "tflite-single", "xnnpack-qs8", "gemmlowp", "-o", "four")
     cases = json.loads(read("four/vectors.json"))["cases"]
     codes = {s: load(f"four/out.{s}.npy") for s in ("tflite", "tflite-single", "xnnpack-qs8", "gemmlowp")}
     good = all(codes[c["a"]][c["row"]] != codes[c["b"]][c["row"]] for c in cases)
     check(status == 0 and len(cases) == 6 and good, "four schemes, each two on their row", out + err)
+
+
+def only(folder, op):
+    (name,) = os.listdir(f"{folder}/{op}")
+    return load(f"{folder}/{op}/{name}")
+
+
+def whole_ops():
+    """Presets whose rescales are one and whose sums are not, and ops that are no rescale."""
+    status, out, err = assay("scheme", "vectors", "onnxruntime", "onnxruntime-prevnni", "-o", "sums")
+    check(status == 0 and "equal" not in out and "by 1 network node" in out, "what sums pairs apart is told", out + err)
+    case = json.loads(read("sums/vectors.json"))["cases"][0]
+    check(case["verdict"] == "told" and case["row"] is None and case["network"] == "apart0", "by a network", case)
+    mine = only("sums/expected/onnxruntime", "conv")
+    check(len(mine) == 1 and mine != only("sums/expected/onnxruntime-prevnni", "conv"), "of one element", mine)
+    x = load("sums/networks/conv/inputs/apart0_far0.npy")
+    check(len(x) < 128, "and few products", len(x))
+    for name in ("onnxruntime", "onnxruntime-prevnni"):
+        other = {"onnxruntime": "onnxruntime-prevnni"}.get(name, "onnxruntime")
+        status, out, err = assay("infer", "sums/networks", f"sums/expected/{name}", "-o", "found.yaml", "--json", "f.json")
+        named = out.split("\n", 1)[0].replace(",", "").split()
+        check(name in named and other not in named, f"which infer reads as {name}", out + err)
+    add_pairs()
+
+
+def add_pairs():
+    status, out, err = assay("scheme", "vectors", "tflite", "tflite-single", "cmsis-nn", "--op", "add", "-o", "adds")
+    check(status == 1 and "tflite and cmsis-nn are equal: add reads" in out and "2 of 3 pairs" in out,
+          "sums of two operands by a network", out + err)
+    codes = {s: only(f"adds/expected/{s}", "add") for s in ("tflite", "tflite-single", "cmsis-nn")}
+    check(len(codes["tflite"]) == 1 and codes["tflite"] == codes["cmsis-nn"] != codes["tflite-single"], "of one pair", codes)
+    write("odd.yaml", b"scheme: odd\nextends: tflite\naverage:\n  round: floor\n")
+    status, out, err = assay("scheme", "vectors", "tflite", "odd.yaml", "--op", "avg_pool")
+    check(status == 0 and "by 1 network node" in out, "averages that round otherwise", out + err)
+    write("odd.yaml", b"scheme: odd\nextends: tflite\nrescale:\n  result_bits: 40\n")
+    status, out, err = assay("scheme", "vectors", "tflite", "odd.yaml")
+    check(status == 1 and "equal" not in out and "not proved: they differ in rescale.result_bits" in out,
+          "what is not shown is not said", out + err)
 
 
 def scheme_file(mutant):
@@ -158,6 +197,7 @@ def refusals():
     refuses("one scheme alone", "--mutants", "scheme", "vectors", "tflite")
     refuses("mutants of two", "--mutants", "scheme", "vectors", "tflite", "gemmlowp", "--mutants")
     refuses("an unknown kind", "multiplier or scale", "scheme", "vectors", "tflite", "gemmlowp", "--kind", "x")
+    refuses("a scheme twice", "given twice", "scheme", "vectors", "tflite", "gemmlowp", "tflite")
     refuses("multipliers of a scheme that has none", "--kind scale", "scheme", "vectors", "tflite", "xnnpack-qs8", "--kind",
             "multiplier")
     refuses("a folder that is there", "exists", "scheme", "vectors", "tflite", "gemmlowp", "-o", "suite")
@@ -187,6 +227,7 @@ def main():
     try:
         os.chdir(home)
         pairs()
+        whole_ops()
         mutants()
         lint()
         refusals()
