@@ -73,7 +73,9 @@ static const cli_verb verbs[] = {
     {"dot", "UNIT --a FILE --b FILE [--c FILE] -o FILE", "sums of a matrix unit",
      " a b c scale-a scale-b output ", 1, 1, cli_scheme_dot},
     {"vectors", "A (B ... | --mutants) [-o DIR]",
-     "the least rows that tell schemes (two units) apart, or a scheme from its mutants",
+     "the least rows, or a small network, that tell schemes (two units) apart, or a scheme from "
+     "its "
+     "mutants",
      " mutants kind op wide type acc seed output ", 1, 64, cli_scheme_vectors},
     {NULL, NULL, NULL, NULL, 0, 0, NULL},
 };
@@ -91,7 +93,7 @@ static const cli_option options[] = {
     {"type", 0, "TYPE", "of the output: i8, u8, i16, i32 (default: the scheme's activations)"},
     {"output", 'o', "FILE|DIR", "apply: codes, .npy; dot: patterns, .npy; vectors: a new folder"},
     {"errors", 0, "FILE", "apply, derive: .npy of 1 where the target refuses a row"},
-    {"op", 0, "NAME", "whose arithmetic it is (default: conv); one that is one rescale"},
+    {"op", 0, "NAME", "whose arithmetic it is (default: conv); rows: one that is one rescale"},
     {"wide", 0, NULL, "the arithmetic of codes of more than 8 bits (int64 accumulators to i16)"},
     {"in-scale", 0, "X|FILE", "try, apply: the three scales of which R is formed"},
     {"weight-scale", 0, "X|FILE", "(default 1)"},
@@ -111,7 +113,7 @@ static const cli_option options[] = {
     {"per-tensor", 0, NULL, "one weight scale a layer"},
     {"mutants", 0, NULL, "vectors: all that A becomes by one parameter"},
     {"kind", 0, "multiplier|scale", "vectors: rows of a multiplier and a shift, or of a scale"},
-    {"seed", 0, "N", "vectors: of the rows that are tried"},
+    {"seed", 0, "N", "vectors: of the rows and networks that are tried"},
     {"as-is", 0, NULL, "diff, matrix: nodes that a scheme's types do not admit are compared too"},
     {NULL, 0, NULL, NULL},
 };
@@ -134,7 +136,8 @@ const cli_command cli_scheme = {
         "  assay scheme dot nv-hopper-e4m3-f32 --a left.npy --b right.npy -o D.npy\n"
         "  assay scheme try nv-volta-f16-f32 --a 0x3c00,0x8c00,0,0 --b 0x3c00,0x0c00,0,0\n"
         "  assay scheme diff nv-volta-f16-f32 nv-hopper-f16-f32\n"
-        "  assay scheme vectors tflite tflite-single xnnpack-qs8 -o rows\n",
+        "  assay scheme vectors tflite tflite-single xnnpack-qs8 -o rows\n"
+        "  assay scheme vectors tflite tflite-single --op add -o network\n",
     .options = options,
     .verbs = verbs,
 };

@@ -173,7 +173,7 @@ static int make(const asked *q, cli_sides *sides)
                      q->space.wide, q->space.type, s.seed);
     assay_status status = q->rows ? vectors_suite_make(&s, &err) : ASSAY_OK;
     if (!status && !q->mutants)
-        status = cli_sides_compare_ops(sides, &x, &err);
+        status = cli_sides_compare_ops(sides, &x, q->rows, &err);
     if (!status)
         status = report(q, &s, sides, &x, &t, &err);
     if (!status && dir) {

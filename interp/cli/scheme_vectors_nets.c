@@ -1,4 +1,4 @@
-/* What `assay scheme vectors` compares beyond rows: whole ops, by networks; see probe/apart.h. */
+/* Whole ops of `assay scheme vectors`, compared by networks; see probe/apart.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static void list_fields(const probe_apart_pair *p, char *text, size_t size)
 }
 
 /* What was tried, and what remains to be a difference. */
-static void say_open(vectors_case *c, const probe_apart_pair *p, const char *op)
+static void say_open(vectors_case *c, const probe_apart_pair *p, const char *op, bool by_rows)
 {
     char fields[400], rows[160] = "";
     list_fields(p, fields, sizeof fields);
@@ -25,16 +25,17 @@ static void say_open(vectors_case *c, const probe_apart_pair *p, const char *op)
         snprintf(rows, sizeof rows, "rows are not decided (%.120s); ", c->why);
     if (p->verdict == PROBE_APART_ALIKE)
         snprintf(c->why, sizeof c->why,
-                 "%s%" PRId64 " elements of probe networks of %s are alike too; not proved: they "
+                 "%s%" PRId64 " elements of probe networks of %s are alike%s; not proved: they "
                  "differ in %s",
-                 rows, p->compared, op, fields);
+                 rows, p->compared, op, by_rows ? " too" : "", fields);
     else
-        snprintf(c->why, sizeof c->why, "%sthe rest of %s was not compared: %.160s%s%.200s", rows,
-                 op, p->why, p->n_fields ? "; they differ in " : "", fields);
+        snprintf(c->why, sizeof c->why, "%s%s%s was not compared: %.160s%s%.200s", rows,
+                 by_rows ? "beyond rows " : "", op, p->why, p->n_fields ? "; they differ in " : "",
+                 fields);
     c->verdict = VECTORS_OPEN;
 }
 
-assay_status cli_sides_compare_ops(cli_sides *s, probe_apart *x, assay_error *err)
+assay_status cli_sides_compare_ops(cli_sides *s, probe_apart *x, bool by_rows, assay_error *err)
 {
     const char *op = assay_op_get(x->op)->name;
     assay_status status = ASSAY_OK;
@@ -50,7 +51,7 @@ assay_status cli_sides_compare_ops(cli_sides *s, probe_apart *x, assay_error *er
         } else if (p.verdict == PROBE_APART_SAME) {
             c->verdict = VECTORS_SAME;
         } else {
-            say_open(c, &p, op);
+            say_open(c, &p, op, by_rows);
         }
     }
     return status;

@@ -34,8 +34,8 @@ void cli_sides_free(cli_sides *s);
 assay_status cli_sides_of_ops(assay_scheme *const *schemes, size_t n, cli_sides *out,
                               assay_error *err);
 /* Cases that no row tells by the whole op: told by a node, the same where the op reads nothing in
- * which they differ, else open, with what was compared. */
-assay_status cli_sides_compare_ops(cli_sides *s, probe_apart *x, assay_error *err);
+ * which they differ, else open, with what was compared; by_rows: rows were asked before. */
+assay_status cli_sides_compare_ops(cli_sides *s, probe_apart *x, bool by_rows, assay_error *err);
 /* The nodes, and for each case that one tells an element of it. */
 assay_status cli_sides_print_nodes(const cli_sides *s, const probe_apart *x, assay_error *err);
 

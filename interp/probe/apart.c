@@ -8,7 +8,7 @@
 #include "schemes/derive/derive.h"
 
 /* Types of numbers that codes of an element kind may be multiplied by, by name; and without zero
- * points, for targets that have none. */
+ * points, for targets that have none, their scales then powers of two. */
 static const probe_types plain[] = {
     {"s8s8",
      {ASSAY_KIND_INT, 8, true},
@@ -51,33 +51,12 @@ void probe_apart_close(probe_apart *x)
 
 /* ---- nodes that are there ---- */
 
-/* What a node as it is filled gives; *out NULL: it is refused. */
-static assay_status run(const blame_case *c, void **out, assay_error *err)
-{
-    assay_error why;
-    *out = malloc(assay_type_bytes(&c->out) + 64);
-    if (!*out)
-        return assay_out_of_memory(err);
-    const assay_status status = blame_case_run(c, *out, NULL, &why);
-    if (!status)
-        return ASSAY_OK;
-    free(*out);
-    *out = NULL;
-    return status == ASSAY_ERR_MEMORY ? assay_out_of_memory(err) : ASSAY_OK;
-}
-
 assay_status probe_apart_run(const probe_apart *x, size_t s, int node, void **out, assay_error *err)
 {
     blame_case c = x->found[node].item[0].node;
     c.scheme = x->scheme[s];
     c.has_record = false;
-    return run(&c, out, err);
-}
-
-static bool differ(const assay_type *type, const void *a, const void *b)
-{
-    return a && b &&
-           memcmp(a, b, (size_t)assay_shape_count(type) * assay_elem_size(type->elem)) != 0;
+    return probe_case_run(&c, out, err);
 }
 
 static assay_status is_told_by(const probe_apart *x, size_t a, size_t b, int node, bool *told,
@@ -87,26 +66,9 @@ static assay_status is_told_by(const probe_apart *x, size_t a, size_t b, int nod
     assay_status status = probe_apart_run(x, a, node, &of_a, err);
     if (!status)
         status = probe_apart_run(x, b, node, &of_b, err);
-    *told = differ(&x->found[node].item[0].node.out, of_a, of_b);
+    *told = probe_case_differ(&x->found[node].item[0].node.out, of_a, of_b);
     free(of_a);
     free(of_b);
-    return status;
-}
-
-assay_status probe_case_parts(const assay_record record[2], const blame_case *node, bool *parts,
-                              assay_error *err)
-{
-    void *out[2] = {NULL};
-    assay_status status = ASSAY_OK;
-    for (int i = 0; i < 2 && !status; i++) {
-        blame_case c = *node;
-        c.record = record[i];
-        c.has_record = true;
-        status = run(&c, &out[i], err);
-    }
-    *parts = differ(&node->out, out[0], out[1]);
-    free(out[0]);
-    free(out[1]);
     return status;
 }
 
@@ -126,16 +88,16 @@ static assay_status keep(probe_apart *x, const probe_questions *q, assay_error *
     return ASSAY_OK;
 }
 
-static assay_status search_types(probe_apart *x, size_t a, const probe_types *types,
+static assay_status search_types(probe_apart *x, size_t a, const probe_types *types, bool powers,
                                  const assay_record *record, probe_apart_pair *out,
                                  assay_error *err)
 {
-    const probe_left left = {x->op, record, 2};
+    const probe_left left = {x->op, record, 2, powers, true};
     probe_questions q;
     assay_status status =
         probe_find_questions(x->scheme[a], &left, x->network, types, x->seed, &q, err);
     out->compared += q.compared;
-    if (q.compared == 0)
+    if (q.refused[0])
         snprintf(out->why, sizeof out->why, "%s", q.refused);
     if (!status && q.n > 0)
         status = probe_fewer_channels(record, &q.item[0].node, err);
@@ -156,21 +118,19 @@ static bool is_of(const probe_apart *x, const probe_types *t)
     return t->activation.bits == x->type.bits && t->activation.is_signed == x->type.is_signed;
 }
 
-/* All types in turn, those without zero points where the others are refused. A network has one
- * family of types: the first that told a pair. */
+/* All types in turn; powers of two, and then no zero points, where some of the others are
+ * refused. */
 static assay_status search(probe_apart *x, size_t a, const assay_record *record,
                            probe_apart_pair *out, assay_error *err)
 {
+    const size_t n = sizeof families / sizeof *families, n_plain = sizeof plain / sizeof *plain;
     assay_status status = ASSAY_OK;
     out->verdict = PROBE_APART_ALIKE;
-    for (size_t i = 0; i < sizeof families / sizeof *families && !status; i++) {
-        const probe_types *t = probe_types_find(families[i]);
-        if (out->verdict == PROBE_APART_ALIKE && is_of(x, t))
-            status = search_types(x, a, t, record, out, err);
+    for (size_t i = 0; i < 2 * n + n_plain && out->verdict == PROBE_APART_ALIKE && !status; i++) {
+        const probe_types *t = i < 2 * n ? probe_types_find(families[i % n]) : &plain[i - 2 * n];
+        if (is_of(x, t) && (i < n || out->compared == 0 || out->why[0]))
+            status = search_types(x, a, t, i >= n, record, out, err);
     }
-    for (size_t i = 0; i < sizeof plain / sizeof *plain && out->compared == 0 && !status; i++)
-        if (out->verdict == PROBE_APART_ALIKE && is_of(x, &plain[i]))
-            status = search_types(x, a, &plain[i], record, out, err);
     if (!status && out->verdict == PROBE_APART_ALIKE && out->compared == 0)
         out->verdict = PROBE_APART_NONE;
     return status;

@@ -52,9 +52,11 @@ const char *probe_apart_name(int node, char text[16]);
  */
 assay_status probe_apart_write(const probe_apart *x, const char *dir, const char *const *name,
                                size_t n, assay_error *err);
-/* Whether two records compute a node and give other codes. ASSAY_ERR_MEMORY alone. */
-assay_status probe_case_parts(const assay_record record[2], const blame_case *node, bool *parts,
-                              assay_error *err);
+/* What a node as it is filled gives, to be freed; *out NULL: it is refused. ASSAY_ERR_MEMORY
+ * alone. */
+assay_status probe_case_run(const blame_case *c, void **out, assay_error *err);
+/* Whether both are there and differ. */
+bool probe_case_differ(const assay_type *type, const void *a, const void *b);
 /* Leaves out channels of a weighted node's input as long as the two records part on it. */
 assay_status probe_fewer_channels(const assay_record record[2], blame_case *node, assay_error *err);
 /* What scheme s gives for a node, to be freed; *out NULL: it refuses it. */

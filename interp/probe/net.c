@@ -102,6 +102,8 @@ static assay_type with_scales(probe_net *n, assay_elem e, probe_shape shape, siz
     float *scales = assay_arena_copy(n->graph->arena, scale, count * sizeof *scale);
     int32_t *zeros = assay_arena_array(n->graph->arena, count, sizeof *zeros);
     memcpy(t.dim, shape.dim, sizeof t.dim);
+    for (size_t i = 0; i < count && scales && n->powers; i++)
+        scales[i] = (float)exp2(nearbyint(log2((double)scales[i])));
     if (!scales || !zeros) {
         short_of_memory(n);
         return t;

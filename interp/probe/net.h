@@ -25,7 +25,10 @@ typedef struct probe_net {
     assay_status status;
     assay_error *err;
     rows_random random;
-    bool varied; /* other scales than the probe's own, by the random numbers */
+    bool varied;  /* other scales than the probe's own, by the random numbers */
+    bool powers;  /* all scales are powers of two */
+    bool extreme; /* also what few runtimes take: averages that change the scale, biases at the ends
+                     of 32 bits */
     int n_inputs, n_outputs, input[PROBE_INPUTS], output[PROBE_INPUTS];
     void *data[PROBE_INPUTS];        /* of the inputs: of the graph's arena */
     const char *about[PROBE_INPUTS]; /* of the outputs: what their elements ask */

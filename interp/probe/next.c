@@ -77,7 +77,7 @@ static assay_status add_questions(next *x, const probe_folder *w, const blame_de
 {
     /* other numbers each time that a next probe is made of one */
     const uint64_t seed = w->seed + 1000 * (uint64_t)d->graph->n_nodes;
-    const probe_left left = {f->op, f->left, f->n_left};
+    const probe_left left = {.op = f->op, .record = f->left, .n = f->n_left};
     assay_status status = probe_find_questions(d->scheme, &left, p, w->types, seed, q, err);
     for (int i = 0; i < q->n && !status; i++) {
         char prefix[32];

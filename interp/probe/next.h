@@ -28,6 +28,7 @@ typedef struct probe_left {
     enum assay_op op;
     const assay_record *record;
     int n;
+    bool powers, extreme; /* the networks that are tried (net.h) */
 } probe_left;
 
 /* The fewest nodes, of networks with other numbers and scales, that part what is left of an op as

@@ -220,12 +220,18 @@ static assay_status take_best(const search *s, const probe_net *n, classes *so_f
     return status;
 }
 
-static assay_status try_network(const search *s, const probe_network *network,
-                                const probe_types *types, uint64_t seed, classes *so_far)
+static assay_status try_network(const search *s, const probe_left *left,
+                                const probe_network *network, const probe_types *types,
+                                uint64_t seed, classes *so_far)
 {
     probe_net *n = &s->q->net[s->q->n_nets++];
     bool better = true;
-    *n = (probe_net){.types = types, .err = s->err, .random = {seed}, .varied = true};
+    *n = (probe_net){.types = types,
+                     .err = s->err,
+                     .random = {seed},
+                     .varied = true,
+                     .powers = left->powers,
+                     .extreme = left->extreme};
     assay_status status = probe_make(network, n);
     s->q->tried++;
     while (better && so_far->n < s->records && !status)
@@ -245,7 +251,7 @@ assay_status probe_find_questions(const assay_scheme *scheme, const probe_left *
     s.records = left->n < RECORDS ? left->n : RECORDS;
     assay_status status = ASSAY_OK;
     for (uint64_t i = 0; i < ROUNDS && c.n < s.records && !status; i++)
-        status = try_network(&s, network, types, seed + i, &c);
+        status = try_network(&s, left, network, types, seed + i, &c);
     out->records = s.records;
     out->classes = c.n;
     return status;

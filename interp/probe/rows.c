@@ -1,4 +1,5 @@
 /* Windows, means and rows: ties among the sums, every size of a row's spread. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +46,7 @@ void probe_pool(probe_net *n, const char *op)
                    probe_type(n, t->activation,
                               PROBE_SHAPE(1, (14 + 2 * pad - kernel[0]) / stride + 1,
                                           (14 + 2 * pad - kernel[1]) / stride + 1, 32),
-                              0.05, t->zero_point),
+                              n->extreme && k > 0 ? probe_vary(n, 0.031 * k) : 0.05, t->zero_point),
                    &attr, "averages over windows, ties among them");
     }
 }
@@ -127,6 +128,57 @@ static int rows_of(probe_net *n, int k, const char *op, double scale, char name[
 static const double row_scales[] = {0.1, 0.0234, 0.25};
 enum { ROW_SCALES = sizeof row_scales / sizeof *row_scales };
 
+enum { TIES = 8 }; /* elements of a row */
+
+/* How near to halfway between two codes an output of a row of softmax is. */
+static double from_tie(const assay_type *t, const int64_t *row, int64_t count)
+{
+    double sum = 0, least = 1;
+    for (int64_t i = 0; i < count; i++)
+        sum += exp((double)t->q.scale[0] * (double)row[i]);
+    for (int64_t i = 0; i < count; i++) {
+        const double at = exp((double)t->q.scale[0] * (double)row[i]) / sum * 256;
+        least = fmin(least, fabs(at - floor(at) - 0.5));
+    }
+    return least;
+}
+
+/* Rows of softmax with an output next to a tie, the nearest of many: a sum of exponentials that is
+ * nearly right shows in one of some 200,000 elements otherwise. */
+static int ties(probe_net *n, const char *name, assay_type type)
+{
+    enum { DRAWN = 4096 };
+    int id;
+    void *data = probe_input(n, name, type, &id);
+    for (int64_t at = 0; data && at < assay_shape_count(&type); at += TIES) {
+        double least = 2;
+        for (int k = 0; k < DRAWN; k++) {
+            const int64_t reach = (int64_t)4 << probe_between(n, 0, 5);
+            int64_t row[TIES];
+            for (int i = 0; i < TIES; i++)
+                row[i] = assay_elem_max(type.elem) - probe_between(n, 0, reach);
+            const double distance = from_tie(&type, row, TIES);
+            if (distance >= least)
+                continue;
+            least = distance;
+            for (int i = 0; i < TIES; i++)
+                assay_elem_set(type.elem, data, (size_t)(at + i), row[i]);
+        }
+    }
+    return id;
+}
+
+static void add_ties(probe_net *n, assay_type out)
+{
+    const int x = ties(
+        n, "near",
+        probe_type(n, out.elem, PROBE_SHAPE(48, TIES), probe_vary(n, 0.05), n->types->zero_point));
+    assay_attrs attr = {0};
+    attr.softmax.axis = -1;
+    attr.softmax.beta = 1;
+    probe_node(n, ASSAY_OP_SOFTMAX, "ties", &x, 1, out, &attr, "rows with an output next to a tie");
+}
+
 /* softmax, log softmax and L2 normalization, whose outputs' parameters targets fix. */
 void probe_softmax(probe_net *n, const char *op)
 {
@@ -153,6 +205,8 @@ void probe_softmax(probe_net *n, const char *op)
                    name, &x, 1, probe_type(n, e, PROBE_SHAPE(64, 4 + 12 * k), scale, zero), &attr,
                    "rows of any spread");
     }
+    if (n->varied && !wide && !log && !l2)
+        add_ties(n, probe_type(n, e, PROBE_SHAPE(48, TIES), 1 / 256.0, least));
 }
 
 void probe_layer_norm(probe_net *n, const char *op)

@@ -136,7 +136,8 @@ static void add_sums(probe_net *n, int64_t group, int number)
     const assay_elem e = n->types->activation, we = n->types->weight;
     const int64_t outs = each ? DEEP : WIDE, ins = each ? 1 : DEEP;
     const double terms = is_fc ? 9 * DEEP : 9.0 * (double)ins;
-    const double ratio = probe_vary(n, 1 / (terms * 40.0));
+    /* by 2^-32 a sum that leaves 32 bits is another code, also where it is held at their end */
+    const double ratio = number == 2 ? exp2(-32) : probe_vary(n, 1 / (terms * 40.0));
     const assay_type xt =
         probe_type(n, e, is_fc ? PROBE_SHAPE(CELLS, 9 * DEEP) : PROBE_SHAPE(1, 6, 6, DEEP), 0.0625,
                    n->types->zero_point);
@@ -158,7 +159,9 @@ static void add_sums(probe_net *n, int64_t group, int number)
         probe_type(n, n->types->bias, PROBE_SHAPE(outs), (float)weight_scale * 0.0625f, 0), &in[2]);
     for (int64_t c = 0; b && c < outs; c++)
         assay_elem_set(n->types->bias, b, (size_t)c,
-                       probe_between(n, -(1 << (4 + c % 16)), 1 << (4 + c % 16)));
+                       n->extreme && c % 4 == 3
+                           ? (probe_random(n) & 1 ? INT32_MAX : INT32_MIN)
+                           : probe_between(n, -(1 << (4 + c % 16)), 1 << (4 + c % 16)));
     assay_attrs attr = {0};
     attr.conv.layout = ASSAY_LAYOUT_NHWC;
     attr.conv.group = each ? DEEP : 1;
@@ -185,6 +188,8 @@ void probe_weighted(probe_net *n, const char *op)
     add_rescales(n, &r, 4, exp2(-22), least);
     add_sums(n, is_conv ? 1 : -1, 0);
     add_sums(n, is_conv ? 1 : -1, 1);
+    if (n->extreme)
+        add_sums(n, is_conv ? 1 : -1, 2);
 }
 
 void probe_depthwise(probe_net *n, const char *op)
@@ -195,7 +200,7 @@ void probe_depthwise(probe_net *n, const char *op)
     add_rescales(n, &r, 1, exp2(-20) * 1.9999, n->types->zero_point);
     add_rescales(n, &r, 2, exp2(-6), n->types->zero_point);
     for (int i = 0; i < 3; i++)
-        add_sums(n, DEEP, i);
+        add_sums(n, DEEP, i == 2 && !n->extreme ? 3 : i);
 }
 
 void probe_matmul(probe_net *n, const char *op)

@@ -107,7 +107,7 @@ def add_pairs():
           "sums of two operands by a network", out + err)
     codes = {s: only(f"adds/expected/{s}", "add") for s in ("tflite", "tflite-single", "cmsis-nn")}
     check(len(codes["tflite"]) == 1 and codes["tflite"] == codes["cmsis-nn"] != codes["tflite-single"], "of one pair", codes)
-    write("odd.yaml", b"scheme: odd\nextends: tflite\naverage:\n  round: floor\n")
+    write("odd.yaml", b"scheme: odd\nextends: tflite\npool:\n  round: floor\n")
     status, out, err = assay("scheme", "vectors", "tflite", "odd.yaml", "--op", "avg_pool")
     check(status == 0 and "by 1 network node" in out, "averages that round otherwise", out + err)
     write("odd.yaml", b"scheme: odd\nextends: tflite\nrescale:\n  result_bits: 40\n")
