@@ -8,13 +8,12 @@ import re
 import subprocess
 import sys
 
-from support import NET, PACKAGE, TAP, check
+from support import NET, PACKAGE, TAP, check, skip_all
 
 try:
     import pytest  # noqa: F401
 except ImportError:
-    print("1..0 # SKIP no pytest (python3-pytest)")
-    sys.exit(0)
+    skip_all("no pytest (python3-pytest)")
 
 TEST = f"""
 import os

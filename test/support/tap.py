@@ -1,5 +1,18 @@
 """TAP as the Python tests print it: a line a check, the reason behind one that failed, the plan in the end."""
+import os
 import sys
+
+
+def skip_all(why):
+    """Ends a test that cannot run here."""
+    print(f"1..0 # SKIP {why}")
+    sys.exit(0)
+
+
+def skip_sanitized(why):
+    """The same in a build with sanitizers (test/meson.build says whether it is one)."""
+    if os.environ.get("ASSAY_SANITIZED", "none") != "none":
+        skip_all(f"in a build with sanitizers: {why}")
 
 
 class Tap:
