@@ -79,6 +79,7 @@ int cli_out_of_memory(void);
 typedef struct cli_progress {
     const char *what;
     int64_t total, done, shown;
+    double begun, drawn; /* seconds of a clock */
     bool terminal, quiet;
 } cli_progress;
 void cli_progress_begin(cli_progress *p, const char *what, int64_t total, bool quiet);
