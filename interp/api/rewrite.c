@@ -62,7 +62,7 @@ assay_status assay_rewrite(assay_graph *g, const assay_scheme *s, bool as_is,
     return status;
 }
 
-static json_t *json_rewritten(const assay_rewritten *w)
+json_t *assay_rewritten_json(const assay_rewritten *w)
 {
     const assay_optimize_report *r = &w->report;
     json_t *o = json_object();
@@ -79,7 +79,8 @@ static json_t *json_rewritten(const assay_rewritten *w)
 /* What the caller wants of it. */
 static assay_status report(assay_rewritten *w, char **certificate, char **json, assay_error *err)
 {
-    const assay_status status = json ? assay_text_of_json(json_rewritten(w), json, err) : ASSAY_OK;
+    const assay_status status =
+        json ? assay_text_of_json(assay_rewritten_json(w), json, err) : ASSAY_OK;
     if (!status && certificate) {
         *certificate = w->report.certificate.text;
         w->report.certificate = (assay_buf){0};

@@ -3,6 +3,7 @@
 #define ASSAY_INTERP_API_REWRITE_H
 
 #include "interp/assay_tools.h"
+#include "interp/page/json.h"
 #include "opt/rewrite/optimize.h"
 
 /* "none", "bounded:N" or "any"; ASSAY_ERR_INPUT otherwise. */
@@ -16,5 +17,7 @@ typedef struct assay_rewritten {
  * it): proofs are about what runs. The report's certificate is the caller's. */
 assay_status assay_rewrite(assay_graph *g, const assay_scheme *s, bool as_is,
                            const assay_optimize_options *o, assay_rewritten *out, assay_error *err);
+/* What was done, without the lines of the log: a new reference; NULL when memory is short. */
+json_t *assay_rewritten_json(const assay_rewritten *w);
 
 #endif

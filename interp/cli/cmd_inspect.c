@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/files/files.h"
 #include "graph/text/text.h"
 #include "interp/cli/session.h"
 #include "interp/run/model.h"
@@ -129,6 +130,17 @@ static assay_status print_text(const assay_graph *g, assay_error *err)
     return status;
 }
 
+static assay_status write_json(const assay_graph *g, const char *path, assay_error *err)
+{
+    char *json;
+    assay_status status = assay_graph_json(g, &json, err);
+
+    if (!status)
+        status = file_write_file(path, json, strlen(json), err);
+    free(json);
+    return status;
+}
+
 static assay_status print_plan(const assay_graph *g, bool drawn, assay_error *err)
 {
     assay_plan *plan = NULL;
@@ -185,15 +197,23 @@ static void print_unsupported(const char *path)
     assay_graph_free(g);
 }
 
-static bool shows_table(const cli_args *a)
+static const char *const forms[] = {"text", "json", "plan", "plan-svg"}; /* beside the table */
+enum { N_FORMS = sizeof forms / sizeof *forms };
+
+static int count_forms(const cli_args *a)
 {
-    return !cli_has(a, "text") && !cli_has(a, "plan") && !cli_has(a, "plan-svg");
+    int n = 0;
+    for (int i = 0; i < N_FORMS; i++)
+        n += cli_has(a, forms[i]);
+    return n;
 }
 
 static assay_status show(const cli_args *a, const assay_graph *g, assay_error *err)
 {
     if (cli_has(a, "text"))
         return print_text(g, err);
+    if (cli_has(a, "json"))
+        return write_json(g, cli_value(a, "json", "-"), err);
     if (cli_has(a, "plan") || cli_has(a, "plan-svg"))
         return print_plan(g, cli_has(a, "plan-svg"), err);
     printf("%s: %s\nmodel digest %s\n", a->positional[0], g->name, g->model_digest);
@@ -231,15 +251,15 @@ static int run(const cli_args *a)
     assay_error err;
     int status;
 
-    if (cli_has(a, "text") + cli_has(a, "plan") + cli_has(a, "plan-svg") > 1)
-        return cli_trouble("inspect: one of --text, --plan and --plan-svg at a time");
+    if (count_forms(a) > 1)
+        return cli_trouble("inspect: one of --text, --json, --plan and --plan-svg at a time");
     status = cli_model_load(a, a->positional[0], cli_has(a, "canonical"), &g);
 
     if (status == CLI_OK && ((grouped && group(a, g, &report, &err)) || show(a, g, &err)))
         status = cli_failed(&err);
-    if (status == CLI_OK && report.n_integer && shows_table(a))
+    if (status == CLI_OK && report.n_integer && !count_forms(a))
         cli_report_print(&report, stdout);
-    if (!g && shows_table(a))
+    if (!g && !count_forms(a))
         print_unsupported(a->positional[0]);
     quantize_report_free(&report);
     assay_graph_free(g);
@@ -253,16 +273,18 @@ static const cli_option options[] = {
      "what a quantized ONNX network becomes under it, what stays in float and why"},
     CLI_QDQ_OPTIONS,
     {"text", 't', NULL, "the network in text form instead of the table"},
+    {"json", 0, "FILE", "the network as JSON instead of the table (- for standard output)"},
     {"plan", 0, NULL, "the memory plan instead of the table"},
     {"plan-svg", 0, NULL, "the memory plan as a drawing"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_inspect = {
     .name = "inspect",
-    .usage = "MODEL [--canonical] [--scheme NAME] [--text | --plan | --plan-svg]",
+    .usage = "MODEL [--canonical] [--scheme NAME] [--text | --json FILE | --plan | --plan-svg]",
     .summary = "show a network: nodes, types, shapes, MACs",
     .examples = "  assay inspect net.onnx\n"
                 "  assay inspect net.onnx --canonical --text\n"
+                "  assay inspect net.onnx --json -\n"
                 "  assay inspect net.onnx --shape image=1x1x64x64\n"
                 "  assay inspect net-qdq.onnx --scheme onnxruntime\n"
                 "  assay inspect net-qdq.onnx --scheme pow2 --adapt\n"

@@ -1,7 +1,7 @@
 /* assay optimize: rewrites of an integer network, each with its proof. */
 #include "graph/files/files.h"
 #include "interp/api/rewrite.h"
-#include "interp/cli/cli.h"
+#include "interp/cli/json.h"
 #include "interp/cli/session.h"
 #include "interp/kernel/kernel.h"
 #include "interp/run/model.h"
@@ -42,7 +42,7 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
     else if (r->bounded)
         fprintf(o->user, "%d applied are bounded: outputs differ by at most %lld codes\n",
                 r->bounded, (long long)r->output_bound);
-    return CLI_OK;
+    return cli_has(a, "json") ? cli_json_write(a, assay_rewritten_json(&w)) : CLI_OK;
 }
 
 static int run(const cli_args *a)
@@ -83,6 +83,7 @@ static const cli_option options[] = {
     {"allow", 0, "WHAT", "none (default: exact only), bounded:N codes an application, any"},
     {"target", 0, "FILE", "what the device offers, which no rewrite goes beyond, and prefers"},
     {"passes", 0, "LIST", "only these, separated by commas"},
+    {"json", 0, "FILE", "what was done as JSON (- for standard output)"},
     {"prove-to", 0, "FILE.json", "write the certificate of all applications"},
     {"output", 'o', "FILE.assay", "the network in text form (default: report only)"},
     {NULL, 0, NULL, NULL}};

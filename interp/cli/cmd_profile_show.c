@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/files/files.h"
+#include "interp/cli/json.h"
 #include "interp/cli/profile_draw.h"
 #include "interp/cli/session.h"
 
@@ -97,6 +98,41 @@ static void print_table(const assay_profile *p, const cli_profile_view *v, int n
                v[i].hi, 100 * v[i].range.clipped, v[i].range.note ? "  " : "",
                v[i].range.note ? v[i].range.note : "");
     }
+}
+
+static json_t *json_view(const cli_profile_view *v)
+{
+    const assay_histogram *h = v->seen;
+    char elem[8];
+    json_t *o = json_object();
+    page_json_set(&o, "value", page_json_text(v->name));
+    page_json_set(&o, "channel", v->channel < 0 ? json_null() : json_integer(v->channel));
+    page_json_set(&o, "min", page_json_number((double)h->min));
+    page_json_set(&o, "max", page_json_number((double)h->max));
+    page_json_set(&o, "elements", json_integer((json_int_t)h->finite));
+    page_json_set(&o, "nan", json_integer((json_int_t)h->nan));
+    page_json_set(&o, "inf", json_integer((json_int_t)h->inf));
+    page_json_set(&o, "type", json_string(assay_elem_print(v->elem, elem)));
+    page_json_set(&o, "scale", page_json_number((double)v->scale));
+    page_json_set(&o, "zero_point", json_integer(v->zero_point));
+    page_json_set(&o, "from", page_json_number(v->lo));
+    page_json_set(&o, "to", page_json_number(v->hi));
+    page_json_set(&o, "beyond", page_json_number(v->range.clipped));
+    page_json_set(&o, "note", v->range.note ? json_string(v->range.note) : json_null());
+    return o;
+}
+
+static json_t *json_table(const assay_profile *p, const cli_profile_view *v, int n)
+{
+    const assay_profile_origin from = profile_get_origin(p);
+    json_t *o = json_object(), *values = json_array();
+    for (int i = 0; i < n; i++)
+        page_json_add(&values, json_view(&v[i]));
+    page_json_set(&o, "model", page_json_text(from.model));
+    page_json_set(&o, "dataset", page_json_text(from.dataset));
+    page_json_set(&o, "samples", json_integer((json_int_t)profile_samples(p)));
+    page_json_set(&o, "values", values);
+    return o;
 }
 
 typedef struct drawing {
@@ -194,8 +230,10 @@ static int show(const cli_args *a, const assay_profile *p, const assay_choices *
     int status = v ? codes_of(a, q, &as) : cli_out_of_memory();
     if (status == CLI_OK)
         status = view_all(a, p, &as.choice, q, v, &n);
-    if (status == CLI_OK && !cli_has(a, "svg") && !cli_has(a, "html"))
+    if (status == CLI_OK && !cli_has(a, "svg") && !cli_has(a, "html") && !cli_has(a, "json"))
         print_table(p, v, n);
+    if (status == CLI_OK && cli_has(a, "json"))
+        status = cli_json_write(a, json_table(p, v, n));
     if (status == CLI_OK)
         status = draw(a, as.scheme, "svg", cli_profile_svg, v, n);
     if (status == CLI_OK)
@@ -226,13 +264,14 @@ static const cli_option options[] = {
     {"scheme", 's', "NAME|FILE", "whose activations the codes are (default: i8, asymmetric)"},
     {"type", 0, "KIND", "of the codes: i8, u8, i16, ..."},
     CLI_CHOICE_OPTIONS,
+    CLI_JSON_OPTION,
     {"svg", 0, "FILE", "histograms with the range that the codes represent behind them"},
     {"html", 0, "FILE", "the same and the table, as a page"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_profile_show = {
     .name = "profile show",
-    .usage = "PROFILE.yaml [--svg FILE | --html FILE]",
+    .usage = "PROFILE.yaml [--json FILE | --svg FILE | --html FILE]",
     .summary = "the ranges and histograms of a profile, and what codes would represent of them",
     .examples = "  assay profile show profile.yaml\n"
                 "  assay profile show profile.yaml --scheme tflite --calibration kl --html p.html\n"

@@ -1,4 +1,6 @@
 /* assay quantize: a float network made an integer network, by a profile and a scheme. */
+#include "interp/api/report.h"
+#include "interp/cli/json.h"
 #include "interp/cli/session.h"
 #include "interp/run/model.h"
 
@@ -26,7 +28,7 @@ static void print_ranges(const assay_quantize_report *r, FILE *f)
 static int save(const cli_args *a, const cli_session *s)
 {
     const char *out = cli_value(a, "output", NULL);
-    FILE *notes = cli_notes(out);
+    FILE *notes = cli_notes_of(a);
     assay_error err;
 
     cli_report_print(&s->report, notes);
@@ -36,6 +38,8 @@ static int save(const cli_args *a, const cli_session *s)
         return cli_failed(&err);
     if (out)
         fprintf(notes, "%s: %d nodes\n", out, s->graph->n_nodes);
+    if (cli_has(a, "json") && cli_json_write(a, assay_report_json(&s->report)) != CLI_OK)
+        return CLI_TROUBLE;
     return cli_has(a, "strict") && s->report.n_float ? CLI_DIFFERENT : CLI_OK;
 }
 
@@ -60,6 +64,7 @@ static const cli_option options[] = {
     CLI_SCHEME_OPTIONS,
     CLI_QUANTIZE_OPTIONS,
     {"ranges", 0, NULL, "show the method, range, scale and zero point of every activation"},
+    {"json", 0, "FILE", "the report and the ranges as JSON (- for standard output)"},
     {"output", 'o', "FILE.assay", "the integer network in text form (default: report only)"},
     {NULL, 0, NULL, NULL}};
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "interp/cli/json.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/scheme_unit.h"
 #include "schemes/explain/explain.h"
@@ -12,16 +13,29 @@
 
 static int list(const cli_args *a)
 {
+    if (cli_has(a, "units") && cli_has(a, "json"))
+        return cli_trouble("scheme list: --json is of the presets, not of --units");
     if (cli_has(a, "units"))
         return cli_units_list();
+    json_t *presets = json_array();
     for (const char *const *name = assay_scheme_presets(); *name; name++) {
         assay_scheme *s;
         assay_error err;
-        if (assay_scheme_open(*name, &s, &err))
+        if (assay_scheme_open(*name, &s, &err)) {
+            json_decref(presets);
             return cli_failed(&err);
-        printf("%-20s %s\n", *name, s->description);
+        }
+        fprintf(cli_notes_of(a), "%-20s %s\n", *name, s->description);
+        json_t *o = json_object();
+        page_json_set(&o, "name", json_string(*name));
+        page_json_set(&o, "description", page_json_text(s->description));
+        page_json_set(&o, "digest", json_string(s->digest));
+        page_json_add(&presets, o);
         assay_scheme_free(s);
     }
+    if (cli_has(a, "json"))
+        return cli_json_write(a, presets);
+    json_decref(presets);
     return CLI_OK;
 }
 
@@ -42,7 +56,8 @@ static int check(const cli_args *a)
 }
 
 static const cli_verb verbs[] = {
-    {"list", "[--units]", "the presets, or the matrix units, a line each", " units ", 0, 0, list},
+    {"list", "[--units | --json FILE]", "the presets, or the matrix units, a line each",
+     " units json ", 0, 0, list},
     {"show", "NAME [--op NAME] [--wide]", "what a scheme does, in words, examples and parameters",
      " op wide ", 1, 1, cli_scheme_show},
     {"check", "FILE", "is a scheme file good, and what does it inherit", "", 1, 1, check},
@@ -104,6 +119,7 @@ static const cli_option options[] = {
     {"scale-a", 0, "FILE|N,...", "dot: block scales of A, unsigned [n,k/block]"},
     {"scale-b", 0, "FILE|N,...", "dot: block scales of B, likewise"},
     {"units", 0, NULL, "list: the matrix units"},
+    {"json", 0, "FILE", "list: the presets as JSON (- for standard output)"},
     {"unit", 0, NULL, "new: a matrix unit"},
     {"model", 0, "MODEL", "diff: every layer of a quantized network"},
     {"scheme", 's', "NAME|FILE", "matrix: quantizes a float MODEL, with --profile"},

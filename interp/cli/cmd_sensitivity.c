@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "graph/memory.h"
+#include "interp/cli/json.h"
 #include "interp/cli/session.h"
 #include "interp/measure/sensitivity.h"
-#include "interp/page/json.h"
 
 static void print_number(FILE *f, double x, int decimals)
 {
@@ -74,23 +74,15 @@ static json_t *json_row(const assay_sensitivity_row *r)
     return o;
 }
 
-static int write_json(const char *path, const assay_sensitivity *s)
+static int write_json(const cli_args *a, const assay_sensitivity *s)
 {
-    const assay_fidelity *whole = &s->whole;
     json_t *rows = json_array(), *o = json_object();
-    assay_error err;
 
-    page_json_set(&o, "output_db", page_json_number(whole->output_sqnr));
-    page_json_set(&o, "output_mse", page_json_number(whole->output_mse));
-    page_json_set(&o, "drop", page_json_number(measure_fidelity_drop(whole)));
-    page_json_set(&o, "drop_of", json_string(measure_fidelity_drop_name(whole)));
-    page_json_set(&o, "samples", json_integer(whole->samples));
+    cli_json_fidelity(&o, &s->whole);
     for (int i = 0; i < s->n; i++)
         page_json_add(&rows, json_row(&s->row[i]));
     page_json_set(&o, "nodes", rows);
-    const assay_status status = page_json_write(path, o, &err);
-    json_decref(o);
-    return !status ? CLI_OK : cli_failed(&err);
+    return cli_json_write(a, o);
 }
 
 static void step(void *user, int done, int of)
@@ -114,7 +106,7 @@ static int sensitivity(const cli_args *a, const assay_trial *t)
     if (status == CLI_OK)
         print_table(cli_notes_of(a), &table);
     if (status == CLI_OK && cli_has(a, "json"))
-        status = write_json(cli_value(a, "json", ""), &table);
+        status = write_json(a, &table);
     measure_sensitivity_free(&table);
     return status;
 }
@@ -124,11 +116,9 @@ static int run(const cli_args *a)
     return cli_trial_run(a, sensitivity);
 }
 
-static const cli_option options[] = {
-    CLI_MODEL_OPTIONS,    CLI_SCHEME_OPTIONS,
-    CLI_DATA_OPTIONS,     CLI_JUDGE_OPTIONS,
-    CLI_QUANTIZE_OPTIONS, {"json", 0, "FILE", "the table as JSON (- for standard output)"},
-    {NULL, 0, NULL, NULL}};
+static const cli_option options[] = {CLI_MODEL_OPTIONS,    CLI_SCHEME_OPTIONS,   CLI_DATA_OPTIONS,
+                                     CLI_JUDGE_OPTIONS,    CLI_QUANTIZE_OPTIONS, CLI_JSON_OPTION,
+                                     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_sensitivity = {
     .name = "sensitivity",

@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "interp/api/report.h"
+#include "interp/cli/json.h"
 #include "interp/cli/session.h"
 #include "interp/measure/tune.h"
 #include "interp/run/model.h"
@@ -42,10 +44,45 @@ static void print_options(FILE *f, const assay_quantize_options *found,
                    : "\n");
 }
 
-static int save(const cli_args *a, const assay_trial *t, const assay_quantize_options *o)
+/* The same for programs: only what was found, before what was given. */
+static json_t *json_options(const assay_quantize_options *found,
+                            const assay_quantize_options *given)
+{
+    json_t *o = json_object(), *calibrations = json_array(), *floats = json_array();
+    for (int i = 0; i < found->n_calibrate - given->n_calibrate; i++) {
+        json_t *rule = json_object();
+        page_json_set(&rule, "value", page_json_text(found->calibrate[i].pattern));
+        page_json_set(&rule, "method", json_string(calibrate_name(found->calibrate[i].how.method)));
+        page_json_add(&calibrations, rule);
+    }
+    for (int i = 0; i < found->n_precision - given->n_precision; i++)
+        page_json_add(&floats, page_json_text(found->precision[i].pattern));
+    page_json_set(&o, "calibration", json_string(calibrate_name(found->calibration.method)));
+    page_json_set(&o, "calibrations", calibrations);
+    page_json_set(&o, "keep_float", floats);
+    return o;
+}
+
+static json_t *json_result(const assay_tune_result *r, const assay_quantize_options *given)
+{
+    json_t *o = json_object(), *before = json_object(), *after = json_object();
+    cli_json_fidelity(&before, &r->before);
+    cli_json_fidelity(&after, &r->after);
+    page_json_set(&o, "reached", json_boolean(r->reached));
+    page_json_set(&o, "trials", json_integer(r->trials));
+    page_json_set(&o, "reason", json_string(r->reason));
+    page_json_set(&o, "before", before);
+    page_json_set(&o, "after", after);
+    page_json_set(&o, "options", json_options(&r->options, given));
+    return o;
+}
+
+/* The network, and its report, into *json too. */
+static int save(const cli_args *a, const assay_trial *t, const assay_quantize_options *o,
+                json_t **json)
 {
     const char *out = cli_value(a, "output", NULL);
-    FILE *f = cli_notes(out);
+    FILE *f = cli_notes_of(a);
     assay_quantize_report report;
     assay_graph *q = NULL;
     assay_error err;
@@ -54,6 +91,7 @@ static int save(const cli_args *a, const assay_trial *t, const assay_quantize_op
 
     if (!status) {
         cli_report_print(&report, f);
+        page_json_set(json, "report", assay_report_json(&report));
         if (out)
             status = run_model_save(q, out, &err);
     }
@@ -83,7 +121,7 @@ static void print_end(FILE *f, const assay_tune_options *o, const assay_tune_res
 
 static int tune(const cli_args *a, const assay_trial *t)
 {
-    FILE *notes = cli_notes(cli_value(a, "output", NULL));
+    FILE *notes = cli_notes_of(a);
     assay_tune_options o = {.log = print_line, .user = notes};
     assay_tune_result r;
     assay_error err;
@@ -100,7 +138,12 @@ static int tune(const cli_args *a, const assay_trial *t)
     } else {
         print_end(notes, &o, &r);
         print_options(notes, &r.options, t->options);
-        status = save(a, t, &r.options);
+        json_t *json = json_result(&r, t->options);
+        status = save(a, t, &r.options, &json);
+        if (status == CLI_OK && cli_has(a, "json"))
+            status = cli_json_write(a, json);
+        else
+            json_decref(json);
         if (status == CLI_OK && !r.reached)
             status = CLI_DIFFERENT;
     }
@@ -125,6 +168,7 @@ static const cli_option options[] = {
      "of agreement with float without labels"},
     {"target-sqnr", 0, "DB", "the signal to noise ratio of the first output to reach instead"},
     {"max-float", 0, "N", "keep at most N nodes in float (default: 4)"},
+    {"json", 0, "FILE", "what was found as JSON (- for standard output)"},
     {"output", 'o', "FILE.assay", "the integer network in text form"},
     {NULL, 0, NULL, NULL}};
 

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""tables.py ASSAY: what --json writes is what the table says, and "-" is standard output, which then holds nothing else."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from support import TAP, check, npy, write
+
+ASSAY = os.path.realpath(sys.argv[1])
+
+
+def told(status, *args):
+    """What the command says on standard output, line by line in words."""
+    run = subprocess.run([ASSAY, *args], capture_output=True, text=True, timeout=120, check=False)
+    if run.returncode != status:
+        raise SystemExit(f"Bail out! assay {' '.join(args)}: {run.returncode}: {run.stdout}{run.stderr}")
+    return run.stdout
+
+
+def both(status, *args):
+    """The lines that a command prints, and its JSON, which is the same in a file and on standard output."""
+    printed = told(status, *args)
+    told(status, *args, "--json", "out.json")
+    with open("out.json", encoding="utf-8") as f:
+        text = f.read()
+    check(told(status, *args, "--json", "-") == text, f"{args[0]}: on standard output alone", text[:200])
+    return [line.split() for line in printed.splitlines()], json.loads(text)
+
+
+def prepare():
+    write("f.assay", b"graph f {\n input x: f32[1,4]\n"
+          b" const w: f32[3,4] = [0.5,-0.25,1,2,0.125,0.75,-1,1,0.5,0.5,0.25,-2]\n const b: f32[3] = [0.5,-0.5,0.25]\n"
+          b" y: f32[1,3] = fc(x, w, b)\n z: f32[1,3] = relu(y)\n output z\n}\n")
+    npy("d.npy", "<f4", (8, 4), [(i * 7 % 13 - 6) / 3 for i in range(32)])
+    told(0, "profile", "f.assay", "-d", "d.npy", "-q", "-o", "p.yaml")
+    told(0, "quantize", "f.assay", "-p", "p.yaml", "-s", "tflite", "-o", "q.assay")
+    told(0, "golden", "q.assay", "-s", "tflite", "-d", "d.npy", "-n", "1", "-o", "good")
+    told(0, "golden", "q.assay", "-s", "tflite", "-d", "d.npy", "-n", "1", "-o", "bad")
+    tensor = os.path.join("bad/tensors", sorted(os.listdir("bad/tensors"))[0])
+    with open(tensor, "r+b") as f:
+        f.seek(-1, 2)
+        last = f.read(1)[0]
+        f.seek(-1, 2)
+        f.write(bytes([last ^ 1]))
+
+
+def networks():
+    lines, net = both(0, "inspect", "q.assay")
+    rows = [line for line in lines if line and line[0].isdigit() and line[1] in ("fc", "quantize", "dequantize")]
+    check([(r[1], r[2], int(r[-2])) for r in rows] == [(n["op"], n["name"], n["macs"]) for n in net["nodes"]], "inspect: the nodes", rows, net["nodes"])
+    check(net["quantized_for"] == "tflite" and [net["values"][v]["name"] for v in net["inputs"]] == ["x"], "inspect: what it is", net)
+    lines, made = both(0, "quantize", "f.assay", "-p", "p.yaml", "-s", "tflite", "--ranges")
+    scales = {line[0]: float(line[-2]) for line in lines if len(line) == 10 and line[1] == "min-max"}
+    check(scales and scales == {r["value"]: float(f"{r['scale']:.6g}") for r in made["ranges"]}, "quantize: the ranges", scales, made)
+    check(made["integer"] == int(lines[0][0]) and made["float"] == [], "quantize: the counts", lines[0], made)
+    lines, done = both(0, "optimize", "q.assay", "-s", "tflite")
+    check([done["applied"], done["refused"]] == [int(lines[-1][0]), int(lines[-1][2])], "optimize: what was done", lines, done)
+
+
+def profiles():
+    lines, shown = both(0, "profile", "show", "p.yaml")
+    rows = {line[0]: line[1:4] for line in lines[2:]}
+    check(rows and rows == {v["value"]: [f"{v['min']:.6g}", f"{v['max']:.6g}", str(v["elements"])] for v in shown["values"]}, "profile show: the values", rows, shown)
+    measured = ("f.assay", "-p", "p.yaml", "-s", "tflite", "-d", "d.npy", "-q")
+    lines, found = both(1, "tune", *measured, "--target-sqnr", "200", "--max-float", "0")
+    stopped = [line for line in lines if line[:2] == ["stopped", "after"]][0]
+    check(found["trials"] == int(stopped[2]) and not found["reached"] and found["options"]["keep_float"] == [], "tune: the end", stopped, found)
+    check(" ".join(stopped).find(f"output {found['after']['output_db']:.2f} dB") > 0 and found["report"]["integer"] >= 1, "tune: what is left", stopped, found)
+
+
+def bundles():
+    lines, said = both(1, "verify", "good", "bad")
+    good, bad = said["bundles"]
+    check(good["good"] and good["faults"] == [] and good["tensors"] == bad["tensors"] == int(lines[0][2]), "verify: a good one", lines, said)
+    check(not bad["good"] and bad["files_bad"] == 1 and len(bad["faults"]) == len(lines) - 2, "verify: a bad one", lines, said)
+    lines, listed = both(0, "scheme", "list")
+    check([line[0] for line in lines] == [p["name"] for p in listed] and all(len(p["digest"]) == 32 for p in listed), "scheme list: the presets", listed)
+
+
+with tempfile.TemporaryDirectory() as work:
+    os.chdir(work)
+    prepare()
+    networks()
+    profiles()
+    bundles()
+    os.chdir("/")
+TAP.end()
