@@ -1,4 +1,4 @@
-/* assay completion: what a shell completes, from the option tables. */
+/* assay completion: scripts that complete for shells, made from the option tables. */
 #include <string.h>
 
 #include "interp/cli/cli.h"

@@ -1,4 +1,4 @@
-/* Findings about ops, for find.c (the search) and print.c (words, JSON, a scheme file). */
+/* Findings about ops, for find.c (the search), print.c (words, a scheme file) and print_json.c. */
 #ifndef ASSAY_INTERP_PROBE_FIND_H
 #define ASSAY_INTERP_PROBE_FIND_H
 
@@ -145,7 +145,12 @@ int probe_count_agreed(const probe_findings *f, int k);
 bool probe_agrees(const probe_findings *f, int k);
 /* The scheme that agrees with most ops, or gives most elements. */
 int probe_base(const probe_findings *f);
+/* It agrees with as many ops and stretches as the base. */
+bool probe_is_nearest(const probe_findings *f, int k);
 bool probe_is_full(const probe_op_finding *f);
+/* "class", or "none" where no record gives everything. */
+const char *probe_verdict(bool explained);
+bool probe_is_open(enum probe_state state);
 /* What no record gives, but the base computes in floats. */
 bool probe_is_float(const probe_findings *f, const probe_op_finding *o);
 

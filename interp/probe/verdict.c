@@ -88,3 +88,18 @@ int probe_changes(enum assay_op op, const assay_record *a, const assay_record *b
             field[changes++] = &f[i];
     return changes;
 }
+
+bool probe_is_nearest(const probe_findings *found, int k)
+{
+    return probe_count_agreed(found, k) == probe_count_agreed(found, probe_base(found));
+}
+
+bool probe_is_open(enum probe_state state)
+{
+    return state == PROBE_OPEN || state == PROBE_OPEN_MORE || state == PROBE_OPEN_UNREAD;
+}
+
+const char *probe_verdict(bool explained)
+{
+    return explained ? "class" : "none";
+}

@@ -5,17 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-assay_scheme *vectors_scheme(const char *name)
-{
-    assay_error err;
-    assay_scheme *s;
-    if (strncmp(name, "scheme:", 7) == 0)
-        assert_ok(assay_scheme_parse("test", name, strlen(name), &s, &err), &err);
-    else
-        assert_ok(assay_scheme_open(name, &s, &err), &err);
-    return s;
-}
-
 struct npz *vectors_open(const char *file)
 {
     char path[256];
@@ -72,6 +61,7 @@ int main(void)
     size_t n = vectors_requant_tests(tests);
     n += vectors_derive_tests(tests + n);
     n += vectors_unit_tests(tests + n);
+    n += vectors_tosa_tests(tests + n);
     n += vectors_exact_tests(tests + n);
     return _cmocka_run_group_tests("vectors", tests, n, NULL, total);
 }

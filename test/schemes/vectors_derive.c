@@ -62,7 +62,7 @@ static void one_file(void **state)
 {
     const file *f = *state;
     assay_error err;
-    assay_scheme *s = vectors_scheme(f->scheme);
+    assay_scheme *s = unit_open(f->scheme);
     struct npz *z = vectors_open(f->path);
     size_t n, tuples = 0, wrong = 0;
     const double *real = vectors_reals(z, f->real, &n);

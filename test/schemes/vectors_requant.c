@@ -322,7 +322,7 @@ static void one_file(void **state)
 {
     const file *f = *state;
     assay_error err;
-    assay_scheme *s = vectors_scheme(f->scheme);
+    assay_scheme *s = unit_open(f->scheme);
     rows r = load(f);
     size_t n, tuples = 0;
     if (f->scale != NULL) {

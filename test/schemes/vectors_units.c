@@ -23,7 +23,7 @@ static const int64_t *param(const assay_scheme *s, const assay_unit *u, const ch
 /* TFLite PreprocessSoftmaxScaling and CalculateInputRadius. */
 static void softmax_scaling(const char *file, const char *scheme)
 {
-    assay_scheme *s = vectors_scheme(scheme);
+    assay_scheme *s = unit_open(scheme);
     struct npz *z = vectors_open(file);
     size_t n;
     const double *beta = vectors_reals(z, "beta", &n), *scale = vectors_reals(z, "in_scale", &n);
@@ -60,7 +60,7 @@ static void add_parameters(void **state)
 {
     (void)state;
     const char *file = "xnnpack/derive_add_int8";
-    assay_scheme *s = vectors_scheme("xnnpack-qs8");
+    assay_scheme *s = unit_open("xnnpack-qs8");
     struct npz *z = vectors_open(file);
     size_t n;
     const double *a = vectors_reals(z, "a_scale", &n), *b = vectors_reals(z, "b_scale", &n);
@@ -92,7 +92,7 @@ static void nvdla_average(void **state)
 {
     (void)state;
     const char *file = "nvdla/pdp_average";
-    assay_scheme *s = vectors_scheme("nvdla");
+    assay_scheme *s = unit_open("nvdla");
     struct npz *z = vectors_open(file);
     size_t n, tuples = 0;
     const int64_t *sum = vectors_ints(z, "sum", &n),
@@ -147,7 +147,7 @@ static void qonnx_quant(void **state)
         char text[200];
         snprintf(text, sizeof text, "scheme: quant\nextends: qonnx\nconvert: {round: %s}\n",
                  modes[m]);
-        assay_scheme *s = vectors_scheme(text);
+        assay_scheme *s = unit_open(text);
         for (size_t i = 0; i < n; i++) {
             float f = (float)scale[i], value = (float)x[i];
             int32_t zero = (int32_t)zp[i], y;
@@ -180,7 +180,7 @@ static void tosa_inexact(void **state)
 {
     (void)state;
     const char *file = "tosa/rescale_int32_int8_s32_inexact";
-    assay_scheme *s = vectors_scheme("tosa-single");
+    assay_scheme *s = unit_open("tosa-single");
     struct npz *z = vectors_open(file);
     assay_error err;
     size_t n;

@@ -11,6 +11,7 @@
 #include "interp/run/evaluate.h"
 #include "interp/run/program.h"
 #include "opt/check/proof.h"
+#include "opt/target/target.h"
 
 static void keep_line(void *user, const char *line)
 {
@@ -45,6 +46,19 @@ rewrite_outcome rewrite_with(const char *scheme, const char *text,
 rewrite_outcome rewrite_run(const char *scheme, const char *text)
 {
     return rewrite_with(scheme, text, &(assay_optimize_options){0});
+}
+
+rewrite_outcome rewrite_preferring(const char *scheme, const char *prefer, const char *network)
+{
+    char text[200];
+    assay_target *target;
+    assay_error err;
+    int n = snprintf(text, sizeof text, "target: npu\nothers: {types: [i8, u8]}\nprefer: {%s}\n",
+                     prefer);
+    assert_ok(target_parse("npu.yaml", text, (size_t)n, &target, &err), &err);
+    rewrite_outcome o = rewrite_with(scheme, network, &(assay_optimize_options){.target = target});
+    target_free(target);
+    return o;
 }
 
 void rewrite_finish(rewrite_outcome *o)

@@ -20,6 +20,8 @@ rewrite_outcome rewrite_with(const char *scheme, const char *text,
 rewrite_outcome rewrite_graph(const char *scheme, assay_graph *g,
                               const assay_optimize_options *given);
 rewrite_outcome rewrite_run(const char *scheme, const char *text);
+/* For a target that offers codes of 8 bits everywhere and whose file prefers this. */
+rewrite_outcome rewrite_preferring(const char *scheme, const char *prefer, const char *network);
 void rewrite_finish(rewrite_outcome *o);
 
 /* Greatest difference of the outputs' codes on random and extreme inputs. */

@@ -32,6 +32,18 @@ static inline assay_unit_spec unit_spec(const char *op, const assay_type *in, in
                              .beta = 1};
 }
 
+/* A scheme by preset name, or from a text that starts with "scheme:". */
+static inline assay_scheme *unit_open(const char *name_or_text)
+{
+    assay_error err;
+    assay_scheme *s;
+    if (strncmp(name_or_text, "scheme:", 7) == 0)
+        assert_ok(assay_scheme_parse("test", name_or_text, strlen(name_or_text), &s, &err), &err);
+    else
+        assert_ok(assay_scheme_open(name_or_text, &s, &err), &err);
+    return s;
+}
+
 /* The scheme of a record in YAML, without its name. */
 static inline assay_scheme *unit_scheme(const char *record)
 {

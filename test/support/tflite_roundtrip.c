@@ -155,3 +155,19 @@ void test_tflite_roundtrip(const assay_graph *g, const char *scheme, int runs, t
     assay_graph_free(back);
     free(bytes);
 }
+
+void tflite_leave_seed(const assay_graph *g)
+{
+    const char *folder = getenv("ASSAY_SEEDS");
+    char path[4096];
+    unsigned char *bytes;
+    size_t length;
+    assay_error err;
+
+    if (!folder)
+        return;
+    snprintf(path, sizeof path, "%s/%s.tflite", folder, g->name);
+    assert_ok(tfl_export_graph(g, &bytes, &length, &err), &err);
+    test_write_file(path, bytes, length);
+    free(bytes);
+}

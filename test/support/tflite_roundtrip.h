@@ -16,4 +16,7 @@ typedef struct roundtrip {
 void test_tflite_roundtrip(const assay_graph *g, const char *scheme, int runs, test_rng *rng,
                            roundtrip *sum);
 
+/* With ASSAY_SEEDS=DIR leaves the network there as a .tflite file, for fuzzers. */
+void tflite_leave_seed(const assay_graph *g);
+
 #endif

@@ -4,13 +4,11 @@
 #ifndef ASSAY_TEST_VECTORS_H
 #define ASSAY_TEST_VECTORS_H
 
+#include "schemes/rescale/batch.h"
 #include "test/support/npz.h"
+#include "test/support/scheme_unit.h"
 #include "test/support/support.h"
 
-#include "schemes/rescale/batch.h"
-
-/* A scheme by preset name, or from a text that starts with "scheme:"; fails the test otherwise. */
-assay_scheme *vectors_scheme(const char *name_or_text);
 /* Opens the full file or its compact copy; fails the test when there is neither. */
 struct npz *vectors_open(const char *file);
 /* Columns that must be there, of *n rows. */
@@ -23,6 +21,7 @@ void vectors_count(const char *file, size_t tuples);
 size_t vectors_requant_tests(struct CMUnitTest *out);
 size_t vectors_derive_tests(struct CMUnitTest *out);
 size_t vectors_unit_tests(struct CMUnitTest *out);
+size_t vectors_tosa_tests(struct CMUnitTest *out);
 size_t vectors_exact_tests(struct CMUnitTest *out);
 
 #endif

@@ -14,7 +14,8 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "twin"))
-from numpy_model import half_away, mbqm_double, mbqm_single, quantize_multiplier
+from bundle_arrays import half_away
+from numpy_presets import mbqm_double, mbqm_single, quantize_multiplier
 
 f32 = np.float32
 RNG = np.random.default_rng(20261121)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """assay capsule: the capsule shows what the device did: capsule.py ASSAY IO_FAULTS SOURCE   (TAP)
 
-The devices are those of blame.py beside this file, one a class. What is in the folder must be blamed as the whole
+The devices are those of planted.py beside this file, one a class. What is in the folder must be blamed as the whole
 network was, and be whole or absent when its writer is killed or its disk fails."""
 import json
 import os
@@ -11,7 +11,11 @@ import sys
 import tempfile
 
 ASSAY, FAULTS = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv.pop(2))
-import blame as planted
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
+import asking  # noqa: E402
+import planted  # noqa: E402
+from device import Node, read, rescale_floor  # noqa: E402
+from tap import Tap  # noqa: E402
 
 PARTS = {"golden", "device", "node.assay", "README.md"}
 WHOLE = ("output.layout", "lane", "bias.channel", "weights.layout")  # shown by many elements, hence slow to search
@@ -28,8 +32,8 @@ def shows(tap, golden, device, to):
         if wanted in done or wanted in WHOLE or wanted == "unexplained":
             continue
         done.add(wanted)
-        node = planted.Node(golden, name)
-        planted.dump(golden, node, fault(node), device)
+        node = Node(golden, name)
+        asking.dump(golden, node, fault(node), device)
         shutil.rmtree(to, ignore_errors=True)
         status, out, err = run("capsule", golden, device, name, "-o", to)
         good = status == 0 and PARTS <= set(os.listdir(to))
@@ -46,13 +50,13 @@ def shows(tap, golden, device, to):
 
 def small(tap, golden, device, to):
     """A floor in place of a rounding shows in one element, and the device's code is in the capsule."""
-    node = planted.Node(golden, planted.POINT)
-    codes = planted.change(rescale=planted.rescale_floor)(node)
-    planted.dump(golden, node, codes, device)
+    node = Node(golden, planted.POINT)
+    codes = planted.change(rescale=rescale_floor)(node)
+    asking.dump(golden, node, codes, device)
     shutil.rmtree(to, ignore_errors=True)
     run("capsule", golden, device, planted.POINT, "-o", to)
     name = next(f for f in os.listdir(f"{to}/device") if f.startswith("0001"))
-    shape, _, values = planted.read(f"{to}/device/{name}")
+    shape, _, values = read(f"{to}/device/{name}")
     _, out, _ = run("blame", "golden", "device", "--json", "-", cwd=to)
     tap.check(len(values) <= 4 and len(shape) == 4 and set(values) <= set(codes), "a rounding in a few elements", shape, values, out)
 
@@ -88,9 +92,9 @@ def dying(tap, golden, device, to):
 
 
 def main():
-    tap = planted.Tap()
+    tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
-        golden = planted.make_golden("tflite", folder)
+        golden = asking.make_golden("tflite", folder)
         device, to = os.path.join(folder, "device"), os.path.join(folder, "there", "capsule")
         os.mkdir(os.path.dirname(to))
         shows(tap, golden, device, to)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """assay explain on devices whose cause is known: explain.py ASSAY SOURCE   (TAP)
 
-The devices are those of blame.py beside this file. What the steps end at must be what the bundle and the device
+The devices are those of planted.py beside this file. What the steps end at must be what the bundle and the device
 hold, and the ways must part where the fault is."""
 import base64
 import json
@@ -14,11 +14,15 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-import blame as planted
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
+import asking  # noqa: E402
+import planted  # noqa: E402
+from device import Node, read, rescale_floor, write  # noqa: E402
+from tap import Tap  # noqa: E402
 
 ASSAY = sys.argv[1]
 CONVS = (planted.STEM, planted.DEPTHWISE, planted.POINT)
-# Fault: (the class, the step at which the two ways part, by its beginning), by number in blame.py's list.
+# Fault: (the class, the step at which the two ways part, by its beginning), by number in planted.py's list.
 PARTS = {
     "rescale.rounding": ("rounding", "table", "sum of codes"),
     "rescale.multiplier": ("product",),
@@ -57,9 +61,9 @@ def devices(tap, golden, device):
         if (wanted, name in CONVS) in done:
             continue
         done.add((wanted, name in CONVS))
-        node = planted.Node(golden, name)
+        node = Node(golden, name)
         codes = fault(node)
-        planted.dump(golden, node, codes, device)
+        asking.dump(golden, node, codes, device)
         status, said = explain(golden, device, name)
         if status:
             tap.check(False, f"{node.name}: {wanted}", said)
@@ -83,7 +87,7 @@ def by_name(tap, golden):
     tensors = {t["name"]: t for t in manifest["tensors"]}
     for node in manifest["nodes"]:
         t = tensors[node["outputs"][0]]
-        shape, descr, values = planted.read(os.path.join(golden, t["file"]))
+        shape, descr, values = read(os.path.join(golden, t["file"]))
         flat = rng.randrange(len(values))
         at, rest = [], flat
         for n in reversed(shape):
@@ -99,12 +103,12 @@ def by_name(tap, golden):
 
 def page(tap, golden, device):
     """--html and --junit: whole by themselves, well formed, with the picture, the differences and the worked element."""
-    stem, behind = planted.Node(golden, planted.STEM), planted.Node(golden, planted.NEXT)
-    codes = planted.change(rescale=planted.rescale_floor)(stem)
-    planted.dump(golden, behind, behind.codes(), device)
+    stem, behind = Node(golden, planted.STEM), Node(golden, planted.NEXT)
+    codes = planted.change(rescale=rescale_floor)(stem)
+    asking.dump(golden, behind, behind.codes(), device)
     behind.x = codes
-    planted.write(planted.path_of(device, stem), stem.shape, "|i1", codes)
-    planted.write(planted.path_of(device, behind), behind.shape, "|i1", behind.codes())
+    write(asking.path_of(device, stem), stem.shape, "|i1", codes)
+    write(asking.path_of(device, behind), behind.shape, "|i1", behind.codes())
     html, junit = os.path.join(device, "page.html"), os.path.join(device, "junit.xml")
     r = subprocess.run([ASSAY, "blame", golden, device, "-q", "--html", html, "--junit", junit], capture_output=True, text=True)
     text = open(html, encoding="utf-8").read()
@@ -115,7 +119,7 @@ def page(tap, golden, device):
     bmp = base64.b64decode(picture[1]) if picture else b""
     size, _, _, at, _, width, height, _, bits = struct.unpack("<IHHIIIIHH", bmp[2:30]) if bmp else [0] * 9
     red = sum(bmp[at + y * ((width * 3 + 3) // 4 * 4) + 3 * x:][:3] == b"\0\0\xff" for y in range(height) for x in range(width))
-    wrong = sum(a != b for a, b in zip(codes, planted.Node(golden, planted.STEM).codes()))
+    wrong = sum(a != b for a, b in zip(codes, Node(golden, planted.STEM).codes()))
     tap.check(bmp[:2] == b"BM" and size == len(bmp) and bits == 24 and red == wrong > 0, f"the tensor: {width} x {height}, {red} of {wrong} elements red")
     tap.check(text.count(f": {wrong}</title>") == 1 and 'class="parts"' in text and "rescale.rounding" in text and 'class="inherited"' in text,
               "the differences, the step at which the ways part, the verdicts")
@@ -132,7 +136,7 @@ def long_names(tap, folder):
         before = name
     net, x = os.path.join(folder, "long.assay"), os.path.join(folder, "x.npy")
     open(net, "w").write(text + f" output \"{before}\" }}\n")
-    planted.write(x, [4, 8], "|i1", [(37 * k) % 251 - 125 for k in range(32)])
+    write(x, [4, 8], "|i1", [(37 * k) % 251 - 125 for k in range(32)])
     golden, device = os.path.join(folder, "long"), os.path.join(folder, "long-device")
     r = subprocess.run([ASSAY, "golden", net, "-s", "tflite", "-i", x, "-o", golden], capture_output=True, text=True)
     if r.returncode:
@@ -142,17 +146,17 @@ def long_names(tap, folder):
     for spoiled in tensors[1:]:
         os.makedirs(device)
         for t in tensors:
-            shape, descr, values = planted.read(os.path.join(golden, t["file"]))
+            shape, descr, values = read(os.path.join(golden, t["file"]))
             name = os.path.basename(t["file"])
             if t is spoiled:  # wrong where the mask says that nothing was seen, and in one element that was
                 mask = [k % 2 == 0 for k in range(32)]
                 wrong = [v if m else 99 for v, m in zip(values, mask)]
                 wrong[4] ^= 1
-                planted.write(os.path.join(device, name), shape, descr, wrong)
-                planted.write(os.path.join(device, name[:-4] + ".mask.npy"), shape, "|b1", mask)
+                write(os.path.join(device, name), shape, descr, wrong)
+                write(os.path.join(device, name[:-4] + ".mask.npy"), shape, "|b1", mask)
             else:
-                planted.write(os.path.join(device, name), shape, descr, values)
-        status, said = planted.blame(golden, device)
+                write(os.path.join(device, name), shape, descr, values)
+        status, said = asking.blame(golden, device)
         own = [n["name"] for n in said["nodes"] if n["verdict"] == "own"] if status != 2 else said
         # What reads the spoiled tensor was dumped as golden has it: it may be blamed for that one element.
         tap.check(status == 1 and own[:1] == [spoiled["name"]] and said["faults"][0]["elements"] == 16, f"a mask beside {spoiled['name'][:12]}...{spoiled['name'][-4:]}", own)
@@ -165,18 +169,18 @@ def table(tap, folder):
     """One entry of a table is wrong: blamed, and the entry stands among the steps."""
     net, x, golden, device = (os.path.join(folder, n) for n in ("table.assay", "codes.npy", "table", "table-device"))
     open(net, "w").write("graph t { input x: i8[256] q(0.05,3)\n y: i8[256] q(0.00390625,-128) = sigmoid(x)\n output y }\n")
-    planted.write(x, [256], "|i1", list(range(-128, 128)))
+    write(x, [256], "|i1", list(range(-128, 128)))
     r = subprocess.run([ASSAY, "golden", net, "-s", "tflite", "-i", x, "-o", golden], capture_output=True, text=True)
     if r.returncode:
         tap.check(False, "a table", r.stderr)
         return
     os.makedirs(device)
     for t in json.load(open(os.path.join(golden, "manifest.json")))["tensors"]:
-        shape, descr, values = planted.read(os.path.join(golden, t["file"]))
+        shape, descr, values = read(os.path.join(golden, t["file"]))
         if t["name"] == "y":
             values[100] += 5
-        planted.write(os.path.join(device, os.path.basename(t["file"])), shape, descr, values)
-    status, said = planted.blame(golden, device)
+        write(os.path.join(device, os.path.basename(t["file"])), shape, descr, values)
+    status, said = asking.blame(golden, device)
     tap.check(status == 1 and "table.entry" in said["faults"][0]["classes"], "a table's entry is blamed", said)
     status, said = explain(golden, device, "y")
     steps = {s["name"]: s["text"] for s in said["trace"]["steps"]} if status == 0 else {}
@@ -187,13 +191,13 @@ def table(tap, folder):
 def apart(tap, folder):
     """Two explanations of one element: the accumulator that would tell them apart does so in `scheme try` too."""
     golden, device = os.path.join(folder, "tflite-1"), os.path.join(folder, "device")
-    node = planted.Node(golden, planted.POINT)
-    codes = planted.change(rescale=planted.rescale_floor)(node)
-    planted.dump(golden, node, codes, device)
-    right = planted.Node(golden, planted.POINT).codes()
+    node = Node(golden, planted.POINT)
+    codes = planted.change(rescale=rescale_floor)(node)
+    asking.dump(golden, node, codes, device)
+    right = Node(golden, planted.POINT).codes()
     first = next(k for k, (a, b) in enumerate(zip(codes, right)) if a != b)
-    planted.write(os.path.join(device, os.path.basename(node.out["file"])[:-4] + ".mask.npy"), node.shape, "|b1", [k == first for k in range(len(codes))])
-    status, said = planted.blame(golden, device)
+    write(os.path.join(device, os.path.basename(node.out["file"])[:-4] + ".mask.npy"), node.shape, "|b1", [k == first for k in range(len(codes))])
+    status, said = asking.blame(golden, device)
     fault = said["faults"][0]
     found = [re.match(r"accumulator (-?\d+) of channel (\d+) would tell it \(code (-?\d+)\) from [\w.]+, .*\(code (-?\d+)\)$", t) for t in fault["apart"]]
     good = status == 1 and len(found) > 0 and all(f or "all tried" in t for f, t in zip(found, fault["apart"]))
@@ -215,7 +219,7 @@ def forms(tap, folder):
     folder = os.path.join(folder, "forms")
     os.makedirs(folder)
     for scheme in ("tflite", "tflite-single", "onnxruntime", "xnnpack-qs8", "nvdla", "npu16", "vta", "glow-interp", "glow-cpu", "vitis-dpu"):
-        golden = planted.make_golden(scheme, folder)
+        golden = asking.make_golden(scheme, folder)
         said, done = [], set()
         for node in json.load(open(os.path.join(golden, "manifest.json")))["nodes"]:
             if node["op"] in done or node["op"] in ("quantize", "dequantize"):
@@ -249,10 +253,10 @@ def rows(tap, folder):
 
 
 def main():
-    tap = planted.Tap()
+    tap = Tap()
     print(f"# seed {planted.SEED}")
     with tempfile.TemporaryDirectory() as folder:
-        golden = planted.make_golden("tflite", folder)
+        golden = asking.make_golden("tflite", folder)
         devices(tap, golden, os.path.join(folder, "device"))
         by_name(tap, golden)
         page(tap, golden, os.path.join(folder, "device"))

@@ -14,8 +14,10 @@ import subprocess
 import sys
 import tempfile
 
-import blame as planted
-from blame import Tap, read, write
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
+import planted  # noqa: E402
+from device import read, write  # noqa: E402
+from tap import Tap  # noqa: E402
 
 ASSAY, SOURCE = sys.argv[1], sys.argv[2]
 

@@ -9,10 +9,13 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-import blame as planted
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
+import asking  # noqa: E402
+import planted  # noqa: E402
+from device import clamp, rescale, write  # noqa: E402
+from tap import Tap  # noqa: E402
 
 ASSAY = sys.argv[1]
-planted.CODES.setdefault("<i2", "h")
 BYTES, SHORTS = ("i8", "|i1", -128, 127), ("i16", "<i2", -32768, 32767)
 ROWS, DEPTH, WIDTH = 12, 10, 6
 
@@ -25,7 +28,7 @@ class Single:
         self.golden, self.device = os.path.join(folder, name), os.path.join(folder, name + "-device")
         self.x = [random.randint(max(kind[2], -3000), min(kind[3], 3000)) for _ in range(volume(shape))]
         x = os.path.join(folder, name + ".npy")
-        planted.write(x, shape, kind[1], self.x)
+        write(x, shape, kind[1], self.x)
         with open(self.net, "w") as f:
             f.write(f"graph net {{\n input x: {kind[0]}{shape} {node[0]}\n{constants} y: {kind[0]}{out} {node[1]}\n output y\n}}\n")
         subprocess.run([ASSAY, "golden", self.net, "-s", scheme, "-i", x, "-q", "-o", self.golden], check=True, capture_output=True)
@@ -34,8 +37,8 @@ class Single:
         """The report of a device whose output is these codes."""
         os.makedirs(self.device, exist_ok=True)
         last = sorted(f for f in os.listdir(os.path.join(self.golden, "tensors")) if f.endswith(".npy"))[-1]
-        planted.write(os.path.join(self.device, last), self.out, self.kind[1], codes)
-        return planted.blame(self.golden, self.device, *options)
+        write(os.path.join(self.device, last), self.out, self.kind[1], codes)
+        return asking.blame(self.golden, self.device, *options)
 
 
 def volume(shape):
@@ -49,8 +52,8 @@ def half_away(a, b):
     return (a + b // 2) // b if a >= 0 else -((-a + b // 2) // b)
 
 
-def clamp(v, kind):
-    return planted.clamp(v, kind[2], kind[3])
+def within(v, kind):
+    return clamp(v, kind[2], kind[3])
 
 
 def judge(tap, single, right, devices):
@@ -73,7 +76,7 @@ def windows(x):
 def average(tap, folder):
     """A sum of codes as they are, the zero point in it, that is divided by fewer cells than it has."""
     s = Single(folder, "average", "tflite", BYTES, [1, 4, 8, 8], [1, 4, 4, 4], ("q(0.5,9)", "q(0.5,9) = avg_pool(x) {kernel=[2,2], stride=[2,2]}"))
-    means = [[clamp(half_away(sum(w), d), BYTES) for w in windows(s.x)] for d in (4, 3, 2)]
+    means = [[within(half_away(sum(w), d), BYTES) for w in windows(s.x)] for d in (4, 3, 2)]
     judge(tap, s, means[0], [(codes, "pool.divisor", "pool.divisor", f"a raw sum of 4 codes divided by {d}") for codes, d in zip(means[1:], (3, 2))])
 
 
@@ -101,7 +104,7 @@ class Product:
         for r in range(ROWS):
             for w, b in zip(self.w, bias or self.b):
                 acc = b + sum((v - zero) * k for v, k in zip(x[r * DEPTH:(r + 1) * DEPTH], w))
-                v = clamp(self.rescale(acc), self.kind)
+                v = within(self.rescale(acc), self.kind)
                 y.append(v if least is None else max(v, least))
         return y
 
@@ -122,7 +125,7 @@ def wide(tap, folder):
 
 def bounds(tap, folder):
     """A lost activation, with which low bits that are kept say the same: first is what changes less."""
-    p = Product(lambda acc: planted.rescale(acc, 1 << 30, -9), BYTES, 1 << 10)
+    p = Product(lambda acc: rescale(acc, 1 << 30, -9), BYTES, 1 << 10)
     s = Single(folder, "bounds", "tflite", BYTES, [ROWS, DEPTH], [ROWS, WIDTH], ("q(1,0)", "q(1024,0) = fc(x, w, b) act[0,inf]"), p.constants("i32"))
     judge(tap, s, p.codes(s.x, least=0), [(p.codes(s.x), "saturation.bounds", "saturation.missing", "bounds that are lost, before low bits that are kept")])
     causes(tap, s, [v | 2 for v in p.codes(s.x)])
@@ -139,7 +142,7 @@ def causes(tap, s, codes):
 
 
 def main():
-    tap = planted.Tap()
+    tap = Tap()
     print(f"# seed {planted.SEED}")
     random.seed(planted.SEED)
     with tempfile.TemporaryDirectory() as folder:

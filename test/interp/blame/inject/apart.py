@@ -14,6 +14,7 @@ import tempfile
 import numpy as np
 
 import faults
+import faults_output
 import faults_rows
 from bundle import Bundle, dump, empty
 from device import Device
@@ -22,7 +23,7 @@ from networks import Shop
 
 WORDS = {"add": r"input codes? -?\d+", "mul": r"input codes? -?\d+", "sigmoid": r"input code", "avg_pool": r"window('s| of) codes",
          "matmul": r"product of"}
-ROUNDED = {"add": faults.last_rounding, "mul": faults.last_rounding, "avg_pool": faults.other_pool_rounding, "matmul": faults_rows.row_rounding}
+ROUNDED = {"add": faults.last_rounding, "mul": faults.last_rounding, "avg_pool": faults_output.other_pool_rounding, "matmul": faults_rows.row_rounding}
 
 
 def network():

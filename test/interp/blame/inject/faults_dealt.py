@@ -2,7 +2,8 @@
 begin late, averages over so many cells in padding too."""
 import numpy as np
 
-from faults import WEIGHTED, fault, padded
+from faults import WEIGHTED, fault
+from faults_operands import padded
 
 
 def dealt(rng, count):

@@ -7,7 +7,9 @@ import numpy as np
 from bundle import dump, empty
 from device import STATE
 from faults import FAULTS
-import faults_dealt  # noqa: F401 (registers its own, as the next does)
+import faults_operands  # noqa: F401 (registers its own, as those behind it do)
+import faults_output  # noqa: F401
+import faults_dealt  # noqa: F401
 import faults_rows  # noqa: F401
 
 TRIES = 60

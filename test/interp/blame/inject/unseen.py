@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 import faults
+import faults_operands
 import faults_rows
 import plant
 from bundle import Bundle
@@ -18,8 +19,8 @@ from networks import Shop
 
 CASES = [(plant.hidden, "table.entry", faults_rows.table_half, (3, "narrow")),
          (plant.hidden, "pool.divisor", faults_rows.mean_of_more, (4, "xnnpack-qs8", 1, "attention_plain")),
-         (plant.hidden, "weights.stale", faults.filters_of_zeros, (7, "tflite")),
-         (plant.hidden, "weights.stale", faults.filters_of_zeros, (2, "tflite-single")),
+         (plant.hidden, "weights.stale", faults_operands.filters_of_zeros, (7, "tflite")),
+         (plant.hidden, "weights.stale", faults_operands.filters_of_zeros, (2, "tflite-single")),
          (plant.single, "rescale.multiplier", faults_rows.slope_multiplier, (1, "tflite", 1, "picture")),
          (plant.single, "rescale.multiplier", faults_rows.slope_multiplier, (3, "tosa-double", 1, "picture_plain"))]
 SEEDS = 3
