@@ -144,8 +144,7 @@ static int evaluate_both(evaluation *e, cli_data *d, const assay_program *p)
     cli_data twin = {0};
     assay_program *floating = NULL;
     assay_error err;
-    int status =
-        cli_data_open_twin(&twin, e->args, e->twin, &p->graph->value[p->graph->input[0]], "float");
+    int status = cli_data_open_twin(&twin, e->args, e->twin, p->graph, "float");
 
     if (status == CLI_OK && assay_program_make(e->twin, NULL, false, &floating, &err))
         status = cli_failed(&err);
@@ -256,7 +255,9 @@ const cli_command cli_eval = {
         "net-float.tflite\n"
         "  assay eval segment.onnx -p segment.yaml -s tflite -d images/ --labels maps/ "
         "--ignore-label 255\n"
-        "  assay eval denoiser.onnx -p denoiser.yaml -s tflite -d noisy/ --min-sqnr 30\n",
+        "  assay eval denoiser.onnx -p denoiser.yaml -s tflite -d noisy/ --min-sqnr 30\n"
+        "  assay eval bert.onnx -p bert.yaml -s tflite -d ids=ids.npy -d mask=mask.npy --labels "
+        "labels.npy\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

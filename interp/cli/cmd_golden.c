@@ -46,25 +46,44 @@ static int from_files(const origin *from, const assay_program *p, assay_bundle_w
     return status;
 }
 
+#define NAME 512
+
+/* Sample i into every input. */
+static assay_status read_sample(cli_data *d, int64_t i, assay_run *run, char (*name)[NAME],
+                                const char **sources, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+
+    for (int k = 0; k < d->graph->n_inputs && !status; k++) {
+        sources[k] = dataset_sample_name(d->source[k].dataset, i, name[k], sizeof name[k]);
+        status = d->samples.read(d, i, k, assay_run_data(run, d->graph->input[k]), err);
+    }
+    return status;
+}
+
 /* Samples of --dataset, one after another. */
-static int from_dataset(const origin *from, const assay_program *p, assay_bundle_writer *w,
-                        assay_run *run)
+static int from_dataset(const origin *from, assay_bundle_writer *w, assay_run *run)
 {
     cli_data *d = from->data;
+    const size_t n = (size_t)d->graph->n_inputs;
+    char(*name)[NAME] = calloc(n, sizeof *name);
+    const char **sources = calloc(n, sizeof *sources);
+    int status = name && sources ? CLI_OK : cli_out_of_memory();
     assay_error err;
 
-    for (int64_t k = 0; k < d->samples.count; k++) {
+    for (int64_t k = 0; k < d->samples.count && status == CLI_OK; k++) {
         const int64_t i = d->samples.first + k;
-        char name[512];
-        const char *source = dataset_sample_name(d->dataset, i, name, sizeof name);
         if (!from->sequence)
             assay_run_reset(run);
-        if (d->samples.read(d, i, 0, assay_run_data(run, p->graph->input[0]), &err) ||
-            golden_bundle_sample(w, run, i, &source, &err))
-            return cli_failed(&err);
-        cli_progress_step(&d->progress);
+        if (read_sample(d, i, run, name, sources, &err) ||
+            golden_bundle_sample(w, run, i, sources, &err))
+            status = cli_failed(&err);
+        else
+            cli_progress_step(&d->progress);
     }
-    return CLI_OK;
+    free(sources);
+    free(name);
+    return status;
 }
 
 static int write_bundle(const assay_program *p, assay_bundle_options *o, const origin *from)
@@ -81,7 +100,7 @@ static int write_bundle(const assay_program *p, assay_bundle_options *o, const o
         assay_run_free(run);
         return cli_failed(&err);
     }
-    status = from->data ? from_dataset(from, p, w, run) : from_files(from, p, w, run);
+    status = from->data ? from_dataset(from, w, run) : from_files(from, p, w, run);
     assay_run_free(run);
     if (status != CLI_OK) {
         golden_bundle_abort(w);

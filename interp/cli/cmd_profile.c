@@ -1,5 +1,6 @@
 /* assay profile: the values that a float network holds on real inputs. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "interp/cli/session.h"
@@ -76,7 +77,7 @@ static int profile(const cli_args *a, const assay_graph *g, task *t)
 }
 
 /* The last part of a path, without slashes behind it. */
-static void base_name(const char *path, char *out, size_t size)
+static void put_base_name(FILE *f, const char *path)
 {
     size_t end = strlen(path), begin;
 
@@ -84,21 +85,40 @@ static void base_name(const char *path, char *out, size_t size)
         end--;
     for (begin = end; begin > 0 && path[begin - 1] != '/'; begin--)
         ;
-    snprintf(out, size, "%.*s", (int)(end - begin), path + begin);
+    fprintf(f, "%.*s", (int)(end - begin), path + begin);
+}
+
+/* What the data sets are called, in the order of the inputs; malloc'ed, or NULL. */
+static char *names_of(const cli_data *d)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+
+    for (int k = 0; f && k < d->graph->n_inputs; k++) {
+        fputs(k ? ", " : "", f);
+        put_base_name(f, d->source[k].path);
+    }
+    if (f && !fclose(f))
+        return text;
+    free(text);
+    return NULL;
 }
 
 static int from_dataset(const cli_args *a, const assay_graph *g)
 {
     cli_data d;
-    char name[256];
+    char *name = NULL;
     int status = cli_data_open(&d, a, g, "profile");
 
+    if (status == CLI_OK && !(name = names_of(&d)))
+        status = cli_out_of_memory();
     if (status == CLI_OK) {
         task t = {d.samples, d.preprocessing, name, d.threads};
-        base_name(cli_value(a, "dataset", ""), name, sizeof name);
         status = profile(a, g, &t);
     }
     cli_data_close(&d);
+    free(name);
     return status;
 }
 

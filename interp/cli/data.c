@@ -1,4 +1,4 @@
-/* Samples of a data set into a network's input. */
+/* Samples of data sets into a network's inputs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,25 +16,27 @@ static void codes_to_real(const assay_type *t, void *input)
 static assay_status read_sample(void *user, int64_t i, int k, void *input, assay_error *err)
 {
     const cli_data *d = user;
-    assay_status status = dataset_read_input(d->dataset, &d->preprocess, i, &d->type, input, err);
+    const cli_source *from = &d->source[k];
+    assay_status status =
+        dataset_read_input(from->dataset, &from->preprocess, i, &from->type, input, err);
     if (!status)
-        status = cli_check_codes(d->codes ? d->codes : &d->graph->value[d->graph->input[k]], input,
-                                 "data set", err);
-    if (!status && d->codes)
-        codes_to_real(&d->codes->type, input);
+        status = cli_check_codes(from->codes ? from->codes : &d->graph->value[d->graph->input[k]],
+                                 input, "data set", err);
+    if (!status && from->codes)
+        codes_to_real(&from->codes->type, input);
     return status;
 }
 
 static int64_t read_label(void *user, int64_t i)
 {
     const cli_data *d = user;
-    return dataset_label(d->dataset, i);
+    return dataset_label(d->source[d->labels].dataset, i);
 }
 
 static assay_status read_map(void *user, int64_t i, int64_t *label, assay_error *err)
 {
     const cli_data *d = user;
-    return dataset_read_map(d->dataset, i, d->ignored, label, err);
+    return dataset_read_map(d->source[d->labels].dataset, i, d->ignored, label, err);
 }
 
 static void sample_done(void *user)
@@ -43,16 +45,13 @@ static void sample_done(void *user)
     cli_progress_step(&d->progress);
 }
 
-static assay_status check_input(const assay_graph *g, const assay_sample_type *t, const char *path,
+static assay_status check_input(const assay_value *in, const assay_sample_type *t, const char *path,
                                 assay_error *err)
 {
-    if (g->n_inputs != 1)
-        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
-                          "%s: the network has %d inputs; a data set feeds one", path, g->n_inputs);
     assay_sample_type stored = *t; /* without the batch dimension, which is not the data's */
     stored.rank--;
     memmove(stored.shape, t->shape + 1, (size_t)stored.rank * sizeof t->shape[0]);
-    return cli_check_sample(&stored, &g->value[g->input[0]], path, err);
+    return cli_check_sample(&stored, in, path, err);
 }
 
 int cli_data_open(cli_data *d, const cli_args *a, const assay_graph *g, const char *what)
@@ -61,11 +60,11 @@ int cli_data_open(cli_data *d, const cli_args *a, const assay_graph *g, const ch
 }
 
 /* Are the samples codes of that input, while the network takes as many floats? */
-static bool are_codes(const assay_sample_type *t, const assay_graph *g, const assay_value *codes)
+static bool are_codes(const assay_sample_type *t, const assay_value *in, const assay_value *codes)
 {
-    return codes && g->n_inputs == 1 && codes->type.q.granularity == ASSAY_Q_TENSOR &&
-           codes->type.elem.bits <= 8 && g->value[g->input[0]].type.elem.kind == ASSAY_KIND_F32 &&
-           assay_shape_count(&g->value[g->input[0]].type) == assay_shape_count(&codes->type) &&
+    return codes && codes->type.q.granularity == ASSAY_Q_TENSOR && codes->type.elem.bits <= 8 &&
+           in->type.elem.kind == ASSAY_KIND_F32 &&
+           assay_shape_count(&in->type) == assay_shape_count(&codes->type) &&
            !cli_check_sample(t, codes, "", NULL);
 }
 
@@ -78,7 +77,7 @@ static int bind_labels(cli_data *d, const cli_args *a)
         !cli_integer(a, "ignore-label", 255, 0, INT32_MAX, &d->ignored))
         return CLI_TROUBLE;
     d->samples.class_axis = (int)axis + 1;
-    if (dataset_map_size(d->dataset, d->samples.map))
+    if (dataset_map_size(d->source[d->labels].dataset, d->samples.map))
         d->samples.label_map = read_map;
     return CLI_OK;
 }
@@ -100,43 +99,97 @@ int cli_data_judge(const cli_data *d, const assay_value *out, assay_judge *j, bo
     return CLI_OK;
 }
 
-int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
-                       const assay_value *codes, const char *what)
+/* The input of `coded` that is input k of its twin: the one of that name, else the k-th. */
+static int input_of(const assay_graph *coded, const assay_graph *twin, int k)
 {
-    const char *path = cli_value(a, "dataset", NULL), *file = cli_value(a, "preprocess", NULL);
-    const assay_dataset_options options = {.labels = cli_value(a, "labels", NULL),
+    const char *name = twin->value[twin->input[k]].name;
+    for (int i = 0; i < coded->n_inputs; i++)
+        if (strcmp(coded->value[coded->input[i]].name, name) == 0)
+            return i;
+    return k;
+}
+
+/* Paths of d->source by the names of the network that --dataset is for. */
+static int find_sources(cli_data *d, const cli_args *a, const assay_graph *coded)
+{
+    const assay_graph *named = coded ? coded : d->graph;
+    const int n = d->graph->n_inputs;
+    cli_source *found;
+    int first = 0, status;
+
+    if (named->n_inputs != n)
+        return cli_trouble("the float twin has %d inputs, and the network %d", n, named->n_inputs);
+    found = calloc((size_t)n + 1, sizeof *found);
+    d->source = calloc((size_t)n + 1, sizeof *d->source);
+    status = found && d->source ? cli_sources_find(a, named, found, &first) : cli_out_of_memory();
+    for (int k = 0; k < n && status == CLI_OK; k++) {
+        const int i = coded ? input_of(coded, d->graph, k) : k;
+        d->source[k].path = found[i].path;
+        d->source[k].codes = coded ? &coded->value[coded->input[i]] : NULL;
+        d->labels = i == first ? k : d->labels;
+    }
+    free(found);
+    return status;
+}
+
+/* The data set of input k; a candidate for `codes` stays only where the samples are its codes. */
+static assay_status open_source(cli_data *d, const cli_args *a, int k, assay_error *err)
+{
+    cli_source *from = &d->source[k];
+    const assay_value *in = &d->graph->value[d->graph->input[k]];
+    const assay_dataset_options options = {.labels =
+                                               k == d->labels ? cli_value(a, "labels", NULL) : NULL,
                                            .raw = cli_value(a, "raw", NULL)};
-    int64_t first, limit, threads, count;
-    assay_status status;
+    assay_status status = dataset_open(from->path, &options, &from->dataset, err);
+
+    if (!status)
+        status = dataset_preprocess_type(&from->preprocess, dataset_sample_type(from->dataset),
+                                         from->path, &from->type, err);
+    if (!status && !are_codes(&from->type, in, from->codes)) {
+        from->codes = NULL;
+        status = check_input(in, &from->type, from->path, err);
+    }
+    if (!status && dataset_count(from->dataset) != dataset_count(d->source[0].dataset))
+        status = assay_fail(err, ASSAY_ERR_INPUT, "%s: %lld samples, but %s has %lld", from->path,
+                            (long long)dataset_count(from->dataset), d->source[0].path,
+                            (long long)dataset_count(d->source[0].dataset));
+    return status;
+}
+
+static int open_sources(cli_data *d, const cli_args *a)
+{
     assay_error err;
+    assay_status status = cli_sources_preprocess(a, d->source, d->graph->n_inputs, &err);
+
+    for (int k = 0; k < d->graph->n_inputs && !status; k++)
+        status = open_source(d, a, k, &err);
+    if (status)
+        return cli_failed(&err);
+    d->preprocessing = cli_sources_print(d->graph, d->source);
+    return d->preprocessing ? CLI_OK : cli_out_of_memory();
+}
+
+int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
+                       const assay_graph *coded, const char *what)
+{
+    int64_t first, limit, threads, count;
 
     memset(d, 0, sizeof *d);
     d->graph = g;
-    if (!path)
+    if (!cli_has(a, "dataset"))
         return cli_trouble("%s: --dataset is needed; 'assay %s --help' says what it may be",
                            a->command->name, a->command->name);
     if (!cli_integer(a, "first", 0, 0, INT64_C(1) << 40, &first) ||
         !cli_integer(a, "limit", INT64_C(1) << 40, 1, INT64_C(1) << 40, &limit) ||
-        !cli_integer(a, "threads", 0, 0, 4096, &threads))
+        !cli_integer(a, "threads", 0, 0, 4096, &threads) || find_sources(d, a, coded) != CLI_OK ||
+        open_sources(d, a) != CLI_OK)
         return CLI_TROUBLE;
-    status = dataset_open(path, &options, &d->dataset, &err);
-    if (!status)
-        status = file ? dataset_preprocess_read(file, &d->preprocess, &err)
-                      : dataset_preprocess_find(path, &d->preprocess, NULL, &err);
-    if (!status)
-        status = dataset_preprocess_type(&d->preprocess, dataset_sample_type(d->dataset), path,
-                                         &d->type, &err);
-    if (!status && are_codes(&d->type, g, codes))
-        d->codes = codes;
-    else if (!status)
-        status = check_input(g, &d->type, path, &err);
-    if (status)
-        return cli_failed(&err);
-    count = dataset_count(d->dataset);
+    if (g->n_inputs < 1)
+        return cli_trouble("the network has no input that a data set could feed");
+    count = dataset_count(d->source[0].dataset);
     if (first >= count)
-        return cli_trouble("%s: --first %lld, but there are %lld samples", path, (long long)first,
-                           (long long)count);
-    dataset_preprocess_print(&d->preprocess, d->preprocessing);
+        return cli_trouble("%s: --first %lld, but there are %lld samples", d->source[0].path,
+                           (long long)first, (long long)count);
     d->threads = (int)threads;
     d->samples = (assay_samples){.user = d,
                                  .first = first,
@@ -152,8 +205,11 @@ int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
 
 void cli_data_close(cli_data *d)
 {
-    if (d->dataset)
+    if (d->samples.read)
         cli_progress_end(&d->progress);
-    dataset_close(d->dataset);
-    d->dataset = NULL;
+    for (int k = 0; d->source && k < d->graph->n_inputs; k++)
+        dataset_close(d->source[k].dataset);
+    free(d->source);
+    free(d->preprocessing);
+    *d = (cli_data){0};
 }

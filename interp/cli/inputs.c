@@ -222,21 +222,6 @@ bool cli_has_state(const assay_graph *g)
 
 /* ---- which file is for which input of which sample ---- */
 
-/* The input that "NAME=FILE" names, and where FILE begins; -1 and 0 for FILE alone. */
-static int named_input(const assay_graph *g, const char *text, size_t *skip)
-{
-    *skip = 0;
-    for (int i = 0; i < g->n_inputs; i++) {
-        const char *name = g->value[g->input[i]].name;
-        const size_t n = strlen(name);
-        if (strncmp(text, name, n) == 0 && text[n] == '=') {
-            *skip = n + 1;
-            return i;
-        }
-    }
-    return -1;
-}
-
 /* The first input from `from` on, counting on over samples, that has no file yet. */
 static int64_t first_free(const cli_files *f, int64_t from, int64_t step)
 {
@@ -303,7 +288,7 @@ int cli_files_open(cli_files *f, const cli_args *a, const assay_graph *g)
         return given ? cli_trouble("--input: the network has no inputs") : CLI_OK;
     for (int k = 0; (text = cli_value_at(a, "input", k)); k++) {
         size_t skip;
-        const int input = named_input(g, text, &skip);
+        const int input = cli_named_input(g, text, &skip);
         const char *equals = strchr(text, '=');
         if (input < 0 && equals && access(text, F_OK) != 0)
             return cli_trouble("--input %s: the network has no input '%.*s'", text,

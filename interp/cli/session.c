@@ -43,26 +43,33 @@ void cli_report_print(const assay_quantize_report *r, FILE *f)
 
 /* Are the samples of --dataset read as those of the profile were? Samples that are taken as they
  * are stored, on either side, may have been preprocessed before. */
-static int check_preprocessing(const cli_args *a, const assay_profile *p)
+static int check_preprocessing(const cli_args *a, const assay_graph *g, const assay_profile *p)
 {
-    const char *path = cli_value(a, "dataset", NULL), *file = cli_value(a, "preprocess", NULL);
     const char *then = profile_get_origin(p).preprocessing;
-    char now[ASSAY_PREPROCESS_TEXT], stored[ASSAY_PREPROCESS_TEXT];
-    assay_preprocess how;
+    char stored[ASSAY_PREPROCESS_TEXT], *now = NULL;
+    cli_source *source;
+    int first, status = CLI_OK;
     assay_error err;
 
-    if (!path || !then[0])
+    if (!cli_has(a, "dataset") || !then[0] || g->n_inputs < 1)
         return CLI_OK;
-    if ((file ? dataset_preprocess_read(file, &how, &err)
-              : dataset_preprocess_find(path, &how, NULL, &err)))
-        return cli_failed(&err);
-    dataset_preprocess_print(&how, now);
+    source = calloc((size_t)g->n_inputs, sizeof *source);
+    if (!source)
+        return cli_out_of_memory();
+    status = cli_sources_find(a, g, source, &first);
+    if (status == CLI_OK && cli_sources_preprocess(a, source, g->n_inputs, &err))
+        status = cli_failed(&err);
+    if (status == CLI_OK && !(now = cli_sources_print(g, source)))
+        status = cli_out_of_memory();
     dataset_preprocess_print(&(assay_preprocess){0}, stored);
-    if (strcmp(then, now) == 0 || strcmp(then, stored) == 0 || strcmp(now, stored) == 0)
-        return CLI_OK;
-    return cli_trouble(
-        "%s: the profile was taken with preprocessing '%s', but %s is read with '%s'",
-        cli_value(a, "profile", ""), then, path, now);
+    if (status == CLI_OK && strcmp(then, now) != 0 && strcmp(then, stored) != 0 &&
+        strcmp(now, stored) != 0)
+        status = cli_trouble(
+            "%s: the profile was taken with preprocessing '%s', but %s is read with '%s'",
+            cli_value(a, "profile", ""), then, source[first].path, now);
+    free(now);
+    free(source);
+    return status;
 }
 
 /* s->graph becomes the integer network; the float one moves to s->floating. */
@@ -82,7 +89,7 @@ static int quantize(cli_session *s, const cli_args *a)
     if (profile_complete(s->profile, &err))
         return cli_trouble("%s: %s; 'assay profile merge' joins shards",
                            cli_value(a, "profile", NULL), err.text);
-    if (check_preprocessing(a, s->profile) != CLI_OK)
+    if (check_preprocessing(a, s->graph, s->profile) != CLI_OK)
         return CLI_TROUBLE;
     if (profile_check(s->profile, s->graph, &err))
         return cli_trouble("%s: %s", cli_value(a, "profile", NULL), err.text);

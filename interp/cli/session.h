@@ -77,7 +77,8 @@
         "batch", 0, "N", "extent of a symbolic first dimension (default: 1)"                       \
     }
 #define CLI_DATA_OPTIONS                                                                           \
-    {"dataset", 'd', "PATH", "folder of PNGs or .npy, IDX, CIFAR-10 .bin, .npy or raw file"},      \
+    {"dataset", 'd', "[NAME=]PATH",                                                                \
+     "folder of PNGs or .npy, IDX, CIFAR-10 .bin, .npy or raw file; one for each input"},          \
         {"labels", 0, "PATH",                                                                      \
          "labels, where they are not beside the data set; by pixel: a folder with a map a sample " \
          "(NAME.png, NAME.npy), or .npy [N,H,W]"},                                                 \
@@ -148,27 +149,45 @@ void cli_put_name(FILE *f, int width, const char *name);
 /* "PATH: 43 values over 256 samples", and which values held NaN or infinity. */
 void cli_profile_print(const char *path, const assay_profile *p, FILE *f);
 
-/* A data set bound to a network's single input. */
-typedef struct cli_data {
+/* A data set bound to one input of a network. */
+typedef struct cli_source {
+    const char *path; /* argv's own */
     assay_dataset *dataset;
     assay_preprocess preprocess;
-    char preprocessing[ASSAY_PREPROCESS_TEXT];
     assay_sample_type type; /* after preprocessing */
-    assay_samples samples;  /* ready for measure_evaluate */
+    const assay_value
+        *codes; /* what the samples are codes of, when the network takes real values */
+} cli_source;
+
+/* The index of the input that "NAME=TEXT" names, and where TEXT begins; -1 and 0 without one. */
+int cli_named_input(const assay_graph *g, const char *text, size_t *skip);
+
+/* Which --dataset is for each input: only `path` of source[g->n_inputs] is set. *first receives the
+ * input of the first one given, whose labels count. */
+int cli_sources_find(const cli_args *a, const assay_graph *g, cli_source *source, int *first);
+/* How the samples of n sources are read, from files beside them or from --preprocess. */
+assay_status cli_sources_preprocess(const cli_args *a, cli_source *source, int n, assay_error *err);
+/* That in words: one line where all are read alike, else one an input; malloc'ed, or NULL. */
+char *cli_sources_print(const assay_graph *g, const cli_source *source);
+
+/* Data sets bound to a network's inputs. */
+typedef struct cli_data {
+    cli_source *source;    /* one an input, in the network's order */
+    int labels;            /* whose labels are the samples' */
+    char *preprocessing;   /* of all sources */
+    assay_samples samples; /* ready for measure_evaluate */
     int threads;
     int64_t ignored; /* label of pixels without one */
     cli_progress progress;
     const assay_graph *graph;
-    const assay_value
-        *codes; /* what the samples are codes of, when the network takes real values */
 } cli_data;
 
-/* Opens --dataset for the graph's input; checks shape and type. */
+/* Opens --dataset for the graph's inputs; checks shapes and types. */
 int cli_data_open(cli_data *d, const cli_args *a, const assay_graph *g, const char *what);
-/* The same for the float twin of a network that takes codes: samples that are codes of that
- * network's input become the real values that they stand for. */
+/* The same for the float twin of a network that takes codes and whose inputs --dataset names:
+ * samples that are codes of that network's input become the real values that they stand for. */
 int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
-                       const assay_value *codes, const char *what);
+                       const assay_graph *coded, const char *what);
 void cli_data_close(cli_data *d);
 /* Where classes are in an output of the network that d was opened for, and whether the samples have
  * labels for them; says on stderr where there are labels that cannot be used. */
