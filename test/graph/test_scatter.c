@@ -1,4 +1,4 @@
-/* What is put at computed places, or added up there, against the last writer and plain sums. */
+/* Scatter to computed places and sums there, against the last writer and plain sums. */
 #include <string.h>
 
 #include "test/support/op_case.h"
