@@ -98,7 +98,11 @@ static void gemm_forms(void **state)
     static const onnx_form forms[] = {
         {7, "in x f32 2,3\nconst w f32 4,3\nconst b f32 4\nGemm x,w,b -> y transB=1\nout y", "fc",
          "[2,4]"},
-        {11, "in x f32 2,3\nconst w f32 3,4\nGemm x,w -> y alpha=0.5\nout y", "fc", "[2,4]"},
+        {11, "in x f32 2,3\nconst w f32 3,4\nGemm x,w -> y alpha=-0.5\nout y", "fc", "[2,4]"},
+        {11, "in x f32 2,3\nconst w f32 3,4\nGemm x,w -> y alpha=0.7\nout y", "fc mul", "[2,4]"},
+        {11,
+         "in x f32 2,3\nconst w f32 3,4\nconst b f32 4\nGemm x,w,b -> y alpha=0.7 beta=1.3\nout y",
+         "fc mul add", "[2,4]"},
         {11,
          "in x f32 3,2\nconst w f32 3,4\nconst b f32 1,4\nGemm x,w,b -> y transA=1 beta=2.0\n"
          "out y",

@@ -1,4 +1,5 @@
 /* Gemm and MatMul. A product with a constant matrix is fc, whose weights are output-major. */
+#include <math.h>
 #include <string.h>
 
 #include "graph/onnx/op/op.h"
@@ -10,6 +11,14 @@ static onnx_value *times(onnx_node *n, onnx_value *x, float factor, const char *
     return factor == 1 ? x
                        : onnx_op2(n, ASSAY_OP_MUL, NULL, x,
                                   onnx_scalar(n, x, (double)factor, "factor"), suffix);
+}
+
+/* Whether products by the factor are exact: then it may go into constants. Any other is rounded
+ * where the operator says, after the sum. */
+static bool is_power_of_two(float factor)
+{
+    int exponent;
+    return fabsf(frexpf(factor, &exponent)) == 0.5F;
 }
 
 /* True when C, broadcast to the rows of the product, is one vector of `columns`. */
@@ -49,6 +58,7 @@ onnx_value *onnx_gemm(onnx_node *n, const char *suffix)
         return onnx_fail(n, ASSAY_ERR_INPUT, "operands of rank %d and %d, expected 2", ta.rank,
                          tb.rank);
     int64_t columns = tb.dim[trans_b ? 0 : 1];
+    const bool folds = onnx_is_constant(b) && is_power_of_two(alpha);
     bool adds = c && beta != 0;
     onnx_check_finite(n, b);
     onnx_check_finite(n, c);
@@ -58,22 +68,23 @@ onnx_value *onnx_gemm(onnx_node *n, const char *suffix)
             in[0] = onnx_transposed(n, a, swap, "a_transposed");
         if (!trans_b)
             in[1] = onnx_transposed(n, b, swap, "weights");
-        in[1] = times(n, in[1], alpha, "weights_scaled");
+        if (folds)
+            in[1] = times(n, in[1], alpha, "weights_scaled");
         onnx_inherit_name(in[1], b);
         bool codes = adds && c->codes && tc.rank == 1 && tc.dim[0] == columns && beta == 1;
-        if (codes || (adds && c->constant && is_bias(&tc, columns))) {
+        if (folds && (codes || (adds && c->constant && is_bias(&tc, columns)))) {
             in[2] = codes ? c : bias_vector(n, c, beta, columns);
             adds = false;
         }
         assay_attrs attr = {.fc = {.input_major = !trans_b, .x_turned = trans_a}};
-        y = onnx_op(n, ASSAY_OP_FC, &attr, in, in[2] ? 3 : 2, adds ? "product" : suffix);
+        y = onnx_op(n, ASSAY_OP_FC, &attr, in, in[2] ? 3 : 2, adds || !folds ? "product" : suffix);
     } else {
         assay_attrs attr = {.matmul = {.transpose_a = trans_a, .transpose_b = trans_b}};
         bool more = adds || alpha != 1;
         y = onnx_op2(n, ASSAY_OP_MATMUL, &attr, a, b, more ? "product" : suffix);
-        if (alpha != 1)
-            y = times(n, y, alpha, adds ? "scaled" : suffix);
     }
+    if (!folds)
+        y = times(n, y, alpha, adds ? "scaled" : suffix);
     return adds ? onnx_op2(n, ASSAY_OP_ADD, NULL, y, times(n, c, beta, "c_scaled"), suffix) : y;
 }
 
