@@ -15,16 +15,18 @@
 
 /* The name; where that does not fit, op and number of the step that makes the value, or the number
  * alone: the numbers are those of the axis, and the name is what the box shows under the pointer.
- */
+ * What no step makes is an input or a state. */
 static void label_of(const assay_graph *g, const assay_value *v, double w, char *text, size_t size)
 {
     const size_t room = w > 6 ? (size_t)((w - 6) / LETTER) : 0;
-    const char *op = v->producer >= 0 ? assay_op_get(g->node[v->producer].op)->name : "";
+    const bool made = v->producer >= 0;
 
     snprintf(text, size, "%s", v->name);
-    if (strlen(v->name) > room && v->producer >= 0)
-        snprintf(text, size, "%d %s", v->producer, op);
-    if (strlen(text) > room && v->producer >= 0)
+    if (strlen(v->name) > room && made)
+        snprintf(text, size, "%d %s", v->producer, assay_op_get(g->node[v->producer].op)->name);
+    if (strlen(v->name) > room && !made)
+        snprintf(text, size, v->is_variable ? "state" : "input");
+    if (strlen(text) > room && made)
         snprintf(text, size, "%d", v->producer);
     if (strlen(text) > room)
         *text = 0;

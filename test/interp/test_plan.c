@@ -192,7 +192,8 @@ static void test_draw(void **state)
     assay_graph_free(g);
 }
 
-/* Names that do not fit give way to the number of the step, which is on the axis. */
+/* Names that do not fit give way to the number of the step, which is on the axis, or to what they
+ * name. */
 static void test_labels(void **state)
 {
     assay_error err;
@@ -200,13 +201,13 @@ static void test_labels(void **state)
     char text[20000] = "";
     assay_graph *g;
     FILE *f = fmemopen(text, sizeof text - 1, "w");
-    char name[301], net[1000];
+    char name[301], net[2000];
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = 0;
     snprintf(net, sizeof net,
-             "graph g { input x: f32[64]\n %s: f32[64] = relu(x)\n y: f32[64] = relu(%s)\n"
-             " output y }",
-             name, name);
+             "graph g { input x: f32[64]\n input i%s: f32[64]\n %s: f32[64] = relu(x)\n"
+             " y: f32[64] = add(%s, i%s)\n output y }",
+             name, name, name, name);
     (void)state;
     assert_non_null(f);
     assert_ok(text_graph_parse(net, strlen(net), "labels", NULL, &g, &err), &err);
@@ -215,6 +216,7 @@ static void test_labels(void **state)
     fclose(f);
     assert_non_null(strstr(text, ">x</text>"));
     assert_non_null(strstr(text, ">0 relu</text>"));
+    assert_non_null(strstr(text, ">input</text>"));
     assert_non_null(strstr(text, ">y</text>"));
     assert_null(strstr(text, "nnn</text>"));
     run_plan_free(p);
