@@ -256,8 +256,7 @@ const cli_command cli_eval = {
         "  assay eval segment.onnx -p segment.yaml -s tflite -d images/ --labels maps/ "
         "--ignore-label 255\n"
         "  assay eval denoiser.onnx -p denoiser.yaml -s tflite -d noisy/ --min-sqnr 30\n"
-        "  assay eval bert.onnx -p bert.yaml -s tflite -d ids=ids.npy -d mask=mask.npy --labels "
-        "labels.npy\n",
+        "  assay eval two.onnx -p two.yaml -s tflite -d a=pairs/a.npy -d b=pairs/b.npy\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

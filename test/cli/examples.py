@@ -79,6 +79,7 @@ def prepare():
     make("assay convert pixels.assay -o segment.onnx && cp segment.onnx denoiser.onnx")
     arrays()
     make("assay profile segment.onnx -d images -q -o segment.yaml && cp segment.yaml denoiser.yaml")
+    make("assay profile two.onnx -d a=pairs/a.npy -d b=pairs/b.npy -q -o two.yaml")
     os.mkdir("golden-out")
     make("assay golden net-int8.assay -s tflite -i cat.png -o golden-out/tflite")
     make("assay golden net.onnx -p profile.yaml -s npu16 -i cat.png -o golden-out/npu16")
@@ -92,6 +93,10 @@ def arrays():
     for k in range(2):
         npy(f"a{k}.npy", "<f4", (1, 4), values(4, 0.1))
         npy(f"b{k}.npy", "<f4", (1, 4), values(4, -0.1))
+    os.mkdir("pairs")
+    text("pairs/preprocess.yaml", "dtype: f32\n")
+    npy("pairs/a.npy", "<f4", (3, 4), values(12, 0.1))
+    npy("pairs/b.npy", "<f4", (3, 4), values(12, -0.1))
     for k in range(3):
         npy(f"t{k}.npy", "|i1", (1, 2), [k + 1, -k])
     for folder in ("images", "noisy", "maps"):
