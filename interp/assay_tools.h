@@ -284,6 +284,17 @@ assay_status assay_blame_folders(const char *golden, const char *device,
                                  const assay_blame_options *options, int *faults, char **text,
                                  char **json, assay_error *err);
 
+/* `assay explain GOLDEN [DEVICE] WHAT`: one output element of a node, "conv1[0,3,5,7]"; without a
+ * place the first that differs. device NULL: there is none. sample: its number, below 0 the first
+ * in which the element differs. */
+assay_status assay_explain(const char *golden, const char *device, const char *what, int64_t sample,
+                           const assay_blame_options *options, char **text, char **json,
+                           assay_error *err);
+/* `assay capsule GOLDEN DEVICE NODE -o DIR`: the folder dir must not be there yet. */
+assay_status assay_capsule(const char *golden, const char *device, const char *node,
+                           const char *dir, const assay_blame_options *options, char **text,
+                           char **json, assay_error *err);
+
 /* ---- which arithmetic a device has ----------------------------------------------------------- */
 
 typedef struct assay_probe_options {

@@ -26,4 +26,8 @@ typedef struct blame_capsule {
  * there already. */
 assay_status blame_capsule_write(const blame_report *r, int row, const char *dir,
                                  blame_capsule *out, assay_error *err);
+/* What it shows and the command that shows it, in lines; as {"node", "class", "first", "end",
+ * "elements", "differing", "samples", "missing"}: a new reference. */
+void blame_capsule_print(const blame_report *r, const blame_capsule *c, const char *dir, FILE *f);
+json_t *blame_capsule_json(const blame_report *r, const blame_capsule *c);
 #endif

@@ -1,25 +1,6 @@
 /* assay capsule: a faulty node as a network of its own, as small as it still shows the fault. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "interp/blame/capsule.h"
 #include "interp/cli/cli.h"
-
-static void print(const blame_report *r, const blame_capsule *c, const char *dir)
-{
-    const assay_type *t = &r->device.graph->value[r->row[c->row].value].type;
-    printf("%s: %s, output [", dir, r->device.graph->node[r->row[c->row].node].name);
-    for (int k = 0; k < t->rank; k++)
-        printf("%s%" PRId64 "..%" PRId64, k ? ", " : "", c->cut.first[k], c->cut.end[k] - 1);
-    printf("]: %" PRId64 " of %" PRId64 " elements differ, %s\n", c->differing, c->elements,
-           c->class);
-    if (c->missing[0])
-        printf("not written, for the form cannot hold it: %s\n", c->missing);
-    printf("assay blame '%s/golden' '%s/device'", dir, dir);
-    if (r->rel >= 0)
-        printf(" --rel %g", r->rel);
-    printf("\n");
-}
 
 static int run(const cli_args *a)
 {
@@ -44,7 +25,7 @@ static int run(const cli_args *a)
     else if (blame_capsule_write(r, row, dir, &c, &err))
         status = cli_failed(&err);
     else
-        print(r, &c, dir);
+        blame_capsule_print(r, &c, dir, stdout);
     blame_free(r);
     return status;
 }

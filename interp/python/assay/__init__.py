@@ -16,7 +16,7 @@ while the library computes. Arrays that come back are views of the library's mem
 """
 from ._library import lib as _lib
 from .asking import Inference, infer, infer_answers, probe
-from .devices import Blame, Diff, blame, diff, write_dumps
+from .devices import Blame, Capsule, Diff, Explanation, blame, capsule, diff, explain, write_dumps
 from .errors import (AssayError, FileError, InputError, InternalError, LimitError, MissingLibraryError, OutOfMemoryError, SchemeError,
                      UnsupportedError)
 from .golden import Golden, Verification
@@ -29,7 +29,7 @@ from .testing import assert_bits
 
 __version__: str = _lib.assay_version().decode()
 __all__ = [
-    "AssayError", "Blame", "Diff", "Difference", "FileError", "Golden", "Inference", "InputError", "InternalError", "LimitError",
+    "AssayError", "Blame", "Capsule", "Diff", "Difference", "Explanation", "FileError", "Golden", "Inference", "InputError", "InternalError", "LimitError",
     "MissingLibraryError", "Network", "Node", "OutOfMemoryError", "Profile", "Program", "Result", "Run", "Scheme", "SchemeError", "TensorType",
-    "UnsupportedError", "Verification", "assert_bits", "blame", "diff", "infer", "infer_answers", "load", "loads", "presets", "probe", "run_many", "write_dumps",
+    "UnsupportedError", "Verification", "assert_bits", "blame", "capsule", "diff", "explain", "infer", "infer_answers", "load", "loads", "presets", "probe", "run_many", "write_dumps",
 ]

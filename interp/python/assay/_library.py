@@ -154,6 +154,8 @@ STATUS = {
     "assay_verify": [S, c.POINTER(EngineOptions), LOG, P, c.POINTER(Verified)],
     "assay_compare_folders": [S, S, c.POINTER(CompareOptions), c.POINTER(c.c_bool), OUT, OUT],
     "assay_blame_folders": [S, S, c.POINTER(BlameOptions), c.POINTER(c.c_int), OUT, OUT],
+    "assay_explain": [S, S, S, c.c_int64, c.POINTER(BlameOptions), OUT, OUT],
+    "assay_capsule": [S, S, S, S, c.POINTER(BlameOptions), OUT, OUT],
     "assay_probe": [S, c.POINTER(ProbeOptions)],
     "assay_infer_answers": [S, S, c.POINTER(AnswersOptions), c.POINTER(c.c_bool), OUT, OUT, OUT],
     "assay_infer_oracle": [c.POINTER(InferOptions), c.POINTER(c.c_int), OUT, OUT, OUT],

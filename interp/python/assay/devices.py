@@ -51,6 +51,28 @@ class Blame:
         return self.text
 
 
+class Explanation:
+    """One output element, worked through. text: as `assay explain` prints it; report: as it writes JSON: node, name, op, element, sample, golden,
+    replayed and device (values), trace (steps), cause, counterfactuals."""
+
+    def __init__(self, printed: str, report: Dict[str, Any]) -> None:
+        self.text, self.report = printed, report
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Capsule:
+    """A faulty node as a network of its own. path: its folder; text: as `assay capsule` prints it; report: node, class (what blame says
+    of it), first and end (the part of the output that it holds), elements and differing of them, samples, missing (forms that cannot hold it)."""
+
+    def __init__(self, path: str, printed: str, report: Dict[str, Any]) -> None:
+        self.path, self.text, self.report = path, printed, report
+
+    def __str__(self) -> str:
+        return self.text
+
+
 @contextlib.contextmanager
 def _folder(side: Any, golden: Any) -> Iterator[str]:
     """A path, a bundle, or arrays by tensor name, for which a folder is written."""
@@ -121,3 +143,26 @@ def blame(golden: Any, device: Any, *, rel: Optional[float] = None, schemes: Seq
     if isinstance(device, Mapping) and not isinstance(device, Golden):  # a command on its folder, which is gone by now
         said = "".join(line for line in said.splitlines(True) if b not in line)
     return Blame(faults.value == 0, said, json.loads(take_text(report)))
+
+
+def explain(golden: Any, element: str, device: Any = None, *, sample: Optional[int] = None, rel: Optional[float] = None) -> Explanation:
+    """One output element of a node step by step in the scheme's arithmetic, "conv1[0,3,5,7]", and with a device where its way parts from it.
+
+    golden: a bundle; device: a folder of dumps, a bundle, or a dict of arrays by tensor name: then a node's name alone is its first
+    element that differs. sample: its number (None: the first in which the element differs). rel: floats may differ by so much.
+    """
+    o = BlameOptions(rel=-1.0 if rel is None else rel)
+    printed, report = P(), P()
+    with _folder(golden, None) as a, contextlib.nullcontext(None) if device is None else _folder(device, golden) as b:
+        call("assay_explain", text(a), text(b), text(element), -1 if sample is None else sample, c.byref(o), c.byref(printed), c.byref(report))
+    return Explanation(take_text(printed), json.loads(take_text(report)))
+
+
+def capsule(golden: Any, device: Any, node: str, path: Any, *, rel: Optional[float] = None) -> Capsule:
+    """Writes a faulty node as the smallest network that still shows the fault to the new folder `path`, with the bundle and the device's
+    tensors of that part. golden, device and rel are as blame() takes them."""
+    o = BlameOptions(rel=-1.0 if rel is None else rel)
+    printed, report = P(), P()
+    with _folder(golden, None) as a, _folder(device, golden) as b:
+        call("assay_capsule", text(a), text(b), text(node), text(path), c.byref(o), c.byref(printed), c.byref(report))
+    return Capsule(os.fsdecode(path), take_text(printed), json.loads(take_text(report)))
