@@ -32,42 +32,71 @@ static size_t print_wrong(const vectors_suite *s, const int64_t *expected, const
     return n;
 }
 
-static void print_killer(const vectors_suite *could, const vectors_case *c, const char *name)
+/* The row that kills a mutant, and what it gives there. */
+static void print_killer(const vectors_suite *could, const vectors_case *c)
 {
     const vectors_row *r = &could->rows.row[c->row];
     char want[24], got[24];
     const char *a = code_text(could->code[c->a * could->rows.n + c->row], want);
     const char *b = code_text(could->code[c->b * could->rows.n + c->row], got);
     if (could->space.scales)
-        printf("  lives: %s\n    acc %" PRId64
-               ", in_scale %.9g, weight_scale %.9g, out_scale %.9g, "
-               "zp %" PRId64 ": %s, not %s\n",
-               name, r->acc, r->in, r->weight, r->out, r->zero, a, b);
+        printf("    acc %" PRId64 ", in_scale %.9g, weight_scale %.9g, out_scale %.9g, "
+               "zp %" PRId64 ": %s, not %s",
+               r->acc, r->in, r->weight, r->out, r->zero, a, b);
     else
-        printf("  lives: %s\n    acc %" PRId64 ", multiplier %" PRId64 ", shift %" PRId64
-               ", zp %" PRId64 ": %s, not %s\n",
-               name, r->acc, r->multiplier, r->shift, r->zero, a, b);
+        printf("    acc %" PRId64 ", multiplier %" PRId64 ", shift %" PRId64 ", zp %" PRId64
+               ": %s, not %s",
+               r->acc, r->multiplier, r->shift, r->zero, a, b);
+}
+
+enum fate { KILLED, LIVES, EQUAL, ALIKE, OPEN, FATES };
+
+static enum fate fate_of(const vectors_suite *given, const vectors_suite *could, size_t k)
+{
+    const vectors_case *c = &could->cases[k];
+    if (given->cases[k].verdict == VECTORS_TOLD)
+        return KILLED;
+    if (c->verdict == VECTORS_TOLD)
+        return LIVES;
+    return c->verdict == VECTORS_OPEN ? OPEN : c->proved ? EQUAL : ALIKE;
+}
+
+/* Mutants k and behind it that live and are killed by one row; returns how many. */
+static size_t print_lives(const vectors_suite *given, const vectors_suite *could,
+                          const cli_sides *sides, size_t k)
+{
+    size_t n = 1;
+    while (cli_sides_is_parameter(sides, k, k + n) && fate_of(given, could, k + n) == LIVES &&
+           could->cases[k].row == could->cases[k + n].row)
+        n++;
+    printf("  lives: ");
+    cli_sides_print_values(sides, k, n);
+    printf("\n");
+    print_killer(could, &could->cases[k]);
+    printf("%s\n", n > 1 ? " (the first)" : "");
+    return n;
 }
 
 /* Those that the given rows do not kill, and a row that would. */
 static size_t print_survivors(const vectors_suite *given, const vectors_suite *could,
                               const cli_sides *sides)
 {
-    size_t lives = 0, killed = 0;
+    size_t n[FATES] = {0};
     for (size_t k = 0; k < given->n_cases; k++) {
-        if (given->cases[k].verdict == VECTORS_TOLD) {
-            killed++;
-        } else if (could->cases[k].verdict == VECTORS_TOLD) {
-            print_killer(could, &could->cases[k], sides->name[could->cases[k].b]);
-            lives++;
-        } else if (could->cases[k].verdict == VECTORS_OPEN) {
+        const enum fate f = fate_of(given, could, k);
+        const size_t group = f == LIVES ? print_lives(given, could, sides, k) : 1;
+        n[f] += group;
+        k += group - 1;
+        if (f == OPEN)
             printf("  open:  %s: %s\n", sides->name[could->cases[k].b], could->cases[k].why);
-        }
     }
-    printf("  %zu mutants: %zu killed, %zu live, %zu equal or open; mutation score %.1f %%\n",
-           given->n_cases, killed, lives, given->n_cases - killed - lives,
-           killed + lives > 0 ? 100.0 * (double)killed / (double)(killed + lives) : 100.0);
-    return lives;
+    printf("  %zu mutants: %zu killed, %zu live, %zu equal, %zu alike (no row of %zu settings, "
+           "drawn,\n"
+           "   tells them; no proof), %zu open; mutation score %.1f %%\n",
+           given->n_cases, n[KILLED], n[LIVES], n[EQUAL], n[ALIKE], could->settings, n[OPEN],
+           n[KILLED] + n[LIVES] > 0 ? 100.0 * (double)n[KILLED] / (double)(n[KILLED] + n[LIVES])
+                                    : 100.0);
+    return n[LIVES];
 }
 
 static assay_status judge(const char *path, const char *scheme, vectors_suite *given,

@@ -13,7 +13,7 @@
 #include "schemes/mac/mac.h"
 
 typedef struct tally {
-    size_t told, same, open;
+    size_t told, same, proved, open; /* proved: of the same */
 } tally;
 
 static tally tally_of(const cli_sides *s)
@@ -23,6 +23,7 @@ static tally tally_of(const cli_sides *s)
         const enum vectors_verdict v = s->cases[k].verdict;
         t.told += v == VECTORS_TOLD;
         t.same += v == VECTORS_SAME;
+        t.proved += v == VECTORS_SAME && s->cases[k].proved;
         t.open += v == VECTORS_OPEN;
     }
     return t;
@@ -36,43 +37,18 @@ static void print_space(const vectors_space *space)
            assay_elem_print(space->type, elem), space->lo, space->hi);
 }
 
-/* The text before ": " of a mutant's name is its parameter. */
-static size_t parameter_length(const char *name)
-{
-    const char *end = strstr(name, ": ");
-    return end ? (size_t)(end - name) : strlen(name);
-}
-
-static bool is_next(const char *a, const char *b, size_t from)
-{
-    char *ends[2];
-    const long x = strtol(a + from, &ends[0], 10), y = strtol(b + from, &ends[1], 10);
-    return *ends[0] == '\0' && *ends[1] == '\0' && y == x + 1;
-}
-
-/* Mutants k and behind it that are of one parameter and alike; returns how many. Numbers that
- * follow each other are a range. */
+/* Mutants k and behind it that are of one parameter and alike; returns how many. */
 static size_t print_group(const cli_sides *sides, size_t k)
 {
     const vectors_case *first = &sides->cases[k];
-    const char *name = sides->name[first->b];
-    const size_t length = parameter_length(name), value = length + 2;
-    size_t n = 1, run = 0;
-    for (; k + n < sides->n_cases; n++) {
-        const vectors_case *c = &sides->cases[k + n];
-        if (c->verdict != first->verdict || strcmp(c->why, first->why) != 0 ||
-            strncmp(sides->name[c->b], name, value) != 0)
-            break;
-    }
-    printf("  %s %s", first->verdict == VECTORS_SAME ? "equal" : "open ", name);
-    for (size_t i = 1; i < n; i++) {
-        const char *now = sides->name[sides->cases[k + i].b];
-        const char *last = sides->name[sides->cases[k + i - 1].b];
-        const bool more = i + 1 < n && is_next(now, sides->name[sides->cases[k + i + 1].b], value);
-        run = is_next(last, now, value) ? run + 1 : 0;
-        if (run == 0 || !more)
-            printf("%s%s", run > 1 ? ".." : ", ", now + value);
-    }
+    size_t n = 1;
+    while (cli_sides_is_parameter(sides, k, k + n) &&
+           first->verdict == sides->cases[k + n].verdict &&
+           first->proved == sides->cases[k + n].proved &&
+           strcmp(first->why, sides->cases[k + n].why) == 0)
+        n++;
+    printf("  %s ", first->verdict == VECTORS_OPEN ? "open " : first->proved ? "equal" : "alike");
+    cli_sides_print_values(sides, k, n);
     printf("%s%s\n", first->why[0] ? ": " : "", first->why);
     return n;
 }
@@ -96,21 +72,27 @@ static void print_untold(const cli_sides *sides, bool mutants, const char *op)
 }
 
 /* What the rows that are not there rest on. */
-static void print_settings(const vectors_suite *s)
+static void print_settings(const vectors_suite *s, const char *what)
 {
-    printf("  (rows: with each of %zu %s and zero points, drawn, one code on every accumulator,\n"
-           "   where those of R above 2^%d are within %d of 0, an end or a power of two)\n",
-           s->settings, s->space.scales ? "scales" : "multipliers, shifts",
-           ilogb(VECTORS_WHOLE / ((double)s->space.hi - (double)s->space.lo + 1)), VECTORS_WINDOW);
+    printf(
+        "  (%s: with each of %zu %s and zero points, drawn, one code on every accumulator,\n"
+        "   where those of R above 2^%d are within %d of 0, an end or a power of two; no proof)\n",
+        what, s->settings, s->space.scales ? "scales" : "multipliers, shifts",
+        ilogb(VECTORS_WHOLE / ((double)s->space.hi - (double)s->space.lo + 1)), VECTORS_WINDOW);
 }
 
 static void print_mutants(const vectors_suite *s, const cli_sides *sides, tally t)
 {
     if (sides->mutants.unseen[0])
         printf("  rows of this kind do not ask for%s\n", sides->mutants.unseen);
-    printf("  %zu mutants, each of one parameter: %zu killed, %zu equal, %zu open\n"
-           "  mutation score %.1f %% of those that differ or may, by %zu row%s\n",
-           s->n_cases, t.told, t.same, t.open,
+    if (t.proved > 0)
+        printf("  (equal: proved of every zero point, accumulators of %d bits, multipliers %" PRId64
+               "..%" PRId64 "\n   and shifts %" PRId64 "..%" PRId64 ")\n",
+               s->domain.acc_bits, s->domain.multiplier_lo, s->domain.multiplier_hi,
+               s->domain.shift_lo, s->domain.shift_hi);
+    printf("  %zu mutants, each of one parameter: %zu killed, %zu equal, %zu alike, %zu open\n"
+           "  mutation score %.1f %% of those that were seen to differ or are open, by %zu row%s\n",
+           s->n_cases, t.told, t.proved, t.same - t.proved, t.open,
            t.told + t.open > 0 ? 100.0 * (double)t.told / (double)(t.told + t.open) : 100.0,
            s->rows.n, s->rows.n == 1 ? "" : "s");
 }
@@ -145,8 +127,8 @@ static assay_status report(const asked *q, const vectors_suite *s, cli_sides *si
     if (q->rows)
         print_space(&s->space);
     print_untold(sides, q->mutants, q->space.op);
-    if (q->rows && t->open + (q->mutants ? t->same : 0) > 0)
-        print_settings(s);
+    if (q->rows && t->open + (q->mutants ? t->same - t->proved : 0) > 0)
+        print_settings(s, q->mutants ? "alike" : "rows");
     if (q->mutants) {
         print_mutants(s, sides, *t);
         return ASSAY_OK;

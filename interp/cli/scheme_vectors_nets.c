@@ -50,6 +50,7 @@ assay_status cli_sides_compare_ops(cli_sides *s, probe_apart *x, bool by_rows, a
             s->node[k] = p.node;
         } else if (p.verdict == PROBE_APART_SAME) {
             c->verdict = VECTORS_SAME;
+            c->proved = true;
         } else {
             say_open(c, &p, op, by_rows);
         }

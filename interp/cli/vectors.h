@@ -39,6 +39,12 @@ assay_status cli_sides_compare_ops(cli_sides *s, probe_apart *x, bool by_rows, a
 /* The nodes, and for each case that one tells an element of it. */
 assay_status cli_sides_print_nodes(const cli_sides *s, const probe_apart *x, assay_error *err);
 
+/* Whether mutant `other` is there and of the same parameter as mutant k. */
+bool cli_sides_is_parameter(const cli_sides *s, size_t k, size_t other);
+/* "rescale.store: wrap, low": mutants k to k + n - 1, of one parameter; numbers that follow each
+ * other are a range. */
+void cli_sides_print_values(const cli_sides *s, size_t k, size_t n);
+
 /* Writes the rows as columns (.npy, .hex, .h), the codes of the first `outs` sides, errors, and
  * vectors.json into a new folder; the nodes of x (NULL: none; file[i]: how scheme i is opened) as
  * apart.h says. */

@@ -129,3 +129,42 @@ void cli_sides_free(cli_sides *s)
     free(s->cases);
     free(s->node);
 }
+
+/* ---- mutants in words ---- */
+
+/* The text before ": " of a mutant's name is its parameter. */
+static size_t parameter_length(const char *name)
+{
+    const char *end = strstr(name, ": ");
+    return end ? (size_t)(end - name) : strlen(name);
+}
+
+static bool is_next(const char *a, const char *b, size_t from)
+{
+    char *ends[2];
+    const long x = strtol(a + from, &ends[0], 10), y = strtol(b + from, &ends[1], 10);
+    return *ends[0] == '\0' && *ends[1] == '\0' && y == x + 1;
+}
+
+bool cli_sides_is_parameter(const cli_sides *s, size_t k, size_t other)
+{
+    if (other >= s->n_cases)
+        return false;
+    const char *name = s->name[s->cases[k].b];
+    return strncmp(s->name[s->cases[other].b], name, parameter_length(name) + 2) == 0;
+}
+
+void cli_sides_print_values(const cli_sides *s, size_t k, size_t n)
+{
+    const char *name = s->name[s->cases[k].b];
+    const size_t value = parameter_length(name) + 2;
+    size_t run = 0;
+    printf("%s", name);
+    for (size_t i = 1; i < n; i++) {
+        const char *now = s->name[s->cases[k + i].b], *last = s->name[s->cases[k + i - 1].b];
+        const bool more = i + 1 < n && is_next(now, s->name[s->cases[k + i + 1].b], value);
+        run = is_next(last, now, value) ? run + 1 : 0;
+        if (run == 0 || !more)
+            printf("%s%s", run > 1 ? ".." : ", ", now + value);
+    }
+}

@@ -103,8 +103,9 @@ static json_t *case_json(const cli_sides *sides, size_t k)
     char name[16];
     json_t *row =
         c->verdict == VECTORS_TOLD && node < 0 ? json_integer((json_int_t)c->row) : json_null();
-    return json_pack("{s:s, s:s, s:s, s:o, s:s*, s:s*}", "a", sides->name[c->a], "b",
-                     sides->name[c->b], "verdict", verdicts[c->verdict], "row", row, "network",
+    return json_pack("{s:s, s:s, s:s, s:o, s:b, s:s*, s:s*}", "a", sides->name[c->a], "b",
+                     sides->name[c->b], "verdict", verdicts[c->verdict], "row", row, "proved",
+                     c->verdict == VECTORS_SAME && c->proved, "network",
                      node < 0 ? NULL : probe_apart_name(node, name), "why",
                      c->verdict == VECTORS_OPEN ? c->why : NULL);
 }

@@ -141,6 +141,8 @@ static bool decide(vectors_suite *s, vectors_case *c, size_t drawn)
     }
     if (c->verdict == VECTORS_OPEN)
         snprintf(c->why, sizeof c->why, "%.180s", err.text);
+    c->proved = c->verdict == VECTORS_SAME && s->has_domain && c->a == 0 &&
+                vectors_is_equal(s->side[c->a], s->side[c->b], &s->space, &s->domain);
     return true;
 }
 
@@ -217,6 +219,10 @@ assay_status vectors_suite_make(vectors_suite *s, assay_error *err)
             drawn += DRAWN;
         }
     s->settings = drawn < most ? drawn : most;
+    s->has_domain =
+        !s->refusals && s->n_sides > 0 && vectors_domain_of(s->side[0], &s->space, &s->domain);
+    if (s->has_domain && !vectors_add_corners(&s->space, &s->domain, &s->rows))
+        return assay_out_of_memory(err);
     assay_status status = decide_rest(s, drawn, err);
     if (!status)
         status = choose(s, err);

@@ -2,7 +2,7 @@
 #ifndef ASSAY_INTERP_VECTORS_SUITE_H
 #define ASSAY_INTERP_VECTORS_SUITE_H
 
-#include "interp/vectors/rows.h"
+#include "interp/vectors/equal.h"
 
 /* Rescaled accumulators of a setting that are all decided; where there are more, those within
  * VECTORS_WINDOW of 0, of the ends and of the powers of two are. */
@@ -19,7 +19,8 @@ enum vectors_verdict {
 typedef struct vectors_case {
     size_t a, b;
     enum vectors_verdict verdict;
-    size_t row; /* the first that tells them apart */
+    size_t row;  /* the first that tells them apart */
+    bool proved; /* VECTORS_SAME on all of the domain, by rules; else by the settings alone */
     char why[640];
 } vectors_case;
 
@@ -32,6 +33,8 @@ typedef struct vectors_suite {
     bool refusals; /* a row that only one side refuses tells them apart, too; else side a never does
                     */
     uint64_t seed;
+    vectors_domain domain; /* of side 0, against which equality is proved */
+    bool has_domain;
     size_t settings;   /* with which equality was decided, of those drawn */
     vectors_rows rows; /* owned */
     int64_t *code;     /* [n_sides][rows.n], owned; ASSAY_REFUSED where a side refuses */

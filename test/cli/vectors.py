@@ -159,6 +159,8 @@ def mutants():
             lives.append((c["b"], got))
     check(not lives, f"{TRIED} mutants give another code on their row (ASSAY_SEED={SEED})", lives)
     random_rows()
+    check(sum(c["proved"] for c in same) > 0.9 * len(same) and "proved of every zero point" in out,
+          "of those that no row tells most are proved equal", out)
     base, differ = apply(scheme_file("rescale.product_bits: 0"), "random"), []
     for c in RANDOM.sample(same, TRIED):
         got = apply(scheme_file(c["b"]), "random")
@@ -178,6 +180,8 @@ def lint():
         kind = {"multiplier": "<i8", "out": "|i1", "errors": "|u1"}.get(name, "<i4")
         npy(f"less/{name}.npy", kind, (n - 1,), load(f"suite/{name}.npy")[1:])
     status, out, err = assay("vectors", "lint", "less", "-s", "tflite")
+    lives = [re.match("  lives: ([^:]*)", line).group(1) for line in out.split("\n") if "lives:" in line]
+    check(len(lives) <= 3 * len(set(lives)), "values of one parameter share a line", out)
     check(status == 1 and "lives: rescale." in out, "one row less lets one live, with a row that kills it", out + err)
     killer = re.search(r"acc (-?\d+), multiplier (-?\d+), shift (-?\d+), zp (-?\d+): (-?\d+), not", out)
     check(killer and double_rounding(*map(int, killer.groups()[:4])) == int(killer.group(5)), "whose code is right", out)

@@ -1,0 +1,24 @@
+/* Proof that rows of multipliers and shifts cannot tell two records apart. */
+#ifndef ASSAY_INTERP_VECTORS_EQUAL_H
+#define ASSAY_INTERP_VECTORS_EQUAL_H
+
+#include "interp/vectors/rows.h"
+
+/* What is proved of: the multipliers and total right shifts that a record takes, with every zero
+ * point and every accumulator of so many bits. */
+typedef struct vectors_domain {
+    int acc_bits;
+    int64_t multiplier_lo, multiplier_hi, shift_lo, shift_hi;
+} vectors_domain;
+
+/* No less than what the side takes of rows; false: it takes none, or rows of scales. */
+bool vectors_domain_of(const assay_scheme *side, const vectors_space *space, vectors_domain *out);
+/* Rows at the ends of accumulators, multipliers and zero points, at every shift (of a wide range of
+ * shifts at some 96). False: out of memory. */
+bool vectors_add_corners(const vectors_space *space, const vectors_domain *d, vectors_rows *rows);
+/* Whether side b is one function with a, whose domain it is, where they differ in nothing but their
+ * rescales, by the rules of interp/infer/same.h. False: it is not proved. */
+bool vectors_is_equal(const assay_scheme *a, const assay_scheme *b, const vectors_space *space,
+                      const vectors_domain *d);
+
+#endif
