@@ -151,7 +151,7 @@ static int golden(const cli_args *a, const assay_program *p)
     status = cli_data_open(&d, a, p->graph, "golden");
     if (status == CLI_OK) {
         from.data = &d;
-        from.sequence = from.sequence && cli_has(a, "sequence");
+        from.sequence = d.samples.sequence;
         o.samples = d.samples.count;
         o.sequence = from.sequence && o.samples > 1;
         o.preprocessing = d.preprocessing;
@@ -176,7 +176,6 @@ static const cli_option options[] = {
     CLI_RUN_OPTIONS,
     CLI_INPUT_OPTION,
     CLI_DATA_OPTIONS,
-    {"sequence", 0, NULL, "a data set's samples are the steps of one sequence: the state goes on"},
     {"output", 'o', "DIR", "the bundle; must not exist yet"},
     {"force", 'f', NULL, "replace a golden bundle (nothing else)"},
     {"digests-only", 0, NULL, "hashes only, no tensors"},

@@ -22,6 +22,9 @@ static int take_shard(const cli_args *a, assay_samples *s)
 
     if (!text)
         return CLI_OK;
+    if (s->sequence)
+        return cli_trouble("profile: --shard takes samples apart, and the steps of a sequence "
+                           "go on from each other");
     if (sscanf(text, "%lld/%lld%c", &k, &n, &rest) != 2 || n < 1 || n > 1000000 || k < 1 || k > n)
         return cli_trouble("profile: --shard takes K/N with 1 <= K <= N, such as 3/16, not '%s'",
                            text);
@@ -136,7 +139,9 @@ static int from_files(const cli_args *a, const assay_graph *g)
     if (status == CLI_OK && !cli_integer(a, "threads", 0, 0, 4096, &threads))
         status = CLI_TROUBLE;
     if (status == CLI_OK) {
-        task t = {{.user = &f, .count = f.samples, .read = read_files}, "", "", (int)threads};
+        const assay_samples samples = {
+            .user = &f, .count = f.samples, .sequence = cli_has_state(g), .read = read_files};
+        task t = {samples, "", "", (int)threads};
         status = profile(a, g, &t);
     }
     cli_files_close(&f);
@@ -166,7 +171,8 @@ static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     CLI_DATA_OPTIONS,
     {"input", 'i', "[NAME=]FILE",
-     ".npy, .png or raw bytes; one for each input, again for each sample"},
+     ".npy, .png or raw bytes; one for each input, again for each sample, or step where there is "
+     "state"},
     {"shard", 0, "K/N",
      "only the K-th of N parts of the samples; 'assay profile merge' joins them"},
     {"per-channel", 0, NULL, "also a histogram of each channel, 56 KiB each"},

@@ -194,6 +194,7 @@ int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
     d->samples = (assay_samples){.user = d,
                                  .first = first,
                                  .count = count - first < limit ? count - first : limit,
+                                 .sequence = cli_has(a, "sequence") && cli_has_state(g),
                                  .read = read_sample,
                                  .label = read_label,
                                  .done = sample_done};

@@ -86,6 +86,8 @@
         {"preprocess", 0, "FILE", "preprocessing (default: preprocess.yaml beside the data set)"}, \
         {"first", 0, "N", "skip N samples"}, {"limit", 'n', "N", "use at most N samples"},         \
         {"threads", 'j', "N", "threads over samples (default: all cores)"},                        \
+        {"sequence", 0, NULL,                                                                      \
+         "a data set's samples are the steps of one sequence: the state goes on"},                 \
     {                                                                                              \
         "quiet", 'q', NULL, "no progress"                                                          \
     }

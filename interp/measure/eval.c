@@ -164,7 +164,7 @@ static assay_status profile_sample(void *job, void *own, int64_t k, assay_error 
         if (g->value[g->input[n]].type.elem.kind == ASSAY_KIND_F32)
             profile_observe(mine->profile, g->input[n], assay_run_data(mine->run, g->input[n]),
                             (size_t)assay_shape_count(&g->value[g->input[n]].type));
-    assay_run_reset(mine->run);
+    measure_sample_begin(mine->run, p->samples, i);
     status = run_execute(mine->run, observe, false, mine, err);
     return status ? status : profile_add_sample(mine->profile, (uint64_t)i, err);
 }

@@ -13,6 +13,7 @@
 typedef struct assay_samples {
     void *user;
     int64_t first, count; /* samples first .. first + count - 1 */
+    bool sequence; /* they are steps: the state goes on from each to the next, in one thread */
     assay_status (*read)(void *user, int64_t i, int k, void *input, assay_error *err);
     int64_t (*label)(void *user, int64_t i);
     void (*done)(void *user); /* may be NULL; called one at a time after each sample */

@@ -33,15 +33,17 @@ static bool has_failed(const shared_error *s)
     return status;
 }
 
-static int worker_count(int threads, int64_t samples)
+static int worker_count(int threads, const assay_samples *s)
 {
+    if (s->sequence)
+        return 1;
 #ifdef _OPENMP
     if (threads <= 0)
         threads = omp_get_num_procs();
 #else
     threads = 1;
 #endif
-    return threads > samples ? (int)(samples > 0 ? samples : 1) : threads;
+    return threads > s->count ? (int)(s->count > 0 ? s->count : 1) : threads;
 }
 
 static int thread_number(void)
@@ -64,7 +66,7 @@ static void sample_done(const assay_samples *s)
 assay_status measure_samples(const measure_work *w, int threads, assay_error *err)
 {
     shared_error shared = {ASSAY_OK, err};
-#pragma omp parallel num_threads(worker_count(threads, w->samples->count))
+#pragma omp parallel num_threads(worker_count(threads, w->samples))
     {
         void *const worker = calloc(1, w->worker_bytes);
         assay_error e;
@@ -72,7 +74,7 @@ assay_status measure_samples(const measure_work *w, int threads, assay_error *er
             worker ? w->start(w->job, worker, thread_number(), &e) : assay_out_of_memory(&e);
         if (status)
             share_error(&shared, status, &e);
-#pragma omp for schedule(dynamic, 4)
+#pragma omp for schedule(monotonic : dynamic, 4)
         for (int64_t k = 0; k < w->samples->count; k++) {
             if (has_failed(&shared))
                 continue;
@@ -100,12 +102,18 @@ assay_status measure_sample_read(assay_run *run, const assay_samples *s, const a
     return status;
 }
 
+void measure_sample_begin(assay_run *run, const assay_samples *s, int64_t i)
+{
+    if (!s->sequence || i == s->first)
+        assay_run_reset(run);
+}
+
 assay_status measure_sample_run(assay_run *run, const assay_samples *s, const assay_graph *g,
                                 int64_t i, assay_error *err)
 {
     assay_status status = measure_sample_read(run, s, g, i, err);
     if (!status) {
-        assay_run_reset(run);
+        measure_sample_begin(run, s, i);
         status = run_execute(run, NULL, false, NULL, err);
     }
     return status;

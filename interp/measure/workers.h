@@ -18,15 +18,18 @@ typedef struct measure_work {
     assay_status (*finish)(void *job, void *worker, bool failed, assay_error *err);
 } measure_work;
 
-/* threads <= 0: all cores; never more than samples. The first error of any thread wins; samples
- * that come after it are left out. */
+/* threads <= 0: all cores; never more than samples, one for steps of a sequence. The first error of
+ * any thread wins; samples that come after it are left out. */
 assay_status measure_samples(const measure_work *w, int threads, assay_error *err);
 
 /* Fills the inputs of a run with sample i of the data set. */
 assay_status measure_sample_read(assay_run *run, const assay_samples *s, const assay_graph *g,
                                  int64_t i, assay_error *err);
 
-/* Sample i through the run, from its initial state; outputs stay in the run. */
+/* The state that sample i begins with: the initial one, or what the step before left. */
+void measure_sample_begin(assay_run *run, const assay_samples *s, int64_t i);
+
+/* Sample i through the run, from that state; outputs stay in the run. */
 assay_status measure_sample_run(assay_run *run, const assay_samples *s, const assay_graph *g,
                                 int64_t i, assay_error *err);
 

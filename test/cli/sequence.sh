@@ -62,4 +62,39 @@ refused "state of no input" "has no input of that name" "$assay" run carry.assay
 refused "of no output" "no output 'none'" "$assay" run carry.assay -s tflite --state past.0=none -i x0.bin -o no
 refused "of another shape" "a cache that grows" "$assay" run carry.assay -s tflite --state past.0=more -i x0.bin -o no
 refused "a star on one side" "each with a star or neither" "$assay" run carry.assay -s tflite --state 'past.*=more' -i x0.bin -o no
+
+# ---- an ONNX network with its state named, profiled and judged over steps ----
+cat >cache.assay <<'EOF'
+graph cache {
+  input x: f32[1,2]
+  input past.0: f32[1,2]
+  present.0: f32[1,2] = add(x, past.0)
+  y: f32[1,2] = relu(present.0)
+  output y
+  output present.0
+}
+EOF
+runs 0 "as ONNX" "$assay" convert cache.assay -o cache.onnx
+/usr/bin/python3 - <<'PY'
+import numpy as np
+np.save("x.npy", np.arange(6, dtype="f4").reshape(3, 2))
+for k in range(3):
+    np.save(f"s{k}.npy", np.array([[2 * k, 2 * k + 1]], "f4"))
+PY
+state="cache.onnx --state past.*=present.*"
+past() { grep -A 4 'name: "past.0"' $1 | grep -q "max: $2\$"; }
+runs 0 "samples that begin anew" "$assay" profile $state -d x.npy -q -o anew.yaml
+runs 0 "show no state" past anew.yaml 0
+runs 0 "steps" "$assay" profile $state -d x.npy --sequence -q -o steps.yaml
+runs 0 "show what is kept" past steps.yaml 4
+runs 0 "so do files, one after another" "$assay" profile $state -i s0.npy -i s1.npy -i s2.npy -q -o files.yaml
+runs 0 "which are steps" past files.yaml 4
+refused "steps in shards" "--shard takes samples apart" "$assay" profile $state -d x.npy --sequence --shard 1/3 -o no.yaml
+runs 0 "golden of the steps" "$assay" golden $state -p steps.yaml -s tflite -d x.npy --sequence -q -o kept
+runs 0 "verify" "$assay" verify kept
+runs 0 "eval of the steps, with four threads" sh -c '"$1" eval $2 -p steps.yaml -s tflite -d x.npy --sequence -q -j 4 >four' - "$assay" "$state"
+runs 0 "and with one" sh -c '"$1" eval $2 -p steps.yaml -s tflite -d x.npy --sequence -q -j 1 | cmp - four' - "$assay" "$state"
+runs 0 "eval of samples" sh -c '"$1" eval $2 -p steps.yaml -s tflite -d x.npy -q >anew' - "$assay" "$state"
+runs 1 "which begin anew" cmp -s anew four
+runs 0 "sensitivity over steps" "$assay" sensitivity $state -p steps.yaml -s tflite -d x.npy --sequence -q
 finish
