@@ -19,6 +19,14 @@ static void set_end(infer_rule *k, const infer_end *e)
     k->store = e->store;
 }
 
+/* Rows of a multiplier and a shift, whatever the search's are. */
+static void start(const infer_engine *e, const infer_rule *k, infer_model *m)
+{
+    infer_options plain = *e->t->o;
+    plain.kind = INFER_MULTIPLIER;
+    infer_model_start(m, k, &plain);
+}
+
 /* Whether the row's operand is 0, so that its rounded value is. */
 static bool is_zero_row(const infer_row *r, bool before)
 {
@@ -27,13 +35,11 @@ static bool is_zero_row(const infer_row *r, bool before)
 
 static bool agrees(const infer_engine *e, const infer_end *end)
 {
-    infer_options plain = *e->t->o;
     infer_model m;
     infer_rule k;
-    plain.kind = INFER_MULTIPLIER;
     infer_plain_rule(&k);
     set_end(&k, end);
-    infer_model_start(&m, &k, &plain);
+    start(e, &k, &m);
     for (size_t i = 0; i < e->n; i++) {
         const infer_row *row = &e->row[e->order[i]];
         if (is_zero_row(row, end->zero_point == ASSAY_STAGE_BEFORE) &&
@@ -45,13 +51,11 @@ static bool agrees(const infer_engine *e, const infer_end *end)
 
 static void small_codes(const infer_engine *e, const infer_end *end, infer_tail *t)
 {
-    infer_options plain = *e->t->o;
     infer_model m;
     infer_rule k;
-    plain.kind = INFER_MULTIPLIER;
     infer_plain_rule(&k);
     set_end(&k, end);
-    infer_model_start(&m, &k, &plain);
+    start(e, &k, &m);
     memset(t, 0, sizeof *t);
     t->before = end->zero_point == ASSAY_STAGE_BEFORE;
     for (int i = 0; i < INFER_TAIL_N; i++) {
@@ -112,14 +116,12 @@ assay_status infer_find_ends(infer_engine *e, assay_error *err)
 
 static bool inputs_agree(const infer_engine *e, const infer_inputs *in)
 {
-    infer_options plain = *e->t->o;
     infer_rule k;
     infer_model m;
-    plain.kind = INFER_MULTIPLIER;
     infer_plain_rule(&k);
     k.input_bits = in->bits;
     k.input_shift_range = in->by_shift;
-    infer_model_start(&m, &k, &plain);
+    start(e, &k, &m);
     for (size_t i = 0; i < e->n; i++) {
         const infer_row *row = &e->row[e->order[i]];
         if (row->multiplier == 0 && row->zp == 0 &&

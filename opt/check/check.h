@@ -37,6 +37,11 @@ uint32_t check_traits(const assay_node *n);
 /* A node's arithmetic; release it with the scheme's vtable. */
 assay_status check_prepare(const checker *c, const assay_graph *g, const assay_node *n,
                            assay_unit **unit);
+/* The arithmetic of a node before and of one after the step. Both are NULL at first; they are
+ * released whether this fails or not. */
+assay_status check_prepare_pair(const checker *c, const assay_node *a, const assay_node *b,
+                                assay_unit **before, assay_unit **after);
+void check_release_pair(const checker *c, assay_unit *before, assay_unit *after);
 bool check_is_code(const assay_type *t);
 bool check_same_type(const assay_type *a, const assay_type *b); /* kind and parameters */
 bool check_same_bounds(const assay_node *a, const assay_node *b);

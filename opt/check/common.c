@@ -33,6 +33,21 @@ assay_status check_prepare(const checker *c, const assay_graph *g, const assay_n
     return c->scheme->vt->prepare(c->scheme, &spec, unit, c->err);
 }
 
+assay_status check_prepare_pair(const checker *c, const assay_node *a, const assay_node *b,
+                                assay_unit **before, assay_unit **after)
+{
+    const assay_status s = check_prepare(c, c->before, a, before);
+    return s ? s : check_prepare(c, c->after, b, after);
+}
+
+void check_release_pair(const checker *c, assay_unit *before, assay_unit *after)
+{
+    if (before)
+        c->scheme->vt->release(before);
+    if (after)
+        c->scheme->vt->release(after);
+}
+
 bool check_is_code(const assay_type *t)
 {
     return assay_is_quantized(t) && t->q.granularity == ASSAY_Q_TENSOR;

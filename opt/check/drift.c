@@ -202,9 +202,7 @@ assay_status check_drift(checker *c, const json_t *step, int64_t *worst)
     if (!s)
         s = check_tabulate(c, c->before, d.function, &table, &size);
     if (!s)
-        s = check_prepare(c, c->before, d.a, &d.before);
-    if (!s)
-        s = check_prepare(c, c->after, d.b, &d.after);
+        s = check_prepare_pair(c, d.a, d.b, &d.before, &d.after);
     if (!s)
         s = read_claims(&d, step, &drift);
     if (!s) {
@@ -218,10 +216,7 @@ assay_status check_drift(checker *c, const json_t *step, int64_t *worst)
     if (!s)
         s = look_at_all(&d, drift, worst);
     c->given += !known;
-    if (d.before)
-        c->scheme->vt->release(d.before);
-    if (d.after)
-        c->scheme->vt->release(d.after);
+    check_release_pair(c, d.before, d.after);
     free(table);
     return s;
 }

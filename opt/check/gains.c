@@ -82,15 +82,10 @@ assay_status check_gains(checker *c, const json_t *step, int64_t *worst)
     if (!s)
         s = check_tabulate(c, c->before, k.function, &table, &size);
     if (!s)
-        s = check_prepare(c, c->before, k.a, &k.before);
-    if (!s)
-        s = check_prepare(c, c->after, k.b, &k.after);
+        s = check_prepare_pair(c, k.a, k.b, &k.before, &k.after);
     if (!s)
         s = judge(c, &k, table, size, worst);
-    if (k.before)
-        c->scheme->vt->release(k.before);
-    if (k.after)
-        c->scheme->vt->release(k.after);
+    check_release_pair(c, k.before, k.after);
     free(table);
     return s;
 }

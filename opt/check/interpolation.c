@@ -56,16 +56,11 @@ assay_status check_interpolation(checker *c, const json_t *step, int64_t *worst)
         if (table[i] != table[0] + (int32_t)i)
             s = check_reject(c, "the rescale does more than to add a number");
     if (!s)
-        s = check_prepare(c, c->before, below, &before);
-    if (!s)
-        s = check_prepare(c, c->after, moved, &after);
+        s = check_prepare_pair(c, below, moved, &before, &after);
     if (!s)
         *worst = compare(c, before, after, table, (int64_t)size,
                          assay_elem_min(c->after->value[moved->in[0]].type.elem));
-    if (before)
-        c->scheme->vt->release(before);
-    if (after)
-        c->scheme->vt->release(after);
+    check_release_pair(c, before, after);
     free(table);
     return s;
 }

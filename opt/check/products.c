@@ -169,9 +169,7 @@ static assay_status check_product(checker *c, const json_t *step, bool linear, i
     if (!s)
         s = check_model_bias(c, a);
     if (!s)
-        s = check_prepare(c, c->before, a, &before);
-    if (!s)
-        s = check_prepare(c, c->after, b, &after);
+        s = check_prepare_pair(c, a, b, &before, &after);
     if (!s) {
         const check_reachable all =
             check_reach(c, c->before, a, -1, before, &c->before->value[a->in[0]].type);
@@ -189,10 +187,7 @@ static assay_status check_product(checker *c, const json_t *step, bool linear, i
         s = check_forms(c, before, after, linear ? NULL : &behind, k, lo, hi,
                         parameters_of(c->before, a), worst);
     c->given += !known;
-    if (before)
-        c->scheme->vt->release(before);
-    if (after)
-        c->scheme->vt->release(after);
+    check_release_pair(c, before, after);
     free(table);
     return s;
 }

@@ -100,9 +100,7 @@ static assay_status compare_choices(const checker *c, const assay_node *below,
         return ASSAY_OK;
     if (!c->scheme->vt->unary)
         return check_reject(c, "the scheme chooses no codes");
-    assay_status s = check_prepare(c, c->before, below, &before);
-    if (!s)
-        s = check_prepare(c, c->after, moved, &after);
+    assay_status s = check_prepare_pair(c, below, moved, &before, &after);
     for (size_t i = 0; i < size && !s && same; i++) {
         int32_t was = table[i], is = (int32_t)(least_x + (int64_t)i);
         c->scheme->vt->unary(before, &was, 1, &was);
@@ -110,10 +108,7 @@ static assay_status compare_choices(const checker *c, const assay_node *below,
         same = is >= least_x && is <= assay_elem_max(x->elem) && was == table[is - least_x] &&
                check_is_code(y);
     }
-    if (before)
-        c->scheme->vt->release(before);
-    if (after)
-        c->scheme->vt->release(after);
+    check_release_pair(c, before, after);
     return s || same ? s : check_reject(c, "the target computes with what is chosen");
 }
 

@@ -69,9 +69,7 @@ static assay_status prepare(checker *c, const assay_node *function, const assay_
     w->fewest = may_pad(w->a) ? 0 : w->max;
     if (!w->vt->apply_overflow || !w->vt->pool || w->max < 1 || w->max > MAX_CELLS)
         return check_reject(c, "a window that cannot be looked at");
-    assay_status s = check_prepare(c, c->before, w->a, &w->before);
-    if (!s)
-        s = check_prepare(c, c->after, w->b, &w->after);
+    assay_status s = check_prepare_pair(c, w->a, w->b, &w->before, &w->after);
     if (!s && w->vt->window &&
         (w->vt->window(w->before, NULL, 0, 0, NULL) || w->vt->window(w->after, NULL, 0, 0, NULL)))
         s = check_reject(c, "sums that depend on the order of the cells");
@@ -81,12 +79,9 @@ static assay_status prepare(checker *c, const assay_node *function, const assay_
     return s ? s : check_tabulate(c, of, function, &w->table, &w->codes);
 }
 
-static void finish(window *w)
+static void finish(const checker *c, window *w)
 {
-    if (w->before)
-        w->vt->release(w->before);
-    if (w->after)
-        w->vt->release(w->after);
+    check_release_pair(c, w->before, w->after);
     free(w->table);
 }
 
@@ -134,7 +129,7 @@ assay_status check_sums(checker *c, const json_t *step, int64_t *worst)
         for (int64_t sum = n * assay_elem_min(e); sum <= n * assay_elem_max(e); sum++)
             note(as_it_is_or_mapped(&w, code_at(&w, w.before, sum, n)),
                  code_at(&w, w.after, sum, n), worst);
-    finish(&w);
+    finish(c, &w);
     return s;
 }
 
@@ -203,6 +198,6 @@ assay_status check_average(checker *c, const json_t *step, int64_t *worst)
             s = check_reject(c, "the rescale is not monotone");
     if (!s)
         s = compare_all(c, &w, worst);
-    finish(&w);
+    finish(c, &w);
     return s;
 }

@@ -5,16 +5,6 @@
 #include "schemes/apply/softfloat.h"
 #include "schemes/derive/derive.h"
 
-static assay_status list_constants(const assay_derive *d, size_t n)
-{
-    int64_t *k = derive_unit_array(d->u, "constants", n);
-    if (!k)
-        return derive_memory(d);
-    for (size_t i = 0; i < n; i++)
-        k[i] = d->u->k[i];
-    return ASSAY_OK;
-}
-
 /* What an operand's rescale, of a half at most, makes of its shifted codes. One whose own values
  * wrap, as its record says, keeps halves here. */
 static assay_interval half(const assay_derive *d, int operand, assay_interval code)
@@ -76,7 +66,7 @@ static assay_status left_shift(const assay_derive *d, float s1, float s2, float 
         s = derive_accepts_both(d, code, "a shifted code", scaled);
     if (!s)
         s = derive_accepts(d, ASSAY_OUT, derive_sum_of(d, scaled), "the sum of two rescaled codes");
-    return !s ? list_constants(d, 1) : s;
+    return !s ? derive_list_constants(d, 1) : s;
 }
 
 /* Codes of an operand times k. */
@@ -108,7 +98,7 @@ static assay_status common_exponent(const assay_derive *d, float s1, float s2, f
             d, derive_around(ldexp((double)sum.lo, -shift), ldexp((double)sum.hi, -shift)),
             "the sum");
     }
-    return !s ? list_constants(d, 3) : s;
+    return !s ? derive_list_constants(d, 3) : s;
 }
 
 static assay_status separate(const assay_derive *d, float s1, float s2, float s_out)
@@ -175,7 +165,7 @@ static assay_status align(const assay_derive *d, float s1, float s2, float s_out
                                              ldexp((double)sum.hi, -(int)u->k[3])),
                                "the sum");
     }
-    return !s ? list_constants(d, 4) : s;
+    return !s ? derive_list_constants(d, 4) : s;
 }
 
 static void set_floats(assay_unit *u, float a, float b, float c)
@@ -246,7 +236,7 @@ static assay_status fixed_scale(const assay_derive *d, float s1, float s2, float
     assay_status s = derive_holds(d, derive_sum_of(d, x), 32, "with this add.bits the sum");
     if (!s)
         s = derive_hold_both(d, x, "a code at the fixed scale");
-    return s ? s : list_constants(d, 3);
+    return s ? s : derive_list_constants(d, 3);
 }
 
 static assay_status plain(const assay_derive *d, float s1, float s2, float s_out)
@@ -281,7 +271,7 @@ assay_status derive_add(const assay_derive *d)
         return align(d, s1, s2, s_out);
     case ASSAY_ADD_FLOAT_SCALED:
         float_scaled(d, s1, s2, s_out, derive_zero_of(out));
-        return list_constants(d, 4);
+        return derive_list_constants(d, 4);
     case ASSAY_ADD_FLOAT_REAL:
         set_floats(u, s1, s2, s_out);
         u->binary = apply_add_float_real;
@@ -295,7 +285,7 @@ assay_status derive_add(const assay_derive *d)
     case ASSAY_ADD_PLAIN:
         return plain(d, s1, s2, s_out);
     }
-    return list_constants(d, 3);
+    return derive_list_constants(d, 3);
 }
 
 /* Sums of codes of one scale (TFLite add_n.h, cumsum.h): each term is shifted to the left by `bits`

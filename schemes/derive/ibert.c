@@ -4,16 +4,6 @@
 #include "schemes/apply/ibert.h"
 #include "schemes/derive/derive.h"
 
-static assay_status list(const assay_derive *d, size_t n)
-{
-    int64_t *k = derive_unit_array(d->u, "constants", n);
-    if (!k)
-        return derive_memory(d);
-    for (size_t i = 0; i < n; i++)
-        k[i] = d->u->k[i];
-    return ASSAY_OK;
-}
-
 /* What is rescaled: a code q times minus I-BERT's erf, q * (-b^2 - 2c + ..) growing with q above 0,
  * q * (q - b)^2 below, the least of which is beside b / 3. */
 static assay_interval products(const assay_derive *d)
@@ -54,7 +44,7 @@ assay_status derive_gelu_ibert(const assay_derive *d)
     u->unary = apply_gelu_ibert;
     assay_status status = product_fits(d, b, c);
     if (!status)
-        status = list(d, 2);
+        status = derive_list_constants(d, 2);
     if (!status)
         status = derive_output_rescale(d, (float)s, &step, 1, derive_scale_of(d->spec->out));
     return status ? status : derive_accepts(d, ASSAY_OUT, products(d), "a code times I-BERT's erf");
@@ -87,7 +77,7 @@ assay_status derive_softmax_ibert(const assay_derive *d)
     u->k[2] = (int64_t)ln2;
     u->k[3] = (int64_t)(65536 / ln2);
     u->row = apply_softmax_ibert;
-    assay_status status = list(d, 4);
+    assay_status status = derive_list_constants(d, 4);
     if (!status)
         status = check_shares(d);
     const int64_t greatest = u->k[0] * u->k[0] + u->k[1];

@@ -103,12 +103,7 @@ static assay_status logistic16(const assay_derive *d)
         u->k[1] = shift;
     }
     u->unary = u->op == ASSAY_OP_SIGMOID ? apply_logistic16 : apply_tanh16;
-    int64_t *list = derive_unit_array(u, "constants", 2);
-    if (!list)
-        return derive_memory(d);
-    list[0] = u->k[0];
-    list[1] = u->k[1];
-    return ASSAY_OK;
+    return derive_list_constants(d, 2);
 }
 
 assay_status derive_logistic(const assay_derive *d)

@@ -61,10 +61,9 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
     const assay_precomputed *precomputed = derive_precomputed(d);
     u->k[0] =
         precomputed && precomputed->has_diff_min ? precomputed->diff_min : -(int64_t)floor(radius);
-    int64_t *k = derive_unit_array(u, "constants", 1);
-    if (!k)
-        return derive_memory(d);
-    k[0] = u->k[0];
+    const assay_status listed = derive_list_constants(d, 1);
+    if (listed)
+        return listed;
     derive_intermediate(&u->scale[ASSAY_FIRST]);
     s = derive_encoded(d, &u->scale[ASSAY_FIRST], e, 1, "_in");
     const int64_t widest = (INT64_C(1) << d->spec->in[0].elem.bits) - 1;

@@ -38,12 +38,9 @@ static assay_status slope(const assay_derive *d)
         u->k[0] = lrintf(256.0f * ratio);
         u->k[1] = lrintf(256.0f * negative);
         u->unary = apply_slope_fixed8;
-        int64_t *k = derive_unit_array(u, "constants", 2);
-        if (!k)
-            return derive_memory(d);
-        k[0] = u->k[0];
-        k[1] = u->k[1];
-        s = derive_range(d);
+        s = derive_list_constants(d, 2);
+        if (!s)
+            s = derive_range(d);
         return s ? s : derive_accepts_end(d, sloped(d), "a code times its slope");
     }
     u->k[0] = alpha < 0;

@@ -33,6 +33,16 @@ int64_t *derive_unit_array(assay_unit *u, const char *name, size_t n)
     return values;
 }
 
+assay_status derive_list_constants(const assay_derive *d, size_t n)
+{
+    int64_t *k = derive_unit_array(d->u, "constants", n);
+    if (!k)
+        return derive_memory(d);
+    for (size_t i = 0; i < n; i++)
+        k[i] = d->u->k[i];
+    return ASSAY_OK;
+}
+
 void derive_unit_release(assay_unit *u)
 {
     if (!u)
