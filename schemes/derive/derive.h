@@ -15,6 +15,7 @@ typedef struct assay_derive {
     assay_error *err;
 } assay_derive;
 
+/* ---- fail.c ---- */
 /* ASSAY_ERR_SCHEME "scheme S, node N (op): ..." */
 assay_status derive_fail(const assay_derive *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
