@@ -107,7 +107,7 @@ static void look(const assay_profile *p, const assay_graph *g, const uint64_t *l
         const assay_profile_entry *e = profile_entry_of(p, g, v);
         if (!e)
             list_name(&f->missing, g->value[v].name);
-        else if (e->seen.finite == 0)
+        else if (e->seen.finite == 0 && assay_shape_count(&g->value[v].type) > 0)
             list_name(&f->unseen, g->value[v].name);
         else if (e->lineage != lineage[v] && e->lineage != older[v])
             list_name(&f->differing, g->value[v].name);

@@ -134,6 +134,10 @@ static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_
     if (value->data)
         return quantize_constant_range(value, &p->min, &p->max, err);
     const assay_profile_entry *e = profile_entry_of(q->profile, q->g, v);
+    if (assay_shape_count(&value->type) == 0) { /* a cache before its first row */
+        p->min = p->max = 0;
+        return ASSAY_OK;
+    }
     if (!e || e->seen.finite == 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "profile has no observation of value '%.200s'",
                           value->name);

@@ -97,4 +97,34 @@ runs 0 "and with one" sh -c '"$1" eval $2 -p steps.yaml -s tflite -d x.npy --seq
 runs 0 "eval of samples" sh -c '"$1" eval $2 -p steps.yaml -s tflite -d x.npy -q >anew' - "$assay" "$state"
 runs 1 "which begin anew" cmp -s anew four
 runs 0 "sensitivity over steps" "$assay" sensitivity $state -p steps.yaml -s tflite -d x.npy --sequence -q
+
+# ---- a cache before its first row ----
+cat >attend.assay <<'EOF'
+graph attend {
+  input x: f32[1,2,1,4]
+  input past: f32[1,2,3,4]
+  k: f32[1,2,4,4] = concat(past, x) {axis=2}
+  s: f32[1,2,1,4] = matmul(x, k) {transpose_b=true}
+  p: f32[1,2,1,4] = softmax(s)
+  y: f32[1,2,1,4] = matmul(p, k)
+  output y
+  output k
+}
+EOF
+runs 0 "attention behind a past" "$assay" convert attend.assay -o attend.onnx
+/usr/bin/python3 - <<'PY'
+import numpy as np
+np.save("one.npy", np.arange(8, dtype="f4").reshape(1, 2, 1, 4))
+np.save("empty.npy", np.zeros((1, 2, 0, 4), "f4"))
+PY
+first="attend.onnx --shape past=1x2x0x4"
+inputs="-i x=one.npy -i past=empty.npy"
+runs 0 "its first step" "$assay" profile $first $inputs -q -o first.yaml
+runs 0 "in codes, by both engines" "$assay" golden $first -p first.yaml -s tflite $inputs --engine both -o first
+runs 0 "verify" "$assay" verify first
+for form in onnx tflite; do
+    runs 0 "as $form" "$assay" quantize $first -p first.yaml -s tflite -o first-q.$form
+    runs 0 "which runs" "$assay" golden first-q.$form -s tflite $inputs -o first-$form
+    runs 0 "to the same bits" cmp first/tensors/*_matmul_y.npy first-$form/tensors/*_matmul_y.npy
+done
 finish
