@@ -65,9 +65,9 @@ static int run(const cli_args *a)
 static const cli_option options[] = {
     {"scheme", 's', "NAME|FILE", "tried beside the shipped ones; repeatable"},
     {"rel", 0, "R",
-     "floats may differ by R times the reference, sums by what their order makes (default: by "
-     "nothing)"},
-    {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as they say themselves)"},
+     "floats may differ by R times the reference, sums by what their order can make (default: not "
+     "at all)"},
+    {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as the files show)"},
     {"node-threads", 0, "N", "threads of the replay (default: 2)"},
     {"json", 0, "FILE", "the report as JSON (- for standard output)"},
     {"junit", 0, "FILE", "the report as JUnit XML: a node at fault is a failure"},

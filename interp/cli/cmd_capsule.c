@@ -31,17 +31,17 @@ static int run(const cli_args *a)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', "DIR", "the folder, which must not be there yet"},
+    {"output", 'o', "DIR", "the folder, which must not exist yet"},
     {"rel", 0, "R",
-     "floats may differ by R times the reference, sums by what their order makes (default: by "
-     "nothing)"},
-    {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as they say themselves)"},
+     "floats may differ by R times the reference, sums by what their order can make (default: not "
+     "at all)"},
+    {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as the files show)"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_capsule = {
     .name = "capsule",
     .usage = "GOLDEN DEVICE NODE -o DIR",
-    .summary = "a faulty node as the smallest network that still shows the fault",
+    .summary = "write a faulty node as the smallest network that still shows the fault",
     .examples = "  assay capsule golden-cat device-dumps/ /stem/conv/Conv -o capsule\n",
     .options = options,
     .min_args = 3,

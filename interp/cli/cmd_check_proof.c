@@ -76,9 +76,10 @@ static int run(const cli_args *a)
 
 static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
-    {"model", 'm', "MODEL", "the network that was optimized: its weights are looked at too"},
-    {"result", 0, "FILE.assay", "the network that came out: is it the certificate's?"},
-    {"scheme", 's', "NAME|FILE", "as optimize had it: of an ONNX model, or a plugin"},
+    {"model", 'm', "MODEL", "the network that was optimized, so that its weights are checked too"},
+    {"result", 0, "FILE.assay", "the optimized network, to be compared with the certificate's"},
+    {"scheme", 's', "NAME|FILE",
+     "the scheme that optimize was given, for an ONNX model or a plugin"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_check_proof = {

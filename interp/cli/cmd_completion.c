@@ -217,7 +217,7 @@ static const cli_option options[] = {{NULL, 0, NULL, NULL}};
 const cli_command cli_completion = {
     .name = "completion",
     .usage = "bash|zsh",
-    .summary = "a script that completes commands, options and schemes in a shell",
+    .summary = "print a script that completes commands, options and schemes in a shell",
     .examples = "  source <(assay completion bash)\n"
                 "  assay completion zsh > ~/.zfunc/_assay\n",
     .options = options,

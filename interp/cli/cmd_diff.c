@@ -91,7 +91,7 @@ static const cli_option options[] = {
     {"abs", 0, "[TENSOR=]A", "real values may differ by A"},
     {"cosine", 0, "[TENSOR=]C", "cosine similarity of the tensor at least C"},
     {"sqnr", 0, "[TENSOR=]DB", "signal to quantization noise ratio at least DB"},
-    {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as they say themselves)"},
+    {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as the files show)"},
     {"json", 0, "FILE", "the whole report as JSON (- for standard output)"},
     {"junit", 0, "FILE", "one test case a tensor, for CI"},
     {"quiet", 'q', NULL, "no report, only the exit status"},

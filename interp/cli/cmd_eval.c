@@ -245,8 +245,8 @@ static const cli_option options[] = {
 const cli_command cli_eval = {
     .name = "eval",
     .usage = "MODEL --dataset PATH [--scheme S [--profile PROFILE.yaml]]",
-    .summary =
-        "accuracy over a data set, by sample or by pixel; noise and agreement with the float twin",
+    .summary = "measure accuracy over a data set, by sample or by pixel; noise and agreement with "
+               "the float twin",
     .examples =
         "  assay eval net.onnx --dataset test/\n"
         "  assay eval net.onnx --profile profile.yaml --scheme tflite --dataset test/\n"

@@ -53,16 +53,17 @@ static int run(const cli_args *a)
 static const cli_option options[] = {
     {"sample", 0, "N", "the sample's number (default: the first in which the element differs)"},
     {"rel", 0, "R",
-     "floats may differ by R times the reference, sums by what their order makes (default: by "
-     "nothing)"},
-    {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as they say themselves)"},
+     "floats may differ by R times the reference, sums by what their order can make (default: not "
+     "at all)"},
+    {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as the files show)"},
     {"json", 0, "FILE", "the steps as JSON (- for standard output)"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_explain = {
     .name = "explain",
     .usage = "GOLDEN [DEVICE] NODE[ELEMENT] [--sample N] [--json FILE]",
-    .summary = "one output element step by step, and where a device's way parts from it",
+    .summary =
+        "work through one output element step by step, and show where a device departs from it",
     .examples = "  assay explain golden-cat '/stem/conv/Conv[0,3,5,7]'\n"
                 "  assay explain golden-cat device-dumps/ /stem/conv/Conv\n",
     .options = options,

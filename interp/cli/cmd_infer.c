@@ -173,7 +173,7 @@ static const cli_option options[] = {
     {"acc-bits", 0, "B", "bits of the accumulators, 2 to 64 (default: 32)"},
     {"multiplier", 0, "LO:HI", "multipliers to ask about (default: all that the device takes)"},
     {"shift", 0, "LO:HI", "total right shifts to ask about (default: all that the device takes)"},
-    {"timeout", 0, "SECONDS", "what a call of the oracle may take (default: 60)"},
+    {"timeout", 0, "SECONDS", "time limit for a call of the oracle (default: 60)"},
     {"model", 0, "NET", "in place of DIR OUTPUTS: a network in integers, as the device ran it"},
     {"dumps", 0, "DIR", "what the device gave: any tensors of NET, its inputs among them"},
     {"input", 'i', "[NAME=]FILE", "of --model: inputs that were not dumped (as of golden)"},
@@ -190,8 +190,8 @@ const cli_command cli_infer = {
     .name = "infer",
     .usage = "--oracle 'CMD' --kind multiplier|scale --type i8|u8|i16 [--budget ROWS] "
              "[-o FOUND.yaml] | DIR OUTPUTS | --model NET --dumps DIR",
-    .summary = "which arithmetic a device has, from its answers: the records that agree, or the "
-               "nearest and what contradicts it",
+    .summary = "find a device's arithmetic from its answers: the records that agree, or the "
+               "nearest one and what contradicts it",
     .examples = "  assay infer --oracle ./device.sh --kind multiplier --type i8 -o found.yaml\n"
                 "  assay infer --oracle 'python3 rtl.py' --kind multiplier --type u8 \\\n"
                 "      --multiplier 0:65535 --shift 0:31 --json report.json\n"

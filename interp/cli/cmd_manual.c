@@ -198,7 +198,7 @@ static const cli_option options[] = {
 const cli_command cli_manual = {
     .name = "manual",
     .usage = "[COMMAND] | -o DIR",
-    .summary = "the manual page of a command, as man reads it",
+    .summary = "print the manual page of a command, for man",
     .examples = "  assay manual golden | man -l -\n"
                 "  assay manual -o man1\n",
     .options = options,

@@ -53,18 +53,18 @@ static int run(const cli_args *a)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', "DIR", "the folder, which must not be there yet"},
+    {"output", 'o', "DIR", "the folder, which must not exist yet"},
     {"op", 0, "OP,OP...", "networks of these ops alone (default: all)"},
     {"types", 0, "TYPES", "activations and weights: s8s8, u8s8, u8u8 or s16s8 (default: s8s8)"},
     {"format", 0, "FORM,...", "text, onnx, tflite (default: each that can hold the network)"},
     {"scheme", 's', "NAME|FILE", "whose bits are expected (default: one for the types)"},
-    {"seed", 0, "N", "other numbers (default: 1)"},
+    {"seed", 0, "N", "seed of the numbers drawn (default: 1)"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_probe = {
     .name = "probe",
     .usage = "-o DIR [--op OP,...] [--types s8s8|u8s8|u8u8|s16s8]",
-    .summary = "small networks whose outputs show a device's arithmetic",
+    .summary = "write small networks whose outputs reveal a device's arithmetic",
     .examples = "  assay probe -o probes\n"
                 "  assay probe --op conv,add --types u8s8 --format onnx -o probes\n"
                 "  assay infer probes outputs -o found.yaml\n",

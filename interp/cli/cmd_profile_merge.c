@@ -55,7 +55,7 @@ static int run(const cli_args *a)
 }
 
 static const cli_option options[] = {{"output", 'o', "FILE", "the merged profile"},
-                                     {"partial", 0, NULL, "not all shards are here: no error"},
+                                     {"partial", 0, NULL, "accept that some shards are missing"},
                                      {NULL, 0, NULL, NULL}};
 
 const cli_command cli_profile_merge = {

@@ -272,7 +272,8 @@ static const cli_option options[] = {
 const cli_command cli_profile_show = {
     .name = "profile show",
     .usage = "PROFILE.yaml [--json FILE | --svg FILE | --html FILE]",
-    .summary = "the ranges and histograms of a profile, and what codes would represent of them",
+    .summary =
+        "show a profile's ranges and histograms, and the part of them that codes would represent",
     .examples = "  assay profile show profile.yaml\n"
                 "  assay profile show profile.yaml --scheme tflite --calibration kl --html p.html\n"
                 "  assay profile show profile.yaml --value '*stem*' --type u4 --svg stem.svg\n",

@@ -123,7 +123,7 @@ static const cli_option options[] = {
     CLI_RUN_OPTIONS,
     CLI_INPUT_OPTION,
     {"preprocess", 0, "FILE", "preprocessing of images (default: preprocess.yaml beside them)"},
-    {"raw", 0, "TYPE", "inputs are raw samples, as u8:32x32x3, to be preprocessed"},
+    {"raw", 0, "TYPE", "inputs are raw samples, such as u8:32x32x3, to be preprocessed"},
     {"output", 'o', "DIR", "write the outputs as .npy"},
     {NULL, 0, NULL, NULL}};
 

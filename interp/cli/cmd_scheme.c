@@ -60,7 +60,7 @@ static const cli_verb verbs[] = {
      " units json ", 0, 0, list},
     {"show", "NAME [--op NAME] [--wide]", "what a scheme does, in words, examples and parameters",
      " op wide ", 1, 1, cli_scheme_show},
-    {"check", "FILE", "is a scheme file good, and what does it inherit", "", 1, 1, check},
+    {"check", "FILE", "check a scheme file, and show what it inherits", "", 1, 1, check},
     {"diff", "A B [--scale X|LO:HI:N] [--acc N|LO:HI] [--model MODEL]",
      "where two schemes differ: over a range, or in a network's layers",
      " scale acc zp in-zp type op wide model profile per-tensor symmetry as-is ", 2, 2,
@@ -127,9 +127,9 @@ static const cli_option options[] = {
     {"profile", 'p', "FILE", "quantize a float MODEL with this profile first"},
     {"symmetry", 0, "NAME", "as in 'assay quantize'"},
     {"per-tensor", 0, NULL, "one weight scale a layer"},
-    {"mutants", 0, NULL, "vectors: all that A becomes by one parameter"},
+    {"mutants", 0, NULL, "vectors: every record that differs from A in one parameter"},
     {"kind", 0, "multiplier|scale", "vectors: rows of a multiplier and a shift, or of a scale"},
-    {"seed", 0, "N", "vectors: of the rows and networks that are tried"},
+    {"seed", 0, "N", "vectors: seed of the rows and networks that are tried"},
     {"as-is", 0, NULL, "diff, matrix: nodes that a scheme's types do not admit are compared too"},
     {NULL, 0, NULL, NULL},
 };
@@ -137,7 +137,7 @@ static const cli_option options[] = {
 const cli_command cli_scheme = {
     .name = "scheme",
     .usage = "VERB ...",
-    .summary = "the arithmetics: what they do, where two differ, one rescale explained",
+    .summary = "explain the arithmetics: what they do, where two differ, one rescale step by step",
     .examples =
         "  assay scheme list\n"
         "  assay scheme show tflite\n"

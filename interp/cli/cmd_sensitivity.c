@@ -123,7 +123,8 @@ static const cli_option options[] = {CLI_MODEL_OPTIONS,    CLI_SCHEME_OPTIONS,  
 const cli_command cli_sensitivity = {
     .name = "sensitivity",
     .usage = "MODEL --profile PROFILE.yaml --scheme S --dataset PATH",
-    .summary = "what each node's quantization costs: alone, in place, and when only it is float",
+    .summary =
+        "measure what each node's quantization costs: alone, in place, and when only it is float",
     .examples =
         "  assay sensitivity net.onnx -p profile.yaml -s tflite -d test/ --limit 64\n"
         "  assay sensitivity net.onnx -p profile.yaml -s npu16 -d test/ -n 16 --json table.json\n",

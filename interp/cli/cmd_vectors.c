@@ -183,7 +183,7 @@ static const cli_option options[] = {
 const cli_command cli_vectors = {
     .name = "vectors",
     .usage = "lint DIR|FILE.csv -s SCHEME",
-    .summary = "test rows of a rescale unit: how good they are",
+    .summary = "judge a suite of test rows for a rescale unit",
     .examples = "  assay scheme vectors tflite --mutants -o rows\n"
                 "  assay vectors lint rows -s tflite\n"
                 "  assay vectors lint my-rows.csv -s ./my-npu.yaml --type i8\n",

@@ -20,7 +20,8 @@
     }
 #define CLI_ENGINE_OPTIONS                                                                         \
     {"engine", 0, "ref|fast|both",                                                                 \
-     "ref (default); fast, the same bits sooner; both, which compares them where fast takes the "  \
+     "ref (default); fast, the same bits in less time; both, which compares them where fast "      \
+     "takes the "                                                                                  \
      "node"},                                                                                      \
     {                                                                                              \
         "node-threads", 0, "N", "threads within a node, for the fast engine (default: 1)"          \
@@ -52,7 +53,7 @@
      "exchange a QDQ network's parameters that the scheme cannot have (scales, zero points)"},     \
     {                                                                                              \
         "literal", 0, NULL,                                                                        \
-            "compute a QDQ network as it says: floats between its conversions, no integer nodes"   \
+            "compute a QDQ network literally: floats between its conversions, no integer nodes"    \
     }
 #define CLI_AS_IS_OPTION                                                                           \
     {                                                                                              \
@@ -70,9 +71,10 @@
             "samples, which a network with state takes as the steps of one sequence"               \
     }
 #define CLI_MODEL_OPTIONS                                                                          \
-    {"shape", 0, "INPUT=DIMS", "shape of an ONNX model's input, as x=1x3x64x64; repeatable"},      \
+    {"shape", 0, "INPUT=DIMS", "shape of an ONNX model's input, such as x=1x3x64x64; repeatable"}, \
         {"state", 0, "PAST=PRESENT,...",                                                           \
-         "outputs that are inputs of the next step, as past_key_values.*=present.*; repeatable"},  \
+         "outputs that are inputs of the next step, such as past_key_values.*=present.*; "         \
+         "repeatable"},                                                                            \
     {                                                                                              \
         "batch", 0, "N", "extent of a symbolic first dimension (default: 1)"                       \
     }
@@ -82,7 +84,7 @@
         {"labels", 0, "PATH",                                                                      \
          "labels, where they are not beside the data set; by pixel: a folder with a map a sample " \
          "(NAME.png, NAME.npy), or .npy [N,H,W]"},                                                 \
-        {"raw", 0, "TYPE", "what raw data hold, as u8:32x32x3"},                                   \
+        {"raw", 0, "TYPE", "type and shape of raw data, such as u8:32x32x3"},                      \
         {"preprocess", 0, "FILE", "preprocessing (default: preprocess.yaml beside the data set)"}, \
         {"first", 0, "N", "skip N samples"}, {"limit", 'n', "N", "use at most N samples"},         \
         {"threads", 'j', "N", "threads over samples (default: all cores)"},                        \
@@ -98,7 +100,7 @@
      "axis of the first output that counts classes (default: the one beside label maps' pixels; "  \
      "all, where the output is one list)"},                                                        \
     {                                                                                              \
-        "ignore-label", 0, "N", "what label maps hold where a pixel has no label (default: 255)"   \
+        "ignore-label", 0, "N", "value of label maps where a pixel has no label (default: 255)"    \
     }
 
 typedef struct cli_session {
