@@ -213,6 +213,41 @@ typedef assay_status (*assay_node_fn)(void *user, assay_run *r, int node,
 assay_status assay_execute_with(assay_run *r, assay_node_fn fn, bool accumulators, void *user,
                                 assay_error *err);
 
+/* ---- what quantization costs ----------------------------------------------------------------- */
+
+typedef struct assay_labelled {
+    size_t size;
+    uint64_t count;
+    const void *const *input; /* as of assay_profile_observe */
+    const int64_t *label;     /* the class of each sample, below 0: none; NULL: of no sample */
+    int threads;              /* 0: all cores; nothing depends on it */
+} assay_labelled;
+/* `assay eval`: of the first output; beside a reference (may be NULL) that takes the same inputs.
+ * predictions (may be NULL) receives the best class of each sample, -1 where the output has none.
+ * ASSAY_ERR_INPUT: a label beyond the classes. */
+assay_status assay_evaluate(const assay_program *p, const assay_program *reference,
+                            const assay_labelled *samples, int64_t *predictions, char **json,
+                            assay_error *err);
+/* `assay sensitivity` of a float network. */
+assay_status assay_sensitivity_of(const assay_graph *g, const assay_profile *p,
+                                  const assay_scheme *s, const assay_quantizer_options *options,
+                                  const assay_labelled *samples, assay_progress progress,
+                                  void *user, char **json, assay_error *err);
+
+typedef struct assay_tuner_options {
+    size_t size;
+    double target_drop; /* points that may be lost; the drop does not count with: */
+    double target_sqnr; /* dB of the first output, above 0 */
+    int max_float;      /* nodes that may stay in float */
+    void (*log)(void *user, const char *line); /* a line a trial; may be NULL */
+    void *user;
+} assay_tuner_options;
+/* `assay tune`: *out is the network with what was found, whether or not the target is reached. */
+assay_status assay_tune(const assay_graph *g, const assay_profile *p, const assay_scheme *s,
+                        const assay_quantizer_options *options, const assay_labelled *samples,
+                        const assay_tuner_options *goal, assay_graph **out, char **json,
+                        assay_error *err);
+
 /* ---- golden bundles -------------------------------------------------------------------------- */
 
 typedef struct assay_golden_options {

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "graph/memory.h"
+#include "interp/cli/json.h"
 #include "interp/cli/session.h"
 #include "interp/golden/contract.h"
-#include "interp/page/json.h"
+#include "interp/measure/report.h"
 #include "interp/run/model.h"
 
 /* What was asked for, and what came of it. */
@@ -64,42 +65,13 @@ static void print_difference(const evaluation *e)
     fprintf(e->notes, "\n");
 }
 
-/* ---- JSON ---- */
-
-static void put_accuracy(json_t **o, const evaluation *e, const char *prefix,
-                         const assay_accuracy *r)
+static int write_json(const evaluation *e)
 {
-    char key[32];
-    for (int k = 1; k <= ASSAY_EVAL_TOP && e->labelled; k += ASSAY_EVAL_TOP - 1) {
-        snprintf(key, sizeof key, e->has_pixels ? "%spixel_top%d" : "%stop%d", prefix, k);
-        page_json_set(o, key, page_json_number(points(r, k)));
-    }
-    snprintf(key, sizeof key, "%smean_iou", prefix);
-    if (e->labelled && e->has_pixels)
-        page_json_set(o, key, page_json_number(100.0 * r->mean_iou));
-}
-
-static int write_json(const evaluation *e, const char *path)
-{
-    const assay_fidelity *f = &e->result;
     json_t *o = json_object();
-    assay_error err;
 
     page_json_set(&o, "scheme", page_json_text(e->name));
-    page_json_set(&o, "samples", json_integer(e->labelled ? f->other.samples : f->samples));
-    page_json_set(&o, "outputs", json_string(f->other.digest));
-    put_accuracy(&o, e, "", &f->other);
-    if (e->twin) {
-        put_accuracy(&o, e, "float_", &f->reference);
-        page_json_set(&o, "sqnr_db", page_json_number(f->output_sqnr));
-        page_json_set(&o, "mse", page_json_number(f->output_mse));
-        page_json_set(&o, "agreement",
-                      f->compared ? json_real(100.0 * (double)f->agree / (double)f->compared)
-                                  : json_null());
-    }
-    const assay_status status = page_json_write(path, o, &err);
-    json_decref(o);
-    return !status ? CLI_OK : cli_failed(&err);
+    measure_eval_json(&o, &e->result, e->twin != NULL, e->labelled, e->has_pixels);
+    return cli_json_write(e->args, o);
 }
 
 /* ---- running ---- */
@@ -161,7 +133,6 @@ static int evaluate_both(evaluation *e, cli_data *d, const assay_program *p)
 
 static int report(const evaluation *e, const assay_program *p)
 {
-    const char *json = cli_value(e->args, "json", NULL);
     const assay_fidelity *f = &e->result;
     int status = CLI_OK;
 
@@ -171,8 +142,8 @@ static int report(const evaluation *e, const assay_program *p)
     if (e->twin)
         print_difference(e);
     golden_contract_print(p, e->notes);
-    if (json)
-        status = write_json(e, json);
+    if (cli_has(e->args, "json"))
+        status = write_json(e);
     if (status == CLI_OK && e->twin &&
         ((e->labelled && score(&f->reference) - score(&f->other) > e->max_drop) ||
          f->output_sqnr < e->min_sqnr))

@@ -4,7 +4,7 @@
 #include "graph/memory.h"
 #include "interp/cli/json.h"
 #include "interp/cli/session.h"
-#include "interp/measure/sensitivity.h"
+#include "interp/measure/report.h"
 
 static void print_number(FILE *f, double x, int decimals)
 {
@@ -57,34 +57,6 @@ static void print_table(FILE *f, const assay_sensitivity *s)
     print_whole(f, &s->whole);
 }
 
-static json_t *json_row(const assay_sensitivity_row *r)
-{
-    json_t *o = json_object();
-    char elem[8];
-    page_json_set(&o, "node", page_json_text(r->node));
-    page_json_set(&o, "op", json_string(r->op));
-    page_json_set(&o, "value", page_json_text(r->value));
-    page_json_set(&o, "type", json_string(assay_elem_print(r->elem, elem)));
-    page_json_set(&o, "isolated_db", page_json_number(r->isolated));
-    page_json_set(&o, "cumulative_db", page_json_number(r->cumulative));
-    page_json_set(&o, "alone_db", page_json_number(r->alone.output_sqnr));
-    page_json_set(&o, "alone_drop", page_json_number(measure_fidelity_drop(&r->alone)));
-    page_json_set(&o, "without_db", page_json_number(r->without.output_sqnr));
-    page_json_set(&o, "without_drop", page_json_number(measure_fidelity_drop(&r->without)));
-    return o;
-}
-
-static int write_json(const cli_args *a, const assay_sensitivity *s)
-{
-    json_t *rows = json_array(), *o = json_object();
-
-    cli_json_fidelity(&o, &s->whole);
-    for (int i = 0; i < s->n; i++)
-        page_json_add(&rows, json_row(&s->row[i]));
-    page_json_set(&o, "nodes", rows);
-    return cli_json_write(a, o);
-}
-
 static void step(void *user, int done, int of)
 {
     cli_progress *p = user;
@@ -106,7 +78,7 @@ static int sensitivity(const cli_args *a, const assay_trial *t)
     if (status == CLI_OK)
         print_table(cli_notes_of(a), &table);
     if (status == CLI_OK && cli_has(a, "json"))
-        status = write_json(a, &table);
+        status = cli_json_write(a, measure_sensitivity_json(&table));
     measure_sensitivity_free(&table);
     return status;
 }

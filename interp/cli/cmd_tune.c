@@ -5,7 +5,7 @@
 #include "interp/api/report.h"
 #include "interp/cli/json.h"
 #include "interp/cli/session.h"
-#include "interp/measure/tune.h"
+#include "interp/measure/report.h"
 #include "interp/run/model.h"
 
 static void print_line(void *notes, const char *line)
@@ -42,39 +42,6 @@ static void print_options(FILE *f, const assay_quantize_options *found,
                        found->n_precision == given->n_precision
                    ? " those that were given\n"
                    : "\n");
-}
-
-/* The same for programs: only what was found, before what was given. */
-static json_t *json_options(const assay_quantize_options *found,
-                            const assay_quantize_options *given)
-{
-    json_t *o = json_object(), *calibrations = json_array(), *floats = json_array();
-    for (int i = 0; i < found->n_calibrate - given->n_calibrate; i++) {
-        json_t *rule = json_object();
-        page_json_set(&rule, "value", page_json_text(found->calibrate[i].pattern));
-        page_json_set(&rule, "method", json_string(calibrate_name(found->calibrate[i].how.method)));
-        page_json_add(&calibrations, rule);
-    }
-    for (int i = 0; i < found->n_precision - given->n_precision; i++)
-        page_json_add(&floats, page_json_text(found->precision[i].pattern));
-    page_json_set(&o, "calibration", json_string(calibrate_name(found->calibration.method)));
-    page_json_set(&o, "calibrations", calibrations);
-    page_json_set(&o, "keep_float", floats);
-    return o;
-}
-
-static json_t *json_result(const assay_tune_result *r, const assay_quantize_options *given)
-{
-    json_t *o = json_object(), *before = json_object(), *after = json_object();
-    cli_json_fidelity(&before, &r->before);
-    cli_json_fidelity(&after, &r->after);
-    page_json_set(&o, "reached", json_boolean(r->reached));
-    page_json_set(&o, "trials", json_integer(r->trials));
-    page_json_set(&o, "reason", json_string(r->reason));
-    page_json_set(&o, "before", before);
-    page_json_set(&o, "after", after);
-    page_json_set(&o, "options", json_options(&r->options, given));
-    return o;
 }
 
 /* The network, and its report, into *json too. */
@@ -138,7 +105,7 @@ static int tune(const cli_args *a, const assay_trial *t)
     } else {
         print_end(notes, &o, &r);
         print_options(notes, &r.options, t->options);
-        json_t *json = json_result(&r, t->options);
+        json_t *json = measure_tune_json(&r, t->options);
         status = save(a, t, &r.options, &json);
         if (status == CLI_OK && cli_has(a, "json"))
             status = cli_json_write(a, json);

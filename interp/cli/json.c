@@ -9,12 +9,3 @@ int cli_json_write(const cli_args *a, json_t *o)
     json_decref(o);
     return !status ? CLI_OK : cli_failed(&err);
 }
-
-void cli_json_fidelity(json_t **o, const assay_fidelity *f)
-{
-    page_json_set(o, "output_db", page_json_number(f->output_sqnr));
-    page_json_set(o, "output_mse", page_json_number(f->output_mse));
-    page_json_set(o, "drop", page_json_number(measure_fidelity_drop(f)));
-    page_json_set(o, "drop_of", json_string(measure_fidelity_drop_name(f)));
-    page_json_set(o, "samples", json_integer(f->samples));
-}

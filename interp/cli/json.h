@@ -3,7 +3,6 @@
 #define ASSAY_INTERP_CLI_JSON_H
 
 #include "interp/cli/cli.h"
-#include "interp/measure/fidelity.h"
 #include "interp/page/json.h"
 
 #define CLI_JSON_OPTION                                                                            \
@@ -12,7 +11,5 @@
     }
 /* Writes `o`, which is taken, to the file that --json names. */
 int cli_json_write(const cli_args *a, json_t *o);
-/* What a fidelity says, into the object *o. */
-void cli_json_fidelity(json_t **o, const assay_fidelity *f);
 
 #endif

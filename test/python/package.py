@@ -5,6 +5,7 @@
 """
 import gc
 import glob
+import json
 import os
 import threading
 import time
@@ -137,6 +138,32 @@ def programs(net, profile, x):
     return q
 
 
+def measures(net, profile, q, x):
+    labels = RANDOM.integers(0, 3, len(x))
+    np.save("x.npy", x[:, 0])
+    np.save("labels.npy", labels.astype(np.int32))
+    data = ("-d", "x.npy", "--labels", "labels.npy", "-q", "--json", "-")
+    judged = ("net.assay", "-p", "command.yaml", "-s", "tflite", *data)
+    program, floating = q.program("tflite"), net.program()
+    said = assay.evaluate(program, x, labels, reference=floating)
+    check(said == {k: v for k, v in json.loads(command("eval", *judged)).items() if k != "scheme"}, "accuracy beside the float network, as the command's", said)
+    best = [int(program.run(s)["out"].argmax()) for s in x]
+    check(said.predictions.tolist() == best and said["top1"] == 100 * np.mean(np.array(best) == labels), "by the classes that are predicted", said)
+    alone = assay.evaluate(program, x, threads=1)
+    check(alone["outputs"] == said["outputs"] and "top1" not in alone and "sqnr_db" not in alone, "without labels, alone", alone)
+    raises(assay.InputError, "a label beyond the classes", assay.evaluate, program, x, labels + 3, words="label")
+    raises(assay.InputError, "labels of other samples", assay.evaluate, program, x, labels[1:], words="labels")
+    seen = []
+    costs = assay.sensitivity(net, profile, "tflite", x, labels, progress=lambda done, total: seen.append((done, total)))
+    check(costs == json.loads(command("sensitivity", *judged)) and seen[-1][0] < seen[-1][1], "what each node costs, as the command says", costs, seen)
+    check(assay.sensitivity(net, profile, "tflite", x, labels, keep_float=["conv"])["nodes"][0]["node"] != "conv", "with options of quantizing")
+    lines = []
+    tuned = assay.tune(net, profile, "tflite", x, labels, target_sqnr=200, max_float=1, log=lines.append)
+    told = json.loads(command("tune", *judged, "--target-sqnr", "200", "--max-float", "1", "-o", "tuned.assay", status=1, on="out"))
+    check(tuned.report == told and tuned.text() == assay.load("tuned.assay").text() and len(lines) >= told["trials"], "tuned, as by the command", tuned.report, told)
+    raises(assay.InputError, "codes cannot be judged", assay.tune, net, profile, "tflite", x, labels, integer_io=True, words="integer_io")
+
+
 def memory(q, x):
     program = q.program("tflite")
     kept = [program.run(s)["act"] for s in x[:4]]
@@ -263,6 +290,7 @@ def main():
     networks()
     net, profile = profiles(x)
     q = programs(net, profile, x)
+    measures(net, profile, q, x)
     memory(q, x)
     threads(q, x)
     golden(q, x)

@@ -40,12 +40,12 @@ NET = """graph small {
 """ % ",".join(f"{v:.3f}" for v in np.sin(np.arange(54)))
 
 
-def command(*args, status=0):
-    """Runs `assay`; its output, or what it says on standard error where another status is expected."""
+def command(*args, status=0, on=None):
+    """Runs `assay`; its output (on="out"), or what it says on standard error (on="err"), as where another status is expected."""
     run = subprocess.run([ASSAY, *args], capture_output=True, text=True, timeout=300, check=False)
     if run.returncode != status:
         raise RuntimeError(f"assay {' '.join(args)}: {run.returncode}: {run.stderr}")
-    return run.stderr if status else run.stdout
+    return run.stderr if on == "err" or (status and on is None) else run.stdout
 
 
 def raises(error, what, function, *args, words="", **options):

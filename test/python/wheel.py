@@ -21,7 +21,7 @@ STRUCTS = {"assay_error": "Error", "assay_type": "Type", "assay_qparams": "QPara
            "assay_quantizer_options": "QuantizerOptions", "assay_optimizer_options": "OptimizerOptions", "assay_engine_options": "EngineOptions",
            "assay_golden_options": "GoldenOptions", "assay_stored": "Stored", "assay_verified": "Verified", "assay_thresholds": "Thresholds",
            "assay_compare_options": "CompareOptions", "assay_blame_options": "BlameOptions", "assay_probe_options": "ProbeOptions",
-           "assay_answers_options": "AnswersOptions", "assay_infer_options": "InferOptions"}
+           "assay_answers_options": "AnswersOptions", "assay_labelled": "Labelled", "assay_tuner_options": "TunerOptions", "assay_infer_options": "InferOptions"}
 
 
 def run(*args, **environment):

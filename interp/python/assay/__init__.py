@@ -20,6 +20,7 @@ from .devices import Blame, Capsule, Diff, Explanation, blame, capsule, diff, ex
 from .errors import (AssayError, FileError, InputError, InternalError, LimitError, MissingLibraryError, OutOfMemoryError, SchemeError,
                      UnsupportedError)
 from .golden import Golden, Verification
+from .measuring import Accuracy, evaluate, sensitivity, tune
 from .networks import Network, Node, load, loads
 from .profiles import Profile
 from .programs import Program, Result, Run, run_many
@@ -29,7 +30,8 @@ from .testing import assert_bits
 
 __version__: str = _lib.assay_version().decode()
 __all__ = [
-    "AssayError", "Blame", "Capsule", "Diff", "Difference", "Explanation", "FileError", "Golden", "Inference", "InputError", "InternalError", "LimitError",
+    "Accuracy", "AssayError", "Blame", "Capsule", "Diff", "Difference", "Explanation", "FileError", "Golden", "Inference", "InputError", "InternalError", "LimitError",
     "MissingLibraryError", "Network", "Node", "OutOfMemoryError", "Profile", "Program", "Result", "Run", "Scheme", "SchemeError", "TensorType",
-    "UnsupportedError", "Verification", "assert_bits", "blame", "capsule", "diff", "explain", "infer", "infer_answers", "load", "loads", "presets", "probe", "run_many", "write_dumps",
+    "UnsupportedError", "Verification", "assert_bits", "blame", "capsule", "diff", "evaluate", "explain", "infer", "infer_answers", "load", "loads", "presets", "probe", "run_many", "sensitivity",
+    "tune", "write_dumps",
 ]

@@ -68,6 +68,14 @@ class OptimizerOptions(Options):
     _fields_ = [("size", c.c_size_t), ("allow", S), ("passes", S), ("target", S), ("as_is", c.c_bool), ("log", LOG), ("user", P)]
 
 
+class Labelled(Options):
+    _fields_ = [("size", c.c_size_t), ("count", c.c_uint64), ("input", c.POINTER(P)), ("label", c.POINTER(c.c_int64)), ("threads", c.c_int)]
+
+
+class TunerOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("target_drop", c.c_double), ("target_sqnr", c.c_double), ("max_float", c.c_int), ("log", LOG), ("user", P)]
+
+
 class EngineOptions(Options):
     _fields_ = [("size", c.c_size_t), ("engine", S), ("isa", S), ("threads", c.c_int), ("keep_all", c.c_bool), ("as_is", c.c_bool)]
 
@@ -154,6 +162,9 @@ STATUS = {
     "assay_verify": [S, c.POINTER(EngineOptions), LOG, P, c.POINTER(Verified)],
     "assay_compare_folders": [S, S, c.POINTER(CompareOptions), c.POINTER(c.c_bool), OUT, OUT],
     "assay_blame_folders": [S, S, c.POINTER(BlameOptions), c.POINTER(c.c_int), OUT, OUT],
+    "assay_evaluate": [P, P, c.POINTER(Labelled), P, OUT],
+    "assay_sensitivity_of": [P, P, P, c.POINTER(QuantizerOptions), c.POINTER(Labelled), PROGRESS, P, OUT],
+    "assay_tune": [P, P, P, c.POINTER(QuantizerOptions), c.POINTER(Labelled), c.POINTER(TunerOptions), OUT, OUT],
     "assay_explain": [S, S, S, c.c_int64, c.POINTER(BlameOptions), OUT, OUT],
     "assay_capsule": [S, S, S, S, c.POINTER(BlameOptions), OUT, OUT],
     "assay_probe": [S, c.POINTER(ProbeOptions)],

@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 _ONNX = 1
 
 
+def quantizer_options(*, symmetry: Optional[str] = None, chooser: Optional[str] = None, calibration: Sequence[str] = (),
+                      calibrate_weights: Optional[str] = None, per_tensor: bool = False, keep_float: Sequence[str] = (), precision: Any = (),
+                      target: Any = None, integer_io: bool = False) -> QuantizerOptions:
+    """What Network.quantize describes."""
+    calibration, keep_float = _list(calibration), _list(keep_float)
+    rules = [f"{k}={v}" for k, v in precision.items()] if isinstance(precision, Mapping) else _list(precision)
+    return QuantizerOptions(symmetry=text(symmetry), chooser=text(chooser), calibration=texts(calibration), n_calibrations=len(calibration),
+                            weights=text(calibrate_weights), per_tensor=per_tensor, keep_float=texts(keep_float),
+                            n_keep_float=len(keep_float), precision=texts(rules), n_precisions=len(rules), target=text(target),
+                            integer_io=integer_io)
+
+
 class Node(NamedTuple):
     """A node, in execution order. Absent optional inputs are None. macs: multiply-accumulates; quantized: it computes on codes."""
 
@@ -131,12 +143,8 @@ class Network:
         The options are those of `assay quantize`: calibration "mse" or ["kl", "conv*=percentile:99.9"]; keep_float: patterns
         of nodes; precision: {"fc*": "i16"} or "fc*=i16"; target: a file with what the device offers.
         """
-        calibration, keep_float = _list(calibration), _list(keep_float)
-        rules = [f"{k}={v}" for k, v in precision.items()] if isinstance(precision, Mapping) else _list(precision)
-        o = QuantizerOptions(symmetry=text(symmetry), chooser=text(chooser), calibration=texts(calibration), n_calibrations=len(calibration),
-                             weights=text(calibrate_weights), per_tensor=per_tensor, keep_float=texts(keep_float),
-                             n_keep_float=len(keep_float), precision=texts(rules), n_precisions=len(rules), target=text(target),
-                             integer_io=integer_io)
+        o = quantizer_options(symmetry=symmetry, chooser=chooser, calibration=calibration, calibrate_weights=calibrate_weights,
+                              per_tensor=per_tensor, keep_float=keep_float, precision=precision, target=target, integer_io=integer_io)
         out, report = P(), P()
         call("assay_quantize", self._ref, profile._ref, scheme_of(scheme)._ref, c.byref(o), c.byref(out), c.byref(report))
         return Network(out.value or 0, keep=self._ref, report=json.loads(take_text(report)))

@@ -1,14 +1,12 @@
 """Profiles: what the values of a float network were seen to hold."""
 import ctypes as c
 import json
-from typing import Any, Callable, Dict, List, Mapping, Optional
-
-import numpy as np
+from typing import Any, Callable, Dict, Mapping, Optional
 
 from ._library import P, PROGRESS, Ref, call, lib, made, take_text, text
 from .errors import InputError
 from .networks import Network
-from .tensors import by_name, fitting
+from .tensors import stacked
 
 
 class Profile:
@@ -46,26 +44,11 @@ class Profile:
         g = network or self._network
         if g is None:
             raise InputError("a profile from a file observes with network=...")
-        types = g.inputs
-        given = by_name(inputs, types)
-        arrays: List[np.ndarray] = []
-        counts: Dict[str, int] = {}
-        for name, t in types.items():
-            a = np.asarray(given[name])
-            if a.ndim == len(t.shape) and t.shape[:1] == (1,) and a.shape[1:] == t.shape[1:]:
-                a = a.reshape((a.shape[0], *t.shape))
-            if a.ndim != len(t.shape) + 1:
-                raise InputError(f"'{name}' takes samples of the shape [n,{','.join(map(str, t.shape))}], not {list(a.shape)}")
-            for sample in a:
-                fitting(sample, t, name)
-            counts[name] = a.shape[0]
-            arrays.append(np.ascontiguousarray(a, t.dtype))
-        if len(set(counts.values())) != 1:
-            raise InputError("as many samples of each input, not " + ", ".join(f"{n} of '{k}'" for k, n in counts.items()))
+        arrays, n = stacked(inputs, g.inputs)
         pointers = (P * len(arrays))(*[a.ctypes.data for a in arrays])
         tell = PROGRESS(lambda _, done, total: progress(done, total)) if progress else PROGRESS()
         start = self.samples if first is None else first
-        call("assay_profile_observe", self._ref, g._ref, start, next(iter(counts.values())), pointers, threads, tell, None)
+        call("assay_profile_observe", self._ref, g._ref, start, n, pointers, threads, tell, None)
 
     def merge(self, other: "Profile") -> None:
         """Adds the other, which is of other samples of the same network; refused, and nothing changed, otherwise."""

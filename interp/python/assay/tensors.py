@@ -1,7 +1,7 @@
 """Tensors: their types, and arrays over the library's memory."""
 import ctypes as c
 from dataclasses import dataclass
-from typing import Any, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -124,6 +124,26 @@ def by_name(inputs: Any, types: Mapping[str, TensorType]) -> Mapping[str, Any]:
     if missing or extra:
         raise InputError("; ".join([f"input '{n}' is not given" for n in missing] + [f"there is no input '{n}'" for n in extra]))
     return inputs
+
+
+def stacked(inputs: Any, types: Mapping[str, TensorType]) -> Tuple[List[np.ndarray], int]:
+    """Samples of each input, [n, *shape] in the library's storage, and n. Where a shape begins with 1, [n, *shape[1:]] does too."""
+    given = by_name(inputs, types)
+    arrays: List[np.ndarray] = []
+    counts: Dict[str, int] = {}
+    for name, t in types.items():
+        a = np.asarray(given[name])
+        if a.ndim == len(t.shape) and t.shape[:1] == (1,) and a.shape[1:] == t.shape[1:]:
+            a = a.reshape((a.shape[0], *t.shape))
+        if a.ndim != len(t.shape) + 1:
+            raise InputError(f"'{name}' takes samples of the shape [n,{','.join(map(str, t.shape))}], not {list(a.shape)}")
+        for sample in a:
+            fitting(sample, t, name)
+        counts[name] = a.shape[0]
+        arrays.append(np.ascontiguousarray(a, t.dtype))
+    if len(set(counts.values())) != 1:
+        raise InputError("as many samples of each input, not " + ", ".join(f"{n} of '{k}'" for k, n in counts.items()))
+    return arrays, next(iter(counts.values()))
 
 
 def address(a: np.ndarray) -> c.c_void_p:
