@@ -111,6 +111,8 @@ bool rewrite_product_down_matches(const assay_graph *g, const int *uses, assay_m
     if (!(lower_traits(n) & ASSAY_T_ABSORB_IN) || !lower_is_product(n) ||
         !assay_is_quantized(&g->value[n->out[0]].type))
         return false;
+    if (n->in[0] == n->in[1]) /* of a value and itself: no proof of two operands is one of it */
+        return false;
     for (int slot = 0; slot < operands; slot++) {
         const assay_node *p = rewrite_above(g, m, slot);
         if (p && lower_is_rescale(g, p))

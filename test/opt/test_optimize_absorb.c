@@ -134,6 +134,28 @@ static void down_into_weighted_layers(void **state)
                         "absorb-down-weighted: c after a: exact: reachable [");
 }
 
+/* A value's product with itself keeps its rescale, of whose errors and operands no certificate
+ * speaks. */
+static void a_square_is_left(void **state)
+{
+    static const char *const squares[] = {
+        "graph t { input x: i8[2,3] q(0.1,0) a: u8[2,3] q(0.1,128) = rescale(x)\n"
+        "c: i8[2,2] q(0.5,0) = matmul(a,a) {transpose_b=true} output c }",
+        "graph t { input x: i8[2,2] q(0.1,0) a: i8[2,2] q(0.07,3) = rescale(x)\n"
+        "c: i8[2,2] q(0.5,0) = matmul(a,a) output c }",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof squares / sizeof *squares; i++)
+        for (int bound = 0; bound < 2; bound++) {
+            const assay_optimize_options options = {.allow = bound ? ASSAY_ALLOW_ANY
+                                                                   : ASSAY_ALLOW_EXACT};
+            rewrite_outcome o = rewrite_with("onnxruntime", squares[i], &options);
+            rewrite_has(o.text.text, "matmul(a, a)");
+            rewrite_certified(&o);
+            rewrite_finish(&o);
+        }
+}
+
 static void down_into_two_operands(void **state)
 {
     static const char *const ops[] = {"add", "sub", "mul", "min", "max"};
@@ -178,6 +200,7 @@ int main(void)
         cmocka_unit_test(up_into_two_operands),
         cmocka_unit_test(up_into_quantize_and_constants),
         cmocka_unit_test(down_into_weighted_layers),
+        cmocka_unit_test(a_square_is_left),
         cmocka_unit_test(down_into_two_operands),
         cmocka_unit_test(sums_that_may_overflow_are_refused),
     };
