@@ -124,6 +124,15 @@ static void wrong_models_are_named(void **state)
         {"in x f32 2,8\nconst w u8 1,1,4\nconst s f32 1\nconst g i32 4\n"
          "com.microsoft:MatMulNBits x,w,s,_,g -> y K=8 N=1 block_size=8\nout y",
          "g_idx has 4 elements of int32, expected an int32 for each of 8 columns"},
+        {"in i i64 1\nconst w u8 1,4\nconst s f32 1,2\nlist z u4 1,2 = 0\n"
+         "com.microsoft:GatherBlockQuantized w,i,s,z -> y block_size=4\nout y",
+         "2 zero points of uint4, expected 1 of uint8"},
+        {"in i i64 1\nlist w u4 1,4 = 0 0\nconst s f32 1,1\n"
+         "com.microsoft:GatherBlockQuantized w,i,s -> y bits=8\nout y",
+         "8 bits of uint4"},
+        {"in i i64 1\nconst w u8 1,4\nconst s f32 1,2\n"
+         "com.microsoft:GatherBlockQuantized w,i,s -> y block_size=0\nout y",
+         "attribute block_size is 0"},
         {"list w i4 3 = 33 300\nconst s f32 - = 1\nDequantizeLinear w,s -> y\nout y",
          "initializer 'w': element 1 is 300, expected a byte of two codes"},
         {"list w i4 3 = 33\nconst s f32 - = 1\nDequantizeLinear w,s -> y\nout y",
@@ -191,6 +200,12 @@ static void unsupported_models_are_named(void **state)
         {"in x f32 2,8\nconst w u8 1,1,4\nconst s f32 1\ncom.microsoft:MatMulNBits x,w,s -> y "
          "K=8 N=1 block_size=8 bits=2\nout y",
          "weights of 2 bits"},
+        {"in i i64 1\nconst w u8 1,4\nconst s f32 1,1\n"
+         "com.microsoft:GatherBlockQuantized w,i,s -> y block_size=4\nout y",
+         "scales of another type or size than 2 of float32"},
+        {"in i i64 1\nin w u8 1,4\nconst s f32 1,2\n"
+         "com.microsoft:GatherBlockQuantized w,i,s -> y block_size=4\nout y",
+         "a table or parameters that are not known at import"},
         {"in x f32 1,1,4,4\nResize x,_,x -> y mode=area\nout y", "attribute 'mode' is 'area'"},
     };
     (void)state;

@@ -137,6 +137,19 @@ static void operators(void **state)
          "com.microsoft:MatMulNBits x,w,s,_,g -> y K=4 N=2 bits=4 block_size=2\nout y",
          {1, 1, 1, 1},
          {16, -14}},
+        /* rows of that table, and of one of i4 with blocks along the first axis: codes 1 -2 3 -4,
+         * zero points 1 -1, scales 0.5 4 */
+        {"in x f32 2,4\nconst w u8 2,2 = 169 203 103 69\nconst s f32 2,2 = 1 2 1 2\n"
+         "const i i64 2 = 1 0\n"
+         "com.microsoft:GatherBlockQuantized w,i,s -> g bits=4 block_size=2\nAdd x,g -> y\nout y",
+         {0},
+         {-1, -2, -6, -8, 1, 2, 6, 8}},
+        {"in x f32 2,2\nlist w i4 2,2 = 225 195\nconst s f32 1,2 = 0.5 4\nlist z i4 1,2 = 241\n"
+         "const i i64 2 = -1 0\n"
+         "com.microsoft:GatherBlockQuantized w,i,s,z -> g quantize_axis=0 gather_axis=1 "
+         "block_size=2\nAdd x,g -> y\nout y",
+         {0},
+         {-4, 0, -12, 1}},
         /* 4-bit codes in the typed list, two a byte: 1 -2 3; a scale of half precision, 0.5 */
         {"in x f32 3\nlist w i4 3 = 225 3\nconst s f16 - = 14336\nDequantizeLinear w,s -> d\n"
          "Add x,d -> y\nout y",

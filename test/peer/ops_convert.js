@@ -87,8 +87,24 @@ function matmulNBits(r) {
   return m;
 }
 
+// A table in blocks; ONNX Runtime takes uint8 with rows to pick and blocks along the last axis only.
+function gatherBlocks(r) {
+  const m = new Model(21), type = r.pick(['uint8', 'uint4', 'int4']), bits = type === 'uint8' ? r.pick([4, 8]) : 4, block = r.pick([16, 32]);
+  const packed = type === 'uint8' && bits === 4, rank = r.int(2, 3), axis = type === 'uint8' ? rank - 1 : r.int(0, rank - 1);
+  const shape = r.shape(rank, 6).map((d, i) => i === axis ? 2 * r.int(1, 40) : d), gather = type === 'uint8' ? 0 : r.pick(shape.map((_, i) => i).filter(i => i !== axis));
+  const blocks = shape.map((d, i) => i === axis ? Math.ceil(d / block) : d), stored = s => s.map((d, i) => packed && i === rank - 1 ? Math.ceil(d / 2) : d);
+  const codes = s => m.constant(type, stored(s), Array.from({length: stored(s).reduce((a, b) => a * b)}, () =>
+    type === 'int4' ? r.int(-8, 7) : type === 'uint4' ? r.int(0, 15) : r.int(0, 255)));
+  const count = blocks.reduce((a, b) => a * b), index = r.shape(r.int(0, 2), 4), picks = index.reduce((a, b) => a * b, 1);
+  const ins = [codes(shape), m.input('int64', index, BigInt64Array.from({length: picks}, () => BigInt(r.int(0, shape[gather] - 1)))),
+    m.constant('float32', blocks, Array.from({length: count}, () => r.scale()))];
+  if (r.chance(0.5)) ins.push(codes(blocks));
+  m.output(m.ms('GatherBlockQuantized', ins, {bits, block_size: block, gather_axis: gather, quantize_axis: axis}), 'float32');
+  return m;
+}
+
 module.exports = {
-  cases: {MatMulNBits: matmulNBits,QuantizeLinear: quantizeLinear, DequantizeLinear: dequantizeLinear,
+  cases: {MatMulNBits: matmulNBits, GatherBlockQuantized: gatherBlocks, QuantizeLinear: quantizeLinear, DequantizeLinear: dequantizeLinear,
     'com.microsoft conversions': microsoftConversions, DynamicQuantizeLinear: dynamicQuantizeLinear},
   reals,
 };

@@ -227,17 +227,22 @@ static onnx_value *positive_indices(onnx_node *n, onnx_value *v, int64_t extent)
     return positive;
 }
 
-void onnx_import_gather(onnx_node *n)
+void onnx_picked(onnx_node *n, onnx_value *x, onnx_value *index, int64_t axis)
 {
-    onnx_value *x = onnx_in(n, 0), *index = onnx_in(n, 1);
-    assay_type t = onnx_type(n, x);
-    int64_t axis = onnx_axis(n, onnx_int(n, "axis", 0), t.rank);
-    assay_attrs a = {.gather = {.axis = axis}};
+    const assay_type t = onnx_type(n, x);
+    const assay_attrs a = {.gather = {.axis = axis}};
 
     if (index->constant && index->constant->dtype != ONNX_INT32 &&
         index->constant->dtype != ONNX_INT64)
         onnx_fail(n, ASSAY_ERR_INPUT, "indices are %s", onnx_dtype_name(index->constant->dtype));
     onnx_op2(n, ASSAY_OP_GATHER, &a, x, positive_indices(n, index, t.dim[axis]), NULL);
+}
+
+void onnx_import_gather(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0);
+
+    onnx_picked(n, x, onnx_in(n, 1), onnx_axis(n, onnx_int(n, "axis", 0), onnx_type(n, x).rank));
 }
 
 onnx_value *onnx_rows(onnx_node *n, onnx_value *table, onnx_value *index, const char *suffix)

@@ -21,6 +21,8 @@ onnx_value *onnx_product(onnx_node *n, onnx_value *a, onnx_value *b, const char 
  * beta may be NULL. */
 onnx_value *onnx_normalized(onnx_node *n, onnx_value *x, onnx_value *gamma, onnx_value *beta,
                             bool rms, const char *suffix);
+/* The node's own result: what indices pick of x along an axis (gather; index.c). */
+void onnx_picked(onnx_node *n, onnx_value *x, onnx_value *index, int64_t axis);
 /* The rows of a table (gather along axis 0; index.c). */
 onnx_value *onnx_rows(onnx_node *n, onnx_value *table, onnx_value *index, const char *suffix);
 /* `size` elements of x from `begin` on along an axis (index.c). */
