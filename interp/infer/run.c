@@ -67,7 +67,7 @@ static void conclude(infer_task *t, infer_rules *rules, infer_result *r)
     if (r->n_left > 0) {
         r->found = r->left[0];
         r->verdict = t->one ? INFER_UNIQUE : INFER_CLASS;
-        r->spellings = t->spellings;
+        r->spellings = t->spellings > r->n_left ? t->spellings : r->n_left;
         return;
     }
     infer_nearest(t, &r->found);

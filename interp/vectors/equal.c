@@ -74,6 +74,9 @@ static void widen(const vectors_domain *d, const infer_rule *a, infer_rule *b)
         b->shift_max = a->shift_max;
     if (b->multiplier_bits >= a->multiplier_bits && a->reduced_bits == 0 && b->reduced_bits == 0)
         b->multiplier_bits = a->multiplier_bits;
+    if (a->input_bits > 0 && (b->input_bits == 0 || b->input_bits > a->input_bits) &&
+        b->input_shift_range == a->input_shift_range)
+        b->input_bits = a->input_bits;
     b->negative_scale = a->negative_scale; /* of R alone */
 }
 

@@ -11,6 +11,7 @@
 #include "schemes/rescale/thresholds.h"
 
 enum { DRAWN = 1024, DECIDED = 256, DECIDED_WIDE = 32 }; /* settings */
+enum { ALL_DECIDED = 4096, LEAST_DECIDED = 16 };         /* of all cases; of one */
 
 /* Codes of all sides on all rows. */
 static assay_status ask(vectors_suite *s, assay_error *err)
@@ -141,9 +142,24 @@ static bool decide(vectors_suite *s, vectors_case *c, size_t drawn)
     }
     if (c->verdict == VECTORS_OPEN)
         snprintf(c->why, sizeof c->why, "%.180s", err.text);
-    c->proved = c->verdict == VECTORS_SAME && s->has_domain && c->a == 0 &&
-                vectors_is_equal(s->side[c->a], s->side[c->b], &s->space, &s->domain);
     return true;
+}
+
+/* Cases that no row tells and that are one function; returns how many are left, which share the
+ * settings. */
+static size_t prove(vectors_suite *s)
+{
+    size_t left = 0;
+    for (size_t k = 0; k < s->n_cases; k++) {
+        vectors_case *c = &s->cases[k];
+        if (c->verdict != VECTORS_OPEN)
+            continue;
+        c->proved = s->has_domain && c->a == 0 &&
+                    vectors_is_equal(s->side[c->a], s->side[c->b], &s->space, &s->domain);
+        c->verdict = c->proved ? VECTORS_SAME : VECTORS_OPEN;
+        left += !c->proved;
+    }
+    return left;
 }
 
 /* What rows cannot tell is decided; keeps what is said of it. */
@@ -151,6 +167,9 @@ static assay_status decide_rest(vectors_suite *s, size_t drawn, assay_error *err
 {
     const size_t n = s->rows.n;
     assay_status status = vectors_suite_judge(s, err);
+    const size_t left = status ? 0 : prove(s), each = ALL_DECIDED / (left + 1);
+    if (each < s->settings)
+        s->settings = each > LEAST_DECIDED ? each : LEAST_DECIDED;
     for (size_t k = 0; k < s->n_cases && !status; k++)
         if (s->cases[k].verdict == VECTORS_OPEN && !decide(s, &s->cases[k], drawn))
             status = assay_out_of_memory(err);

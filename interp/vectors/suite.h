@@ -6,7 +6,7 @@
 
 /* Rescaled accumulators of a setting that are all decided; where there are more, those within
  * VECTORS_WINDOW of 0, of the ends and of the powers of two are. */
-#define VECTORS_WHOLE  (1 << 21)
+#define VECTORS_WHOLE  (1 << 18)
 #define VECTORS_WINDOW 256
 
 enum vectors_verdict {
@@ -35,7 +35,8 @@ typedef struct vectors_suite {
     uint64_t seed;
     vectors_domain domain; /* of side 0, against which equality is proved */
     bool has_domain;
-    size_t settings;   /* with which equality was decided, of those drawn */
+    size_t
+        settings; /* with which VECTORS_SAME was decided where it is not proved, of those drawn */
     vectors_rows rows; /* owned */
     int64_t *code;     /* [n_sides][rows.n], owned; ASSAY_REFUSED where a side refuses */
 } vectors_suite;
