@@ -1,6 +1,12 @@
 /* assay capsule: a faulty node as a network of its own, as small as it still shows the fault. */
 #include "interp/blame/capsule.h"
-#include "interp/cli/cli.h"
+#include "interp/cli/json.h"
+
+static int tell(const cli_args *a, const blame_report *r, const blame_capsule *c, const char *dir)
+{
+    blame_capsule_print(r, c, dir, cli_notes_of(a));
+    return cli_has(a, "json") ? cli_json_write(a, blame_capsule_json(r, c)) : CLI_OK;
+}
 
 static int run(const cli_args *a)
 {
@@ -25,7 +31,7 @@ static int run(const cli_args *a)
     else if (blame_capsule_write(r, row, dir, &c, &err))
         status = cli_failed(&err);
     else
-        blame_capsule_print(r, &c, dir, stdout);
+        status = tell(a, r, &c, dir);
     blame_free(r);
     return status;
 }
@@ -36,11 +42,12 @@ static const cli_option options[] = {
      "floats may differ by R times the reference, sums by what their order can make (default: not "
      "at all)"},
     {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as the files show)"},
+    {"json", 0, "FILE", "the same as JSON (- for standard output)"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_capsule = {
     .name = "capsule",
-    .usage = "GOLDEN DEVICE NODE -o DIR",
+    .usage = "GOLDEN DEVICE NODE -o DIR [--json FILE]",
     .summary = "write a faulty node as the smallest network that still shows the fault",
     .examples = "  assay capsule golden-cat device-dumps/ /stem/conv/Conv -o capsule\n",
     .options = options,

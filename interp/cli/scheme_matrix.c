@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "interp/cli/domain.h"
+#include "interp/cli/json.h"
 #include "interp/cli/layers.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/session.h"
@@ -25,6 +26,8 @@ typedef struct field {
     bool wraps[MAX];          /* its accumulator may overflow, so that rescales decide nothing */
     uint64_t count[MAX][MAX]; /* accumulators on which a pair disagrees */
     uint64_t considered;
+    FILE *to;       /* the tables */
+    json_t *tables; /* the same for programs */
 } field;
 
 static bool add(field *f, const char *name, bool required)
@@ -114,41 +117,76 @@ static int add_rescales(field *f, const assay_rescale *const *r, size_t channel,
     return CLI_OK;
 }
 
-static void print_matrix(const field *f, const char *what)
+static const char *left_out(const field *f, int i)
+{
+    return f->wraps[i]     ? "is not decided: sums can leave its accumulator"
+           : f->outside[i] ? "does not have these types; --as-is compares"
+                           : "cannot compute this";
+}
+
+/* Of a node, or (NULL) of a range of scales: fractions on which two schemes disagree, by pair. */
+static void note_matrix(field *f, const assay_node *n, const char *what)
+{
+    json_t *o = json_object(), *schemes = json_array(), *without = json_object(),
+           *rows = json_array();
+    for (int i = 0; i < f->n; i++) {
+        json_t *row = json_array();
+        for (int j = 0; j < f->n && f->in[i]; j++)
+            if (f->in[j])
+                page_json_add(&row,
+                              page_json_number((double)f->count[i][j] / (double)f->considered));
+        if (f->in[i]) {
+            page_json_add(&schemes, page_json_text(f->scheme[i]->name));
+            page_json_add(&rows, row);
+        } else {
+            page_json_set(&without, f->scheme[i]->name, json_string(left_out(f, i)));
+            json_decref(row);
+        }
+    }
+    page_json_set(&o, "node", n ? page_json_text(n->name) : json_null());
+    page_json_set(&o, "op", n ? json_string(assay_op_get(n->op)->name) : json_null());
+    page_json_set(&o, "of", json_string(what));
+    page_json_set(&o, "considered", json_integer((json_int_t)f->considered));
+    page_json_set(&o, "schemes", schemes);
+    page_json_set(&o, "disagree", rows);
+    page_json_set(&o, "left_out", without);
+    page_json_add(&f->tables, o);
+}
+
+static void print_matrix(field *f, const assay_node *of, const char *what)
 {
     int row[MAX], n = 0; /* the first of each class */
     bool taken[MAX] = {false};
-    printf("  (%% of %" PRIu64 " %s on which row and column disagree; 0 means none)\n",
-           f->considered, what);
+    note_matrix(f, of, what);
+    fprintf(f->to, "  (%% of %" PRIu64 " %s on which row and column disagree; 0 means none)\n",
+            f->considered, what);
     for (int i = 0; i < f->n; i++) {
         if (taken[i] || !f->in[i])
             continue;
-        printf("  %2d %s", n + 1, f->scheme[i]->name);
+        fprintf(f->to, "  %2d %s", n + 1, f->scheme[i]->name);
         for (int j = i + 1; j < f->n; j++)
             if (f->in[j] && !taken[j] && f->count[i][j] == 0) {
-                printf(" = %s", f->scheme[j]->name);
+                fprintf(f->to, " = %s", f->scheme[j]->name);
                 taken[j] = true;
             }
-        printf("\n");
+        fprintf(f->to, "\n");
         row[n++] = i;
     }
     for (int i = 0; i < f->n; i++)
         if (!f->in[i])
-            printf("   - %s %s\n", f->scheme[i]->name,
-                   f->wraps[i]     ? "is not decided: sums can leave its accumulator"
-                   : f->outside[i] ? "does not have these types; --as-is compares"
-                                   : "cannot compute this");
+            fprintf(f->to, "   - %s %s\n", f->scheme[i]->name, left_out(f, i));
     if (n < 2)
         return;
-    printf("      ");
+    fprintf(f->to, "      ");
     for (int j = 0; j + 1 < n; j++)
-        printf("%9d", j + 1);
-    printf("\n");
+        fprintf(f->to, "%9d", j + 1);
+    fprintf(f->to, "\n");
     for (int i = 1; i < n; i++) {
-        printf("  %4d", i + 1);
+        fprintf(f->to, "  %4d", i + 1);
         for (int j = 0; j < i; j++)
-            printf("%9.3g", 100.0 * (double)f->count[row[i]][row[j]] / (double)f->considered);
-        printf("\n");
+            fprintf(f->to, "%9.3g",
+                    100.0 * (double)f->count[row[i]][row[j]] / (double)f->considered);
+        fprintf(f->to, "\n");
     }
 }
 
@@ -188,9 +226,9 @@ static int over_scales(field *f, const cli_args *a)
         add_rescales(f, r, 0, (int64_t)acc[0], (int64_t)acc[1]);
     }
     free(single);
-    printf("%d scales from %.6g to %.6g, accumulators %.0f..%.0f:\n", (int)range[2], range[0],
-           range[1], acc[0], acc[1]);
-    print_matrix(f, "accumulators");
+    fprintf(f->to, "%d scales from %.6g to %.6g, accumulators %.0f..%.0f:\n", (int)range[2],
+            range[0], range[1], acc[0], acc[1]);
+    print_matrix(f, NULL, "accumulators");
     return CLI_OK;
 }
 
@@ -214,8 +252,9 @@ static void over_layer(field *f, const assay_graph *g, const cli_layer *l)
     for (int k = 0; k < f->n; k++)
         if (unit[k])
             f->scheme[k]->vt->release(unit[k]);
-    printf("%s (%s, %zu channels):\n", l->node->name, assay_op_get(l->node->op)->name, l->channels);
-    print_matrix(f, "accumulators");
+    fprintf(f->to, "%s (%s, %zu channels):\n", l->node->name, assay_op_get(l->node->op)->name,
+            l->channels);
+    print_matrix(f, l->node, "accumulators");
 }
 
 /* A node with few operands: all of them under every scheme. */
@@ -239,14 +278,19 @@ static int over_domain(field *f, const assay_graph *g, const cli_domain *d)
     }
     f->considered = d->n;
     free(out);
-    printf("%s (%s):\n", d->node->name, assay_op_get(d->node->op)->name);
-    print_matrix(f, d->what);
+    fprintf(f->to, "%s (%s):\n", d->node->name, assay_op_get(d->node->op)->name);
+    print_matrix(f, d->node, d->what);
     return CLI_OK;
 }
 
-static void undecided(const assay_node *n, const char *why)
+static void undecided(field *f, const assay_node *n, const char *why)
 {
-    printf("%s (%s):\n  not decided: %s\n", n->name, assay_op_get(n->op)->name, why);
+    json_t *o = json_object();
+    page_json_set(&o, "node", page_json_text(n->name));
+    page_json_set(&o, "op", json_string(assay_op_get(n->op)->name));
+    page_json_set(&o, "not_decided", page_json_text(why));
+    page_json_add(&f->tables, o);
+    fprintf(f->to, "%s (%s):\n  not decided: %s\n", n->name, assay_op_get(n->op)->name, why);
 }
 
 /* The nodes of a graph and of the bodies of its control flow; adds to *found those that can be
@@ -266,13 +310,13 @@ static int over_nodes(field *f, const assay_graph *g, int *found)
             ++*found;
             status = over_domain(f, g, &d);
         } else if (is == 0 && d.why[0] != '\0') {
-            undecided(d.node, d.why);
+            undecided(f, d.node, d.why);
         }
         if (is <= 0)
             continue;
         ++*found;
         if (l.why)
-            undecided(l.node, l.why);
+            undecided(f, l.node, l.why);
         else
             over_layer(f, g, &l);
         cli_layer_free(&l);
@@ -298,7 +342,7 @@ static int over_network(field *f, const cli_args *a)
     if (status == CLI_OK)
         status = over_nodes(f, session.graph, &found);
     if (status == CLI_OK && found == 0)
-        printf("the network has no quantized node that can be decided\n");
+        fprintf(f->to, "the network has no quantized node that can be decided\n");
     cli_session_close(&session);
     return status;
 }
@@ -310,8 +354,13 @@ int cli_scheme_matrix(const cli_args *a)
         return cli_out_of_memory();
     int status = CLI_TROUBLE;
     f->as_is = cli_has(a, "as-is");
+    f->to = cli_notes_of(a);
+    f->tables = json_array();
     if (open_schemes(f, a) && f->n > 0)
         status = a->n_positional > 1 ? over_network(f, a) : over_scales(f, a);
+    if (status == CLI_OK && cli_has(a, "json"))
+        status = cli_json_write(a, json_incref(f->tables));
+    json_decref(f->tables);
     for (int i = 0; i < f->n; i++)
         assay_scheme_free(f->scheme[i]);
     free(f);

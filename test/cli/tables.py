@@ -2,6 +2,7 @@
 """tables.py ASSAY: what --json writes is what the table says, and "-" is standard output, which then holds nothing else."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -75,8 +76,27 @@ def bundles():
     good, bad = said["bundles"]
     check(good["good"] and good["faults"] == [] and good["tensors"] == bad["tensors"] == int(lines[0][2]), "verify: a good one", lines, said)
     check(not bad["good"] and bad["files_bad"] == 1 and len(bad["faults"]) == len(lines) - 2, "verify: a bad one", lines, said)
+    tensor = [f for f in sorted(os.listdir("bad/tensors")) if "_fc_" in f][0]
+    with open(os.path.join("bad/tensors", tensor), "r+b") as f:
+        f.seek(-2, 2)
+        other = f.read(1)[0]
+        f.seek(-2, 2)
+        f.write(bytes([other ^ 1]))
+    capsule = json.loads(told(0, "capsule", "good", "bad/tensors", "y", "-o", "capsule", "--json", "-"))
+    line = re.match(r"capsule2: (.*), output .*: (\d+) of (\d+) elements differ, (\S+)", told(0, "capsule", "good", "bad/tensors", "y", "-o", "capsule2"))
+    check(line.groups() == (capsule["node"], str(capsule["differing"]), str(capsule["elements"]), capsule["class"]), "capsule: what it holds", line, capsule)
     lines, listed = both(0, "scheme", "list")
     check([line[0] for line in lines] == [p["name"] for p in listed] and all(len(p["digest"]) == 32 for p in listed), "scheme list: the presets", listed)
+    lines, tables = both(0, "scheme", "matrix", "--schemes", "tflite,xnnpack-qs8,npu16")
+    table = {(i, j): float(f"{100 * share:.3g}") for i, row in enumerate(tables[0]["disagree"]) for j, share in enumerate(row) if j < i}
+    classes = [line[1] for line in lines if len(line) > 1 and line[1] in tables[0]["schemes"]]
+    rows = [line[1:] for line in lines[-(len(classes) - 1):]]
+    at = [tables[0]["schemes"].index(c) for c in classes]
+    check({(at[i + 1], at[j]): float(v) for i, row in enumerate(rows) for j, v in enumerate(row)} == {k: v for k, v in table.items() if k[0] in at and k[1] in at},
+          "scheme matrix: the shares", lines, tables)
+    lines, tables = both(0, "scheme", "matrix", "q.assay", "--schemes", "tflite,tflite-single")
+    check([t["node"] for t in tables if "disagree" in t] == [line[0] for line in lines if len(line) > 2 and line[1].startswith("(") and line[1][-1] in ",:"
+                                                              and line[0] != "(%"], "scheme matrix: node by node", lines, tables)
 
 
 with tempfile.TemporaryDirectory() as work:
