@@ -134,7 +134,7 @@ try() { # KIND
         # shellcheck disable=SC2046
         apt_install "$root" build-essential gfortran clang cmake meson pkg-config liblapack-dev libblas-dev libatlas-base-dev libblis-dev \
             libopenblas-dev libopenblas-openmp-dev protobuf-c-compiler libprotobuf-c-dev libpng-dev libxxhash-dev libjansson-dev \
-            libyaml-dev libcmocka-dev python3-numpy libonnx-testdata git
+            libyaml-dev libcmocka-dev python3-numpy python3-pytest python3-pip python3-wheel python3-build libonnx-testdata git
         both "$root" $user
         ;;
     *) echo "chroot: no '$kind'; there are bare, blas, user, sudo, full, short" >&2; exit 2 ;;
