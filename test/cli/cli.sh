@@ -285,7 +285,7 @@ echo '{"steps": []}' >other.json
 for file in cert.txt other.json; do
     refused "check-proof of $file" "not a certificate" "$assay" check-proof $file
 done
-refused "two pictures of one network" "one of --text, --plan and --plan-svg" \
+refused "two pictures of one network" "one of --text, --json, --plan and --plan-svg" \
     "$assay" inspect chain.assay --plan --text
 refused "a network with constants into no folder" "^assay: none/q.assay: cannot write: there is no folder 'none'" \
     "$assay" quantize "$model" --profile profile.yaml -s tflite -o none/q.assay

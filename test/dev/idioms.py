@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """One idiom for a status and for a pointer, a noun phrase at the head of every file, no name of a file that is gone,
-no file left out of a list of files.
+no file left out of a list of files, no preset that is not embedded.
 
   idioms.py SOURCE        TAP
 
@@ -83,6 +83,15 @@ def of_lists(top):
                 yield from (os.path.relpath(os.path.join(folder, stem), top) for stem in sorted(out))
 
 
+def unlisted(top):
+    """Presets and matrix units that schemes/meson.build, which embeds them, leaves out."""
+    with open(os.path.join(top, "schemes/meson.build"), encoding="utf-8") as f:
+        listed = f.read()
+    for folder in ("presets", "mac/units"):
+        names = sorted(n for n in os.listdir(os.path.join(top, "schemes", folder)) if n.endswith(".yaml"))
+        yield from (f"schemes/{folder}/{n}" for n in names if f"'{folder}/{n}'" not in listed)
+
+
 def main():
     files = list(sources(sys.argv[1]))
     checks = [("and there are files", [] if len(files) > 600 else [str(len(files))])]
@@ -97,6 +106,7 @@ def main():
                    [f"{path}:{line}" for path, text in sources(sys.argv[1], (".c", ".h", ".def", ".md"))
                     for line in of_names(text, path.split("/")[0], names)]))
     checks.append(("a list of a folder's files has them all", list(of_lists(sys.argv[1]))))
+    checks.append(("presets and matrix units are embedded", list(unlisted(sys.argv[1]))))
     for wrong in ("if (s == ASSAY_OK)", "return s !=\n ASSAY_OK;", "if (p != NULL)", "a && p->q != NULL", "p == NULL"):
         checks.append((f"{wrong!r} is found", [] if of_status(wrong) else [wrong]))
     checks.append(("a value is none", [str(n) for n in of_status("return p != NULL; /* p == NULL */ f(p != NULL);")]))
