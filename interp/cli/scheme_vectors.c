@@ -186,6 +186,18 @@ static bool names_differ(const asked *q)
     return true;
 }
 
+/* An option of rows, where none are asked; false after a message. */
+static bool is_unread(const asked *q, const char *option)
+{
+    if (!cli_has(q->a, option))
+        return true;
+    cli_trouble(
+        "scheme vectors: --%s is of rows; %s is not one rescale of an accumulator under all "
+        "of these schemes",
+        option, q->space.op);
+    return false;
+}
+
 /* What all are asked: rows of scales where one takes no multipliers. */
 static bool find_space(asked *q)
 {
@@ -202,7 +214,7 @@ static bool find_space(asked *q)
         q->rows =
             q->rows && !assay_single_start(&single, q->scheme[i], q->space.op, q->space.wide, &err);
     }
-    return true;
+    return q->rows || q->mutants || (is_unread(q, "kind") && is_unread(q, "acc"));
 }
 
 static int with_schemes(asked *q)
