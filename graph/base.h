@@ -49,7 +49,19 @@ typedef enum assay_kind {
     ASSAY_KIND_NONE = 0, /* no value: an optional input that is absent */
     ASSAY_KIND_INT,      /* integer of `bits` 1..32 or 64, signed or not; codes or indices */
     ASSAY_KIND_F32,
-    ASSAY_KIND_BOOL
+    ASSAY_KIND_BOOL,
+    /* Small floats: an element is its pattern, unsigned, of which `bits` are used. */
+    ASSAY_KIND_F16,
+    ASSAY_KIND_BF16,
+    ASSAY_KIND_TF32, /* an f32 of which the upper 19 bits are read */
+    ASSAY_KIND_F8E4M3FN,
+    ASSAY_KIND_F8E4M3FNUZ,
+    ASSAY_KIND_F8E5M2,
+    ASSAY_KIND_F8E5M2FNUZ,
+    ASSAY_KIND_F6E3M2,
+    ASSAY_KIND_F6E2M3,
+    ASSAY_KIND_F4E2M1,
+    ASSAY_KIND_F8E8M0 /* scales: a power of two */
 } assay_kind;
 
 typedef struct assay_elem {

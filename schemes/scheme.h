@@ -19,7 +19,8 @@ struct assay_scheme {
     const char *description; /* one line */
     const char *text;        /* canonical text of the effective record (what is digested) */
     char digest[33];         /* XXH3-128 hex of `text` */
-    const void *record;      /* what schemes/record/data.h holds; NULL: a plugin's */
+    const void *record;      /* what schemes/record/data.h holds; NULL: a plugin's or a mac's */
+    const void *mac;         /* what schemes/mac/scheme.h holds, of a file with `mac`; else NULL */
     void *plugin_handle;     /* dlopen handle or NULL */
 };
 

@@ -54,7 +54,7 @@ typedef struct assay_unit_param {
     const int64_t *value; /* owned by the unit */
 } assay_unit_param;
 
-#define ASSAY_SCHEME_ABI 5
+#define ASSAY_SCHEME_ABI 6
 
 /* Integers from lo to hi, both included. */
 typedef struct assay_interval {
@@ -152,6 +152,15 @@ typedef struct assay_scheme_facts {
                            int64_t *operand);
 } assay_scheme_facts;
 
+/* One dot product of two rows of small floats, k patterns each. */
+typedef struct assay_dot {
+    size_t k;
+    const int32_t *a, *b;
+    const int32_t *a_scale, *b_scale; /* one a block of K */
+    int32_t a_second, b_second;       /* bits of the scales' scales: f32, 1 where there is none */
+    int32_t bias;                     /* f32 bits, +0 where there is none */
+} assay_dot;
+
 /* The vtable. A plugin exports `const assay_scheme_vtable *assay_scheme_plugin(void)`.
  * A row function but accumulate and apply_overflow may be NULL when no unit of this scheme needs
  * it. Row functions never fail and never allocate, except that an accumulator declared to trap
@@ -181,6 +190,10 @@ typedef struct assay_scheme_facts {
  * the first of them along either axis, fy[i] and fx[i], in 2^-bits; with n = 0 it may set *out to
  * the bits that it wants, else they are 10. quantize    IEEE binary32 bits to codes; dequantize the
  * reverse; channel as in requantize.
+ *  dot         of scaled_matmul, its result's f32 bits; ASSAY_ERR_MEMORY or ASSAY_OK. The other ops
+ * of matrix units are `row`s, whose n codes are followed by the scale and the scale's scale (f32
+ * bits; 1 where there is none): block_scale makes one code, the scale, of the n of a block
+ * (followed by the scale's scale); float_encode patterns of n f32 bits, float_decode the reverse.
  *
  * `simd` and `facts` are read by others than those who compute: either may be NULL. */
 typedef struct assay_scheme_vtable {
@@ -214,6 +227,7 @@ typedef struct assay_scheme_vtable {
                      int32_t *out);
     void (*dequantize)(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
                        uint32_t *bits);
+    assay_status (*dot)(const assay_unit *u, const assay_dot *d, int32_t *out, assay_error *err);
 
     const assay_scheme_simd *simd;
     const assay_scheme_facts *facts;

@@ -57,6 +57,31 @@ enum assay_resize_nearest {
     ASSAY_NEAREST_CEIL
 };
 enum assay_grid_padding { ASSAY_GRID_ZEROS, ASSAY_GRID_BORDER, ASSAY_GRID_REFLECTION };
+/* Floats in order of assay_kind, f32 first. */
+enum assay_float_elem {
+    ASSAY_FLOAT_F32,
+    ASSAY_FLOAT_F16,
+    ASSAY_FLOAT_BF16,
+    ASSAY_FLOAT_TF32,
+    ASSAY_FLOAT_F8E4M3FN,
+    ASSAY_FLOAT_F8E4M3FNUZ,
+    ASSAY_FLOAT_F8E5M2,
+    ASSAY_FLOAT_F8E5M2FNUZ,
+    ASSAY_FLOAT_F6E3M2,
+    ASSAY_FLOAT_F6E2M3,
+    ASSAY_FLOAT_F4E2M1,
+    ASSAY_FLOAT_F8E8M0
+};
+/* How a block's greatest magnitude becomes its scale (schemes/mac/scale.h has the formulas). */
+enum assay_scale_rule {
+    ASSAY_SCALE_AMAX,
+    ASSAY_SCALE_FLOOR,
+    ASSAY_SCALE_CEIL,
+    ASSAY_SCALE_EVEN,
+    ASSAY_SCALE_ROUND_UP
+};
+/* How an element is taken to its scale. */
+enum assay_scale_by { ASSAY_SCALE_BY_DIVIDE, ASSAY_SCALE_BY_RECIPROCAL };
 /* Target kinds of cast. */
 enum assay_cast_elem {
     ASSAY_CAST_F32,

@@ -31,7 +31,8 @@ enum assay_trait {
     ASSAY_T_FLOW = 1 << 14,      /* control flow: runs subgraphs; always with ASSAY_T_STATE */
     ASSAY_T_INTERPOLATES = 1 << 15, /* as attribute `mode` says, output cells are input cells, or
                                      * sums of such with weights that add up to one */
-    ASSAY_T_FLOAT_ONLY = 1 << 16    /* no scheme has an integer form: it stays in float */
+    ASSAY_T_FLOAT_ONLY = 1 << 16,   /* no scheme has an integer form: it stays in float */
+    ASSAY_T_MAC = 1 << 17           /* of matrix units of small floats: schemes with `mac` */
 };
 
 typedef struct assay_op_info {

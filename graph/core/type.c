@@ -8,6 +8,19 @@
 
 #define MAX_BYTES (INT64_C(1) << 40)
 
+#define FLOAT(kind, name, bits) [ASSAY_KIND_##kind] = {name, bits},
+static const struct {
+    const char *name;
+    uint8_t bits;
+} floats[] = {ASSAY_FLOATS(FLOAT)};
+#undef FLOAT
+
+assay_elem assay_small_float(assay_kind k)
+{
+    assert(k > ASSAY_KIND_BOOL && k <= ASSAY_KIND_F8E8M0);
+    return (assay_elem){(uint8_t)k, floats[k].bits, false};
+}
+
 size_t assay_elem_size(assay_elem e)
 {
     if (e.kind == ASSAY_KIND_BOOL || e.bits <= 8)
@@ -25,7 +38,8 @@ bool assay_elem_valid(assay_elem e)
     case ASSAY_KIND_BOOL:
         return assay_elem_equal(e, assay_bool());
     default:
-        return false;
+        return e.kind > ASSAY_KIND_BOOL && e.kind <= ASSAY_KIND_F8E8M0 &&
+               assay_elem_equal(e, assay_small_float((assay_kind)e.kind));
     }
 }
 
@@ -94,9 +108,20 @@ const char *assay_elem_print(assay_elem e, char buf[8])
         snprintf(buf, 8, "bool");
         break;
     default:
+        if (assay_elem_valid(e))
+            return floats[e.kind].name;
         snprintf(buf, 8, "none");
     }
     return buf;
+}
+
+/* A small float by its name; ASSAY_KIND_NONE when it is none. */
+static assay_kind float_named(const char *text)
+{
+    for (int k = ASSAY_KIND_F16; k <= ASSAY_KIND_F8E8M0; k++)
+        if (strcmp(floats[k].name, text) == 0)
+            return (assay_kind)k;
+    return ASSAY_KIND_NONE;
 }
 
 assay_status assay_elem_parse(const char *text, assay_elem *e, assay_error *err)
@@ -106,12 +131,15 @@ assay_status assay_elem_parse(const char *text, assay_elem *e, assay_error *err)
         *e = assay_f32();
     else if (strcmp(text, "bool") == 0)
         *e = assay_bool();
+    else if (float_named(text))
+        *e = assay_small_float(float_named(text));
     else {
         unsigned long bits = (*text == 'i' || *text == 'u') ? strtoul(text + 1, NULL, 10) : 0;
         *e = assay_int(bits <= 64 ? (unsigned)bits : 0, *text == 'i');
         if (!assay_elem_valid(*e) || strcmp(assay_elem_print(*e, again), text) != 0)
             return assay_fail(err, ASSAY_ERR_INPUT,
-                              "expected an element kind (f32, bool, i1..i32, u1..u32, i64), "
+                              "expected an element kind (f32, bool, i1..i32, u1..u32, i64, f16, "
+                              "bf16, f8e4m3fn, ...), "
                               "found '%.40s'",
                               text);
     }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "graph/base.h"
+#include "graph/core/floats.def"
 
 /* Storage in memory is the smallest native container: 1..8 bits in one byte, 9..16 in two,
  * 17..32 in four, 33..64 in eight; bool in one byte; f32 in four. Sub-byte values are unpacked
@@ -19,7 +20,7 @@ size_t assay_elem_size(assay_elem e);
 int64_t assay_elem_min(assay_elem e);
 int64_t assay_elem_max(assay_elem e);
 
-/* A kind that exists: int of 1..32 bits or i64, f32, bool. */
+/* A kind that exists: int of 1..32 bits or i64, f32, bool, a small float. */
 bool assay_elem_valid(assay_elem e);
 bool assay_elem_equal(assay_elem a, assay_elem b);
 
@@ -27,7 +28,8 @@ bool assay_elem_equal(assay_elem a, assay_elem b);
 int64_t assay_elem_get(assay_elem e, const void *data, size_t i);
 void assay_elem_set(assay_elem e, void *data, size_t i, int64_t v);
 
-/* "i8", "u4", "i32", "i64", "f32", "bool"; buf holds at least 8 bytes. Returns buf. */
+/* "i8", "u4", "i32", "i64", "f32", "bool", "f8e4m3fn"; of integers in buf, which holds at least 8
+ * bytes, else the name in floats.def. */
 const char *assay_elem_print(assay_elem e, char buf[8]);
 assay_status assay_elem_parse(const char *text, assay_elem *e, assay_error *err);
 
@@ -42,6 +44,13 @@ static inline assay_elem assay_f32(void)
 static inline assay_elem assay_bool(void)
 {
     return (assay_elem){ASSAY_KIND_BOOL, 8, false};
+}
+
+/* A small float's element type; its pattern in memory is unsigned. */
+assay_elem assay_small_float(assay_kind k);
+static inline bool assay_is_small_float(assay_elem e)
+{
+    return e.kind > ASSAY_KIND_BOOL;
 }
 
 /* Product of the dimensions; 1 for rank 0. The verifier guarantees that it does not overflow. */

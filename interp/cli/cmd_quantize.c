@@ -48,7 +48,7 @@ static int run(const cli_args *a)
     cli_session s;
     int status;
 
-    if (!cli_has(a, "profile") || !cli_has(a, "scheme"))
+    if (!cli_has(a, "scheme"))
         return cli_trouble("quantize: --profile and --scheme are needed");
     if (cli_check_output(a) != CLI_OK)
         return CLI_TROUBLE;

@@ -12,6 +12,7 @@
 #include "interp/run/model.h"
 #include "opt/quantize/adapt.h"
 #include "opt/quantize/qdq.h"
+#include "opt/quantize/units.h"
 #include "schemes/node/admit.h"
 
 #define WIDEST 64 /* of a column */
@@ -107,6 +108,19 @@ static int quantize(cli_session *s, const cli_args *a)
     if (s->report.n_float)
         fprintf(stderr, "assay: %d nodes stay in float; 'assay quantize' lists them\n",
                 s->report.n_float);
+    return CLI_OK;
+}
+
+/* The same for matrix units, whose scales come from the values: without a profile. */
+static int quantize_floats(cli_session *s)
+{
+    assay_graph *out;
+    assay_error err;
+
+    if (quantize_for_units(s->graph, s->scheme, &out, &s->report, &err))
+        return cli_failed(&err);
+    s->floating = s->graph;
+    s->graph = out;
     return CLI_OK;
 }
 
@@ -260,6 +274,8 @@ int cli_session_load(cli_session *s, const cli_args *a)
         const int status = group(s, a);
         return status == CLI_OK ? verify_target(s->graph, a) : status;
     }
+    if (s->scheme && s->scheme->mac)
+        return quantize_floats(s);
     if (cli_has(a, "profile"))
         return quantize(s, a);
     if (s->scheme)

@@ -70,6 +70,7 @@ assay_status fast_reduce(const assay_fast_setup *s, assay_fast **out, assay_erro
 assay_status fast_resize_nearest(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status fast_resize_linear(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status fast_row(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_scaled_matmul(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 
 /* ---- small things that they share ---- */

@@ -82,6 +82,7 @@ static const taker takers[ASSAY_OP_COUNT] = {
     [ASSAY_OP_CONV_TRANSPOSE] = {fast_conv, WEIGHTS},
     [ASSAY_OP_FC] = {fast_fc, WEIGHTS},
     [ASSAY_OP_MATMUL] = {product, 0},
+    [ASSAY_OP_SCALED_MATMUL] = {fast_scaled_matmul, 0},
     [ASSAY_OP_TRANSPOSE] = {fast_transpose, 0},
     [ASSAY_OP_QUANTIZE] = {fast_quantize, 0},
     [ASSAY_OP_DEQUANTIZE] = {fast_dequantize, 0},
@@ -129,6 +130,9 @@ assay_status fast_prepare(const assay_fast_setup *s, assay_fast **out, assay_err
         return ASSAY_OK;
     if (is_empty(assay_node_out(s->graph, s->node, 0)) ||
         is_empty(assay_node_in(s->graph, s->node, 0)))
+        return ASSAY_OK;
+    if (s->unit && !assay_node_is_quantized(s->graph, s->node) &&
+        s->node->op != ASSAY_OP_SCALED_MATMUL) /* floats in stated steps */
         return ASSAY_OK;
     const taker t = taker_of(s);
     if (!t.make || (t.asks & WEIGHTS && !(is_constant(s, 1) && is_constant(s, 2))) ||

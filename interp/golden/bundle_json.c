@@ -42,9 +42,12 @@ json_t *golden_json_type(const assay_type *t)
 {
     json_t *o = json_object();
     json_t *shape = json_array();
+    char unused[8];
 
     page_json_set(&o, "dtype", json_string(golden_dtype_name(t->elem)));
     page_json_set(&o, "bits", json_integer(t->elem.bits));
+    if (assay_is_small_float(t->elem))
+        page_json_set(&o, "float", json_string(assay_elem_print(t->elem, unused)));
     for (int d = 0; d < t->rank; d++)
         page_json_add(&shape, json_integer(t->dim[d]));
     page_json_set(&o, "shape", shape);
@@ -173,6 +176,17 @@ static bool elem_of_dtype(const char *dtype, int64_t bits, assay_elem *e)
     return false;
 }
 
+/* A small float's patterns are stored as unsigned integers; which it is stands beside. */
+static bool read_float(const json_t *o, assay_elem *e)
+{
+    const char *name = json_string_value(json_object_get(o, "float"));
+    const size_t size = assay_elem_size(*e);
+    if (!json_object_get(o, "float"))
+        return true;
+    return name && !assay_elem_parse(name, e, NULL) && assay_is_small_float(*e) &&
+           assay_elem_size(*e) == size;
+}
+
 static assay_status read_params(const json_t *o, const char *what, assay_type *t, assay_error *err)
 {
     const json_t *scale = json_object_get(o, "scale");
@@ -224,6 +238,8 @@ assay_status golden_json_type_read(const json_t *o, const char *what, assay_type
     if (!dtype || !elem_of_dtype(dtype, json_integer_value(json_object_get(o, "bits")), &t->elem))
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: unknown dtype '%s'", what,
                           dtype ? dtype : "(none)");
+    if (!read_float(o, &t->elem))
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: unknown small float in %s", what, dtype);
     if (!json_is_array(shape) || json_array_size(shape) > ASSAY_MAX_RANK)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: shape is not a list of at most %d sizes", what,
                           ASSAY_MAX_RANK);

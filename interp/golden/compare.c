@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "schemes/mac/scheme.h"
+
 int64_t golden_element_code(const assay_type *type, const void *data, int64_t i)
 {
     const size_t width = assay_elem_size(type->elem);
@@ -54,6 +56,30 @@ static size_t param_index(const assay_type *t, int64_t i)
     }
 }
 
+/* A pattern's number, exact; NaN where it is none. */
+static double small_float_real(assay_elem e, uint32_t pattern)
+{
+    enum assay_mac_format f = ASSAY_MAC_F32;
+    mac_format_of(e, &f);
+    const assay_mac_value v = mac_decode(f, pattern);
+    const double magnitude = v.kind == ASSAY_MAC_NAN   ? (double)NAN
+                             : v.kind == ASSAY_MAC_INF ? (double)INFINITY
+                                                       : ldexp((double)v.significand, v.exponent);
+    return v.negative ? -magnitude : magnitude;
+}
+
+/* How many numbers of its format a pattern stands above zero; so neighbours are one step apart, and
+ * both zeros none. */
+static int64_t small_float_step(assay_elem e, int64_t pattern)
+{
+    const int64_t sign = INT64_C(1) << (e.bits - 1);
+    if (e.kind == ASSAY_KIND_F8E8M0)
+        return pattern;
+    if (e.kind == ASSAY_KIND_TF32) /* of its 19 bits */
+        return pattern & sign ? -((pattern - sign) >> 13) : pattern >> 13;
+    return pattern & sign ? sign - pattern : pattern;
+}
+
 double golden_element_real(const assay_type *type, const void *data, int64_t i)
 {
     if (type->elem.kind == ASSAY_KIND_F32) {
@@ -64,6 +90,8 @@ double golden_element_real(const assay_type *type, const void *data, int64_t i)
     {
         const int64_t code = golden_element_code(type, data, i);
         size_t k;
+        if (assay_is_small_float(type->elem))
+            return small_float_real(type->elem, (uint32_t)code);
         if (!assay_is_quantized(type))
             return (double)code;
         k = param_index(type, i);
@@ -99,6 +127,16 @@ static bool only_whole_tensor(const assay_thresholds *l)
     return !elementwise(l) && (l->cosine >= 0.0 || l->sqnr >= 0.0);
 }
 
+/* Steps between two patterns of one format; from what is no number to one it is infinitely far. */
+static double small_float_lsb(const assay_type *type_a, const void *a, const assay_type *type_b,
+                              const void *b, int64_t i, const assay_element_error *e)
+{
+    if (isnan(e->a) || isnan(e->b))
+        return isnan(e->a) && isnan(e->b) ? 0.0 : (double)INFINITY;
+    return fabs((double)small_float_step(type_a->elem, golden_element_code(type_a, a, i)) -
+                (double)small_float_step(type_b->elem, golden_element_code(type_b, b, i)));
+}
+
 assay_element_error golden_element_compare(const assay_type *type_a, const void *a,
                                            const assay_type *type_b, const void *b, int64_t i,
                                            const assay_thresholds *limits)
@@ -109,10 +147,12 @@ assay_element_error golden_element_compare(const assay_type *type_a, const void 
 
     if (!equal_reals(e.a, e.b))
         measure(&e);
-    if (codes)
+    if (codes && assay_is_small_float(type_a->elem) && assay_elem_equal(type_a->elem, type_b->elem))
+        e.lsb = small_float_lsb(type_a, a, type_b, b, i, &e);
+    else if (codes)
         e.lsb = fabs((double)golden_element_code(type_a, a, i) -
                      (double)golden_element_code(type_b, b, i));
-    e.same = codes ? e.lsb == 0.0 : equal_reals(e.a, e.b);
+    e.same = codes && !assay_is_small_float(type_a->elem) ? e.lsb == 0.0 : equal_reals(e.a, e.b);
     e.good = e.same || only_whole_tensor(limits) ||
              (codes && limits->max_lsb >= 0.0 && e.lsb <= limits->max_lsb) ||
              (limits->rel >= 0.0 && e.rel <= limits->rel) ||

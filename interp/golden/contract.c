@@ -6,12 +6,15 @@
 #include "interp/page/json.h"
 #include "schemes/node/admit.h"
 
-enum class { EXACT, NOT_EXACT, OUTSIDE, FLOAT_EXACT, FLOAT, CLASSES };
-static const char *const class_key[CLASSES] = {"exact", "not_exact", "outside", "float_exact",
-                                               "float"};
-static const char *const class_words[CLASSES] = {
-    "bit-exact", "not claimed bit-exact", "outside the scheme's types, nothing claimed",
-    "in float, bit-exact", "in float, not claimed bit-exact"};
+enum class { EXACT, NOT_EXACT, OUTSIDE, STEPPED, FLOAT_EXACT, FLOAT, CLASSES };
+static const char *const class_key[CLASSES] = {"exact",   "not_exact",   "outside",
+                                               "stepped", "float_exact", "float"};
+static const char *const class_words[CLASSES] = {"bit-exact",
+                                                 "not claimed bit-exact",
+                                                 "outside the scheme's types, nothing claimed",
+                                                 "floats in stated steps",
+                                                 "in float, bit-exact",
+                                                 "in float, not claimed bit-exact"};
 
 enum { MAX_REASONS = 3 }; /* why nodes are outside, that are told */
 
@@ -50,8 +53,14 @@ static bool stands_alone(const assay_graph *g, const assay_node *n)
     return true;
 }
 
+/* Computed in integers, step by step, under a scheme of matrix units. */
+static bool is_stepped(const assay_program *p, const assay_node *n)
+{
+    return p->scheme->mac && run_kernel_under(p->graph, n, true).needs_unit;
+}
+
 static enum class float_class(const assay_program *p, const assay_node *n) {
-    const assay_graph *g = p->graph;
+    const assay_graph *g = p->graph; if (is_stepped(p, n)) return STEPPED;
     const bool product = n->op == ASSAY_OP_MATMUL || n->op == ASSAY_OP_FC ||
                          n->op == ASSAY_OP_CONV || n->op == ASSAY_OP_CONV_TRANSPOSE;
 
@@ -166,6 +175,8 @@ json_t *golden_contract_json(const assay_program *p)
     count_nodes(p, &t);
     o = json_object();
     for (int c = 0; c < CLASSES; c++) {
+        if (c == STEPPED && !p->scheme->mac)
+            continue;
         json_t *ops = json_object();
         for (int op = 0; op < ASSAY_OP_COUNT; op++)
             if (t.count[c][op])

@@ -68,7 +68,8 @@ enum assay_calls {
     ASSAY_CALLS_ROW = 1 << 4,
     ASSAY_CALLS_INTERPOLATE = 1 << 5,
     ASSAY_CALLS_QUANTIZE = 1 << 6,
-    ASSAY_CALLS_DEQUANTIZE = 1 << 7
+    ASSAY_CALLS_DEQUANTIZE = 1 << 7,
+    ASSAY_CALLS_DOT = 1 << 8
 };
 
 typedef struct assay_kernel {
@@ -83,6 +84,14 @@ typedef struct assay_kernel {
  * (interp/run/kernel.c).
  */
 assay_kernel run_node_kernel(const assay_graph *g, const assay_node *n);
+
+/* The same under a scheme (NULL: none): one that computes floats has a kernel in integers for each
+ * node of floats that it knows. */
+assay_kernel run_kernel_under(const assay_graph *g, const assay_node *n, bool computes_floats);
+
+/* The kernel of a node of floats in integers: an op of matrix units, or one between them
+ * (interp/ref/floats.c); or one with run == NULL. */
+assay_kernel ref_float_kernel(assay_op op);
 
 /* The integer reference kernel of an op (interp/ref/registry.c), or one with run == NULL. */
 assay_kernel ref_kernel(assay_op op);

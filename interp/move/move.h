@@ -55,6 +55,7 @@ assay_status move_place(const assay_call *call, const assay_type *x, int64_t i, 
 assay_status move_check_pad(const assay_graph *g, const assay_node *n, assay_error *err);
 assay_status move_reshape(assay_call *call, assay_error *err);
 assay_status move_assign(assay_call *call, assay_error *err);
+assay_status move_patches(assay_call *call, assay_error *err);
 assay_status move_expand(assay_call *call, assay_error *err);
 assay_status move_transpose(assay_call *call, assay_error *err);
 assay_status move_concat(assay_call *call, assay_error *err);

@@ -6,6 +6,7 @@ static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     [ASSAY_OP_READ] = {move_reshape},
     [ASSAY_OP_RELABEL] = {move_reshape},
     [ASSAY_OP_ASSIGN] = {move_assign},
+    [ASSAY_OP_PATCHES] = {move_patches},
     [ASSAY_OP_EXPAND] = {move_expand},
     [ASSAY_OP_TRANSPOSE] = {move_transpose},
     [ASSAY_OP_CONCAT] = {move_concat},

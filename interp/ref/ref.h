@@ -31,6 +31,16 @@ assay_status ref_resize(assay_call *call, assay_error *err);
 assay_status ref_quantize(assay_call *call, assay_error *err);
 assay_status ref_dequantize(assay_call *call, assay_error *err);
 
+/* Nodes of floats under a scheme that computes them in integers. */
+assay_status ref_blocks(assay_call *call, assay_error *err); /* block_scale, float_encode ... */
+assay_status ref_scaled_matmul(assay_call *call, assay_error *err);
+assay_status ref_float_reduce(assay_call *call, assay_error *err); /* global_avg_pool too */
+assay_status ref_float_pool(assay_call *call, assay_error *err);
+
+size_t ref_blocks_scratch(const assay_graph *g, const assay_node *n);
+size_t ref_scaled_matmul_scratch(const assay_graph *g, const assay_node *n);
+size_t ref_float_reduce_scratch(const assay_graph *g, const assay_node *n);
+size_t ref_float_pool_scratch(const assay_graph *g, const assay_node *n);
 size_t ref_conv_scratch(const assay_graph *g, const assay_node *n);
 size_t ref_fc_scratch(const assay_graph *g, const assay_node *n);
 size_t ref_matmul_scratch(const assay_graph *g, const assay_node *n);
@@ -86,6 +96,23 @@ static inline void *ref_carve(char *memory, size_t *used, int64_t count, size_t 
     *used += ((size_t)count * size + 15) / 16 * 16;
     return piece;
 }
+
+/* ---- products of small floats ---- */
+
+/* One operand of scaled_matmul: room for a row of it and for the scales along that row. */
+typedef struct ref_operand {
+    const assay_view *codes, *scales;
+    const assay_list *block;
+    int32_t *row, *scale;
+    int64_t depth, runs; /* elements of a row, and of its scales */
+} ref_operand;
+ref_operand ref_operand_of(const assay_view *codes, const assay_view *scales,
+                           const assay_list *block, int32_t *row, int32_t *scale);
+/* Loads row `row` of the operand in batch `batch` of the output's type y, and its scales. */
+void ref_load_operand(const ref_operand *o, const assay_type *y, int64_t batch, int64_t row);
+/* One element of input i, or `absent`. */
+int32_t ref_operand_element(const assay_call *call, int i, int64_t at, int32_t absent);
+#define ASSAY_REF_ONE INT32_C(0x3f800000) /* 1, an f32 */
 
 /* ---- sums ---- */
 

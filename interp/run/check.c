@@ -115,6 +115,7 @@ assay_status run_check_vtable(const assay_graph *g, const assay_node *n, unsigne
         {ASSAY_CALLS_UNARY, !is_linear || vt->interpolate, "interpolate"},
         {ASSAY_CALLS_QUANTIZE, vt->quantize != NULL, "quantize"},
         {ASSAY_CALLS_DEQUANTIZE, vt->dequantize != NULL, "dequantize"},
+        {ASSAY_CALLS_DOT, vt->dot != NULL, "dot"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (calls & table[i].call && !table[i].there)

@@ -110,7 +110,7 @@ static size_t scratch_bytes(const assay_graph *g)
 {
     size_t max = 0;
     for (int s = 0; s < g->n_nodes; s++) {
-        assay_kernel k = run_node_kernel(g, &g->node[s]);
+        assay_kernel k = run_kernel_under(g, &g->node[s], false);
         size_t bytes = k.run && k.scratch ? k.scratch(g, &g->node[s]) : 0;
         max = bytes > max ? bytes : max;
     }

@@ -44,7 +44,7 @@ static assay_status prepare_node(assay_program *p, int i, assay_error *err)
 
     if (run_is_flow(n)) /* its bodies have programs of their own */
         return ASSAY_OK;
-    p->kernel[i] = run_node_kernel(g, n);
+    p->kernel[i] = run_kernel_under(g, n, p->scheme && p->scheme->mac);
     if (!p->kernel[i].run)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': no %s kernel for op %s", n->name,
                           assay_node_is_quantized(g, n) ? "integer" : "float",
@@ -58,7 +58,9 @@ static assay_status prepare_node(assay_program *p, int i, assay_error *err)
     if (!p->scheme)
         return assay_fail(err, ASSAY_ERR_INPUT, "node '%s' (%s) is quantized: a scheme is needed",
                           n->name, assay_op_get(n->op)->name);
-    if ((status = run_check_integer_node(g, n, err)) ||
+    const bool floats =
+        p->kernel[i].run == ref_float_kernel(n->op).run && !assay_node_is_quantized(g, n);
+    if ((!floats && (status = run_check_integer_node(g, n, err))) ||
         (status = run_check_vtable(g, n, p->kernel[i].calls, p->scheme->vt, err)))
         return status;
     assay_unit_spec_fill(g, n, in, &spec);
@@ -104,6 +106,18 @@ static assay_status prepare_bodies(assay_program *p, const assay_program_options
     for (int i = 0; i < p->graph->n_subgraphs && !status; i++)
         status = run_program_make_with(p->graph->subgraph[i], p->scheme, &inner, &p->body[i], err);
     return status;
+}
+
+/* The plan knows the kernels of floats in floats; these are the ones in stated steps. */
+static void plan_floats(assay_program *p)
+{
+    size_t scratch = 0;
+    for (int i = 0; i < p->graph->n_nodes; i++) {
+        const assay_kernel *k = &p->kernel[i];
+        const size_t bytes = k->scratch ? k->scratch(p->graph, &p->graph->node[i]) : 0;
+        scratch = bytes > scratch ? bytes : scratch;
+    }
+    run_plan_set_scratch(p->plan, scratch);
 }
 
 /* What of the program the fast engine takes, and the scratch that the rest needs beside it. */
@@ -165,6 +179,8 @@ assay_status run_program_make_with(const assay_graph *g, const assay_scheme *s,
         status = prepare_bodies(p, o, err);
     if (!status)
         status = run_plan_make(g, o->keep_all, &p->plan, err);
+    if (!status && s && s->mac)
+        plan_floats(p);
     if (!status && o->engine != ASSAY_ENGINE_REF)
         status = prepare_fast(p, o, err);
     if (status) {

@@ -171,6 +171,29 @@ static void pad(const assay_node *n, const assay_type *in, assay_unit_spec *spec
     spec->alpha = (double)n->attr.pad.value;
 }
 
+static void block_scale(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    const assay_attr_block_scale *a = &n->attr.block_scale;
+    (void)in;
+    spec->flag = a->elements | a->rule << 8;
+    spec->alpha = (double)a->reach;
+}
+
+static void float_encode(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    const assay_attr_float_encode *a = &n->attr.float_encode;
+    (void)in;
+    spec->flag = a->by | a->saturate << 1;
+}
+
+static void scaled_matmul(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    const assay_attr_scaled_matmul *a = &n->attr.scaled_matmul;
+    spec->depth = in[0].dim[in[0].rank - 1];
+    spec->window[0] = a->a_block.v[in[0].rank - 1];
+    spec->window[1] = a->b_block.v[in[1].rank - 1];
+}
+
 static void (*const fills[ASSAY_OP_COUNT])(const assay_node *n, const assay_type *in,
                                            assay_unit_spec *spec) = {
     [ASSAY_OP_CONV] = conv,
@@ -202,6 +225,9 @@ static void (*const fills[ASSAY_OP_COUNT])(const assay_node *n, const assay_type
     [ASSAY_OP_GELU] = gelu,
     [ASSAY_OP_RESIZE] = resize,
     [ASSAY_OP_PAD] = pad,
+    [ASSAY_OP_BLOCK_SCALE] = block_scale,
+    [ASSAY_OP_FLOAT_ENCODE] = float_encode,
+    [ASSAY_OP_SCALED_MATMUL] = scaled_matmul,
 };
 
 /* The axes that an average is of, their extents in order: how many. */

@@ -26,6 +26,9 @@
  *                             ones that it goes over, 1
  *                             where it has no spatial one
  *   pad                                                    alpha (value)
+ *   block_scale                                            flag: elements, rule << 8; alpha: reach
+ *   float_encode                                           flag: by, saturate << 1
+ *   scaled_matmul             K                            window: elements of K under one scale
  *
  * What the reference kernels ask of a unit, beyond what the vtable's comment says:
  *   - max_pool, reduce_max, reduce_min and resize (nearest) choose codes and hand them to `unary`,

@@ -9,6 +9,7 @@
 #include "graph/core/type.h"
 #include "graph/memory.h"
 #include "schemes/derive/derive.h"
+#include "schemes/mac/scheme.h"
 #include "schemes/prepare/prepare.h"
 #include "schemes/record/data.h"
 #include "schemes/record/guess.h"
@@ -40,6 +41,8 @@ static assay_status parse(const char *file, const char *text, size_t length, enu
                           assay_scheme **out, assay_error *err)
 {
     *out = NULL;
+    if (mac_scheme_is(text, length))
+        return mac_scheme_parse(file, text, length, out, err);
     assay_scheme *s = calloc(1, sizeof *s);
     assay_scheme_data *d = assay_scheme_data_new();
     assay_status status = !s || !d ? assay_out_of_memory_for(err, "%s", file)
@@ -75,6 +78,7 @@ void assay_scheme_free(assay_scheme *s)
     if (s->vt == &assay_family_vtable)
         assay_scheme_data_free((assay_scheme_data *)s->record);
     free((char *)s->text);
+    free((void *)s->mac);
     if (s->plugin_handle)
         dlclose(s->plugin_handle);
     free(s);
@@ -146,6 +150,8 @@ static assay_status check_name(const char *path, const assay_scheme *s, assay_er
     assay_scheme *preset;
     const char *text = assay_preset_text(s->name, &length);
     if (!text)
+        text = assay_mac_scheme_text(s->name, &length);
+    if (!text)
         return ASSAY_OK;
     assay_status status = parse(s->name, text, length, ASSAY_VOUCHED_TESTED, &preset, err);
     if (status)
@@ -184,10 +190,14 @@ assay_status assay_scheme_open(const char *name, assay_scheme **out, assay_error
     if (strchr(name, '/') || ends_with(name, ".yaml") || ends_with(name, ".yml"))
         return open_file(name, out, err);
     const char *text = assay_preset_text(name, &length);
+    if (!text)
+        text = assay_mac_scheme_text(name, &length);
     if (!text) {
         assay_guess g = ASSAY_GUESS(name);
         char words[ASSAY_GUESS_WORDS];
         for (const char *const *p = assay_scheme_presets(); *p; p++)
+            assay_guess_consider(&g, *p);
+        for (const char *const *p = assay_mac_schemes(); *p; p++)
             assay_guess_consider(&g, *p);
         return assay_fail(
             err, ASSAY_ERR_SCHEME,

@@ -41,13 +41,13 @@ HOUSE = [
     "schemes",  # vtable.h, scheme.h
     "schemes/record",
     "schemes/apply",
+    "schemes/mac",
     "schemes/derive",
     "schemes/prepare",
     "schemes/read",
     "schemes/rescale",
     "schemes/explain",
     "schemes/node",
-    "schemes/mac",
     # what goes through a network
     "datasets",
     # what may be changed in a network; the checker lies below all that it checks

@@ -34,6 +34,12 @@ static void check(assay_op op)
     const bool derived = derive_class_of(op).derive != NULL;
     const bool codes = ref_kernel(op).run != NULL, floats = float_kernel(op).run;
 
+    if (assay_op_get(op)->traits &
+        ASSAY_T_MAC) { /* computed under a scheme of matrix units alone */
+        if (!moves && !ref_float_kernel(op).run)
+            fail_msg("%s has no kernel (interp/ref/floats.c)", name);
+        return;
+    }
     if (derived && !codes)
         fail_msg("%s has arithmetic and no integer kernel (interp/ref/registry.c)", name);
     if (codes && !moves && !derived && !has_codes_without_scheme(op))

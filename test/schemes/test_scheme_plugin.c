@@ -80,7 +80,7 @@ static void refusals(void **state)
         const char *wrong, *message;
     } broken[] = {
         {"vtable", "no vtable; expected a function assay_scheme_plugin"},
-        {"abi", "plugin ABI 6; this library speaks 5"},
+        {"abi", "plugin ABI 7; this library speaks 6"},
         {"size", "vtable of 16 bytes; expected "},
         {"name", "name, prepare, release, params, accumulate and apply_overflow must be set"},
         {"prepare", "name, prepare, release, params, accumulate and apply_overflow must be set"},

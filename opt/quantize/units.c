@@ -1,0 +1,337 @@
+/* Networks for matrix units of small floats: each conv, fc and matmul becomes a product of
+ * patterns.
+ *
+ *   fc       y = scaled_matmul(encode(x), encode(w), scales, bias)
+ *   matmul   the same of both operands, the second as [..,N,K]
+ *   conv     the same of patches(x) and of the filters as rows in that order; then y in its layout
+ *
+ * The scales of activations are chosen in the run, from the row or block at hand; those of weights
+ * are computed from the constants by nodes of the same kind. All other nodes stay: the scheme
+ * computes them in floats, step by step. */
+#include "opt/quantize/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/memory.h"
+#include "schemes/mac/scheme.h"
+#include "schemes/node/spec.h"
+
+typedef struct maker {
+    assay_graph *g;
+    const assay_mac_scheme *s;
+    const char *prefix; /* of names: the node's output */
+    assay_error *err;
+} maker;
+
+typedef struct operand {
+    int codes, scale, second;
+    assay_list block;
+} operand;
+
+/* Node `op` on n inputs; its one output is "BASE:SUFFIX", or the value that is there under that
+ * name. */
+static assay_status add(maker *m, assay_op op, const int *in, int n_in, const char *base,
+                        const char *suffix, const assay_attrs *attr, int *out)
+{
+    char name[512];
+    const char *names = name;
+    if (snprintf(name, sizeof name, "%s:%s", base, suffix) >= (int)sizeof name)
+        return assay_fail(m->err, ASSAY_ERR_LIMIT, "value '%.100s...': the name is too long", base);
+    *out = assay_graph_find_value(m->g, name);
+    if (*out >= 0)
+        return ASSAY_OK;
+    return assay_graph_add_inferred(m->g, op, name, in, n_in, &names, 1, attr, out, m->err);
+}
+
+static int64_t whole(int64_t dim)
+{
+    return dim > 0 ? dim : 1;
+}
+
+/* What of x shares a scale, [.., rows, columns] at its end. */
+static assay_list block_of(const assay_mac_sharing *h, const assay_type *x)
+{
+    assay_list l = {.n = x->rank};
+    for (int d = 0; d < x->rank; d++)
+        l.v[d] = h->rows == 0 ? whole(x->dim[d]) : 1;
+    l.v[x->rank - 2] = h->rows == 0 ? whole(x->dim[x->rank - 2]) : h->rows;
+    l.v[x->rank - 1] = h->columns == 0 ? whole(x->dim[x->rank - 1]) : h->columns;
+    return l;
+}
+
+/* The greatest number of an f8e4m3fn, which scales of scales leave room for. */
+#define REACH_E4M3 448.0F
+
+/* x as patterns under scales. `role` tells the same value as another operand. */
+static assay_status encode(maker *m, int x, enum assay_mac_scales how,
+                           enum assay_mac_format elements, const char *role, operand *o)
+{
+    const assay_mac_sharing *h = mac_sharing_of(how);
+    const assay_type type = m->g->value[x].type;
+    const char *base = m->g->value[x].name;
+    char suffix[64];
+    assay_list all = {.n = type.rank};
+    assay_attrs a = {.block_scale = {.elements = (int)mac_elem_of(elements),
+                                     .to = (int)ASSAY_FLOAT_F32,
+                                     .rule = (int)ASSAY_SCALE_AMAX,
+                                     .reach = REACH_E4M3}};
+    for (int d = 0; d < type.rank; d++)
+        all.v[d] = whole(type.dim[d]);
+    o->block = block_of(h, &type);
+    o->second = ASSAY_NO_VALUE;
+    a.block_scale.block = all;
+    snprintf(suffix, sizeof suffix, "%sscale_of_scales", role);
+    assay_status s =
+        h->second ? add(m, ASSAY_OP_BLOCK_SCALE, &x, 1, base, suffix, &a, &o->second) : ASSAY_OK;
+
+    a.block_scale.block = o->block;
+    a.block_scale.to = (int)mac_elem_of(h->to);
+    a.block_scale.rule = h->to == ASSAY_MAC_E8M0 ? (int)m->s->scale_rule : (int)h->rule;
+    a.block_scale.reach = 1;
+    const int scaled[] = {x, o->second};
+    snprintf(suffix, sizeof suffix, "%sscale", role);
+    if (!s)
+        s = add(m, ASSAY_OP_BLOCK_SCALE, scaled, h->second ? 2 : 1, base, suffix, &a, &o->scale);
+
+    const assay_attrs e = {.float_encode = {.block = o->block,
+                                            .to = (int)mac_elem_of(elements),
+                                            .by = (int)m->s->scale_by,
+                                            .saturate = m->s->saturate != 0}};
+    const int encoded[] = {x, o->scale, o->second};
+    snprintf(suffix, sizeof suffix, "%s%s", role, mac_layout_of(elements)->name);
+    return !s ? add(m, ASSAY_OP_FLOAT_ENCODE, encoded, h->second ? 3 : 2, base, suffix, &e,
+                    &o->codes)
+              : s;
+}
+
+/* Gives the value's place to y: the node that makes `from` makes it no longer. */
+static assay_status multiply(maker *m, const operand *a, const operand *b, int bias, int y,
+                             const char *suffix, int *out)
+{
+    const assay_attrs attr = {.scaled_matmul = {.a_block = a->block, .b_block = b->block}};
+    const int in[] = {a->codes, b->codes, a->scale, b->scale, a->second, b->second, bias};
+    const int n = bias != ASSAY_NO_VALUE ? 7 : a->second != ASSAY_NO_VALUE ? 6 : 4;
+    if (y < 0)
+        return add(m, ASSAY_OP_SCALED_MATMUL, in, n, m->prefix, suffix, &attr, out);
+    *out = y;
+    return assay_graph_add_node(m->g, ASSAY_OP_SCALED_MATMUL, NULL, in, n, &y, 1, &attr, NULL,
+                                m->err);
+}
+
+static enum assay_mac_format format_a(const maker *m)
+{
+    return (enum assay_mac_format)m->s->unit[0].record.a;
+}
+
+static enum assay_mac_format format_b(const maker *m)
+{
+    return (enum assay_mac_format)m->s->unit[0].record.b;
+}
+
+static assay_status products(maker *m, int a, int b, bool constant_b, int bias, int y,
+                             const char *suffix, int *out)
+{
+    operand oa, ob;
+    const enum assay_mac_scales weights =
+        (enum assay_mac_scales)(constant_b ? m->s->weight_scales : m->s->activation_scales);
+    assay_status s =
+        encode(m, a, (enum assay_mac_scales)m->s->activation_scales, format_a(m), "", &oa);
+    if (!s)
+        s = encode(m, b, weights, format_b(m), constant_b ? "" : "b:", &ob);
+    return !s ? multiply(m, &oa, &ob, bias, y, suffix, out) : s;
+}
+
+static int input(const assay_node *n, int i)
+{
+    return i < n->n_in ? n->in[i] : ASSAY_NO_VALUE;
+}
+
+static bool is_constant(const assay_graph *g, int v)
+{
+    return g->value[v].data != NULL;
+}
+
+static assay_status fc(maker *m, const assay_node *n)
+{
+    int out;
+    return products(m, n->in[0], n->in[1], is_constant(m->g, n->in[1]), input(n, 2), n->out[0], "",
+                    &out);
+}
+
+/* x with its last two axes exchanged. */
+static assay_status turned(maker *m, int x, const char *suffix, int *out)
+{
+    const int rank = m->g->value[x].type.rank;
+    assay_attrs a = {.perm = {.perm = {.n = rank}}};
+    for (int d = 0; d < rank; d++)
+        a.perm.perm.v[d] = d;
+    a.perm.perm.v[rank - 2] = rank - 1;
+    a.perm.perm.v[rank - 1] = rank - 2;
+    return add(m, ASSAY_OP_TRANSPOSE, &x, 1, m->prefix, suffix, &a, out);
+}
+
+static assay_status matmul(maker *m, const assay_node *n)
+{
+    int a = n->in[0], b = n->in[1], out;
+    const bool constant = is_constant(m->g, b);
+    assay_status s = n->attr.matmul.transpose_a ? turned(m, n->in[0], "a_rows", &a) : ASSAY_OK;
+    if (!s && !n->attr.matmul.transpose_b)
+        s = turned(m, n->in[1], "b_rows", &b);
+    return !s ? products(m, a, b, constant, ASSAY_NO_VALUE, n->out[0], "", &out) : s;
+}
+
+/* Filters O,I/g,k.. or O,k..,I/g as [g, O/g, cells * I/g], channels fastest. */
+static assay_status filter_rows(maker *m, const assay_node *n, int *out)
+{
+    const assay_attr_conv *c = &n->attr.conv;
+    const assay_type w = m->g->value[n->in[1]].type;
+    assay_attrs perm = {.perm = {.perm = {.n = w.rank}}}, shape = {.shape = {.shape = {.n = 3}}};
+    int rows = n->in[1];
+    assay_status s = ASSAY_OK;
+    if (c->layout != ASSAY_LAYOUT_NHWC) {
+        for (int d = 1; d < w.rank; d++)
+            perm.perm.perm.v[d] = d < w.rank - 1 ? d + 1 : 1;
+        s = add(m, ASSAY_OP_TRANSPOSE, &n->in[1], 1, m->prefix, "filters", &perm, &rows);
+    }
+    shape.shape.shape.v[0] = c->group;
+    shape.shape.shape.v[1] = w.dim[0] / c->group;
+    shape.shape.shape.v[2] = w.dim[0] ? assay_shape_count(&w) / w.dim[0] : 0;
+    return !s ? add(m, ASSAY_OP_RESHAPE, &rows, 1, m->prefix, "filter_rows", &shape, out) : s;
+}
+
+/* The bias as [g, 1, O/g], added where groups are several. */
+static assay_status add_bias(maker *m, int bias, int64_t group, int x, int *out)
+{
+    const int64_t channels = m->g->value[bias].type.dim[0];
+    const assay_attrs shape = {.shape = {.shape = {.n = 3, .v = {group, 1, channels / group}}}};
+    int in[2] = {x, 0};
+    assay_status s = add(m, ASSAY_OP_RESHAPE, &bias, 1, m->prefix, "bias_rows", &shape, &in[1]);
+    return !s ? add(m, ASSAY_OP_ADD, in, 2, m->prefix, "with_bias", NULL, out) : s;
+}
+
+/* [N, g, windows, O/g] to y's shape. */
+static assay_status as_image(maker *m, const assay_node *n, int x)
+{
+    static const int64_t nchw[] = {0, 1, 3, 2}, nhwc[] = {0, 2, 1, 3};
+    const assay_type y = m->g->value[n->out[0]].type;
+    assay_attrs perm = {.perm = {.perm = {.n = 4}}}, shape = {.shape = {.shape = {.n = y.rank}}};
+    int turned_x;
+    memcpy(perm.perm.perm.v, n->attr.conv.layout == ASSAY_LAYOUT_NHWC ? nhwc : nchw, sizeof nchw);
+    memcpy(shape.shape.shape.v, y.dim, (size_t)y.rank * sizeof *y.dim);
+    const assay_status s = add(m, ASSAY_OP_TRANSPOSE, &x, 1, m->prefix, "turned", &perm, &turned_x);
+    return !s ? assay_graph_add_node(m->g, ASSAY_OP_RESHAPE, NULL, &turned_x, 1, n->out, 1, &shape,
+                                     NULL, m->err)
+              : s;
+}
+
+static assay_status conv(maker *m, const assay_node *n)
+{
+    const assay_attrs attr = n->attr;
+    const int64_t group = n->attr.conv.group;
+    const int bias = input(n, 2);
+    int x, w, y;
+    assay_status s = add(m, ASSAY_OP_PATCHES, n->in, 1, m->prefix, "patches", &attr, &x);
+    if (!s)
+        s = filter_rows(m, n, &w);
+    if (!s)
+        s = products(m, x, w, is_constant(m->g, n->in[1]), group == 1 ? bias : ASSAY_NO_VALUE, -1,
+                     "products", &y);
+    if (!s && group > 1 && bias != ASSAY_NO_VALUE)
+        s = add_bias(m, bias, group, y, &y);
+    return !s ? as_image(m, n, y) : s;
+}
+
+static bool is_f32(const assay_graph *g, const assay_node *n)
+{
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] != ASSAY_NO_VALUE && g->value[n->in[i]].type.elem.kind != ASSAY_KIND_F32)
+            return false;
+    return true;
+}
+
+/* Is the node one that becomes a product? */
+static bool multiplies(const assay_graph *g, const assay_node *n)
+{
+    if (!is_f32(g, n) || g->value[n->in[0]].type.rank < 2)
+        return false;
+    return n->op == ASSAY_OP_CONV || n->op == ASSAY_OP_FC ||
+           (n->op == ASSAY_OP_MATMUL && g->value[n->in[1]].type.rank >= 2);
+}
+
+static assay_status rewrite(assay_graph *g, const assay_scheme *scheme, int i, assay_error *err)
+{
+    const assay_node n = g->node[i]; /* its lists stay where they are in the graph's arena */
+    maker m = {g, scheme->mac, g->value[n.out[0]].name, err};
+    return n.op == ASSAY_OP_CONV ? conv(&m, &n) : n.op == ASSAY_OP_FC ? fc(&m, &n) : matmul(&m, &n);
+}
+
+/* Notes node n as one that the scheme has no arithmetic for. */
+static assay_status note(assay_quantize_report *r, const assay_node *n, const char *why,
+                         assay_error *err)
+{
+    assay_float_node *f = realloc(r->float_node, ((size_t)r->n_float + 1) * sizeof *r->float_node);
+    if (!f)
+        return assay_out_of_memory(err);
+    r->float_node = f;
+    f += r->n_float++;
+    f->node = strdup(n->name);
+    f->op = strdup(assay_op_get(n->op)->name);
+    f->reason = strdup(why);
+    return f->node && f->op && f->reason ? ASSAY_OK : assay_out_of_memory(err);
+}
+
+static assay_status judge(const assay_graph *g, const assay_scheme *scheme, const assay_node *n,
+                          assay_quantize_report *r, assay_error *err)
+{
+    assay_type in[ASSAY_SPEC_IN];
+    assay_unit_spec spec;
+    assay_unit *unit = NULL;
+    assay_error why;
+    if (assay_op_get(n->op)->traits & ASSAY_T_MOVE || n->op == ASSAY_OP_PATCHES)
+        return ASSAY_OK;
+    assay_unit_spec_fill(g, n, in, &spec);
+    const assay_status s = scheme->vt->prepare(scheme, &spec, &unit, &why);
+    if (s == ASSAY_ERR_MEMORY)
+        return assay_fail(err, s, "%s", why.text);
+    if (s)
+        return note(r, n, why.text, err);
+    scheme->vt->release(unit);
+    r->n_integer++;
+    return ASSAY_OK;
+}
+
+assay_status quantize_for_units(const assay_graph *g, const assay_scheme *scheme, assay_graph **out,
+                                assay_quantize_report *report, assay_error *err)
+{
+    assay_graph *q;
+    assay_status s = assay_graph_clone(g, &q, err);
+    *out = NULL;
+    if (s)
+        return s;
+    const int nodes = q->n_nodes;
+    bool *dead = NULL;
+    for (int i = 0; i < nodes && !s; i++)
+        if (multiplies(q, &q->node[i]))
+            s = rewrite(q, scheme, i, err);
+    dead = calloc((size_t)q->n_nodes + 1, sizeof *dead);
+    if (!s && !dead)
+        s = assay_out_of_memory(err);
+    for (int i = 0; i < nodes && !s; i++)
+        dead[i] = multiplies(q, &q->node[i]);
+    if (!s)
+        s = assay_graph_compact(q, dead, err);
+    free(dead);
+    for (int i = 0; i < q->n_nodes && !s; i++)
+        s = judge(q, scheme, &q->node[i], report, err);
+    if (!s)
+        s = assay_graph_set_quantized_for(q, scheme->name, err);
+    if (!s)
+        s = assay_graph_verify(q, err);
+    if (s)
+        assay_graph_free(q);
+    else
+        *out = q;
+    return s;
+}

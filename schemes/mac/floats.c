@@ -1,0 +1,217 @@
+/* Rows of floats between products: element-wise functions, whole rows, and the ops of scales.
+ *
+ * One IEEE operation a step, as written; functions.h has those of more than one. */
+#include <assert.h>
+
+#include "schemes/mac/functions.h"
+#include "schemes/mac/unit.h"
+
+#define SIGN UINT32_C(0x80000000)
+
+uint32_t mac_finish(const assay_mac_node *m, uint32_t y)
+{
+    y = apply_f32_min(apply_f32_max(y, m->lo), m->hi);
+    return m->floats == ASSAY_MAC_F32 ? y
+                                      : mac_to_f32(m->floats, mac_from_f32(m->floats, y, false));
+}
+
+/* x * relu6(x + 3) * 1/6, and alpha * x + beta kept within 0 and 1. */
+static uint32_t hard_swish(uint32_t x)
+{
+    const uint32_t three = 0x40400000, six = 0x40c00000, sixth = 0x3e2aaaab;
+    const uint32_t gate = apply_f32_clamp(apply_f32_add(x, three), 0, six);
+    return apply_f32_mul(apply_f32_mul(x, gate), sixth);
+}
+
+static uint32_t hard_sigmoid(const assay_mac_node *m, uint32_t x)
+{
+    return apply_f32_clamp(apply_f32_add(apply_f32_mul(m->alpha, x), m->beta), 0, ASSAY_F32_ONE);
+}
+
+static uint32_t function(const assay_mac_node *m, uint32_t x)
+{
+    switch (m->op) {
+    case ASSAY_OP_RELU:
+        return apply_f32_max(x, 0);
+    case ASSAY_OP_CLIP:
+        return x; /* its bounds are the fused activation's */
+    case ASSAY_OP_LEAKY_RELU:
+        return apply_f32_lt(x, 0) ? apply_f32_mul(x, m->alpha) : x;
+    case ASSAY_OP_SIGMOID:
+        return mac_sigmoid(x);
+    case ASSAY_OP_TANH:
+        return mac_tanh(x);
+    case ASSAY_OP_HARD_SWISH:
+        return hard_swish(x);
+    case ASSAY_OP_HARD_SIGMOID:
+        return hard_sigmoid(m, x);
+    case ASSAY_OP_GELU:
+        return mac_gelu(x, m->flag != 0);
+    case ASSAY_OP_ERF:
+        return mac_erf(x);
+    case ASSAY_OP_EXP:
+        return mac_exp(x);
+    case ASSAY_OP_SQRT:
+        return apply_f32_sqrt(x);
+    case ASSAY_OP_RSQRT:
+        return apply_f32_div(ASSAY_F32_ONE, apply_f32_sqrt(x));
+    case ASSAY_OP_SQUARE:
+        return apply_f32_mul(x, x);
+    case ASSAY_OP_RECIPROCAL:
+        return apply_f32_div(ASSAY_F32_ONE, x);
+    case ASSAY_OP_ABS:
+        return x & ~SIGN;
+    default:
+        assert(m->op == ASSAY_OP_NEG);
+        return x ^ SIGN;
+    }
+}
+
+void mac_unary(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    const assay_mac_node *m = mac_node(u);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int32_t)mac_finish(m, function(m, (uint32_t)x[i]));
+}
+
+static uint32_t function_of_two(const assay_mac_node *m, uint32_t a, uint32_t b)
+{
+    switch (m->op) {
+    case ASSAY_OP_ADD:
+        return apply_f32_add(a, b);
+    case ASSAY_OP_SUB:
+        return apply_f32_sub(a, b);
+    case ASSAY_OP_MUL:
+        return apply_f32_mul(a, b);
+    case ASSAY_OP_DIV:
+        return apply_f32_div(a, b);
+    case ASSAY_OP_MIN:
+        return apply_f32_min(a, b);
+    case ASSAY_OP_MAX:
+        return apply_f32_max(a, b);
+    case ASSAY_OP_SQUARED_DIFFERENCE: {
+        const uint32_t d = apply_f32_sub(a, b);
+        return apply_f32_mul(d, d);
+    }
+    default:
+        assert(m->op == ASSAY_OP_PRELU);
+        return apply_f32_lt(a, 0) ? apply_f32_mul(a, b) : a;
+    }
+}
+
+void mac_binary(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out)
+{
+    const assay_mac_node *m = mac_node(u);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int32_t)mac_finish(m, function_of_two(m, (uint32_t)a[i], (uint32_t)b[i]));
+}
+
+/* Sum of n elements over a count, which stands behind them. */
+static uint32_t mean(const int32_t *x, size_t n)
+{
+    return apply_f32_div(mac_sum(x, n), apply_f32_from_i64(x[n]));
+}
+
+/* Rows that end in one float; false when the op makes a float of each element. */
+static bool reduced(const assay_mac_node *m, const int32_t *x, size_t n, uint32_t *y)
+{
+    switch (m->op) {
+    case ASSAY_OP_REDUCE_SUM:
+        *y = mac_sum(x, n);
+        return true;
+    case ASSAY_OP_REDUCE_MEAN:
+    case ASSAY_OP_AVG_POOL:
+    case ASSAY_OP_GLOBAL_AVG_POOL:
+        *y = mean(x, n);
+        return true;
+    case ASSAY_OP_REDUCE_MAX:
+    case ASSAY_OP_MAX_POOL:
+        *y = mac_greatest_of(x, n);
+        return true;
+    case ASSAY_OP_REDUCE_MIN:
+        *y = mac_least_of(x, n);
+        return true;
+    default:
+        return false;
+    }
+}
+
+void mac_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    const assay_mac_node *m = mac_node(u);
+    uint32_t y;
+    switch (m->op) {
+    case ASSAY_OP_BLOCK_SCALE:
+        out[0] = (int32_t)mac_scale_of(&m->scaling, x, n, (uint32_t)x[n]);
+        return;
+    case ASSAY_OP_FLOAT_ENCODE:
+        mac_scale_encode(&m->scaling, x, n, (uint32_t)x[n], (uint32_t)x[n + 1], out);
+        return;
+    case ASSAY_OP_FLOAT_DECODE:
+        mac_scale_decode(&m->scaling, x, n, (uint32_t)x[n], (uint32_t)x[n + 1], out);
+        return;
+    case ASSAY_OP_SOFTMAX:
+        mac_softmax(x, n, m->beta, out);
+        break;
+    case ASSAY_OP_L2_NORM:
+        mac_l2_norm(x, n, m->epsilon, out);
+        break;
+    case ASSAY_OP_LAYER_NORM:
+        mac_layer_norm(x, n, m->has_operand[0] ? x + n : NULL, m->has_operand[1] ? x + 2 * n : NULL,
+                       m->epsilon, out);
+        break;
+    default:
+        if (reduced(m, x, n, &y))
+            out[0] = (int32_t)mac_finish(m, y);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int32_t)mac_finish(m, (uint32_t)out[i]);
+}
+
+bool mac_computes(enum assay_op op)
+{
+    switch (op) {
+    case ASSAY_OP_RELU:
+    case ASSAY_OP_CLIP:
+    case ASSAY_OP_LEAKY_RELU:
+    case ASSAY_OP_SIGMOID:
+    case ASSAY_OP_TANH:
+    case ASSAY_OP_HARD_SWISH:
+    case ASSAY_OP_HARD_SIGMOID:
+    case ASSAY_OP_GELU:
+    case ASSAY_OP_ERF:
+    case ASSAY_OP_EXP:
+    case ASSAY_OP_SQRT:
+    case ASSAY_OP_RSQRT:
+    case ASSAY_OP_SQUARE:
+    case ASSAY_OP_RECIPROCAL:
+    case ASSAY_OP_ABS:
+    case ASSAY_OP_NEG:
+    case ASSAY_OP_ADD:
+    case ASSAY_OP_SUB:
+    case ASSAY_OP_MUL:
+    case ASSAY_OP_DIV:
+    case ASSAY_OP_MIN:
+    case ASSAY_OP_MAX:
+    case ASSAY_OP_SQUARED_DIFFERENCE:
+    case ASSAY_OP_PRELU:
+    case ASSAY_OP_SOFTMAX:
+    case ASSAY_OP_L2_NORM:
+    case ASSAY_OP_LAYER_NORM:
+    case ASSAY_OP_REDUCE_SUM:
+    case ASSAY_OP_REDUCE_MEAN:
+    case ASSAY_OP_REDUCE_MAX:
+    case ASSAY_OP_REDUCE_MIN:
+    case ASSAY_OP_MAX_POOL:
+    case ASSAY_OP_AVG_POOL:
+    case ASSAY_OP_GLOBAL_AVG_POOL:
+    case ASSAY_OP_BLOCK_SCALE:
+    case ASSAY_OP_FLOAT_ENCODE:
+    case ASSAY_OP_FLOAT_DECODE:
+    case ASSAY_OP_SCALED_MATMUL:
+        return true;
+    default:
+        return false;
+    }
+}

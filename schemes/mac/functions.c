@@ -1,0 +1,147 @@
+/* Functions of binary32 in stated steps; functions.h has the formulas. */
+#include "schemes/mac/functions.h"
+
+#define SIGN  UINT32_C(0x80000000)
+#define TWO   UINT32_C(0x40000000)
+#define LARGE UINT32_C(0x42b17218) /* 88.72284 */
+#define SMALL UINT32_C(0xc2cff218) /* -103.97284 */
+
+/* ((c[0] * t + c[1]) * t + ...) */
+static uint32_t horner(const uint32_t *c, size_t n, uint32_t t)
+{
+    uint32_t p = c[0];
+    for (size_t i = 1; i < n; i++)
+        p = apply_f32_add(apply_f32_mul(p, t), c[i]);
+    return p;
+}
+
+/* 2^n, a normal number. */
+static uint32_t power_of_two(int64_t n)
+{
+    return (uint32_t)(n + 127) << 23;
+}
+
+uint32_t mac_exp(uint32_t x)
+{
+    static const uint32_t log2e = 0x3fb8aa3b, c1 = 0x3f318000, c2 = 0xb95e8083;
+    static const uint32_t p[] = {0x39506967, 0x3ab743ce, 0x3c088908,
+                                 0x3d2aa9c1, 0x3e2aaaaa, ASSAY_F32_HALF};
+    if (apply_f32_is_nan(x))
+        return ASSAY_F32_NAN;
+    if (apply_f32_lt(LARGE, x))
+        return ASSAY_F32_INF;
+    if (apply_f32_lt(x, SMALL))
+        return 0;
+    const int64_t n =
+        apply_f32_to_int(apply_f32_mul(x, log2e), ASSAY_ROUND_HALF_EVEN, -200, 200, 0);
+    const uint32_t k = apply_f32_from_i64(n);
+    uint32_t r = apply_f32_sub(x, apply_f32_mul(k, c1));
+    r = apply_f32_sub(r, apply_f32_mul(k, c2));
+    uint32_t y = apply_f32_mul(horner(p, sizeof p / sizeof *p, r), apply_f32_mul(r, r));
+    y = apply_f32_add(apply_f32_add(y, r), ASSAY_F32_ONE);
+    y = apply_f32_mul(y, power_of_two(n - n / 2));
+    return apply_f32_mul(y, power_of_two(n / 2));
+}
+
+uint32_t mac_sigmoid(uint32_t x)
+{
+    return apply_f32_div(ASSAY_F32_ONE, apply_f32_add(ASSAY_F32_ONE, mac_exp(x ^ SIGN)));
+}
+
+uint32_t mac_tanh(uint32_t x)
+{
+    const uint32_t magnitude = x & ~SIGN;
+    const uint32_t e = apply_f32_add(mac_exp(apply_f32_mul(TWO, magnitude)), ASSAY_F32_ONE);
+    return apply_f32_sub(ASSAY_F32_ONE, apply_f32_div(TWO, e)) ^ (x & SIGN);
+}
+
+uint32_t mac_erf(uint32_t x)
+{
+    static const uint32_t scale = 0x3ea7ba05; /* 0.3275911 */
+    static const uint32_t p[] = {0x3f87dc22, 0xbfba00e3, 0x3fb5f0e3, 0xbe91a98e, 0x3e827906, 0};
+    const uint32_t magnitude = x & ~SIGN;
+    const uint32_t t =
+        apply_f32_div(ASSAY_F32_ONE, apply_f32_add(ASSAY_F32_ONE, apply_f32_mul(scale, magnitude)));
+    const uint32_t e = mac_exp(apply_f32_mul(magnitude, magnitude) ^ SIGN);
+    const uint32_t y = apply_f32_mul(horner(p, sizeof p / sizeof *p, t), e);
+    return apply_f32_sub(ASSAY_F32_ONE, y) ^ (x & SIGN);
+}
+
+uint32_t mac_gelu(uint32_t x, bool with_tanh)
+{
+    static const uint32_t root = 0x3f3504f3;   /* sqrt(1/2) */
+    static const uint32_t factor = 0x3f4c422a; /* sqrt(2/pi) */
+    static const uint32_t cubic = 0x3d372713;  /* 0.044715 */
+    uint32_t f;
+    if (with_tanh) {
+        const uint32_t cube = apply_f32_mul(apply_f32_mul(x, x), x);
+        f = mac_tanh(apply_f32_mul(factor, apply_f32_add(x, apply_f32_mul(cubic, cube))));
+    } else
+        f = mac_erf(apply_f32_mul(x, root));
+    return apply_f32_mul(apply_f32_mul(x, ASSAY_F32_HALF), apply_f32_add(ASSAY_F32_ONE, f));
+}
+
+uint32_t mac_sum(const int32_t *x, size_t n)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum = apply_f32_add(sum, (uint32_t)x[i]);
+    return sum;
+}
+
+uint32_t mac_greatest_of(const int32_t *x, size_t n)
+{
+    uint32_t m = (uint32_t)x[0];
+    for (size_t i = 1; i < n; i++)
+        m = apply_f32_max(m, (uint32_t)x[i]);
+    return m;
+}
+
+uint32_t mac_least_of(const int32_t *x, size_t n)
+{
+    uint32_t m = (uint32_t)x[0];
+    for (size_t i = 1; i < n; i++)
+        m = apply_f32_min(m, (uint32_t)x[i]);
+    return m;
+}
+
+void mac_softmax(const int32_t *x, size_t n, uint32_t beta, int32_t *out)
+{
+    const uint32_t m = mac_greatest_of(x, n);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t d = apply_f32_sub((uint32_t)x[i], m);
+        out[i] = (int32_t)mac_exp(beta == ASSAY_F32_ONE ? d : apply_f32_mul(d, beta));
+    }
+    const uint32_t sum = mac_sum(out, n);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int32_t)apply_f32_div((uint32_t)out[i], sum);
+}
+
+void mac_l2_norm(const int32_t *x, size_t n, uint32_t epsilon, int32_t *out)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum = apply_f32_add(sum, apply_f32_mul((uint32_t)x[i], (uint32_t)x[i]));
+    const uint32_t root = apply_f32_sqrt(apply_f32_max(sum, epsilon));
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int32_t)apply_f32_div((uint32_t)x[i], root);
+}
+
+void mac_layer_norm(const int32_t *x, size_t n, const int32_t *gamma, const int32_t *beta,
+                    uint32_t epsilon, int32_t *out)
+{
+    const uint32_t count = apply_f32_from_i64((int64_t)n);
+    const uint32_t mean = apply_f32_div(mac_sum(x, n), count);
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        out[i] = (int32_t)apply_f32_sub((uint32_t)x[i], mean);
+        sum = apply_f32_add(sum, apply_f32_mul((uint32_t)out[i], (uint32_t)out[i]));
+    }
+    const uint32_t r = apply_f32_div(
+        ASSAY_F32_ONE, apply_f32_sqrt(apply_f32_add(apply_f32_div(sum, count), epsilon)));
+    for (size_t i = 0; i < n; i++) {
+        uint32_t y = apply_f32_mul((uint32_t)out[i], r);
+        y = gamma ? apply_f32_mul(y, (uint32_t)gamma[i]) : y;
+        out[i] = (int32_t)(beta ? apply_f32_add(y, (uint32_t)beta[i]) : y);
+    }
+}

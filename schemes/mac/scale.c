@@ -1,0 +1,137 @@
+/* Scales of blocks and elements under a scale; scale.h has the formulas. */
+#include "schemes/mac/scale.h"
+
+#include "schemes/apply/softfloat.h"
+
+#define ONE UINT32_C(0x3f800000)
+
+uint32_t mac_to_f32(enum assay_mac_format f, uint32_t pattern)
+{
+    const assay_mac_rounding exact = {ASSAY_ROUND_HALF_EVEN, 23, false};
+    const assay_mac_value v = mac_decode(f, pattern);
+    return f == ASSAY_MAC_F32 ? pattern : (uint32_t)mac_encode(ASSAY_MAC_F32, &v, &exact);
+}
+
+uint32_t mac_from_f32(enum assay_mac_format f, uint32_t bits, bool saturate)
+{
+    const assay_mac_rounding how = {ASSAY_ROUND_HALF_EVEN, mac_layout_of(f)->fraction_bits,
+                                    saturate};
+    const assay_mac_value v = mac_decode(ASSAY_MAC_F32, bits);
+    return f == ASSAY_MAC_F32 ? bits : (uint32_t)mac_encode(f, &v, &how);
+}
+
+uint32_t mac_greatest(enum assay_mac_format f)
+{
+    return mac_to_f32(f, mac_from_f32(f, UINT32_C(0x7f7fffff), true));
+}
+
+/* The exponent of a normal number's leading digit. */
+static int exponent_of(uint32_t magnitude)
+{
+    return (int)(magnitude >> 23) - 127;
+}
+
+/* Numbers below the least normal one count as 2^-127: a scale is no less. */
+static int log2_of(uint32_t magnitude, enum assay_rounding mode)
+{
+    if (magnitude <= UINT32_C(0x400000)) /* 2^-127 */
+        return -127;
+    return (int)apply_round_shift(magnitude, 23, mode) - 127;
+}
+
+static uint32_t power_of_two(int s)
+{
+    return (uint32_t)(apply_clamp_to(s, -127, 127) + 127);
+}
+
+/* m with its fraction rounded to so many bits, ties away. */
+static uint32_t rounded(uint32_t m, int fraction_bits)
+{
+    const unsigned drop = (unsigned)(23 - fraction_bits);
+    return (uint32_t)apply_round_shift(m, drop, ASSAY_ROUND_HALF_AWAY) << drop;
+}
+
+static uint32_t scale_e8m0(const assay_mac_scaling *s, uint32_t m)
+{
+    const uint32_t max = mac_greatest(s->elements), none = 0xff;
+    const int emax = exponent_of(max);
+    if (m >= ASSAY_F32_INF)
+        return none;
+    switch (s->rule) {
+    case ASSAY_SCALE_CEIL:
+        return power_of_two(log2_of(m, ASSAY_ROUND_CEIL) - emax);
+    case ASSAY_SCALE_EVEN:
+        m = rounded(m, mac_layout_of(s->elements)->fraction_bits);
+        return m >= ASSAY_F32_INF ? none : power_of_two(log2_of(m, ASSAY_ROUND_FLOOR) - emax);
+    case ASSAY_SCALE_ROUND_UP:
+        return power_of_two(log2_of(apply_f32_mul(m, apply_f32_div(ONE, max)), ASSAY_ROUND_CEIL));
+    default:
+        return power_of_two(log2_of(m, ASSAY_ROUND_FLOOR) - emax);
+    }
+}
+
+static uint32_t least_normal(enum assay_mac_format f)
+{
+    return mac_to_f32(f, UINT32_C(1) << mac_layout_of(f)->fraction_bits);
+}
+
+static uint32_t scale_amax(const assay_mac_scaling *s, uint32_t m, uint32_t second)
+{
+    const uint32_t max = apply_f32_mul(mac_greatest(s->elements), s->reach);
+    uint32_t t = apply_f32_div(m, max);
+    if (second != ONE)
+        t = apply_f32_div(t, second);
+    if (s->to == ASSAY_MAC_F32)
+        return t == 0 ? ONE : t;
+    return mac_from_f32(s->to, apply_f32_clamp(t, least_normal(s->to), mac_greatest(s->to)), true);
+}
+
+uint32_t mac_scale_of(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t second)
+{
+    uint32_t m = 0; /* magnitudes order as their patterns do, NaN above all */
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t magnitude = (uint32_t)x[i] & 0x7fffffff;
+        m = magnitude > m ? magnitude : m;
+    }
+    return s->to == ASSAY_MAC_E8M0 ? scale_e8m0(s, m) : scale_amax(s, m, second);
+}
+
+/* x * 2^-S, rounded once. */
+static uint32_t encode_shifted(const assay_mac_scaling *s, uint32_t x, uint32_t scale)
+{
+    const assay_mac_rounding how = {ASSAY_ROUND_HALF_EVEN,
+                                    mac_layout_of(s->elements)->fraction_bits, s->saturate};
+    const assay_mac_value power = mac_decode(s->to, scale);
+    assay_mac_value v = mac_decode(ASSAY_MAC_F32, x);
+    v.exponent -= power.exponent;
+    if (power.kind == ASSAY_MAC_NAN)
+        v.kind = ASSAY_MAC_NAN;
+    return (uint32_t)mac_encode(s->elements, &v, &how);
+}
+
+void mac_scale_encode(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t scale,
+                      uint32_t second, int32_t *out)
+{
+    const uint32_t f = mac_to_f32(s->to, scale);
+    const bool divide = s->by == ASSAY_SCALE_BY_DIVIDE;
+    const uint32_t t = divide          ? apply_f32_mul(second, f)
+                       : second == ONE ? apply_f32_div(ONE, f)
+                                       : apply_f32_div(apply_f32_div(ONE, second), f);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t v = (uint32_t)x[i];
+        const uint32_t code =
+            s->to == ASSAY_MAC_E8M0
+                ? encode_shifted(s, v, scale)
+                : mac_from_f32(s->elements, divide ? apply_f32_div(v, t) : apply_f32_mul(v, t),
+                               s->saturate);
+        out[i] = (int32_t)code;
+    }
+}
+
+void mac_scale_decode(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t scale,
+                      uint32_t second, int32_t *out)
+{
+    const uint32_t t = apply_f32_mul(mac_to_f32(s->to, scale), second);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int32_t)apply_f32_mul(mac_to_f32(s->elements, (uint32_t)x[i]), t);
+}

@@ -1,0 +1,46 @@
+/* One node's arithmetic on floats, prepared: what prepare.c fills, and floats.c and matrix.c
+ * compute. */
+#ifndef ASSAY_SCHEMES_MAC_UNIT_H
+#define ASSAY_SCHEMES_MAC_UNIT_H
+
+#include "graph/core/op.h"
+#include "schemes/mac/mac.h"
+#include "schemes/mac/scale.h"
+#include "schemes/vtable.h"
+
+typedef struct assay_mac_node {
+    enum assay_op op;
+    enum assay_mac_format floats;  /* that results are rounded to */
+    uint32_t lo, hi;               /* fused activation, f32; infinities: none */
+    uint32_t alpha, beta, epsilon; /* the op's own, f32 */
+    int64_t flag;                  /* of gelu: with tanh */
+    bool has_operand[2];           /* layer norm: gamma, beta */
+    assay_mac_scaling scaling;     /* block_scale, float_encode, float_decode */
+    assay_mac mac;                 /* scaled_matmul ... */
+    enum assay_mac_format a_scale, b_scale;
+    int64_t a_run, b_run; /* of K under one scale */
+    size_t depth;
+} assay_mac_node;
+
+static inline const assay_mac_node *mac_node(const assay_unit *u)
+{
+    return (const assay_mac_node *)(const void *)u;
+}
+
+/* The row functions of the vtable. */
+void mac_unary(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void mac_binary(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out);
+void mac_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+assay_status mac_unit_dot(const assay_unit *u, const assay_dot *d, int32_t *out, assay_error *err);
+/* Its parts, for an engine that has the unit's dots already: how much of K is one of them; what the
+ * dot of elements `first` on, an f32, makes of y, which is +0 before the first; and the end. */
+size_t mac_unit_run(const assay_mac_node *m);
+uint32_t mac_unit_add_run(const assay_mac_node *m, const assay_dot *d, size_t first, uint32_t part,
+                          uint32_t y);
+uint32_t mac_unit_end(const assay_mac_node *m, const assay_dot *d, uint32_t y);
+/* The last step of every result: fused activation, and the format of floats between nodes. */
+uint32_t mac_finish(const assay_mac_node *m, uint32_t y);
+/* Whether the op has arithmetic here. */
+bool mac_computes(enum assay_op op);
+
+#endif

@@ -1,0 +1,161 @@
+/* schemes/mac/scale.h: scales of blocks and elements under them, against test/vectors/matrix-units
+ * (MX in four modes of five formats, NVFP4 in two), and what those rows do not hold. */
+#include <stdio.h>
+#include <string.h>
+
+#include "schemes/mac/scale.h"
+#include "test/support/npz.h"
+#include "test/support/support.h"
+
+#define ONE UINT32_C(0x3f800000)
+
+static struct npz *archive(const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "matrix-units/%s.npz", name);
+    struct npz *z = npz_vectors(path);
+    assert_non_null(z);
+    return z;
+}
+
+static const int64_t *column(struct npz *z, const char *name, size_t *n)
+{
+    const int64_t *x = npz_i64(z, name, n, NULL);
+    assert_non_null(x);
+    return x;
+}
+
+static void load(const int64_t *from, size_t n, int32_t *to)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = (int32_t)from[i];
+}
+
+static void check_mx(struct npz *z, const assay_mac_scaling *s, const char *name)
+{
+    char scale_name[64];
+    size_t rows, n;
+    snprintf(scale_name, sizeof scale_name, "%s_scale", name);
+    const int64_t *x = column(z, "x", &n), *codes = column(z, name, &n),
+                  *scale = column(z, scale_name, &rows);
+    for (size_t r = 0; r < rows; r++) {
+        int32_t in[32], out[32];
+        load(x + 32 * r, 32, in);
+        const uint32_t got = mac_scale_of(s, in, 32, ONE);
+        if (got != (uint32_t)scale[r])
+            fail_msg("%s, row %zu: scale %u, expected %u", name, r, got, (uint32_t)scale[r]);
+        mac_scale_encode(s, in, 32, got, ONE, out);
+        for (size_t i = 0; got != 0xff && i < 32; i++)
+            if (out[i] != (int32_t)codes[32 * r + i])
+                fail_msg("%s, row %zu, element %zu: %02x, expected %02x", name, r, i, out[i],
+                         (unsigned)codes[32 * r + i]);
+    }
+}
+
+static void mx_blocks(void **state)
+{
+    static const char *const modes[] = {"floor", "ceil", "even", "rceil"};
+    static const enum assay_scale_rule rules[] = {ASSAY_SCALE_FLOOR, ASSAY_SCALE_CEIL,
+                                                  ASSAY_SCALE_EVEN, ASSAY_SCALE_ROUND_UP};
+    static const enum assay_mac_format formats[] = {ASSAY_MAC_E4M3FN, ASSAY_MAC_E5M2,
+                                                    ASSAY_MAC_E3M2, ASSAY_MAC_E2M3, ASSAY_MAC_E2M1};
+    struct npz *z = archive("mx-quantize");
+    (void)state;
+    for (int m = 0; m < 4; m++)
+        for (int f = 0; f < 5; f++) {
+            const assay_mac_scaling s = {.elements = formats[f],
+                                         .to = ASSAY_MAC_E8M0,
+                                         .rule = rules[m],
+                                         .saturate = true,
+                                         .reach = ONE};
+            char name[64];
+            snprintf(name, sizeof name, "%s_%s", mac_layout_of(formats[f])->name, modes[m]);
+            check_mx(z, &s, name);
+        }
+    npz_close(z);
+}
+
+static void nvfp4_blocks(void **state)
+{
+    struct npz *z = archive("nvfp4-quantize");
+    size_t n, rows;
+    const int64_t *x = column(z, "x", &n), *second = column(z, "tensor_scale", &rows),
+                  *scale = column(z, "block_scale", &rows),
+                  *codes[2] = {column(z, "e2m1_divide", &n), column(z, "e2m1_mul_reciprocal", &n)};
+    (void)state;
+    for (size_t r = 0; r < rows; r++)
+        for (int by = 0; by < 2; by++) {
+            const assay_mac_scaling s = {.elements = ASSAY_MAC_E2M1,
+                                         .to = ASSAY_MAC_E4M3FN,
+                                         .rule = ASSAY_SCALE_AMAX,
+                                         .by = (enum assay_scale_by)by,
+                                         .saturate = true,
+                                         .reach = ONE};
+            int32_t in[16], out[16];
+            load(x + 16 * r, 16, in);
+            const uint32_t got = mac_scale_of(&s, in, 16, (uint32_t)second[r]);
+            if (got != (uint32_t)scale[r])
+                fail_msg("row %zu: scale %02x, expected %02x", r, got, (unsigned)scale[r]);
+            mac_scale_encode(&s, in, 16, got, (uint32_t)second[r], out);
+            for (size_t i = 0; i < 16; i++)
+                if (out[i] != (int32_t)codes[by][16 * r + i])
+                    fail_msg("row %zu, element %zu, by %d: %x, expected %x", r, i, by, out[i],
+                             (unsigned)codes[by][16 * r + i]);
+        }
+    npz_close(z);
+}
+
+/* f32 scales: m / 448, 1 of a row of zeros; the element of the greatest magnitude is the greatest.
+ */
+static void f32_scales(void **state)
+{
+    const assay_mac_scaling s = {.elements = ASSAY_MAC_E4M3FN,
+                                 .to = ASSAY_MAC_F32,
+                                 .rule = ASSAY_SCALE_AMAX,
+                                 .saturate = true,
+                                 .reach = ONE};
+    const int32_t zeros[2] = {0, INT32_MIN}, x[3] = {0x3f800000, (int32_t)0xc2c80000, 0x41200000};
+    int32_t out[3], back[3];
+    (void)state;
+    assert_int_equal(mac_scale_of(&s, zeros, 2, ONE), ONE);
+    mac_scale_encode(&s, zeros, 2, ONE, ONE, out);
+    assert_int_equal(out[0], 0);
+    assert_int_equal(out[1], 0x80);
+    /* 1, -100, 10: 100 / 448 is 0x3e649249 */
+    assert_int_equal(mac_scale_of(&s, x, 3, ONE), 0x3e649249);
+    mac_scale_encode(&s, x, 3, 0x3e649249, ONE, out);
+    assert_int_equal(out[0], 0x49); /* 4.48 to 4.5 */
+    assert_int_equal(out[1], 0xfe); /* -448 */
+    assert_int_equal(out[2], 0x63); /* 44.8 to 44 */
+    mac_scale_decode(&s, out, 3, 0x3e649249, ONE, back);
+    assert_int_equal(back[1], 0xc2c80000);
+}
+
+static void what_is_no_number(void **state)
+{
+    assay_mac_scaling s = {.elements = ASSAY_MAC_E5M2,
+                           .to = ASSAY_MAC_E8M0,
+                           .rule = ASSAY_SCALE_FLOOR,
+                           .saturate = true,
+                           .reach = ONE};
+    const int32_t infinite[2] = {0x3f800000, 0x7f800000}, big[1] = {0x7f7fffff};
+    int32_t out[2];
+    (void)state;
+    assert_int_equal(mac_scale_of(&s, infinite, 2, ONE), 0xff);
+    mac_scale_encode(&s, infinite, 2, 0xff, ONE, out);
+    assert_int_equal(out[0], 0x7e);
+    s.rule = ASSAY_SCALE_EVEN; /* rounds up to Inf */
+    assert_int_equal(mac_scale_of(&s, big, 1, ONE), 0xff);
+    s.to = ASSAY_MAC_F32;
+    s.saturate = false;
+    mac_scale_encode(&s, big, 1, ONE, ONE, out);
+    assert_int_equal(out[0], 0x7c); /* Inf */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(mx_blocks), cmocka_unit_test(nvfp4_blocks),
+                                       cmocka_unit_test(f32_scales),
+                                       cmocka_unit_test(what_is_no_number)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
