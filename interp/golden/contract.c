@@ -60,10 +60,11 @@ static bool is_stepped(const assay_program *p, const assay_node *n)
 }
 
 static enum class float_class(const assay_program *p, const assay_node *n) {
-    const assay_graph *g = p->graph; if (is_stepped(p, n)) return STEPPED;
+    const assay_graph *g = p->graph;
     const bool product = n->op == ASSAY_OP_MATMUL || n->op == ASSAY_OP_FC ||
                          n->op == ASSAY_OP_CONV || n->op == ASSAY_OP_CONV_TRANSPOSE;
 
+    if (is_stepped(p, n)) return STEPPED;
     const assay_elem to = g->value[n->out[0]].type.elem;
     const bool to_u32 = n->op == ASSAY_OP_CAST && to.kind == ASSAY_KIND_INT && to.bits == 32 &&
                         !to.is_signed; /* beyond 32 bits it hangs on the machine */
@@ -111,7 +112,7 @@ static void count_nodes(const assay_program *p, tally *t)
         count_nodes(p->body[i], t);
     for (int i = 0; i < p->graph->n_nodes; i++) {
         const assay_node *n = &p->graph->node[i];
-        const bool moves = assay_op_get(n->op)->traits & ASSAY_T_MOVE;
+        const bool moves = assay_op_get(n->op)->traits & ASSAY_T_MOVE || n->op == ASSAY_OP_PATCHES;
         if (assay_op_get(n->op)->traits & ASSAY_T_FLOW)
             continue;
         enum class c = float_class(p, n);

@@ -106,7 +106,7 @@ static assay_status encode(maker *m, int x, enum assay_mac_scales how,
               : s;
 }
 
-/* Gives the value's place to y: the node that makes `from` makes it no longer. */
+/* The product of two operands, as value y; y < 0: as a new one. */
 static assay_status multiply(maker *m, const operand *a, const operand *b, int bias, int y,
                              const char *suffix, int *out)
 {
@@ -153,11 +153,22 @@ static bool is_constant(const assay_graph *g, int v)
     return g->value[v].data != NULL;
 }
 
+/* The node added last bounds its results as n does: n's work ends there. */
+static void bound(maker *m, const assay_node *n)
+{
+    assay_node *last = &m->g->node[m->g->n_nodes - 1];
+    last->act_lo = n->act_lo;
+    last->act_hi = n->act_hi;
+}
+
 static assay_status fc(maker *m, const assay_node *n)
 {
     int out;
-    return products(m, n->in[0], n->in[1], is_constant(m->g, n->in[1]), input(n, 2), n->out[0], "",
-                    &out);
+    const assay_status s = products(m, n->in[0], n->in[1], is_constant(m->g, n->in[1]), input(n, 2),
+                                    n->out[0], "", &out);
+    if (!s)
+        bound(m, n);
+    return s;
 }
 
 /* x with its last two axes exchanged. */
@@ -179,7 +190,11 @@ static assay_status matmul(maker *m, const assay_node *n)
     assay_status s = n->attr.matmul.transpose_a ? turned(m, n->in[0], "a_rows", &a) : ASSAY_OK;
     if (!s && !n->attr.matmul.transpose_b)
         s = turned(m, n->in[1], "b_rows", &b);
-    return !s ? products(m, a, b, constant, ASSAY_NO_VALUE, n->out[0], "", &out) : s;
+    if (!s)
+        s = products(m, a, b, constant, ASSAY_NO_VALUE, n->out[0], "", &out);
+    if (!s)
+        bound(m, n);
+    return s;
 }
 
 /* Filters O,I/g,k.. or O,k..,I/g as [g, O/g, cells * I/g], channels fastest. */
@@ -240,6 +255,8 @@ static assay_status conv(maker *m, const assay_node *n)
                      "products", &y);
     if (!s && group > 1 && bias != ASSAY_NO_VALUE)
         s = add_bias(m, bias, group, y, &y);
+    if (!s)
+        bound(m, n);
     return !s ? as_image(m, n, y) : s;
 }
 
@@ -264,6 +281,7 @@ static assay_status rewrite(assay_graph *g, const assay_scheme *scheme, int i, a
 {
     const assay_node n = g->node[i]; /* its lists stay where they are in the graph's arena */
     maker m = {g, scheme->mac, g->value[n.out[0]].name, err};
+    g->value[n.out[0]].producer = -1; /* the product will be */
     return n.op == ASSAY_OP_CONV ? conv(&m, &n) : n.op == ASSAY_OP_FC ? fc(&m, &n) : matmul(&m, &n);
 }
 

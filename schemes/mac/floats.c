@@ -109,7 +109,7 @@ void mac_binary(const assay_unit *u, const int32_t *a, const int32_t *b, size_t 
 /* Sum of n elements over a count, which stands behind them. */
 static uint32_t mean(const int32_t *x, size_t n)
 {
-    return apply_f32_div(mac_sum(x, n), apply_f32_from_i64(x[n]));
+    return apply_f32_div(mac_sum_of(x, n), apply_f32_from_i64(x[n]));
 }
 
 /* Rows that end in one float; false when the op makes a float of each element. */
@@ -117,7 +117,7 @@ static bool reduced(const assay_mac_node *m, const int32_t *x, size_t n, uint32_
 {
     switch (m->op) {
     case ASSAY_OP_REDUCE_SUM:
-        *y = mac_sum(x, n);
+        *y = mac_sum_of(x, n);
         return true;
     case ASSAY_OP_REDUCE_MEAN:
     case ASSAY_OP_AVG_POOL:
@@ -171,47 +171,45 @@ void mac_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 
 bool mac_computes(enum assay_op op)
 {
-    switch (op) {
-    case ASSAY_OP_RELU:
-    case ASSAY_OP_CLIP:
-    case ASSAY_OP_LEAKY_RELU:
-    case ASSAY_OP_SIGMOID:
-    case ASSAY_OP_TANH:
-    case ASSAY_OP_HARD_SWISH:
-    case ASSAY_OP_HARD_SIGMOID:
-    case ASSAY_OP_GELU:
-    case ASSAY_OP_ERF:
-    case ASSAY_OP_EXP:
-    case ASSAY_OP_SQRT:
-    case ASSAY_OP_RSQRT:
-    case ASSAY_OP_SQUARE:
-    case ASSAY_OP_RECIPROCAL:
-    case ASSAY_OP_ABS:
-    case ASSAY_OP_NEG:
-    case ASSAY_OP_ADD:
-    case ASSAY_OP_SUB:
-    case ASSAY_OP_MUL:
-    case ASSAY_OP_DIV:
-    case ASSAY_OP_MIN:
-    case ASSAY_OP_MAX:
-    case ASSAY_OP_SQUARED_DIFFERENCE:
-    case ASSAY_OP_PRELU:
-    case ASSAY_OP_SOFTMAX:
-    case ASSAY_OP_L2_NORM:
-    case ASSAY_OP_LAYER_NORM:
-    case ASSAY_OP_REDUCE_SUM:
-    case ASSAY_OP_REDUCE_MEAN:
-    case ASSAY_OP_REDUCE_MAX:
-    case ASSAY_OP_REDUCE_MIN:
-    case ASSAY_OP_MAX_POOL:
-    case ASSAY_OP_AVG_POOL:
-    case ASSAY_OP_GLOBAL_AVG_POOL:
-    case ASSAY_OP_BLOCK_SCALE:
-    case ASSAY_OP_FLOAT_ENCODE:
-    case ASSAY_OP_FLOAT_DECODE:
-    case ASSAY_OP_SCALED_MATMUL:
-        return true;
-    default:
-        return false;
-    }
+    static const bool computes[ASSAY_OP_COUNT] = {
+        [ASSAY_OP_RELU] = true,
+        [ASSAY_OP_CLIP] = true,
+        [ASSAY_OP_LEAKY_RELU] = true,
+        [ASSAY_OP_SIGMOID] = true,
+        [ASSAY_OP_TANH] = true,
+        [ASSAY_OP_HARD_SWISH] = true,
+        [ASSAY_OP_HARD_SIGMOID] = true,
+        [ASSAY_OP_GELU] = true,
+        [ASSAY_OP_ERF] = true,
+        [ASSAY_OP_EXP] = true,
+        [ASSAY_OP_SQRT] = true,
+        [ASSAY_OP_RSQRT] = true,
+        [ASSAY_OP_SQUARE] = true,
+        [ASSAY_OP_RECIPROCAL] = true,
+        [ASSAY_OP_ABS] = true,
+        [ASSAY_OP_NEG] = true,
+        [ASSAY_OP_ADD] = true,
+        [ASSAY_OP_SUB] = true,
+        [ASSAY_OP_MUL] = true,
+        [ASSAY_OP_DIV] = true,
+        [ASSAY_OP_MIN] = true,
+        [ASSAY_OP_MAX] = true,
+        [ASSAY_OP_SQUARED_DIFFERENCE] = true,
+        [ASSAY_OP_PRELU] = true,
+        [ASSAY_OP_SOFTMAX] = true,
+        [ASSAY_OP_L2_NORM] = true,
+        [ASSAY_OP_LAYER_NORM] = true,
+        [ASSAY_OP_REDUCE_SUM] = true,
+        [ASSAY_OP_REDUCE_MEAN] = true,
+        [ASSAY_OP_REDUCE_MAX] = true,
+        [ASSAY_OP_REDUCE_MIN] = true,
+        [ASSAY_OP_MAX_POOL] = true,
+        [ASSAY_OP_AVG_POOL] = true,
+        [ASSAY_OP_GLOBAL_AVG_POOL] = true,
+        [ASSAY_OP_BLOCK_SCALE] = true,
+        [ASSAY_OP_FLOAT_ENCODE] = true,
+        [ASSAY_OP_FLOAT_DECODE] = true,
+        [ASSAY_OP_SCALED_MATMUL] = true,
+    };
+    return computes[op];
 }

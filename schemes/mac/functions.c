@@ -81,7 +81,7 @@ uint32_t mac_gelu(uint32_t x, bool with_tanh)
     return apply_f32_mul(apply_f32_mul(x, ASSAY_F32_HALF), apply_f32_add(ASSAY_F32_ONE, f));
 }
 
-uint32_t mac_sum(const int32_t *x, size_t n)
+uint32_t mac_sum_of(const int32_t *x, size_t n)
 {
     uint32_t sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -112,7 +112,7 @@ void mac_softmax(const int32_t *x, size_t n, uint32_t beta, int32_t *out)
         const uint32_t d = apply_f32_sub((uint32_t)x[i], m);
         out[i] = (int32_t)mac_exp(beta == ASSAY_F32_ONE ? d : apply_f32_mul(d, beta));
     }
-    const uint32_t sum = mac_sum(out, n);
+    const uint32_t sum = mac_sum_of(out, n);
     for (size_t i = 0; i < n; i++)
         out[i] = (int32_t)apply_f32_div((uint32_t)out[i], sum);
 }
@@ -131,7 +131,7 @@ void mac_layer_norm(const int32_t *x, size_t n, const int32_t *gamma, const int3
                     uint32_t epsilon, int32_t *out)
 {
     const uint32_t count = apply_f32_from_i64((int64_t)n);
-    const uint32_t mean = apply_f32_div(mac_sum(x, n), count);
+    const uint32_t mean = apply_f32_div(mac_sum_of(x, n), count);
     uint32_t sum = 0;
     for (size_t i = 0; i < n; i++) {
         out[i] = (int32_t)apply_f32_sub((uint32_t)x[i], mean);

@@ -38,7 +38,7 @@ void mac_softmax(const int32_t *x, size_t n, uint32_t beta, int32_t *out);
 void mac_l2_norm(const int32_t *x, size_t n, uint32_t epsilon, int32_t *out);
 void mac_layer_norm(const int32_t *x, size_t n, const int32_t *gamma, const int32_t *beta,
                     uint32_t epsilon, int32_t *out);
-uint32_t mac_sum(const int32_t *x, size_t n);
+uint32_t mac_sum_of(const int32_t *x, size_t n);
 /* The greatest or least, the first of equal ones; a NaN is kept only where it comes first. */
 uint32_t mac_greatest_of(const int32_t *x, size_t n);
 uint32_t mac_least_of(const int32_t *x, size_t n);

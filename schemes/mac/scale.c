@@ -20,7 +20,7 @@ uint32_t mac_from_f32(enum assay_mac_format f, uint32_t bits, bool saturate)
     return f == ASSAY_MAC_F32 ? bits : (uint32_t)mac_encode(f, &v, &how);
 }
 
-uint32_t mac_greatest(enum assay_mac_format f)
+uint32_t mac_format_greatest(enum assay_mac_format f)
 {
     return mac_to_f32(f, mac_from_f32(f, UINT32_C(0x7f7fffff), true));
 }
@@ -53,7 +53,7 @@ static uint32_t rounded(uint32_t m, int fraction_bits)
 
 static uint32_t scale_e8m0(const assay_mac_scaling *s, uint32_t m)
 {
-    const uint32_t max = mac_greatest(s->elements), none = 0xff;
+    const uint32_t max = mac_format_greatest(s->elements), none = 0xff;
     const int emax = exponent_of(max);
     if (m >= ASSAY_F32_INF)
         return none;
@@ -77,13 +77,13 @@ static uint32_t least_normal(enum assay_mac_format f)
 
 static uint32_t scale_amax(const assay_mac_scaling *s, uint32_t m, uint32_t second)
 {
-    const uint32_t max = apply_f32_mul(mac_greatest(s->elements), s->reach);
+    const uint32_t max = apply_f32_mul(mac_format_greatest(s->elements), s->reach);
     uint32_t t = apply_f32_div(m, max);
     if (second != ONE)
         t = apply_f32_div(t, second);
     if (s->to == ASSAY_MAC_F32)
         return t == 0 ? ONE : t;
-    return mac_from_f32(s->to, apply_f32_clamp(t, least_normal(s->to), mac_greatest(s->to)), true);
+    return mac_from_f32(s->to, apply_f32_clamp(t, least_normal(s->to), mac_format_greatest(s->to)), true);
 }
 
 uint32_t mac_scale_of(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t second)

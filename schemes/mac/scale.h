@@ -46,6 +46,6 @@ void mac_scale_decode(const assay_mac_scaling *s, const int32_t *x, size_t n, ui
 uint32_t mac_to_f32(enum assay_mac_format f, uint32_t pattern);
 uint32_t mac_from_f32(enum assay_mac_format f, uint32_t bits, bool saturate);
 /* The greatest number of a format, as f32. */
-uint32_t mac_greatest(enum assay_mac_format f);
+uint32_t mac_format_greatest(enum assay_mac_format f);
 
 #endif

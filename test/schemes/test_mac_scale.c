@@ -33,7 +33,7 @@ static void load(const int64_t *from, size_t n, int32_t *to)
 
 static void check_mx(struct npz *z, const assay_mac_scaling *s, const char *name)
 {
-    char scale_name[64];
+    char scale_name[72]; /* of a name below 64 */
     size_t rows, n;
     snprintf(scale_name, sizeof scale_name, "%s_scale", name);
     const int64_t *x = column(z, "x", &n), *codes = column(z, name, &n),

@@ -43,7 +43,7 @@ def encode(name, x):
     e, m, bias, greatest = FORMATS[name]
     a = np.abs(x)
     _, top = np.frexp(a)
-    unit = np.maximum(top - 1, 1 - bias)
+    unit = np.where(a > 0, np.maximum(top - 1, 1 - bias), 1 - bias)
     digits = np.rint(np.ldexp(a, m - unit)).astype(np.int64)  # rint: half to even
     codes = digits + ((unit - (1 - bias)).astype(np.int64) << m)
     limit = int(encode_exact(name, greatest))
@@ -283,7 +283,7 @@ class Model:
         self.value, self.faults, self.compared = {}, [], 0
         text = self.bundle.manifest["scheme"]["text"]
         self.unit = UNITS[text.split("units: [")[1].split("]")[0].split(",")[0].strip()]
-        for entry in self.bundle.manifest["constants"] + self.bundle.manifest["inputs"]:
+        for entry in self.bundle.manifest["constants"] + [t for t in self.bundle.manifest["tensors"] if t["op"] == "input"]:
             self.value[entry["name"]] = np.load(f'{path}/{entry["file"]}')
 
     def format(self, name):

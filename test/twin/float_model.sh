@@ -13,7 +13,7 @@ if ! /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
 fi
 /usr/bin/python3 "$source/test/twin/float_net.py" "$work"
 for net in encoder resnet; do
-    for scheme in hopper-fp8 hopper-fp8-blocks blackwell-mxfp8; do
+    for scheme in hopper-fp8 hopper-fp8-blocks blackwell-mxfp8 blackwell-mxfp4 blackwell-nvfp4; do
         "$assay" golden "$work/$net.assay" -s $scheme -i "$work/$net.npy" -q -o "$work/$net-$scheme" >&2
     done
 done
