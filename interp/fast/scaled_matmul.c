@@ -359,7 +359,7 @@ assay_status fast_scaled_matmul(const assay_fast_setup *s, assay_fast **out, ass
     const assay_mac_node *m = mac_node(s->unit);
     const assay_type *a = &assay_node_in(s->graph, s->node, 0)->type;
     room r;
-    if (s->vt != &assay_mac_vtable || !takes(&m->mac) || a->dim[a->rank - 1] == 0)
+    if (s->vt != &mac_vtable || !takes(&m->mac) || a->dim[a->rank - 1] == 0)
         return ASSAY_OK;
     matrix_node *f = fast_alloc(sizeof *f);
     if (!f)

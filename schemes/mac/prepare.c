@@ -35,6 +35,15 @@ enum assay_float_elem mac_elem_of(enum assay_mac_format f)
     return ASSAY_FLOAT_F8E4M3FN; /* ue4m3 */
 }
 
+const assay_mac *mac_scheme_unit(const assay_mac_scheme *s, enum assay_mac_format a,
+                                 enum assay_mac_format b)
+{
+    for (int i = 0; i < s->n_units; i++)
+        if (s->unit[i].record.a == a && s->unit[i].record.b == b)
+            return &s->unit[i].record;
+    return NULL;
+}
+
 static uint32_t bits_of(double x)
 {
     const float f = (float)x;
@@ -54,7 +63,6 @@ static assay_status scales(const assay_scheme *s, const assay_unit_spec *spec, a
                            assay_error *err)
 {
     const bool makes_scale = m->op == ASSAY_OP_BLOCK_SCALE;
-    const assay_mac_scheme *c = s->mac;
     if (makes_scale)
         m->scaling.elements = formats[spec->flag & 0xff];
     else if (!mac_format_of(m->op == ASSAY_OP_FLOAT_ENCODE ? spec->out->elem : spec->in[0].elem,
@@ -66,7 +74,6 @@ static assay_status scales(const assay_scheme *s, const assay_unit_spec *spec, a
     m->scaling.by = (enum assay_scale_by)(spec->flag & 1);
     m->scaling.saturate = m->op != ASSAY_OP_FLOAT_ENCODE || (spec->flag & 2) != 0;
     m->scaling.reach = bits_of(spec->alpha);
-    (void)c;
     return ASSAY_OK;
 }
 
@@ -169,7 +176,7 @@ static size_t params(const assay_unit *u, assay_unit_param *list, size_t max)
     return 0;
 }
 
-const assay_scheme_vtable assay_mac_vtable = {
+const assay_scheme_vtable mac_vtable = {
     .abi = ASSAY_SCHEME_ABI,
     .size = sizeof(assay_scheme_vtable),
     .name = "matrix units",

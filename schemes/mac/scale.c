@@ -83,7 +83,8 @@ static uint32_t scale_amax(const assay_mac_scaling *s, uint32_t m, uint32_t seco
         t = apply_f32_div(t, second);
     if (s->to == ASSAY_MAC_F32)
         return t == 0 ? ONE : t;
-    return mac_from_f32(s->to, apply_f32_clamp(t, least_normal(s->to), mac_format_greatest(s->to)), true);
+    return mac_from_f32(s->to, apply_f32_clamp(t, least_normal(s->to), mac_format_greatest(s->to)),
+                        true);
 }
 
 uint32_t mac_scale_of(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t second)

@@ -233,23 +233,11 @@ assay_status mac_scheme_parse(const char *file, const char *text, size_t length,
         free(s);
         return status;
     }
-    *s = (assay_scheme){.vt = &assay_mac_vtable,
-                        .name = m->name,
-                        .description = m->description,
-                        .text = own,
-                        .mac = m};
+    *s = (assay_scheme){
+        .vt = &mac_vtable, .name = m->name, .description = m->description, .text = own, .mac = m};
     const XXH128_hash_t h = XXH3_128bits(own, strlen(own));
     snprintf(s->digest, sizeof s->digest, "%016llx%016llx", (unsigned long long)h.high64,
              (unsigned long long)h.low64);
     *out = s;
     return ASSAY_OK;
-}
-
-const assay_mac *mac_scheme_unit(const assay_mac_scheme *s, enum assay_mac_format a,
-                                 enum assay_mac_format b)
-{
-    for (int i = 0; i < s->n_units; i++)
-        if (s->unit[i].record.a == a && s->unit[i].record.b == b)
-            return &s->unit[i].record;
-    return NULL;
 }

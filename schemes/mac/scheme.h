@@ -55,7 +55,7 @@ const assay_mac *mac_scheme_unit(const assay_mac_scheme *s, enum assay_mac_forma
 const char *const *assay_mac_schemes(void);
 const char *assay_mac_scheme_text(const char *name, size_t *length);
 
-extern const assay_scheme_vtable assay_mac_vtable;
+extern const assay_scheme_vtable mac_vtable;
 
 /* The format of a kind of element: f32 and the small floats; and the reverse. */
 bool mac_format_of(assay_elem e, enum assay_mac_format *f);

@@ -128,7 +128,7 @@ static void f32_scales(void **state)
     assert_int_equal(out[1], 0xfe); /* -448 */
     assert_int_equal(out[2], 0x63); /* 44.8 to 44 */
     mac_scale_decode(&s, out, 3, 0x3e649249, ONE, back);
-    assert_int_equal(back[1], 0xc2c80000);
+    assert_int_equal((uint32_t)back[1], UINT32_C(0xc2c80000));
 }
 
 static void what_is_no_number(void **state)

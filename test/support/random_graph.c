@@ -101,18 +101,20 @@ static int add_constant(generator *x, const assay_type *t)
 static void add_loose_constant(generator *x)
 {
     assay_type t = {.rank = (int)test_between(x->r, 0, 3)};
-    int64_t kind = test_between(x->r, 0, 6);
+    int64_t kind = test_between(x->r, 0, 7);
     for (int i = 0; i < t.rank; ++i)
         t.dim[i] = test_between(x->r, 0, 5);
-    t.elem = kind == 0   ? assay_f32()
-             : kind == 1 ? assay_bool()
-             : kind == 2
-                 ? assay_int(64, true)
-                 : assay_int((unsigned)test_between(x->r, 1, 32), test_between(x->r, 0, 1) != 0);
-    if (kind > 3)
+    t.elem =
+        kind == 0   ? assay_f32()
+        : kind == 1 ? assay_bool()
+        : kind == 2 ? assay_int(64, true)
+        : kind == 3
+            ? assay_small_float((assay_kind)test_between(x->r, ASSAY_KIND_F16, ASSAY_KIND_F8E8M0))
+            : assay_int((unsigned)test_between(x->r, 1, 32), test_between(x->r, 0, 1) != 0);
+    if (kind > 4)
         random_params(x->r, &t);
     add_constant(x, &t);
-    if (kind > 3)
+    if (kind > 4)
         free_params(&t);
 }
 
@@ -314,6 +316,52 @@ static bool add_flow(generator *x, assay_op op, int value)
     return true;
 }
 
+static bool add_inferred(generator *x, assay_op op, const int *in, int n_in, const assay_attrs *a,
+                         int *out)
+{
+    char name[64];
+    const char *names = name;
+    assay_error err;
+    fresh_name(x, name, sizeof name);
+    return !assay_graph_add_inferred(x->g, op, NULL, in, n_in, &names, 1, a, out, &err);
+}
+
+/* Scales of x's blocks, and what needs them: patterns, floats again, or a product of the patterns.
+ */
+static bool add_scaled(generator *x, assay_op op, int value)
+{
+    const assay_type t = x->g->value[value].type;
+    const bool power = test_between(x->r, 0, 1) != 0;
+    assay_attrs a;
+    assay_list block = {.n = t.rank};
+    int in[4] = {value, 0};
+    if (t.elem.kind != ASSAY_KIND_F32 || t.rank < 2)
+        return false;
+    for (int i = 0; i < t.rank; ++i)
+        block.v[i] = test_between(x->r, 1, 3);
+    assay_attrs_defaults(assay_op_get(ASSAY_OP_BLOCK_SCALE)->attrs, &a);
+    a.block_scale.block = block;
+    if (power) {
+        a.block_scale.to = ASSAY_FLOAT_F8E8M0;
+        a.block_scale.rule = (int)test_between(x->r, ASSAY_SCALE_FLOOR, ASSAY_SCALE_ROUND_UP);
+    }
+    if (!add_inferred(x, ASSAY_OP_BLOCK_SCALE, in, 1, &a, &in[1]) || op == ASSAY_OP_BLOCK_SCALE)
+        return op == ASSAY_OP_BLOCK_SCALE;
+    assay_attrs_defaults(assay_op_get(ASSAY_OP_FLOAT_ENCODE)->attrs, &a);
+    a.float_encode.block = block;
+    a.float_encode.to = (int)test_between(x->r, ASSAY_FLOAT_F16, ASSAY_FLOAT_F4E2M1);
+    if (!add_inferred(x, ASSAY_OP_FLOAT_ENCODE, in, 2, &a, &in[0]) || op == ASSAY_OP_FLOAT_ENCODE)
+        return op == ASSAY_OP_FLOAT_ENCODE;
+    if (op == ASSAY_OP_FLOAT_DECODE) {
+        a = (assay_attrs){.float_decode = {.block = block}};
+        return add_inferred(x, op, in, 2, &a, &in[0]);
+    }
+    in[2] = in[3] = in[1];
+    in[1] = in[0];
+    a = (assay_attrs){.scaled_matmul = {.a_block = block, .b_block = block}};
+    return add_inferred(x, op, in, 4, &a, &in[0]);
+}
+
 static int add_variable(generator *x)
 {
     assay_type t = {.elem = assay_f32(), .rank = 2, .dim = {2, 3}};
@@ -388,6 +436,8 @@ static bool try_op(generator *x, assay_op op)
         return add_lookup(x, in[0]);
     if (info->traits & ASSAY_T_FLOW)
         return add_flow(x, op, in[0]);
+    if (info->traits & ASSAY_T_MAC && op != ASSAY_OP_PATCHES)
+        return add_scaled(x, op, in[0]);
     if (info->traits & ASSAY_T_STATE)
         in[0] = in[1] = add_variable(x);
     random_attrs(x->r, op, x->g->value[in[0]].type.rank, &a);
