@@ -202,15 +202,15 @@ static char *canonical(const assay_mac_scheme *s)
     return NULL;
 }
 
-bool mac_scheme_is(const char *text, size_t length)
+assay_status mac_scheme_is(const char *text, size_t length, bool *is, assay_error *err)
 {
-    assay_tree *t;
-    if (assay_tree_parse("", text, length, &t, NULL))
-        return false;
-    const bool is =
-        t->kind == ASSAY_TREE_MAP && assay_tree_get(t, "mac") && assay_tree_get(t, "scheme");
+    assay_tree *t = NULL;
+    assay_error why;
+    const assay_status s = assay_tree_parse("", text, length, &t, &why);
+    *is =
+        !s && t->kind == ASSAY_TREE_MAP && assay_tree_get(t, "mac") && assay_tree_get(t, "scheme");
     assay_tree_free(t);
-    return is;
+    return s == ASSAY_ERR_MEMORY ? assay_fail(err, s, "%s", why.text) : ASSAY_OK;
 }
 
 assay_status mac_scheme_parse(const char *file, const char *text, size_t length, assay_scheme **out,

@@ -42,8 +42,8 @@ typedef struct assay_mac_scheme {
     ASSAY_MAC_SCHEME_PARAMETERS(ASSAY_MAC_SCHEME_MEMBER)
 } assay_mac_scheme;
 
-/* Does a scheme's text have the section? */
-bool mac_scheme_is(const char *text, size_t length);
+/* Does a scheme's text have the section? What cannot be read has none; fails for lack of memory. */
+assay_status mac_scheme_is(const char *text, size_t length, bool *is, assay_error *err);
 /* Reads a scheme's text; `file` names it in messages. */
 assay_status mac_scheme_parse(const char *file, const char *text, size_t length, assay_scheme **out,
                               assay_error *err);

@@ -41,12 +41,14 @@ static assay_status parse(const char *file, const char *text, size_t length, enu
                           assay_scheme **out, assay_error *err)
 {
     *out = NULL;
-    if (mac_scheme_is(text, length))
-        return mac_scheme_parse(file, text, length, out, err);
+    bool mac;
+    assay_status status = mac_scheme_is(text, length, &mac, err);
+    if (status || mac)
+        return status ? status : mac_scheme_parse(file, text, length, out, err);
     assay_scheme *s = calloc(1, sizeof *s);
     assay_scheme_data *d = assay_scheme_data_new();
-    assay_status status = !s || !d ? assay_out_of_memory_for(err, "%s", file)
-                                   : assay_scheme_read(file, text, length, by, d, 0, err);
+    status = !s || !d ? assay_out_of_memory_for(err, "%s", file)
+                      : assay_scheme_read(file, text, length, by, d, 0, err);
     char *canonical = !status ? assay_scheme_text(d) : NULL;
     if (!status && !canonical)
         status = assay_out_of_memory_for(err, "%s", file);
