@@ -56,7 +56,7 @@ static assay_status check_constant(const assay_value *v, assay_error *err)
                                   "constant '%.200s': element %zu is not a number", v->name, i);
         return ASSAY_OK;
     }
-    if (v->type.elem.kind == ASSAY_KIND_INT) {
+    if (v->type.elem.kind == ASSAY_KIND_INT || assay_is_small_float(v->type.elem)) {
         if (v->type.elem.bits == assay_elem_size(v->type.elem) * 8)
             return ASSAY_OK; /* the type fills its container */
         lo = assay_elem_min(v->type.elem);

@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/core/type.h"
 #include "schemes/mac/functions.h"
+#include "schemes/mac/scale.h"
 #include "schemes/mac/scheme.h"
 #include "test/support/alloc_fails.h"
 #include "test/support/scheme_unit.h"

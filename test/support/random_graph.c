@@ -334,7 +334,7 @@ static bool add_scaled(generator *x, assay_op op, int value)
     const bool power = test_between(x->r, 0, 1) != 0;
     assay_attrs a;
     assay_list block = {.n = t.rank};
-    int in[4] = {value, 0};
+    int in[4] = {value, 0}, scale, codes, out;
     if (t.elem.kind != ASSAY_KIND_F32 || t.rank < 2)
         return false;
     for (int i = 0; i < t.rank; ++i)
@@ -345,21 +345,23 @@ static bool add_scaled(generator *x, assay_op op, int value)
         a.block_scale.to = ASSAY_FLOAT_F8E8M0;
         a.block_scale.rule = (int)test_between(x->r, ASSAY_SCALE_FLOOR, ASSAY_SCALE_ROUND_UP);
     }
-    if (!add_inferred(x, ASSAY_OP_BLOCK_SCALE, in, 1, &a, &in[1]) || op == ASSAY_OP_BLOCK_SCALE)
+    if (!add_inferred(x, ASSAY_OP_BLOCK_SCALE, in, 1, &a, &scale) || op == ASSAY_OP_BLOCK_SCALE)
         return op == ASSAY_OP_BLOCK_SCALE;
     assay_attrs_defaults(assay_op_get(ASSAY_OP_FLOAT_ENCODE)->attrs, &a);
     a.float_encode.block = block;
+    in[1] = scale;
     a.float_encode.to = (int)test_between(x->r, ASSAY_FLOAT_F16, ASSAY_FLOAT_F4E2M1);
-    if (!add_inferred(x, ASSAY_OP_FLOAT_ENCODE, in, 2, &a, &in[0]) || op == ASSAY_OP_FLOAT_ENCODE)
+    if (!add_inferred(x, ASSAY_OP_FLOAT_ENCODE, in, 2, &a, &codes) || op == ASSAY_OP_FLOAT_ENCODE)
         return op == ASSAY_OP_FLOAT_ENCODE;
+    in[0] = codes;
     if (op == ASSAY_OP_FLOAT_DECODE) {
         a = (assay_attrs){.float_decode = {.block = block}};
-        return add_inferred(x, op, in, 2, &a, &in[0]);
+        return add_inferred(x, op, in, 2, &a, &out);
     }
-    in[2] = in[3] = in[1];
-    in[1] = in[0];
+    in[2] = in[3] = scale;
+    in[1] = codes;
     a = (assay_attrs){.scaled_matmul = {.a_block = block, .b_block = block}};
-    return add_inferred(x, op, in, 4, &a, &in[0]);
+    return add_inferred(x, op, in, 4, &a, &out);
 }
 
 static int add_variable(generator *x)

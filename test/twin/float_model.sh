@@ -12,9 +12,9 @@ if ! /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     exit 0
 fi
 /usr/bin/python3 "$source/test/twin/float_net.py" "$work"
-for net in encoder resnet; do
-    for scheme in hopper-fp8 hopper-fp8-blocks blackwell-mxfp8 blackwell-mxfp4 blackwell-nvfp4; do
-        "$assay" golden "$work/$net.assay" -s $scheme -i "$work/$net.npy" -q -o "$work/$net-$scheme" >&2
-    done
+for run in encoder-hopper-fp8 encoder-hopper-fp8-blocks encoder-blackwell-mxfp8 encoder-blackwell-mxfp4 encoder-blackwell-nvfp4 \
+    resnet-hopper-fp8 resnet-blackwell-mxfp4; do
+    net=${run%%-*}
+    "$assay" golden "$work/$net.assay" -s "${run#*-}" -i "$work/$net.npy" -q --engine both -o "$work/$run" >&2
 done
 exec /usr/bin/python3 "$source/test/twin/float_model.py" "$work"/encoder-* "$work"/resnet-*
