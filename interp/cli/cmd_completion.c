@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "interp/cli/cli.h"
-#include "schemes/scheme.h"
+#include "schemes/mac/scheme.h"
 
 typedef const cli_command *const *commands; /* ends with NULL */
 
@@ -60,6 +60,8 @@ static bool is_scheme(const cli_option *o)
 static void print_presets(void)
 {
     for (const char *const *name = assay_scheme_presets(); *name; name++)
+        printf("%s ", *name);
+    for (const char *const *name = assay_mac_schemes(); *name; name++)
         printf("%s ", *name);
 }
 

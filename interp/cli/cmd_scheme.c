@@ -7,9 +7,25 @@
 #include "interp/cli/scheme.h"
 #include "interp/cli/scheme_unit.h"
 #include "schemes/explain/explain.h"
-#include "schemes/mac/mac.h"
+#include "schemes/mac/scheme.h"
 #include "schemes/record/data.h"
 #include "schemes/record/guess.h"
+
+static int list_one(const cli_args *a, const char *name, json_t **presets)
+{
+    assay_scheme *s;
+    assay_error err;
+    if (assay_scheme_open(name, &s, &err))
+        return cli_failed(&err);
+    fprintf(cli_notes_of(a), "%-20s %s\n", name, s->description);
+    json_t *o = json_object();
+    page_json_set(&o, "name", json_string(name));
+    page_json_set(&o, "description", page_json_text(s->description));
+    page_json_set(&o, "digest", json_string(s->digest));
+    page_json_add(presets, o);
+    assay_scheme_free(s);
+    return CLI_OK;
+}
 
 static int list(const cli_args *a)
 {
@@ -18,25 +34,15 @@ static int list(const cli_args *a)
     if (cli_has(a, "units"))
         return cli_units_list();
     json_t *presets = json_array();
-    for (const char *const *name = assay_scheme_presets(); *name; name++) {
-        assay_scheme *s;
-        assay_error err;
-        if (assay_scheme_open(*name, &s, &err)) {
-            json_decref(presets);
-            return cli_failed(&err);
-        }
-        fprintf(cli_notes_of(a), "%-20s %s\n", *name, s->description);
-        json_t *o = json_object();
-        page_json_set(&o, "name", json_string(*name));
-        page_json_set(&o, "description", page_json_text(s->description));
-        page_json_set(&o, "digest", json_string(s->digest));
-        page_json_add(&presets, o);
-        assay_scheme_free(s);
-    }
-    if (cli_has(a, "json"))
+    int exit = CLI_OK;
+    for (const char *const *name = assay_scheme_presets(); *name && !exit; name++)
+        exit = list_one(a, *name, &presets);
+    for (const char *const *name = assay_mac_schemes(); *name && !exit; name++)
+        exit = list_one(a, *name, &presets);
+    if (!exit && cli_has(a, "json"))
         return cli_json_write(a, presets);
     json_decref(presets);
-    return CLI_OK;
+    return exit;
 }
 
 static int check(const cli_args *a)

@@ -37,7 +37,10 @@ int cli_scheme_show(const cli_args *a)
     if (assay_scheme_open(a->positional[1], &s, &err))
         return cli_failed(&err);
     if (!s->record) {
-        printf("%s: a plugin; its arithmetic is code, not a record\n%s", s->name, s->text);
+        if (s->mac)
+            printf("digest %s\n%s", s->digest, s->text);
+        else
+            printf("%s: a plugin; its arithmetic is code, not a record\n%s", s->name, s->text);
         assay_scheme_free(s);
         return CLI_OK;
     }

@@ -5,6 +5,17 @@
 #include "graph/core/slurp.h"
 #include "graph/text/text.h"
 #include "interp/golden/bundle.h"
+#include "schemes/mac/scheme.h"
+
+static bool is_shipped(const char *name)
+{
+    bool is = false;
+    for (const char *const *p = assay_scheme_presets(); *p; p++)
+        is = is || strcmp(*p, name) == 0;
+    for (const char *const *p = assay_mac_schemes(); *p; p++)
+        is = is || strcmp(*p, name) == 0;
+    return is;
+}
 
 static assay_status load_scheme(const json_t *scheme, assay_scheme **out, bool *is_preset,
                                 assay_error *err)
@@ -17,12 +28,11 @@ static assay_status load_scheme(const json_t *scheme, assay_scheme **out, bool *
     if (!name || !text)
         return ASSAY_OK;
     status = assay_scheme_parse_whole(name, text, strlen(text), out, err);
-    for (const char *const *p = assay_scheme_presets(); *p && !status && !*is_preset; p++)
-        if (strcmp(*p, name) == 0 && !assay_scheme_open(name, &preset, NULL)) {
-            *is_preset = strcmp(preset->digest, (*out)->digest) == 0;
-            assay_scheme_free(*is_preset ? *out : preset);
-            *out = *is_preset ? preset : *out;
-        }
+    if (!status && is_shipped(name) && !assay_scheme_open(name, &preset, NULL)) {
+        *is_preset = strcmp(preset->digest, (*out)->digest) == 0;
+        assay_scheme_free(*is_preset ? *out : preset);
+        *out = *is_preset ? preset : *out;
+    }
     return status;
 }
 

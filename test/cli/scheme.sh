@@ -8,6 +8,11 @@ set -u
 
 # ---- every preset shows itself, and checks ----
 for preset in $("$assay" scheme list | cut -d' ' -f1); do
+    if [ -f "$source/schemes/mac/schemes/$preset.yaml" ]; then # of matrix units
+        prints '^  units: \[' "show $preset" "$assay" scheme show "$preset"
+        runs 0 "check $preset" "$assay" scheme check "$source/schemes/mac/schemes/$preset.yaml"
+        continue
+    fi
     prints '^record:' "show $preset" "$assay" scheme show "$preset"
     runs 0 "check $preset" "$assay" scheme check "$source/schemes/presets/$preset.yaml"
     runs 0 "$preset does not differ from itself" "$assay" scheme diff "$preset" "$preset"
