@@ -4,10 +4,10 @@
 
 #include "opt/quantize/quantize.h"
 
-/* g, float and canonical, for a scheme with `mac`: conv, fc and matmul become products on the scheme's
- * first unit. No profile is needed: scales come from the values themselves. Nodes that the scheme has
- * no arithmetic for are in the report's list. Free the report with quantize_report_free whatever the
- * status. */
+/* g, float and canonical, for a scheme with `mac`: conv, fc and matmul become products on the
+ * scheme's first unit. No profile is needed: scales come from the values themselves. Nodes that the
+ * scheme has no arithmetic for are in the report's list. Free the report with quantize_report_free
+ * whatever the status. */
 assay_status quantize_for_units(const assay_graph *g, const assay_scheme *scheme, assay_graph **out,
                                 assay_quantize_report *report, assay_error *err);
 
