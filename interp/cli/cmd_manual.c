@@ -145,8 +145,9 @@ static void put_all(FILE *f, const void *what)
         page_name(all[i], name);
         fputs(".BR ", f);
         put_text(f, name);
-        fprintf(f, " (1)%s\n", all[i + 1] ? "," : "");
+        fputs(" (1),\n", f);
     }
+    fputs(".BR assay\\-schemes (7),\n.BR assay\\-bundles (7),\n.BR assay\\-probing (7)\n", f);
 }
 
 static int write_page(const char *dir, const cli_command *c, void (*put_page)(FILE *, const void *),

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What a shell completes, and the pages of the manual: every word and every option of the tables is there.
-#   completion.sh ASSAY         TAP
+#   completion.sh ASSAY SOURCE         TAP
 set -u
-. "$(dirname "$0")/tap.sh" "$1" .
+. "$(dirname "$0")/tap.sh" "$1" "$2"
 
 # What the help says: the commands, some of two words, and "COMMAND: --OPTION".
 "$assay" help | sed -n 's/^  \(.\{13\}\) .*/\1/p' | sed 's/ *$//' >words
@@ -69,8 +69,12 @@ while read -r name; do
 done <words | sed 's/\\-/-/g' | sort >found
 runs 0 "they have all options" diff options found
 runs 0 "one alone is the same" sh -c '"$0" manual profile merge | cmp - man1/assay-profile-merge.1 && "$0" manual | cmp - man1/assay.1' "$assay"
+sed -nE 's/^(assay [a-z]+( [a-z]+)?) .*/\1/p' "$source"/interp/cli/man/*.7 | sort -u | while read -r _ name; do
+    grep -qxE "${name%% *}" words || echo "$name"
+done >unknown
+runs 0 "the prose pages name commands that there are" test ! -s unknown
 if command -v groff >out; then
-    runs 1 "groff has no complaint" sh -c 'groff -man -ww -Tutf8 man1/*.1 2>&1 >text | grep .'
+    runs 1 "groff has no complaint" sh -c 'groff -man -ww -Tutf8 -rLL=120n man1/*.1 "$0"/interp/cli/man/*.7 2>&1 >text | grep .' "$source"
 else skip "groff has no complaint" "no groff"; fi
 refused "the page of no command" "nonsense" "$assay" manual nonsense
 refused "a folder and a command" "no COMMAND" "$assay" manual golden -o man2

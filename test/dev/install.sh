@@ -42,6 +42,8 @@ if [ -z "$(find root -name assay.1)" ]; then skip "a page of the manual for each
     runs 0 "completion for bash and zsh" sh -c 'find root | grep /bash-completion/completions/assay$ && find root | grep /zsh/site-functions/_assay$'
 fi
 
+runs 0 "pages of prose" sh -c 'cd "$0"/interp/cli/man && for page in *.7; do find "$1" -path "*/man/man7/$page" | grep . || exit 1; done' "$source" "$PWD/root"
+
 # A machine with none of the packages that Assay was built with.
 export PKG_CONFIG_LIBDIR=$pc PKG_CONFIG_SYSROOT_DIR=$work/root
 unset PKG_CONFIG_PATH
