@@ -55,7 +55,8 @@ static assay_status read_sample(cli_data *d, int64_t i, assay_run *run, char (*n
     assay_status status = ASSAY_OK;
 
     for (int k = 0; k < d->graph->n_inputs && !status; k++) {
-        sources[k] = dataset_sample_name(d->source[k].dataset, i, name[k], sizeof name[k]);
+        if (d->source[k].dataset)
+            sources[k] = dataset_sample_name(d->source[k].dataset, i, name[k], sizeof name[k]);
         status = d->samples.read(d, i, k, assay_run_data(run, d->graph->input[k]), err);
     }
     return status;

@@ -98,8 +98,10 @@ static char *names_of(const cli_data *d)
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
 
-    for (int k = 0; f && k < d->graph->n_inputs; k++) {
-        fputs(k ? ", " : "", f);
+    for (int k = 0, n = 0; f && k < d->graph->n_inputs; k++) {
+        if (!d->source[k].path)
+            continue;
+        fputs(n++ ? ", " : "", f);
         put_base_name(f, d->source[k].path);
     }
     if (f && !fclose(f))

@@ -17,6 +17,8 @@ static assay_status read_sample(void *user, int64_t i, int k, void *input, assay
 {
     const cli_data *d = user;
     const cli_source *from = &d->source[k];
+    if (!from->dataset)
+        return ASSAY_OK;
     assay_status status =
         dataset_read_input(from->dataset, &from->preprocess, i, &from->type, input, err);
     if (!status)
@@ -149,23 +151,28 @@ static assay_status open_source(cli_data *d, const cli_args *a, int k, assay_err
         from->codes = NULL;
         status = check_input(in, &from->type, from->path, err);
     }
-    if (!status && dataset_count(from->dataset) != dataset_count(d->source[0].dataset))
-        status = assay_fail(err, ASSAY_ERR_INPUT, "%s: %lld samples, but %s has %lld", from->path,
-                            (long long)dataset_count(from->dataset), d->source[0].path,
-                            (long long)dataset_count(d->source[0].dataset));
     return status;
 }
 
 static int open_sources(cli_data *d, const cli_args *a)
 {
+    const cli_source *first = &d->source[d->labels];
     assay_error err;
     assay_status status = cli_sources_preprocess(a, d->source, d->graph->n_inputs, &err);
 
     for (int k = 0; k < d->graph->n_inputs && !status; k++)
-        status = open_source(d, a, k, &err);
+        if (d->source[k].path)
+            status = open_source(d, a, k, &err);
+    for (int k = 0; k < d->graph->n_inputs && !status; k++) {
+        const cli_source *from = &d->source[k];
+        if (from->path && dataset_count(from->dataset) != dataset_count(first->dataset))
+            status = assay_fail(&err, ASSAY_ERR_INPUT, "%s: %lld samples, but %s has %lld",
+                                from->path, (long long)dataset_count(from->dataset), first->path,
+                                (long long)dataset_count(first->dataset));
+    }
     if (status)
         return cli_failed(&err);
-    d->preprocessing = cli_sources_print(d->graph, d->source);
+    d->preprocessing = cli_sources_print(d->graph, d->source, d->labels);
     return d->preprocessing ? CLI_OK : cli_out_of_memory();
 }
 
@@ -176,6 +183,8 @@ int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
 
     memset(d, 0, sizeof *d);
     d->graph = g;
+    if (g->n_inputs < 1)
+        return cli_trouble("the network has no input that a data set could feed");
     if (!cli_has(a, "dataset"))
         return cli_trouble("%s: --dataset is needed; 'assay %s --help' says what it may be",
                            a->command->name, a->command->name);
@@ -184,12 +193,10 @@ int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
         !cli_integer(a, "threads", 0, 0, 4096, &threads) || find_sources(d, a, coded) != CLI_OK ||
         open_sources(d, a) != CLI_OK)
         return CLI_TROUBLE;
-    if (g->n_inputs < 1)
-        return cli_trouble("the network has no input that a data set could feed");
-    count = dataset_count(d->source[0].dataset);
+    count = dataset_count(d->source[d->labels].dataset);
     if (first >= count)
-        return cli_trouble("%s: --first %lld, but there are %lld samples", d->source[0].path,
-                           (long long)first, (long long)count);
+        return cli_trouble("%s: --first %lld, but there are %lld samples",
+                           d->source[d->labels].path, (long long)first, (long long)count);
     d->threads = (int)threads;
     d->samples = (assay_samples){.user = d,
                                  .first = first,

@@ -259,6 +259,8 @@ static int check_used(const cli_files *f)
             return cli_trouble("--%s is of --dataset; each --input is a sample as it is",
                                of_set[i]);
     for (int64_t i = 0; i < f->samples * f->graph->n_inputs; i++) {
+        if (!f->file[i])
+            continue;
         preprocess |= is_sample(f, f->file[i]);
         raw |= is_sample(f, f->file[i]) && !ends_with(f->file[i], ".png");
     }
@@ -299,7 +301,7 @@ int cli_files_open(cli_files *f, const cli_args *a, const assay_graph *g)
             f->samples = at / inputs + 1;
     }
     for (int64_t i = 0; i < f->samples * inputs; i++)
-        if (!f->file[i])
+        if (!f->file[i] && cli_takes_data(g, (int)(i % inputs)))
             return too_few(f, i);
     return check_used(f);
 }
@@ -321,6 +323,8 @@ assay_status cli_files_read(const cli_files *f, int64_t sample, int input, void 
     const char *file = cli_files_name(f, sample, input);
     const assay_value *in = &f->graph->value[f->graph->input[input]];
 
+    if (!file)
+        return ASSAY_OK; /* an input without elements */
     if (ends_with(file, ".npy"))
         return read_npy(file, in, to, err);
     if (is_sample(f, file))

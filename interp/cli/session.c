@@ -60,7 +60,7 @@ static int check_preprocessing(const cli_args *a, const assay_graph *g, const as
     status = cli_sources_find(a, g, source, &first);
     if (status == CLI_OK && cli_sources_preprocess(a, source, g->n_inputs, &err))
         status = cli_failed(&err);
-    if (status == CLI_OK && !(now = cli_sources_print(g, source)))
+    if (status == CLI_OK && !(now = cli_sources_print(g, source, first)))
         status = cli_out_of_memory();
     dataset_preprocess_print(&(assay_preprocess){0}, stored);
     if (status == CLI_OK && strcmp(then, now) != 0 && strcmp(then, stored) != 0 &&

@@ -155,7 +155,7 @@ void cli_profile_print(const char *path, const assay_profile *p, FILE *f);
 
 /* A data set bound to one input of a network. */
 typedef struct cli_source {
-    const char *path; /* argv's own */
+    const char *path; /* argv's own; NULL: an input without elements */
     assay_dataset *dataset;
     assay_preprocess preprocess;
     assay_sample_type type; /* after preprocessing */
@@ -163,6 +163,8 @@ typedef struct cli_source {
         *codes; /* what the samples are codes of, when the network takes real values */
 } cli_source;
 
+/* Has the input elements? One that has none, a cache before its first row, needs no data. */
+bool cli_takes_data(const assay_graph *g, int input);
 /* The index of the input that "NAME=TEXT" names, and where TEXT begins; -1 and 0 without one. */
 int cli_named_input(const assay_graph *g, const char *text, size_t *skip);
 
@@ -172,7 +174,7 @@ int cli_sources_find(const cli_args *a, const assay_graph *g, cli_source *source
 /* How the samples of n sources are read, from files beside them or from --preprocess. */
 assay_status cli_sources_preprocess(const cli_args *a, cli_source *source, int n, assay_error *err);
 /* That in words: one line where all are read alike, else one an input; malloc'ed, or NULL. */
-char *cli_sources_print(const assay_graph *g, const cli_source *source);
+char *cli_sources_print(const assay_graph *g, const cli_source *source, int first);
 
 /* Data sets bound to a network's inputs. */
 typedef struct cli_data {

@@ -6,6 +6,11 @@
 
 #include "interp/cli/session.h"
 
+bool cli_takes_data(const assay_graph *g, int input)
+{
+    return assay_shape_count(&g->value[g->input[input]].type) > 0;
+}
+
 int cli_named_input(const assay_graph *g, const char *text, size_t *skip)
 {
     *skip = 0;
@@ -25,21 +30,33 @@ static const char *input_name(const assay_graph *g, int k)
     return g->value[g->input[k]].name;
 }
 
+/* The input that a data set without a name is for: the one that takes data; -1 for several. */
+static int only_input(const assay_graph *g)
+{
+    int only = g->n_inputs == 1 ? 0 : -1;
+
+    for (int k = 0, found = 0; k < g->n_inputs; k++)
+        if (cli_takes_data(g, k))
+            only = found++ ? -1 : k;
+    return only;
+}
+
 /* One [NAME=]PATH. */
 static int bind(const assay_graph *g, const char *text, cli_source *source, int *input)
 {
     const char *equals = strchr(text, '=');
+    const int only = only_input(g);
     size_t skip;
 
     *input = cli_named_input(g, text, &skip);
-    if (*input < 0 && g->n_inputs != 1 && equals && access(text, F_OK) != 0)
+    if (*input < 0 && only < 0 && equals && access(text, F_OK) != 0)
         return cli_trouble("--dataset %s: the network has no input '%.*s'", text,
                            (int)(equals - text), text);
-    if (*input < 0 && g->n_inputs != 1)
+    if (*input < 0 && only < 0)
         return cli_trouble("%s: the network has %d inputs; a data set feeds one: --dataset %s=PATH "
                            "and so on",
                            text, g->n_inputs, g->n_inputs ? input_name(g, 0) : "");
-    *input = *input < 0 ? 0 : *input;
+    *input = *input < 0 ? only : *input;
     if (source[*input].path)
         return cli_trouble("--dataset %s: input '%s' has a data set, %s", text,
                            input_name(g, *input), source[*input].path);
@@ -51,22 +68,22 @@ int cli_sources_find(const cli_args *a, const assay_graph *g, cli_source *source
 {
     static const char *const of_one[] = {"raw", "preprocess"};
     const char *text;
-    int input;
+    int input, given = 0;
 
-    for (int k = 0; (text = cli_value_at(a, "dataset", k)); k++) {
+    for (; (text = cli_value_at(a, "dataset", given)); given++) {
         if (bind(g, text, source, &input) != CLI_OK)
             return CLI_TROUBLE;
-        *first = k == 0 ? input : *first;
+        *first = given == 0 ? input : *first;
     }
     for (int k = 0; k < g->n_inputs; k++)
-        if (!source[k].path)
+        if (!source[k].path && cli_takes_data(g, k))
             return cli_trouble("input '%s' has no data set; --dataset %s=PATH gives it",
                                input_name(g, k), input_name(g, k));
-    for (size_t i = 0; g->n_inputs > 1 && i < sizeof of_one / sizeof *of_one; i++)
+    for (size_t i = 0; given > 1 && i < sizeof of_one / sizeof *of_one; i++)
         if (cli_has(a, of_one[i]))
             return cli_trouble("--%s is of one data set, and there are %d; .npy and "
                                "preprocess.yaml beside each say it",
-                               of_one[i], g->n_inputs);
+                               of_one[i], given);
     return CLI_OK;
 }
 
@@ -76,12 +93,14 @@ assay_status cli_sources_preprocess(const cli_args *a, cli_source *source, int n
     assay_status status = ASSAY_OK;
 
     for (int k = 0; k < n && !status; k++)
-        status = file ? dataset_preprocess_read(file, &source[k].preprocess, err)
-                      : dataset_preprocess_find(source[k].path, &source[k].preprocess, NULL, err);
+        if (source[k].path)
+            status =
+                file ? dataset_preprocess_read(file, &source[k].preprocess, err)
+                     : dataset_preprocess_find(source[k].path, &source[k].preprocess, NULL, err);
     return status;
 }
 
-char *cli_sources_print(const assay_graph *g, const cli_source *source)
+char *cli_sources_print(const assay_graph *g, const cli_source *source, int first)
 {
     char one[ASSAY_PREPROCESS_TEXT], other[ASSAY_PREPROCESS_TEXT], *text = NULL;
     size_t size = 0;
@@ -90,12 +109,16 @@ char *cli_sources_print(const assay_graph *g, const cli_source *source)
 
     if (!f)
         return NULL;
+    dataset_preprocess_print(&source[first].preprocess, one);
     for (int k = 0; k < g->n_inputs; k++)
-        alike &= strcmp(dataset_preprocess_print(&source[0].preprocess, one),
-                        dataset_preprocess_print(&source[k].preprocess, other)) == 0;
-    for (int k = 0; k < (alike ? 1 : g->n_inputs); k++)
-        fprintf(f, "%s%s%s%s", k ? "; " : "", alike ? "" : input_name(g, k), alike ? "" : ": ",
-                dataset_preprocess_print(&source[k].preprocess, one));
+        alike &= !source[k].path ||
+                 strcmp(one, dataset_preprocess_print(&source[k].preprocess, other)) == 0;
+    if (alike)
+        fputs(one, f);
+    for (int k = 0, n = 0; k < g->n_inputs && !alike; k++)
+        if (source[k].path)
+            fprintf(f, "%s%s: %s", n++ ? "; " : "", input_name(g, k),
+                    dataset_preprocess_print(&source[k].preprocess, other));
     if (fclose(f)) {
         free(text);
         return NULL;

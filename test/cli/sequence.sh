@@ -122,6 +122,12 @@ inputs="-i x=one.npy -i past=empty.npy"
 runs 0 "its first step" "$assay" profile $first $inputs -q -o first.yaml
 runs 0 "in codes, by both engines" "$assay" golden $first -p first.yaml -s tflite $inputs --engine both -o first
 runs 0 "verify" "$assay" verify first
+runs 0 "without a file for what has no elements" "$assay" golden $first -p first.yaml -s tflite -i one.npy -o first-x
+runs 0 "the same" "$assay" diff first first-x
+runs 0 "nor a data set" "$assay" golden $first -p first.yaml -s tflite -d one.npy -q -o first-d
+runs 0 "the same" "$assay" diff first first-d
+runs 0 "verify" "$assay" verify first-d
+runs 0 "profile and eval" sh -c '"$1" profile $2 -d one.npy -q -o d.yaml && "$1" eval $2 -p d.yaml -s tflite -d one.npy -q' - "$assay" "$first"
 for form in onnx tflite; do
     runs 0 "as $form" "$assay" quantize $first -p first.yaml -s tflite -o first-q.$form
     runs 0 "which runs" "$assay" golden first-q.$form -s tflite $inputs -o first-$form
