@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fuzzes the TFLite importer under ASan and UBSan, from the small networks that test_tflite_export
-# writes. Called by ./dev fuzz. The corpus is kept in BUILD/fuzz-tflite; a finding ends the run, with
+# and test_tflite_export_lstm write. Called by ./dev fuzz. The corpus is kept in BUILD/fuzz-tflite; a finding ends the run, with
 # exit status 1 and the file that caused it.
 #
 #   tflite.sh libfuzzer|afl BUILD SECONDS
@@ -9,8 +9,10 @@ engine=$1 build=$(realpath "$2") seconds=$3
 cd "$(dirname "$0")/../.."
 work=$build/fuzz-tflite
 mkdir -p "$work/seeds" "$work/corpus"
-ASSAY_SEEDS=$work/seeds ASSAY_SOURCE=$PWD "$build/test/test_tflite_export" >"$work/seeds.log" 2>&1 ||
-    { cat "$work/seeds.log" >&2; exit 2; }
+for writer in test_tflite_export test_tflite_export_lstm; do
+    ASSAY_SEEDS=$work/seeds ASSAY_SOURCE=$PWD "$build/test/$writer" >"$work/seeds.log" 2>&1 ||
+        { cat "$work/seeds.log" >&2; exit 2; }
+done
 sources=(graph/*.c graph/core/*.c graph/files/*.c graph/text/*.c graph/layout/*.c graph/tflite/*/*.c test/fuzz/fuzz_tflite.c)
 flags=(-std=c11 -O1 -g -I. -D_GNU_SOURCE)
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
