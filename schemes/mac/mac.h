@@ -66,6 +66,10 @@ typedef struct assay_mac_unit {
  * of what is wrong. */
 assay_status mac_read(const char *file, const char *text, size_t length, assay_mac_unit *out,
                       assay_error *err);
+/* The same of what stands in a scheme. */
+struct assay_tree;
+assay_status mac_read_tree(const char *file, const struct assay_tree *t, assay_mac_unit *out,
+                           assay_error *err);
 /* A shipped unit by name, or (a name with '/' or ending in .yaml) a file. */
 assay_status mac_open(const char *name, assay_mac_unit *out, assay_error *err);
 /* Whether this names a unit and no scheme: a shipped one, or a file with the key `unit`. */

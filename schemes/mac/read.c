@@ -116,6 +116,19 @@ static assay_status read_key(const char *file, const assay_tree *c, assay_mac_un
         c->line, c->column, c->key);
 }
 
+assay_status mac_read_tree(const char *file, const assay_tree *t, assay_mac_unit *out,
+                           assay_error *err)
+{
+    assay_status s = ASSAY_OK;
+    *out = (assay_mac_unit){.name = ""};
+    if (t->kind != ASSAY_TREE_MAP || !assay_tree_get(t, "mac") || !assay_tree_get(t, "unit"))
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: no unit; expected the keys unit and mac",
+                          file);
+    for (const assay_tree *c = t->child; c && !s; c = c->next)
+        s = read_key(file, c, out, err);
+    return s;
+}
+
 assay_status mac_read(const char *file, const char *text, size_t length, assay_mac_unit *out,
                       assay_error *err)
 {
@@ -124,11 +137,7 @@ assay_status mac_read(const char *file, const char *text, size_t length, assay_m
     assay_status s = assay_tree_parse(file, text, length, &t, err);
     if (s)
         return s;
-    if (t->kind != ASSAY_TREE_MAP || !assay_tree_get(t, "mac") || !assay_tree_get(t, "unit"))
-        s = assay_fail(err, ASSAY_ERR_INPUT, "%s: no unit; expected the keys unit and mac", file);
-    else
-        for (const assay_tree *c = t->child; c && !s; c = c->next)
-            s = read_key(file, c, out, err);
+    s = mac_read_tree(file, t, out, err);
     assay_tree_free(t);
     return s;
 }

@@ -8,6 +8,7 @@
 
 #include "graph/core/buf.h"
 #include "graph/memory.h"
+#include "schemes/mac/parameters.h"
 #include "schemes/record/guess.h"
 #include "schemes/record/tree.h"
 
@@ -100,10 +101,11 @@ static assay_status read_units(const char *file, const assay_tree *t, assay_mac_
     for (const assay_tree *c = t->child; c; c = c->next) {
         if (s->n_units == ASSAY_MAC_UNITS)
             return wrong(file, c, "at most 8 units", err);
-        if (c->kind != ASSAY_TREE_SCALAR || strlen(c->text) >= sizeof s->source[0])
-            return wrong(file, c, "the name or file of a matrix unit", err);
+        if (c->kind == ASSAY_TREE_LIST)
+            return wrong(file, c, "the name or file of a matrix unit, or its parameters", err);
         assay_mac_unit *u = &s->unit[s->n_units];
-        const assay_status status = mac_open(c->text, u, err);
+        const assay_status status =
+            c->kind == ASSAY_TREE_MAP ? mac_read_tree(file, c, u, err) : mac_open(c->text, u, err);
         if (status)
             return status;
         const assay_mac *m = &u->record;
@@ -112,7 +114,9 @@ static assay_status read_units(const char *file, const assay_tree *t, assay_mac_
         if (m->acc != m->out || m->out == ASSAY_MAC_F64)
             return wrong(file, c, "a unit whose result is what it accumulates, f32, bf16 or f16",
                          err);
-        memcpy(s->source[s->n_units++], c->text, strlen(c->text) + 1);
+        size_t length;
+        s->shipped[s->n_units++] =
+            c->kind == ASSAY_TREE_SCALAR && assay_mac_unit_text(c->text, &length);
     }
     return ASSAY_OK;
 }
@@ -181,6 +185,20 @@ static assay_status read_tree(const char *file, const assay_tree *t, assay_mac_s
     return status;
 }
 
+/* A unit that is not shipped, so that the scheme needs no other file. */
+static void print_unit(assay_buf *b, const assay_mac_unit *u)
+{
+    size_t n;
+    const assay_mac_parameter *all = mac_parameters(&n);
+    assay_buf_printf(b, "{unit: %s, mac: {", u->name);
+    for (size_t i = 0; i < n; i++) {
+        char value[8 * ASSAY_MAC_MAX_ORDER];
+        mac_print(&all[i], &u->record, value, sizeof value);
+        assay_buf_printf(b, "%s%s: %s", i > 0 ? ", " : "", all[i].name, value);
+    }
+    assay_buf_printf(b, "}}");
+}
+
 /* All parameters in force. */
 static char *canonical(const assay_mac_scheme *s)
 {
@@ -189,8 +207,11 @@ static char *canonical(const assay_mac_scheme *s)
     if (s->description[0] != '\0')
         assay_buf_printf(&b, "description: \"%s\"\n", s->description);
     assay_buf_printf(&b, "mac:\n  units: [");
-    for (int i = 0; i < s->n_units; i++)
-        assay_buf_printf(&b, "%s%s", i > 0 ? ", " : "", s->source[i]);
+    for (int i = 0; i < s->n_units; i++) {
+        assay_buf_printf(&b, "%s%s", i > 0 ? ", " : "", s->shipped[i] ? s->unit[i].name : "");
+        if (!s->shipped[i])
+            print_unit(&b, &s->unit[i]);
+    }
     assay_buf_printf(&b, "]\n");
     for (int i = 0; i < N_PARAMETERS; i++)
         assay_buf_printf(

@@ -38,7 +38,7 @@ typedef struct assay_mac_scheme {
     char name[64], description[256];
     int n_units;
     assay_mac_unit unit[ASSAY_MAC_UNITS];
-    char source[ASSAY_MAC_UNITS][128]; /* as the scheme names them: a shipped unit, or a file */
+    bool shipped[ASSAY_MAC_UNITS]; /* by its name; else its parameters stand in the scheme */
     ASSAY_MAC_SCHEME_PARAMETERS(ASSAY_MAC_SCHEME_MEMBER)
 } assay_mac_scheme;
 

@@ -16,6 +16,8 @@ static const char *const wrong[][2] = {
     {"scheme: t\nmac: {units: nv-hopper-e4m3-f32}\n", "expected a list of matrix units"},
     {"scheme: t\nmac: {units: []}\n", "expected a list of matrix units"},
     {"scheme: t\nmac: {units: [[a]]}\n", "units: found \"no single value\", expected the name or"},
+    {"scheme: t\nmac: {units: [{unit: a}]}\n", "t.yaml: no unit; expected the keys unit and mac"},
+    {"scheme: t\nmac: {units: [{unit: a, mac: {a: e4m3fn}}]}\n", "is not given"},
     {"scheme: t\nmac: {units: [nv-hoper-e4m3-f32]}\n", "nearest: nv-hopper-e4m3-f32"},
     {"scheme: t\nmac: {units: [nv-hopper-e4m3-f32, nv-hopper-e4m3-promoted]}\n",
      "no second unit for the same elements"},
@@ -50,22 +52,18 @@ static void complaints(void **state)
     }
 }
 
-/* Units beyond the eighth, and a name that is no name. */
+/* Units beyond the eighth. */
 static void too_many(void **state)
 {
     static const char *const text =
         "scheme: t\nmac: {units: [nv-hopper-e4m3-f32, nv-hopper-e5m2-f32, nv-hopper-f16-f32, "
         "nv-hopper-bf16-f32, nv-hopper-tf32-f32, amd-cdna3-fp8, amd-cdna3-bf8, amd-cdna3-fp8bf8, "
         "nv-blackwell-mxf4-b32]}\n";
-    char long_name[300];
     assay_scheme *s;
     assay_error err = {0};
     (void)state;
     assert_refused(assay_scheme_parse("t.yaml", text, strlen(text), &s, &err), &err,
                    "at most 8 units");
-    snprintf(long_name, sizeof long_name, "scheme: t\nmac: {units: [%0200d]}\n", 0);
-    assert_refused(assay_scheme_parse("t.yaml", long_name, strlen(long_name), &s, &err), &err,
-                   "the name or file of a matrix unit");
 }
 
 /* The shipped schemes are read, and their canonical text is a scheme of the same text. */
@@ -86,6 +84,36 @@ static void shipped(void **state)
         assay_scheme_free(s);
     }
     assert_true(n >= 5);
+}
+
+/* A unit of one's own, in a file or in the scheme: the scheme's text holds it, and is read where
+ * that file is not. */
+static void own_unit(void **state)
+{
+    static const char *const unit =
+        "unit: mine\nmac: {a: e4m3fn, b: e4m3fn, acc: f32, out: f32, nan: 0x7fc00000, "
+        "instruction: 8, group: 4, order: [0, 4, 1, 5, 2, 6, 3, 7], align_bits: 11, "
+        "align_cut: floor}\n";
+    char folder[200], path[220], text[600];
+    assay_scheme *s, *again;
+    assay_error err = {0};
+    (void)state;
+    test_temp_dir(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/unit.yaml", folder);
+    test_write_file(path, unit, strlen(unit));
+    snprintf(text, sizeof text, "scheme: t\nmac: {units: [%s, nv-hopper-e5m2-f32]}\n", path);
+    assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
+    test_remove_tree(folder);
+    assert_refused(assay_scheme_parse("t", text, strlen(text), &again, &err), &err, path);
+    assert_ok(assay_scheme_parse("t", s->text, strlen(s->text), &again, &err), &err);
+    assert_string_equal(again->text, s->text);
+    const assay_mac_scheme *first = s->mac, *second = again->mac;
+    assert_memory_equal(&first->unit[0].record, &second->unit[0].record,
+                        sizeof first->unit[0].record);
+    assert_int_equal(second->unit[0].record.align_bits, 11);
+    assert_int_equal(second->unit[0].record.order, 8);
+    assay_scheme_free(again);
+    assay_scheme_free(s);
 }
 
 /* A file that has a shipped scheme's name and says other things is refused. */
@@ -131,7 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(complaints),   cmocka_unit_test(too_many), cmocka_unit_test(shipped),
-        cmocka_unit_test(claimed_name), cmocka_unit_test(memory),
+        cmocka_unit_test(claimed_name), cmocka_unit_test(own_unit), cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
