@@ -156,17 +156,16 @@ static void place(assay_single *o)
     o->r.pre = has_pre ? &o->pre : NULL;
 }
 
-/* Bounds are brought into the type, as a fused activation's are: they never replace its range, and
- * where the low bits are stored they clamp what is cut. */
+/* Bounds act within the type, whose range they never replace; where the low bits are stored there
+ * is no such range, and they act on the value before. */
 static bool set_bounds(assay_single *o, const assay_batch *b, size_t i, char *why, size_t size)
 {
-    const int64_t least = assay_elem_min(b->type), greatest = assay_elem_max(b->type);
-    const int64_t lo = b->lo && b->lo[i] > least ? b->lo[i] : least;
-    const int64_t hi = b->hi && b->hi[i] < greatest ? b->hi[i] : greatest;
+    const int64_t *lo = b->lo ? &b->lo[i] : NULL, *hi = b->hi ? &b->hi[i] : NULL;
     assay_rescale *r = &o->r;
-    if (!derive_end(r, b->type, b->lo ? &lo : NULL, b->hi ? &hi : NULL)) {
-        snprintf(why, size, "bounds %lld..%lld leave no code of the type",
-                 (long long)(b->lo ? b->lo[i] : least), (long long)(b->hi ? b->hi[i] : greatest));
+    derive_end(r, b->type, lo, hi);
+    if (r->clamp_lo > r->clamp_hi) {
+        snprintf(why, size, "bounds %lld..%lld leave no code of the type", (long long)r->clamp_lo,
+                 (long long)r->clamp_hi);
         return false;
     }
     if (o->op == ASSAY_OP_RELU)

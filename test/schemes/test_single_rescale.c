@@ -95,32 +95,6 @@ static void refused(void **state)
     assay_scheme_free(s);
 }
 
-/* Bounds clamp within the type, wider ones too, before the low bits are stored. */
-static void bounds_of_stored_bits(void **state)
-{
-    (void)state;
-    static const int64_t acc[5] = {300, -300, 300, 6, 6}, lo[5] = {-1000, -1000, -5, 9, -400},
-                         hi[5] = {1000, 1000, 20, 1000, -200};
-    static const int64_t saturated[5] = {127, -128, 20, 9, 0}, low_bits[2] = {44, -44};
-    const double one[5] = {1, 1, 1, 1, 1};
-    int64_t out[5];
-    uint8_t error[5];
-    assay_error err = {0};
-    assay_batch b = {
-        .n = 5, .type = assay_int(8, true), .acc = acc, .scale = one, .lo = lo, .hi = hi};
-    assay_scheme *s = unit_scheme("rescale: {store: wrap}\n");
-    assert_ok(assay_scheme_batch_apply(s, &b, out, error, &err), &err);
-    assert_memory_equal(out, saturated, sizeof out);
-    assert_memory_equal(error, ((uint8_t[]){0, 0, 0, 0, 1}), sizeof error);
-    assert_refused(assay_scheme_batch_apply(s, &b, out, NULL, &err), &err,
-                   "row 4: bounds -400..-200 leave no code of the type");
-    b.n = 2;
-    b.lo = b.hi = NULL;
-    assert_ok(assay_scheme_batch_apply(s, &b, out, NULL, &err), &err);
-    assert_memory_equal(out, low_bits, sizeof low_bits);
-    assay_scheme_free(s);
-}
-
 /* The rounding table has a dash where the target takes no such scale. */
 static void rounding_table(void **state)
 {
@@ -186,7 +160,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refused),
-        cmocka_unit_test(bounds_of_stored_bits),
         cmocka_unit_test(rounding_table),
         cmocka_unit_test(formed),
     };
