@@ -309,11 +309,15 @@ class Model:
             return first.transpose(a["perm"])
         if op == "global_avg_pool":
             return (sum_last(first.reshape(*first.shape[:2], -1)) / f32(first.shape[2] * first.shape[3]))[..., None]
+        if op == "reduce_mean":
+            assert a["axes"] == [first.ndim - 1]
+            return sum_last(first) / f32(first.shape[-1])
         if op == "layer_norm":
             return layer_norm(*x, a.get("epsilon", 1e-5))
         if op == "gelu":
             return gelu(first, a)
         return {"add": lambda: first + x[1], "mul": lambda: first * x[1], "softmax": lambda: softmax(first),
+                "square": lambda: first * first, "rsqrt": lambda: f32(1) / np.sqrt(first),
                 "relu": lambda: np.where(first < 0, f32(0), first)}[op]()
 
     def run(self):

@@ -55,6 +55,12 @@ def encoder(folder):
         g, b = n.constant((WIDTH,), 0.2, 1.0), n.constant((WIDTH,), 0.1)
         return n.node(name, flat, "layer_norm", (x, g, b), "{axis=2}")
 
+    def rms_norm(name, x):
+        square, shape = n.node(name + "_square", flat, "square", (x,)), (1, TOKENS, 1)
+        mean = n.node(name + "_mean", shape, "reduce_mean", (square,), "{axes=[2]}")
+        root = n.node(name + "_rsqrt", shape, "rsqrt", (n.node(name + "_shifted", shape, "add", (mean, n.constant((1,), 0, 1e-6))),))
+        return n.node(name, flat, "mul", (n.node(name + "_normed", flat, "mul", (x, root)), n.constant((WIDTH,), 0.2, 1.0)))
+
     x = "x"
     for i in range(2):
         p = f"l{i}_"
@@ -68,7 +74,7 @@ def encoder(folder):
         c = n.node(p + "context_t", (1, TOKENS, HEADS, WIDTH // HEADS), "transpose", (c,), "{perm=[0,2,1,3]}")
         c = n.node(p + "context_r", flat, "reshape", (c,), f"{{shape=[1,{TOKENS},{WIDTH}]}}")
         x = n.node(p + "sum1", flat, "add", (x, fc(p + "out", c, WIDTH, WIDTH)))
-        h = fc(p + "up", norm(p + "norm2", x), WIDTH, HIDDEN)
+        h = fc(p + "up", (rms_norm if i else norm)(p + "norm2", x), WIDTH, HIDDEN)
         h = n.node(p + "gelu", (1, TOKENS, HIDDEN), "gelu", (h,), "" if i else "{approximate=tanh}")
         x = n.node(p + "sum2", flat, "add", (x, fc(p + "down", h, HIDDEN, WIDTH)))
     n.close(norm("y", x))
