@@ -137,6 +137,8 @@ assay_status assay_shape_patches(const assay_inference *c)
     int64_t windows = 1, cells = 1;
     assay_status s;
 
+    if (!is_float(x))
+        return assay_infer_fail(c, "the input holds no floats: what lies beyond the borders is 0");
     if (spatial < 1 || spatial > 3)
         return assay_infer_fail(c, "the input has %d dimensions, expected 3 to 5", x->rank);
     const int64_t channels = x->dim[a->layout == ASSAY_LAYOUT_NHWC ? x->rank - 1 : 1];

@@ -74,6 +74,9 @@ static const infer_case layers[] = {
      "y: f32[4,5] = scaled_matmul(a, b, s, t) {a_block=[1,64], b_block=[1,64]}", "no small floats"},
     {X4, "y: f32[2,2,20,27] = patches(x) {kernel=[3,3], stride=[2,2], pad_end=[2,2], group=2}",
      NULL},
+    {"input x: i8[9,1,5] q(1,3)", "y: i2[9,1,2,4] q(1,0) = patches(x) {kernel=[4]}", "no floats"},
+    {"input x: i16[9,1,5]", "y: i16[9,1,2,4] = patches(x) {kernel=[4]}", "no floats"},
+    {"input x: bf16[9,1,5]", "y: f16[9,1,2,4] = patches(x) {kernel=[4]}", "expected bf16"},
     {X4, "y: f32[2,1,1,6] = patches(x) {kernel=[9,1]}", "does not fit into axis 2"},
     {X4, "y: f32[2,4,80,1] = patches(x) {kernel=[1,1], group=4}", "6 channels in 4 groups"},
     /* ---- conv ---- */
