@@ -43,6 +43,16 @@ BLOCKS = """graph blocks {
   output y
 }
 """ % ",".join(str(i % 17 - 8) for i in range(128))
+SMALL = """graph small {
+  input x: f8e4m3fn[2,4]
+  input s: f32[2,1]
+  const w: f8e4m3fn[2,4] = [1,2,3,4,5,6,7,8]
+  y: f32[2,4] = float_decode(x, s) {block=[1,4]}
+  z: f32[2,4] = float_decode(w, s) {block=[1,4]}
+  o: f32[2,4] = add(y, z)
+  output o
+}
+"""
 FLOATS = """graph floats {
   input x: f32[1,4]
   const w: f32[3,4] = [1,2,3,4,-1,-2,-3,-4,0.5,1,2,4]
@@ -74,7 +84,7 @@ def bundle(name, *args):
 
 
 def bundles():
-    for name, text in (("conv", CONV), ("blocks", BLOCKS), ("floats", FLOATS), ("total", STATE), ("channels", CHANNELS)):
+    for name, text in (("conv", CONV), ("blocks", BLOCKS), ("floats", FLOATS), ("small", SMALL), ("total", STATE), ("channels", CHANNELS)):
         write(name + ".assay", text.encode())
     for name, size in (("x32.bin", 32), ("y32.bin", 32), ("x64.bin", 64), ("x2.bin", 2), ("x8.bin", 8)):
         write(name, bytes(range(size)))
@@ -92,6 +102,7 @@ def bundles():
             bundle("sequence", "total.tflite", "-s", "tflite", "-i", "x2.bin", "-i", "x2.bin"),
             bundle("outside", "conv.assay", "-s", "npu16", "--as-is", "-i", "x32.bin"),
             bundle("by-block", "blocks.assay", "-s", "./by-block.yaml", "--as-is", "-i", "x64.bin"),
+            bundle("small", "small.assay", "-s", "hopper-fp8", "-i", "x8.bin", "-i", "x8.bin"),
             bundle("by-channel", "channels.assay", "-s", "onnxruntime", "--as-is", "-i", "x8.bin")]
 
 
