@@ -61,9 +61,15 @@ static bool read_type(const cli_args *a, infer_options *o)
 static bool read_options(const cli_args *a, infer_options *o)
 {
     int64_t budget, acc_bits, multiplier[2], shift[2];
-    const bool needed = cli_has(a, "oracle") && cli_has(a, "kind") && cli_has(a, "type");
-    if (!needed) {
-        cli_trouble("infer: needs --oracle 'CMD', --kind multiplier|scale and --type i8|u8|i16");
+    const bool rounds = cli_has(a, "rounds"), oracle = cli_has(a, "oracle");
+    if (rounds && (oracle || cli_has(a, "timeout"))) {
+        cli_trouble("infer: --rounds asks by hand: --%s is for a command",
+                    oracle ? "oracle" : "timeout");
+        return false;
+    }
+    if (!(rounds || oracle) || !cli_has(a, "kind") || !cli_has(a, "type")) {
+        cli_trouble("infer: needs --oracle 'CMD' or --rounds DIR, --kind multiplier|scale and "
+                    "--type i8|u8|i16");
         return false;
     }
     if (!read_kind(a, o) || !read_type(a, o) ||
@@ -111,15 +117,15 @@ static int write_files(const cli_args *a, const infer_options *o, const infer_re
 /* Options that are for rows, or for answers: named with the other they would do nothing. */
 static bool fits(const cli_args *a, bool answers)
 {
-    static const char *const rows[] = {"oracle",  "kind",       "type",  "budget", "acc-bits",
-                                       "timeout", "multiplier", "shift", NULL};
+    static const char *const rows[] = {"oracle",   "rounds",  "kind",       "type",  "budget",
+                                       "acc-bits", "timeout", "multiplier", "shift", NULL};
     static const char *const others[] = {"among", "hex-bits", "model", "dumps",
                                          "input", "next",     NULL};
     for (const char *const *name = answers ? rows : others; *name; name++)
         if (cli_has(a, *name)) {
             cli_trouble("infer: --%s is for %s", *name,
-                        answers ? "--oracle, not for answers that are there"
-                                : "answers that are there, not for --oracle");
+                        answers ? "--oracle and --rounds, not for answers that are there"
+                                : "answers that are there, not for --oracle or --rounds");
             return false;
         }
     return true;
@@ -156,7 +162,15 @@ static int run(const cli_args *a)
         return cli_infer_probes(a);
     if (!read_options(a, &o))
         return CLI_TROUBLE;
-    const int status = infer_run(&o, &r, &err) ? cli_failed(&err) : write_files(a, &o, &r);
+    cli_rounds rounds = {.dir = cli_value(a, "rounds", ""), .type = o.type};
+    if (cli_has(a, "rounds")) {
+        o.ask = cli_rounds_ask;
+        o.user = &rounds;
+    }
+    const assay_status s = infer_run(&o, &r, &err);
+    const int status = !s               ? write_files(a, &o, &r)
+                       : rounds.waiting ? cli_rounds_waiting(&rounds, cli_value(a, "json", NULL))
+                                        : cli_failed(&err);
     infer_result_free(&r);
     return status;
 }
@@ -166,6 +180,9 @@ static const cli_option options[] = {
      "the device: `/bin/sh -c 'CMD IN_DIR OUT_DIR'` reads rows as .npy files and writes out.npy "
      "and "
      "errors.npy (README of interp/infer)"},
+    {"rounds", 0, "DIR",
+     "in place of a command: rows as files in DIR/1/rows, answers in DIR/1/answers; called again, "
+     "DIR/2, until nothing is left to ask"},
     {"kind", 0, "multiplier|scale",
      "what a row gives: a multiplier and a total right shift, or the three scales"},
     {"type", 0, "i8|u8|i16", "the type of the codes"},
@@ -195,6 +212,7 @@ const cli_command cli_infer = {
     .examples = "  assay infer --oracle ./device.sh --kind multiplier --type i8 -o found.yaml\n"
                 "  assay infer --oracle 'python3 rtl.py' --kind multiplier --type u8 \\\n"
                 "      --multiplier 0:65535 --shift 0:31 --json report.json\n"
+                "  assay infer --rounds rtl --kind multiplier --type i8 -o found.yaml\n"
                 "  assay probe -o probes; assay infer probes outputs -o found.yaml\n"
                 "  assay infer probes outputs --next probes2; assay infer probes2 outputs2\n"
                 "  assay infer golden device-dumps/ -o found.yaml\n"
