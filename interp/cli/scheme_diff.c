@@ -8,6 +8,7 @@
 #include "interp/cli/scheme_unit.h"
 #include "schemes/derive/derive.h"
 #include "schemes/mac/mac.h"
+#include "schemes/mac/scheme.h"
 #include "schemes/prepare/asks.h"
 #include "schemes/record/data.h"
 
@@ -78,7 +79,13 @@ int cli_scheme_diff(const cli_args *args)
     if (!cli_scheme_names_differ(a, b) || !cli_scheme_op(args))
         status = CLI_TROUBLE;
     else if (!a->record || !b->record) {
-        status = cli_trouble("scheme diff: a plugin has no record to compare");
+        const assay_scheme *without = a->record ? b : a;
+        status =
+            without->vt == &mac_vtable
+                ? cli_trouble("scheme diff: %.200s computes on matrix units and has no record; "
+                              "two units are compared by their names (scheme list --units)",
+                              without->name)
+                : cli_trouble("scheme diff: a plugin has no record to compare");
     } else {
         compare_records(&p, args);
         if (cli_has(args, "scale"))

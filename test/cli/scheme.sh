@@ -11,6 +11,7 @@ for preset in $("$assay" scheme list | cut -d' ' -f1); do
     if [ -f "$source/schemes/mac/schemes/$preset.yaml" ]; then # of matrix units
         prints '^  units: \[' "show $preset" "$assay" scheme show "$preset"
         runs 0 "check $preset" "$assay" scheme check "$source/schemes/mac/schemes/$preset.yaml"
+        refused "diff of $preset, which has no record" "scheme diff: $preset computes on matrix units" "$assay" scheme diff tflite "$preset"
         continue
     fi
     prints '^record:' "show $preset" "$assay" scheme show "$preset"
