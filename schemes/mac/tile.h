@@ -1,0 +1,47 @@
+/* Dots of 16 columns at a time, of units whose step is one aligned sum of small products.
+ *
+ * Elements of at most 8 bits have at most 4 significant digits: a product is exact in a float, and
+ * times a power of two that brings the step's last kept digit to 1, truncating it to an integer is
+ * the unit's cut. The greatest exponents come first, then the cut terms and their sum, in integers.
+ * What is no number, and results below the least normal or beyond the greatest number, are not
+ * computed here: `odd`, and an element's `special`, say so. */
+#ifndef ASSAY_SCHEMES_MAC_TILE_H
+#define ASSAY_SCHEMES_MAC_TILE_H
+
+#include "schemes/mac/mac.h"
+
+enum { MAC_TILE = 16 };
+
+/* What a pattern stands for, and the exponent of its leading digit. */
+typedef struct mac_element {
+    float value;
+    int32_t unit;
+    bool special; /* no number */
+} mac_element;
+
+/* 16 columns of B: [K][MAC_TILE] elements. */
+typedef struct mac_tile {
+    const assay_mac *unit;
+    int64_t a_run, b_run; /* of K under one scale, where the unit takes scales */
+    const float *value;
+    const int32_t *exponent;
+    const uint8_t *scale; /* [runs][MAC_TILE], e8m0; NULL: the unit takes none */
+} mac_tile;
+
+/* Running values: sign and significand of 24 bits, exponent of the leading digit. */
+typedef struct mac_running {
+    int32_t digits[MAC_TILE], unit[MAC_TILE];
+    bool odd[MAC_TILE]; /* left the normal numbers at some step; stays so */
+} mac_running;
+
+bool mac_tile_takes(const assay_mac *m);
+/* Of a format of at most 8 bits, by pattern. */
+void mac_tile_table(int64_t format, mac_element table[256]);
+/* Elements first to last of K of a row of A, whose first element a, exponent and a_scale hold, by
+ * the tile: r, from +0. */
+void mac_tile_run(const mac_tile *t, const float *a, const int32_t *exponent,
+                  const int32_t *a_scale, size_t first, size_t last, mac_running *r);
+/* Column j as an f32, where it is not odd. */
+uint32_t mac_tile_pattern(const mac_running *r, int j);
+
+#endif

@@ -1,0 +1,136 @@
+/* Sums of 16 columns at a time beside the unit's own dots, of every shipped unit that is taken: any
+ * patterns, small ones, and sums that cancel; with scales where the unit has them. */
+#include "test/support/support.h"
+
+#include <string.h>
+
+#include "schemes/mac/formats.h"
+#include "schemes/mac/tile.h"
+
+enum { STEPS = 4, K = 256, TRIALS = 400 };
+
+typedef struct operands {
+    uint8_t a[K], b[MAC_TILE][K];
+    uint8_t a_scale[K], b_scale[MAC_TILE][K];
+} operands;
+
+/* A pattern of the format; way: any, of few exponents, near zero. */
+static uint8_t draw(test_rng *r, int64_t format, int way)
+{
+    const struct assay_mac_layout *l = mac_layout_of((enum assay_mac_format)format);
+    const int sign = 1 << (l->bits - 1), fraction = 1 << l->fraction_bits;
+    const int most = way == 0 ? sign - 1 : way == 1 ? sign / 2 + fraction : 3 * fraction;
+    const int least = way == 1 ? sign / 2 - fraction : 0;
+    return (uint8_t)(test_between(r, least, most < sign ? most : sign - 1) |
+                     (test_between(r, 0, 1) ? sign : 0));
+}
+
+static void draw_all(test_rng *r, const assay_mac *m, size_t k, operands *o)
+{
+    const int way = (int)test_between(r, 0, 2);
+    const int64_t least = test_between(r, 0, 3) ? 120 : 0, most = least ? 134 : 254;
+    for (size_t i = 0; i < k; i++) {
+        o->a[i] = draw(r, m->a, way);
+        o->a_scale[i] = (uint8_t)test_between(r, least, most);
+    }
+    for (int j = 0; j < MAC_TILE; j++)
+        for (size_t i = 0; i < k; i++) {
+            o->b[j][i] = draw(r, m->b, way);
+            o->b_scale[j][i] = (uint8_t)test_between(r, least, most);
+        }
+    if (m->a == m->b) /* column 0: what comes cancels, but for little */
+        for (size_t i = 0; i + 1 < k; i += 2) {
+            o->a[i + 1] = o->a[i];
+            o->b[0][i + 1] =
+                (uint8_t)(o->b[0][i] ^ 1 << (mac_layout_of((enum assay_mac_format)m->a)->bits - 1));
+        }
+}
+
+/* How many columns were compared. */
+static int compare(test_rng *r, const char *name, const assay_mac *m, size_t k, const operands *o)
+{
+    static mac_element table_a[256], table_b[256];
+    static float a[K], b[K][MAC_TILE];
+    static int32_t a_exponent[K], b_exponent[K][MAC_TILE], a_scale[K];
+    static uint8_t b_scale[K][MAC_TILE];
+    const size_t block = m->scale_block > 0 ? (size_t)m->scale_block : k;
+    mac_running run = {.odd = {false}};
+    bool special = false, special_b[MAC_TILE] = {false};
+    int compared = 0;
+    mac_tile_table(m->a, table_a);
+    mac_tile_table(m->b, table_b);
+    for (size_t i = 0; i < k; i++) {
+        a[i] = table_a[o->a[i]].value;
+        a_exponent[i] = table_a[o->a[i]].unit;
+        special = special || table_a[o->a[i]].special;
+        for (int j = 0; j < MAC_TILE; j++) {
+            b[i][j] = table_b[o->b[j][i]].value;
+            b_exponent[i][j] = table_b[o->b[j][i]].unit;
+            special_b[j] = special_b[j] || table_b[o->b[j][i]].special;
+        }
+    }
+    for (size_t i = 0; i < k / block; i++) {
+        a_scale[i] = o->a_scale[i];
+        for (int j = 0; j < MAC_TILE; j++)
+            b_scale[i][j] = o->b_scale[j][i];
+    }
+    const mac_tile t = {.unit = m,
+                        .a_run = (int64_t)block,
+                        .b_run = (int64_t)block,
+                        .value = &b[0][0],
+                        .exponent = &b_exponent[0][0],
+                        .scale = m->scale_block > 0 ? &b_scale[0][0] : NULL};
+    mac_tile_run(&t, a, a_exponent, a_scale, 0, k, &run);
+    for (int j = 0; j < MAC_TILE; j++) {
+        const assay_mac_rows in = {.k = k,
+                                   .a = o->a,
+                                   .b = o->b[j],
+                                   .scale_a = t.scale ? o->a_scale : NULL,
+                                   .scale_b = t.scale ? o->b_scale[j] : NULL};
+        uint32_t expected;
+        assay_error err;
+        if (special || special_b[j] || run.odd[j])
+            continue;
+        assert_ok(mac_dots(m, 1, &in, &expected, &err), &err);
+        if (mac_tile_pattern(&run, j) != expected)
+            fail_msg("%s, k %zu, seed state %llu: column %d is %08x, expected %08x", name, k,
+                     (unsigned long long)test_random(r), j, mac_tile_pattern(&run, j), expected);
+        compared++;
+    }
+    return compared;
+}
+
+static void every_unit_taken(void **state)
+{
+    test_rng r = test_seed("columns of matrix units", 31);
+    int taken = 0, scaled = 0;
+    (void)state;
+    for (const char *const *name = assay_mac_units(); *name; name++) {
+        static operands o;
+        assay_mac_unit u;
+        assay_error err;
+        int compared = 0;
+        assert_ok(mac_open(*name, &u, &err), &err);
+        if (!mac_tile_takes(&u.record))
+            continue;
+        const size_t multiple = mac_multiple(&u.record);
+        for (int i = 0; i < TRIALS; i++) {
+            const size_t k = multiple * (size_t)test_between(&r, 1, STEPS);
+            assert_true(k <= K);
+            draw_all(&r, &u.record, k, &o);
+            compared += compare(&r, *name, &u.record, k, &o);
+        }
+        if (compared < TRIALS)
+            fail_msg("%s: %d columns of %d tiles were compared", *name, compared, TRIALS);
+        taken++;
+        scaled += u.record.scale_block > 0;
+    }
+    print_message("# %d units, %d of them with scales\n", taken, scaled);
+    assert_true(taken > scaled && scaled > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_unit_taken)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
