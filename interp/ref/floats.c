@@ -75,7 +75,7 @@ assay_status ref_float_reduce(assay_call *call, assay_error *err)
     const size_t n = (size_t)w.count[1];
     (void)err;
 
-    for (int64_t o = 0; n > 0 && o < w.count[0]; o++) {
+    for (int64_t o = 0; o < w.count[0]; o++) {
         const int64_t first = place(&w, 0, o);
         for (size_t i = 0; i < n; i++)
             ref_load_row(&call->in[0], first + place(&w, 1, (int64_t)i), 1, 1, &row[i]);

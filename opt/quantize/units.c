@@ -22,6 +22,7 @@ typedef struct maker {
     assay_graph *g;
     const assay_mac_scheme *s;
     const char *prefix; /* of names: the node's output */
+    int first_made;     /* nodes from here on are made here */
     assay_error *err;
 } maker;
 
@@ -30,8 +31,8 @@ typedef struct operand {
     assay_list block;
 } operand;
 
-/* Node `op` on n inputs; its one output is "BASE:SUFFIX", or the value that is there under that
- * name. */
+/* Node `op` on n inputs; its one output is "BASE:SUFFIX", or the value that such a node gave
+ * before. */
 static assay_status add(maker *m, assay_op op, const int *in, int n_in, const char *base,
                         const char *suffix, const assay_attrs *attr, int *out)
 {
@@ -40,8 +41,13 @@ static assay_status add(maker *m, assay_op op, const int *in, int n_in, const ch
     if (snprintf(name, sizeof name, "%s:%s", base, suffix) >= (int)sizeof name)
         return assay_fail(m->err, ASSAY_ERR_LIMIT, "value '%.100s...': the name is too long", base);
     *out = assay_graph_find_value(m->g, name);
-    if (*out >= 0)
+    const int maker_of = *out < 0 ? -1 : m->g->value[*out].producer;
+    if (maker_of >= m->first_made && m->g->node[maker_of].op == op)
         return ASSAY_OK;
+    if (*out >= 0)
+        return assay_fail(m->err, ASSAY_ERR_INPUT,
+                          "value '%.200s': its name is one that a product on matrix units needs",
+                          name);
     return assay_graph_add_inferred(m->g, op, name, in, n_in, &names, 1, attr, out, m->err);
 }
 
@@ -130,14 +136,19 @@ static enum assay_mac_format format_b(const maker *m)
     return (enum assay_mac_format)m->s->unit[0].record.b;
 }
 
+static bool is_constant(const assay_graph *g, int v)
+{
+    return g->value[v].data != NULL;
+}
+
 static assay_status products(maker *m, int a, int b, bool constant_b, int bias, int y,
                              const char *suffix, int *out)
 {
     operand oa, ob;
     const enum assay_mac_scales weights =
         (enum assay_mac_scales)(constant_b ? m->s->weight_scales : m->s->activation_scales);
-    assay_status s =
-        encode(m, a, (enum assay_mac_scales)m->s->activation_scales, format_a(m), "", &oa);
+    assay_status s = encode(m, a, (enum assay_mac_scales)m->s->activation_scales, format_a(m),
+                            is_constant(m->g, a) ? "a:" : "", &oa);
     if (!s)
         s = encode(m, b, weights, format_b(m), constant_b ? "" : "b:", &ob);
     return !s ? multiply(m, &oa, &ob, bias, y, suffix, out) : s;
@@ -146,11 +157,6 @@ static assay_status products(maker *m, int a, int b, bool constant_b, int bias, 
 static int input(const assay_node *n, int i)
 {
     return i < n->n_in ? n->in[i] : ASSAY_NO_VALUE;
-}
-
-static bool is_constant(const assay_graph *g, int v)
-{
-    return g->value[v].data != NULL;
 }
 
 /* The node added last bounds its results as n does: n's work ends there. */
@@ -277,10 +283,11 @@ static bool multiplies(const assay_graph *g, const assay_node *n)
            (n->op == ASSAY_OP_MATMUL && g->value[n->in[1]].type.rank >= 2);
 }
 
-static assay_status rewrite(assay_graph *g, const assay_scheme *scheme, int i, assay_error *err)
+static assay_status rewrite(assay_graph *g, const assay_scheme *scheme, int i, int first_made,
+                            assay_error *err)
 {
     const assay_node n = g->node[i]; /* its lists stay where they are in the graph's arena */
-    maker m = {g, scheme->mac, g->value[n.out[0]].name, err};
+    maker m = {g, scheme->mac, g->value[n.out[0]].name, first_made, err};
     g->value[n.out[0]].producer = -1; /* the product will be */
     return n.op == ASSAY_OP_CONV ? conv(&m, &n) : n.op == ASSAY_OP_FC ? fc(&m, &n) : matmul(&m, &n);
 }
@@ -332,7 +339,7 @@ assay_status quantize_for_units(const assay_graph *g, const assay_scheme *scheme
     bool *dead = NULL;
     for (int i = 0; i < nodes && !s; i++)
         if (multiplies(q, &q->node[i]))
-            s = rewrite(q, scheme, i, err);
+            s = rewrite(q, scheme, i, nodes, err);
     dead = calloc((size_t)q->n_nodes + 1, sizeof *dead);
     if (!s && !dead)
         s = assay_out_of_memory(err);

@@ -91,7 +91,7 @@ uint32_t mac_sum_of(const int32_t *x, size_t n)
 
 uint32_t mac_greatest_of(const int32_t *x, size_t n)
 {
-    uint32_t m = (uint32_t)x[0];
+    uint32_t m = n > 0 ? (uint32_t)x[0] : ASSAY_F32_INF | SIGN;
     for (size_t i = 1; i < n; i++)
         m = apply_f32_max(m, (uint32_t)x[i]);
     return m;
@@ -99,7 +99,7 @@ uint32_t mac_greatest_of(const int32_t *x, size_t n)
 
 uint32_t mac_least_of(const int32_t *x, size_t n)
 {
-    uint32_t m = (uint32_t)x[0];
+    uint32_t m = n > 0 ? (uint32_t)x[0] : ASSAY_F32_INF;
     for (size_t i = 1; i < n; i++)
         m = apply_f32_min(m, (uint32_t)x[i]);
     return m;

@@ -39,7 +39,8 @@ void mac_l2_norm(const int32_t *x, size_t n, uint32_t epsilon, int32_t *out);
 void mac_layer_norm(const int32_t *x, size_t n, const int32_t *gamma, const int32_t *beta,
                     uint32_t epsilon, int32_t *out);
 uint32_t mac_sum_of(const int32_t *x, size_t n);
-/* The greatest or least, the first of equal ones; a NaN is kept only where it comes first. */
+/* The greatest or least, the first of equal ones; a NaN is kept only where it comes first. Of none
+ * -Inf and +Inf. */
 uint32_t mac_greatest_of(const int32_t *x, size_t n);
 uint32_t mac_least_of(const int32_t *x, size_t n);
 

@@ -1,9 +1,7 @@
 /* Scales of blocks and elements under a scale; scale.h has the formulas. */
 #include "schemes/mac/scale.h"
 
-#include "schemes/apply/softfloat.h"
-
-#define ONE UINT32_C(0x3f800000)
+#include "schemes/mac/functions.h"
 
 uint32_t mac_to_f32(enum assay_mac_format f, uint32_t pattern)
 {
@@ -64,7 +62,8 @@ static uint32_t scale_e8m0(const assay_mac_scaling *s, uint32_t m)
         m = rounded(m, mac_layout_of(s->elements)->fraction_bits);
         return m >= ASSAY_F32_INF ? none : power_of_two(log2_of(m, ASSAY_ROUND_FLOOR) - emax);
     case ASSAY_SCALE_ROUND_UP:
-        return power_of_two(log2_of(apply_f32_mul(m, apply_f32_div(ONE, max)), ASSAY_ROUND_CEIL));
+        return power_of_two(
+            log2_of(apply_f32_mul(m, apply_f32_div(ASSAY_F32_ONE, max)), ASSAY_ROUND_CEIL));
     default:
         return power_of_two(log2_of(m, ASSAY_ROUND_FLOOR) - emax);
     }
@@ -79,10 +78,10 @@ static uint32_t scale_amax(const assay_mac_scaling *s, uint32_t m, uint32_t seco
 {
     const uint32_t max = apply_f32_mul(mac_format_greatest(s->elements), s->reach);
     uint32_t t = apply_f32_div(m, max);
-    if (second != ONE)
+    if (second != ASSAY_F32_ONE)
         t = apply_f32_div(t, second);
     if (s->to == ASSAY_MAC_F32)
-        return t == 0 ? ONE : t;
+        return t == 0 ? ASSAY_F32_ONE : t;
     return mac_from_f32(s->to, apply_f32_clamp(t, least_normal(s->to), mac_format_greatest(s->to)),
                         true);
 }
@@ -115,9 +114,10 @@ void mac_scale_encode(const assay_mac_scaling *s, const int32_t *x, size_t n, ui
 {
     const uint32_t f = mac_to_f32(s->to, scale);
     const bool divide = s->by == ASSAY_SCALE_BY_DIVIDE;
-    const uint32_t t = divide          ? apply_f32_mul(second, f)
-                       : second == ONE ? apply_f32_div(ONE, f)
-                                       : apply_f32_div(apply_f32_div(ONE, second), f);
+    const uint32_t t = divide ? apply_f32_mul(second, f)
+                       : second == ASSAY_F32_ONE
+                           ? apply_f32_div(ASSAY_F32_ONE, f)
+                           : apply_f32_div(apply_f32_div(ASSAY_F32_ONE, second), f);
     for (size_t i = 0; i < n; i++) {
         const uint32_t v = (uint32_t)x[i];
         const uint32_t code =

@@ -1,0 +1,111 @@
+/* Networks for matrix units: a constant on either side of a product, names that are taken, and
+ * reductions of nothing. */
+#include "test/support/support.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "graph/text/text.h"
+#include "interp/run/program.h"
+#include "opt/quantize/quantize.h"
+#include "opt/quantize/units.h"
+
+static assay_graph *parse(const char *text)
+{
+    assay_graph *g;
+    assay_error err;
+    assert_ok(text_graph_parse(text, strlen(text), "net", NULL, &g, &err), &err);
+    return g;
+}
+
+static assay_status quantize(const char *text, const char *scheme, assay_graph **out,
+                             assay_error *err)
+{
+    assay_graph *g = parse(text);
+    assay_scheme *s;
+    assay_quantize_report report = {0};
+    assert_ok(assay_scheme_open(scheme, &s, err), err);
+    const assay_status status = quantize_for_units(g, s, out, &report, err);
+    quantize_report_free(&report);
+    assay_scheme_free(s);
+    assay_graph_free(g);
+    return status;
+}
+
+/* Activations and weights share scales in other ways: each side has patterns of its own. */
+static void constant_on_both_sides(void **state)
+{
+    static const char text[] = "graph c {\n  input x: f32[2,4]\n"
+                               "  const k: f32[2,4] = [1,2,3,4,5,6,7,8]\n"
+                               "  y: f32[2,2] = matmul(k, x) {transpose_b=true}\n"
+                               "  z: f32[2,2] = fc(x, k)\n  output y\n  output z\n}\n";
+    assay_graph *q;
+    assay_error err;
+    (void)state;
+    assert_ok(quantize(text, "hopper-fp8-blocks", &q, &err), &err);
+    const int as_rows = assay_graph_find_value(q, "k:a:scale"),
+              as_blocks = assay_graph_find_value(q, "k:scale");
+    assert_true(as_rows >= 0 && as_blocks >= 0);
+    assert_int_equal(q->value[as_rows].type.dim[0], 2);
+    assert_int_equal(q->value[as_blocks].type.dim[0], 1);
+    assay_graph_free(q);
+}
+
+static void name_that_is_taken(void **state)
+{
+    static const char text[] = "graph t {\n  input x: f32[2,4]\n"
+                               "  \"x:scale\": f32[2,4] = relu(x)\n"
+                               "  z: f32[2,2] = matmul(x, \"x:scale\") {transpose_b=true}\n"
+                               "  output z\n}\n";
+    assay_graph *q;
+    assay_error err;
+    (void)state;
+    assert_refused(quantize(text, "hopper-fp8", &q, &err), &err,
+                   "value 'x:scale': its name is one that");
+    assert_null(q);
+}
+
+/* Of no elements: the sum 0, the mean no number, the greatest -Inf, the least Inf. */
+static void reductions_of_nothing(void **state)
+{
+    static const char text[] = "graph e {\n  input x: f32[2,0]\n"
+                               "  s: f32[2,1] = reduce_sum(x) {axes=[1]}\n"
+                               "  m: f32[2,1] = reduce_mean(x) {axes=[1]}\n"
+                               "  g: f32[2,1] = reduce_max(x) {axes=[1]}\n"
+                               "  l: f32[2,1] = reduce_min(x) {axes=[1]}\n"
+                               "  output s\n  output m\n  output g\n  output l\n}\n";
+    static const float expected[] = {0, NAN, -INFINITY, INFINITY};
+    const assay_program_options o = {.keep_all = true, .threads = 1};
+    assay_graph *q;
+    assay_scheme *s;
+    assay_program *p;
+    assay_run *run;
+    assay_error err;
+    (void)state;
+    assert_ok(quantize(text, "hopper-fp8", &q, &err), &err);
+    assert_ok(assay_scheme_open("hopper-fp8", &s, &err), &err);
+    assert_ok(run_program_make_with(q, s, &o, &p, &err), &err);
+    assert_ok(assay_run_new(p, &run, &err), &err);
+    for (int i = 0; i < 4; i++) /* whatever stood there before */
+        memset((void *)(uintptr_t)assay_run_data(run, q->output[i]), 0x55, 2 * sizeof(float));
+    assert_ok(run_execute(run, NULL, false, NULL, &err), &err);
+    for (int i = 0; i < 4; i++)
+        for (int row = 0; row < 2; row++) {
+            const float y = ((const float *)assay_run_data(run, q->output[i]))[row];
+            assert_true(isnan(expected[i]) ? isnan(y) : y == expected[i]);
+        }
+    assay_run_free(run);
+    assay_program_free(p);
+    assay_scheme_free(s);
+    assay_graph_free(q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(constant_on_both_sides),
+        cmocka_unit_test(name_that_is_taken),
+        cmocka_unit_test(reductions_of_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
