@@ -68,8 +68,8 @@ static assay_status has_record(const assay_scheme *s, assay_error *err)
 {
     return s->record ? ASSAY_OK
                      : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
-                                  "scheme '%s' is a plugin: its arithmetic is code, not a record",
-                                  s->name);
+                                  "scheme '%s' is a %s: its arithmetic is no record", s->name,
+                                  assay_scheme_sort(s));
 }
 
 assay_status assay_scheme_json(const assay_scheme *s, char **json, assay_error *err)

@@ -23,7 +23,7 @@ bool cli_vectors_space(const cli_args *a, const assay_scheme *s, vectors_space *
     const char *kind = cli_value(a, "kind", NULL);
     double acc[3];
     if (!s->record) {
-        cli_trouble("scheme %s: a plugin has no parameter record", s->name);
+        cli_trouble("scheme %s: a %s has no parameter record", s->name, assay_scheme_sort(s));
         return false;
     }
     if (kind && strcmp(kind, "multiplier") != 0 && strcmp(kind, "scale") != 0) {

@@ -8,6 +8,7 @@
 
 #include "graph/files/memory.h"
 #include "graph/memory.h"
+#include "interp/explain/watching.h"
 #include "schemes/apply/apply.h"
 #include "schemes/explain/explain.h"
 #include "schemes/rescale/trace.h"
@@ -237,6 +238,9 @@ static void say_moved(const work *k, const void *const *in, int64_t element)
     if (explain_source(k->p, k->node, in, element, &input, &at))
         explain_say(k->t, "copied from", "%s%s", assay_node_in(g, n, input)->name,
                     explain_place(&assay_node_in(g, n, input)->type, at, place, sizeof place));
+    else if (k->p->unit[k->node] && !explain_is_watched(k->p, k->node))
+        k->t->honest = "the stated steps of a scheme of matrix units are not shown (of a unit's "
+                       "dot: assay scheme dot --explain)";
     else
         k->t->honest = k->t->is_float ? "computed in floats: there are no integer steps"
                                       : "the op's steps are not shown";

@@ -7,6 +7,11 @@
 
 #include "graph/memory.h"
 
+bool explain_is_watched(const assay_program *p, int node)
+{
+    return p->unit[node] && !p->scheme->vt->dot;
+}
+
 static void begin_watch(runs *r, const assay_program *p)
 {
     watch *w = &r->w;
@@ -35,7 +40,7 @@ assay_status explain_open_runs(runs *r, const assay_program *p, int node, const 
         if (!r->out[j])
             status = assay_out_of_memory(err);
     }
-    if (!p->unit[node])
+    if (!explain_is_watched(p, node))
         return status;
     begin_watch(r, p);
     r->scheme = *p->scheme;
@@ -115,7 +120,7 @@ assay_status explain_watch(const assay_program *p, int node, const void *const *
     assay_status status = explain_open_runs(&r, p, node, in, seen, err);
     r.w.want = r.w.want_sum = -1;
     r.w.whole = !(p->kernel[node].calls & ASSAY_CALLS_ACCUMULATE);
-    if (!status && p->unit[node])
+    if (!status && explain_is_watched(p, node))
         status = find_production(&r, t, element, err);
     if (!status && r.w.want >= 0 && !r.w.whole)
         status = explain_run_once(&r, EXPLAIN_FIND, err);

@@ -25,6 +25,9 @@ typedef struct watch {
     explain_seen *seen;
 } watch;
 
+/* Whether a node's row functions are watched: not those of schemes of matrix units, whose rows may
+ * end in one float. Others have no unit. */
+bool explain_is_watched(const assay_program *p, int node);
 /* The watching functions; the unit that they are given is a watch. */
 extern const assay_scheme_vtable explain_watching;
 /* Rows of the unit's rescales that tell what they do. */

@@ -7,6 +7,7 @@
 
 #include "graph/memory.h"
 #include "interp/probe/makers.h"
+#include "schemes/record/data.h"
 
 /* ---- groups ---- */
 
@@ -150,8 +151,8 @@ static assay_status open_schemes(const probe_ask *ask, blame_schemes *out, assay
     for (int i = 0; i < ask->n_among && !status; i++)
         if (!out->scheme[i]->record)
             status =
-                assay_fail(err, ASSAY_ERR_INPUT,
-                           "%s: has no record to hold answers against (a plugin)", ask->among[i]);
+                assay_fail(err, ASSAY_ERR_INPUT, "%s: has no record to hold answers against (a %s)",
+                           ask->among[i], assay_scheme_sort(out->scheme[i]));
     if (status)
         return status;
     while (ask->only_among && out->n > ask->n_among)

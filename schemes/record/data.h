@@ -7,6 +7,12 @@
 #include "schemes/record/record.h"
 #include "schemes/scheme.h"
 
+/* What a scheme without a record is, in words. */
+static inline const char *assay_scheme_sort(const assay_scheme *s)
+{
+    return s->mac ? "scheme of matrix units" : "plugin";
+}
+
 #define ASSAY_MAX_EXTENDS 9 /* files of a scheme */
 
 /* Overrides apply in this order, later ones win. Depthwise is a grouped conv, or one of one channel

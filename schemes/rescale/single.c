@@ -82,8 +82,8 @@ assay_status assay_single_start(assay_single *o, const assay_scheme *s, const ch
     assay_record rec;
     memset(o, 0, sizeof *o);
     if (!s->record)
-        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "scheme %s: a plugin has no parameter record",
-                          s->name);
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "scheme %s: a %s has no parameter record",
+                          s->name, assay_scheme_sort(s));
     op = op ? op : "conv";
     assay_effective_record(assay_data(s), op, "", wide, &rec);
     assay_single_of_record(o, &rec, assay_op_find(op));

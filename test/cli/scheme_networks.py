@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""scheme_networks.py ASSAY: a network for matrix units through the commands: quantized, dumped, verified, explained node by node, blamed,
+and what such a scheme has not is said."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from support import TAP, check, read, write
+
+ASSAY = os.path.realpath(sys.argv[1])
+NET = """graph net {
+  input x: f32[4,32]
+  const k: f32[4,32] = [%s]
+  y: f32[4,4] = matmul(k, x) {transpose_b=true}
+  z: f32[4,4] = fc(x, k)
+  s: f32[4,4] = add(y, z)
+  m: f32[4,1] = reduce_mean(s) {axes=[1]}
+  g: f32[4,4] = softmax(s)
+  output m
+  output g
+}
+""" % ",".join("%g" % ((i * 37 % 64 - 32) / 16) for i in range(128))
+SCHEMES = ("hopper-fp8", "hopper-fp8-blocks", "blackwell-mxfp8", "blackwell-mxfp4", "blackwell-nvfp4")
+
+
+def assay(*words):
+    done = subprocess.run([ASSAY, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def one_line(name, word, *words):
+    got, out, err = assay(*words)
+    check(got == 2 and word in err and err.count("\n") == 1, name, f"status {got}: {out} {err}")
+
+
+def through(scheme):
+    got, out, err = assay("golden", "net.assay", "-s", scheme, "-i", "x.bin", "--engine", "both", "-o", scheme)
+    check(got == 0, f"golden, both engines, {scheme}", out + err)
+    got, out, err = assay("verify", scheme)
+    check(got == 0, f"verify, {scheme}", out + err)
+    got, out, err = assay("blame", scheme, scheme)
+    check(got == 0 and "CLEAN" in out, f"its own dumps are clean, {scheme}", out + err)
+    with open(scheme + "/manifest.json", encoding="utf-8") as f:
+        manifest = json.load(f)
+    wrong = []
+    for tensor in manifest["tensors"]:
+        if not any(tensor["name"] in node["outputs"] for node in manifest["nodes"]):
+            continue
+        got, out, err = assay("explain", scheme, "%s[%s]" % (tensor["name"], ",".join("0" for _ in tensor["shape"])))
+        if got != 0 or "element" not in out:
+            wrong.append((tensor["name"], got, out, err))
+    check(not wrong, f"every node is explained, {scheme}", wrong)
+
+
+def faulty(scheme):
+    with open(scheme + "/manifest.json", encoding="utf-8") as f:
+        files = {t["name"]: t["file"] for t in json.load(f)["tensors"]}
+    os.mkdir("device")
+    for name in files.values():
+        with open(os.path.join(scheme, name), "rb") as f:
+            data = bytearray(f.read())
+        if name == files["z"]:
+            data[-1] ^= 0x80  # the sign of the last element
+        write("device/" + os.path.basename(name), bytes(data))
+    got, out, err = assay("blame", scheme, "device", "--json", "blame.json")
+    faults = json.loads(read_text("blame.json"))["faults"] if got == 1 else []
+    check(got == 1 and faults and faults[0]["name"] == "z" and faults[0]["differing"] == 1, "a sign of one product is that node's fault", out + err)
+    got, out, err = assay("explain", scheme, "device", "z[3,3]")
+    check(got == 0 and "device" in out, "the element beside the device's", out + err)
+
+
+def read_text(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def main():
+    write("net.assay", NET.encode())
+    write("x.bin", b"".join(int.to_bytes(0x3f800000 + i * 0x31415, 4, "little") for i in range(128)))
+    for scheme in SCHEMES:
+        through(scheme)
+    faulty("hopper-fp8")
+    record = "a scheme of matrix units"
+    one_line("try", record, "scheme", "try", "hopper-fp8", "--acc", "5", "--multiplier", "3", "--shift", "1")
+    one_line("vectors", record, "scheme", "vectors", "hopper-fp8", "tflite")
+    one_line("mutants", record, "scheme", "vectors", "hopper-fp8", "--mutants")
+    one_line("infer", record, "infer", "hopper-fp8", "hopper-fp8", "--among", "hopper-fp8")
+    one_line("diff", "computes on matrix units", "scheme", "diff", "hopper-fp8", "blackwell-mxfp8")
+    got, out, err = assay("quantize", "net.assay", "-s", "hopper-fp8", "-o", "q.assay")
+    check(got == 0, "quantize", out + err)
+    one_line("as ONNX", "not exported", "convert", "q.assay", "-o", "net.onnx")
+    TAP.end()
+
+
+with tempfile.TemporaryDirectory() as here:
+    os.chdir(here)
+    main()
+    os.chdir("/")
