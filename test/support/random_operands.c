@@ -74,6 +74,10 @@ static int draw_scatter(test_drawing *d, int x, assay_attrs *a, int in[TEST_MAX_
     const assay_type *at = &d->g->value[in[1]].type;
     const int64_t depth = at->dim[at->rank - 1];
     const int own = t.rank - (int)depth;
+    if (at->rank - 1 + own > ASSAY_MAX_RANK) {
+        in[1] = -1; /* none: the attempt is over */
+        return 3;
+    }
     memmove(t.dim + at->rank - 1, t.dim + depth, (size_t)own * sizeof *t.dim);
     memcpy(t.dim, at->dim, (size_t)(at->rank - 1) * sizeof *t.dim);
     t.rank = at->rank - 1 + own;
