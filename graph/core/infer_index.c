@@ -65,17 +65,25 @@ assay_status assay_shape_gather(const assay_inference *c)
     return s;
 }
 
-/* indices[..,K] index the first K dimensions of x. */
+/* indices[..,K] index the first K dimensions of x: *depth is K. */
+static assay_status check_lists(const assay_inference *c, const assay_type *at, int64_t *depth)
+{
+    const assay_status s = check_indices(c, at);
+    *depth = at->rank ? at->dim[at->rank - 1] : 0;
+    if (s || (*depth >= 1 && *depth <= c->x->rank))
+        return s;
+    return assay_infer_fail(c, "the indices' last extent is %lld, expected 1 to %d",
+                            (long long)*depth, c->x->rank);
+}
+
+/* x's elements, or slices of it, at the indices. */
 assay_status assay_shape_gather_nd(const assay_inference *c)
 {
     const assay_type *at = assay_infer_in(c, 1);
-    int64_t depth = at->rank ? at->dim[at->rank - 1] : 0;
-    assay_status s = check_indices(c, at);
+    int64_t depth;
+    assay_status s = check_lists(c, at, &depth);
     if (s)
         return s;
-    if (depth < 1 || depth > c->x->rank)
-        return assay_infer_fail(c, "the indices' last extent is %lld, expected 1 to %d",
-                                (long long)depth, c->x->rank);
     for (int i = 0; !s && i < at->rank - 1; ++i)
         s = append(c, at->dim[i]);
     for (int i = (int)depth; !s && i < c->x->rank; ++i)
@@ -87,14 +95,11 @@ assay_status assay_shape_gather_nd(const assay_inference *c)
 assay_status assay_shape_scatter_nd(const assay_inference *c)
 {
     const assay_type *at = assay_infer_in(c, 1), *update = assay_infer_in(c, 2);
-    const int64_t depth = at->rank ? at->dim[at->rank - 1] : 0;
     const int lists = at->rank - 1;
-    assay_status s = check_indices(c, at);
+    int64_t depth;
+    const assay_status s = check_lists(c, at, &depth);
     if (s)
         return s;
-    if (depth < 1 || depth > c->x->rank)
-        return assay_infer_fail(c, "the indices' last extent is %lld, expected 1 to %d",
-                                (long long)depth, c->x->rank);
     if (!assay_elem_equal(update->elem, c->x->elem) || !assay_qparams_equal(&update->q, &c->x->q))
         return assay_infer_fail(c, "kind or parameters of the updates differ from the input's");
     bool fits = update->rank == lists + c->x->rank - (int)depth;

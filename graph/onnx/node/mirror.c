@@ -69,3 +69,19 @@ onnx_value *onnx_mirror(onnx_node *n, onnx_value *v, const char *scale_name, ass
     onnx_inherit_name(mirrored, v);
     return mirrored;
 }
+
+onnx_value *onnx_coded(onnx_node *n, const onnx_const *c, const assay_qparams *q,
+                       const onnx_value *like)
+{
+    onnx_codes *codes = onnx_alloc(n->im, sizeof *codes);
+    onnx_value *v = onnx_alloc(n->im, sizeof *v);
+    if (!codes || !v)
+        return onnx_no_memory(n);
+    codes->q = *q;
+    codes->constant = onnx_mirror(n, onnx_constant(n, c, "codes"), n->pb->input[2], &codes->q);
+    if (n->status)
+        return NULL;
+    *v = (onnx_value){.codes = codes, .id = ASSAY_NO_VALUE, .maker = n->name, .uses = 1};
+    v->name = onnx_fresh_name(n->im, like->name, "real");
+    return v->name ? v : onnx_no_memory(n);
+}

@@ -125,6 +125,10 @@ bool onnx_read_any_params(onnx_node *n, size_t scale, size_t zero, assay_elem el
  * parameters with scales above 0 that stand for the same numbers: mirror.c. Fails on scales that
  * are not finite. */
 onnx_value *onnx_mirror(onnx_node *n, onnx_value *v, const char *scale_name, assay_qparams *q);
+/* The numbers that constant codes c with such parameters stand for, which keep their codes; input 2
+ * holds the scales. Named after `like`. */
+onnx_value *onnx_coded(onnx_node *n, const onnx_const *c, const assay_qparams *q,
+                       const onnx_value *like);
 /* onnx_read_params and onnx_quantized of input i, one scale for all. */
 onnx_value *onnx_quantized_in(onnx_node *n, size_t i, size_t scale, size_t zero);
 /* Input i with one scale, or one for each index of `axis`. */

@@ -101,10 +101,8 @@ static onnx_value *unpacked(onnx_node *n, const table *t)
     onnx_const *c = onnx_new_const(n->im, dtype, t->rank, t->dim);
     float *scale = onnx_alloc(n->im, (count + 1) * sizeof *scale);
     int32_t *zero = onnx_alloc(n->im, (count + 1) * sizeof *zero);
-    onnx_codes *codes = onnx_alloc(n->im, sizeof *codes);
-    onnx_value *v = onnx_alloc(n->im, sizeof *v);
 
-    if (!c || !scale || !zero || !codes || !v)
+    if (!c || !scale || !zero)
         return onnx_no_memory(n);
     for (int64_t i = 0; i < c->count; i++)
         onnx_set_int(c, i, code_at(t, t->codes, i, last));
@@ -114,18 +112,13 @@ static onnx_value *unpacked(onnx_node *n, const table *t)
                   : t->bytes ? 1 << (t->bits - 1)
                              : 0;
     }
-    codes->q = (assay_qparams){.granularity = ASSAY_Q_BLOCK,
-                               .axis = t->axis,
-                               .block = t->block,
-                               .count = count,
-                               .scale = scale,
-                               .zero_point = zero};
-    codes->constant = onnx_mirror(n, onnx_constant(n, c, "codes"), n->pb->input[2], &codes->q);
-    if (n->status)
-        return NULL;
-    *v = (onnx_value){.codes = codes, .id = ASSAY_NO_VALUE, .maker = n->name, .uses = 1};
-    v->name = onnx_fresh_name(n->im, onnx_in(n, 0)->name, "real");
-    return v->name ? v : onnx_no_memory(n);
+    const assay_qparams q = {.granularity = ASSAY_Q_BLOCK,
+                             .axis = t->axis,
+                             .block = t->block,
+                             .count = count,
+                             .scale = scale,
+                             .zero_point = zero};
+    return onnx_coded(n, c, &q, onnx_in(n, 0));
 }
 
 void onnx_import_gather_blocks(onnx_node *n)

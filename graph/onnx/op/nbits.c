@@ -70,10 +70,8 @@ static onnx_value *unpacked(onnx_node *n, const packed *p)
     onnx_const *w = onnx_new_const(n->im, p->bits == 4 ? ONNX_UINT4 : ONNX_UINT8, 2, dim);
     float *scale = onnx_alloc(n->im, (size_t)count * sizeof *scale);
     int32_t *zero = onnx_alloc(n->im, (size_t)count * sizeof *zero);
-    onnx_codes *codes = onnx_alloc(n->im, sizeof *codes);
-    onnx_value *v = onnx_alloc(n->im, sizeof *v);
 
-    if (!w || !scale || !zero || !codes || !v)
+    if (!w || !scale || !zero)
         return onnx_no_memory(n);
     for (int64_t r = 0; r < p->rows; r++) {
         for (int64_t k = 0; k < p->columns; k++)
@@ -84,18 +82,13 @@ static onnx_value *unpacked(onnx_node *n, const packed *p)
             zero[r * a_row + i] = zero_at(p, r, b);
         }
     }
-    codes->q = (assay_qparams){.granularity = ASSAY_Q_BLOCK,
-                               .axis = 1,
-                               .block = p->group ? 1 : p->block,
-                               .count = (size_t)count,
-                               .scale = scale,
-                               .zero_point = zero};
-    codes->constant = onnx_mirror(n, onnx_constant(n, w, "codes"), n->pb->input[2], &codes->q);
-    if (n->status)
-        return NULL;
-    *v = (onnx_value){.codes = codes, .id = ASSAY_NO_VALUE, .maker = n->name, .uses = 1};
-    v->name = onnx_fresh_name(n->im, onnx_in(n, 1)->name, "real");
-    return v->name ? v : onnx_no_memory(n);
+    const assay_qparams q = {.granularity = ASSAY_Q_BLOCK,
+                             .axis = 1,
+                             .block = p->group ? 1 : p->block,
+                             .count = (size_t)count,
+                             .scale = scale,
+                             .zero_point = zero};
+    return onnx_coded(n, w, &q, onnx_in(n, 1));
 }
 
 void onnx_import_matmul_nbits(onnx_node *n)
