@@ -7,18 +7,13 @@
 #include <string.h>
 
 #include "interp/page/bitmap.h"
+#include "interp/page/planes.h"
 
 enum { MOST_PLANES = 64, MOST_SIDE = 256, GAP = 2, FARTHEST = 32 };
 
-/* A tensor as planes: element (p, y, x) stands at p * plane + y * line + x * step. */
-typedef struct planes {
-    int64_t n, height, width, plane, line, step;
-} planes;
-
-static planes planes_of(const blame_report *r, const assay_node *n, const assay_type *t)
+static page_planes planes_of(const blame_report *r, const assay_node *n, const assay_type *t)
 {
     const bool spatial = (assay_op_get(n->op)->traits & ASSAY_T_LAYOUT) && t->rank > 2;
-    const int64_t last = t->rank > 0 ? t->dim[t->rank - 1] : 1, all = assay_shape_count(t);
     bool first = spatial && n->attr.layout.layout == ASSAY_LAYOUT_NCHW;
     /* Ops without a layout have that of the first node that has one. */
     for (int i = 0; i < r->device.graph->n_nodes && !spatial && t->rank == 4; i++) {
@@ -28,18 +23,7 @@ static planes planes_of(const blame_report *r, const assay_node *n, const assay_
             break;
         }
     }
-    if (t->rank == 4 && !first) {
-        const int64_t h = t->dim[1], w = t->dim[2];
-        return (planes){last, h * t->dim[0], w, 1, w * last, last};
-    }
-    if (t->rank > 2)
-        return (planes){all / (t->dim[t->rank - 2] * last),
-                        t->dim[t->rank - 2],
-                        last,
-                        t->dim[t->rank - 2] * last,
-                        last,
-                        1};
-    return (planes){1, all / (last > 0 ? last : 1), last, all, last, 1};
+    return page_planes_of(t, !first);
 }
 
 static double real_of(const assay_type *t, const void *data, int64_t i)
@@ -52,7 +36,7 @@ static double real_of(const assay_type *t, const void *data, int64_t i)
 typedef struct view {
     const assay_type *t;
     const blame_tensor *at;
-    planes p;
+    page_planes p;
     double lo, hi, far; /* of the device's values; the greatest difference */
 } view;
 
@@ -64,17 +48,12 @@ static double difference(const view *v, int64_t i)
     return isfinite(d) ? d : 1;
 }
 
-static int64_t element(const planes *p, int64_t plane, int64_t y, int64_t x)
-{
-    return plane * p->plane + y * p->line + x * p->step;
-}
-
 static int64_t differing_in(const view *v, int64_t plane)
 {
     int64_t n = 0;
     for (int64_t y = 0; y < v->p.height; y++)
         for (int64_t x = 0; x < v->p.width; x++)
-            n += difference(v, element(&v->p, plane, y, x)) != 0;
+            n += difference(v, page_planes_at(&v->p, plane, y, x)) != 0;
     return n;
 }
 
@@ -151,7 +130,7 @@ static void draw_planes(const view *v, const ranked *list, int64_t shown, FILE *
     for (int64_t k = 0; k < shown; k++)
         for (int64_t y = 0; y < h; y++)
             for (int64_t x = 0; x < w; x++)
-                colour(v, element(&v->p, list[k].plane, y, x),
+                colour(v, page_planes_at(&v->p, list[k].plane, y, x),
                        rgb +
                            ((k / across * (h + GAP) + y) * width + k % across * (w + GAP) + x) * 3);
     const int scale = width < 160 ? 480 / (width > 0 ? width : 1) + 1 : width < 500 ? 2 : 1;

@@ -164,6 +164,8 @@ static json_t *json_row(const blame_report *r, const blame_row *row)
     page_json_set(&o, "verdict", json_string(blame_verdict_name(row->verdict)));
     page_json_set(&o, "differing_cumulative", dumped ? json_integer(row->cumulative) : json_null());
     page_json_set(&o, "differing_isolated", dumped ? json_integer(row->isolated) : json_null());
+    page_json_set(&o, "cumulative_db", dumped ? page_json_number(row->sqnr) : json_null());
+    page_json_set(&o, "isolated_db", dumped ? page_json_number(row->sqnr_isolated) : json_null());
     if (row->verdict == BLAME_SUSPECT)
         page_json_set(&o, "region", json_region(r, row->region));
     return o;

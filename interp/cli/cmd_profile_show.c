@@ -7,8 +7,8 @@
 
 #include "graph/files/files.h"
 #include "interp/cli/json.h"
-#include "interp/cli/profile_draw.h"
 #include "interp/cli/session.h"
+#include "interp/report/profile_draw.h"
 
 /* What a value's codes would be, and the name of the scheme that says it, or "". */
 typedef struct codes {
@@ -46,24 +46,11 @@ static int codes_of(const cli_args *a, const assay_choices *q, codes *out)
 }
 
 static int view_of(const char *name, int channel, const assay_histogram *seen,
-                   const assay_choice *c, const assay_calibrate_how *how, cli_profile_view *v)
+                   const assay_choice *c, const assay_calibrate_how *how, report_profile_view *v)
 {
-    const int64_t lo = assay_elem_min(c->elem), hi = assay_elem_max(c->elem);
-    assay_choice choice = *c;
     assay_error err;
-
-    *v = (cli_profile_view){.name = name, .channel = channel, .seen = seen, .elem = c->elem};
-    if (seen->finite > 0)
-        calibrate_for(&choice, seen, how, &v->range);
-    choice.final = v->range.final;
-    if (calibrate_choose_qparams(&choice, v->range.min, v->range.max, &v->scale, &v->zero_point,
-                                 &err))
-        return cli_failed(&err);
-    v->lo = (double)v->scale * (double)(lo - v->zero_point);
-    v->hi = (double)v->scale * (double)(hi - v->zero_point);
-    v->left = fmin((double)seen->min, v->lo);
-    v->right = fmax((double)seen->max, v->hi);
-    return CLI_OK;
+    return !report_profile_view_of(name, channel, seen, c, how, v, &err) ? CLI_OK
+                                                                         : cli_failed(&err);
 }
 
 static const assay_calibrate_how *how_of(const assay_choices *q, const char *value)
@@ -74,7 +61,7 @@ static const assay_calibrate_how *how_of(const assay_choices *q, const char *val
     return &q->options.calibration;
 }
 
-static void print_table(const assay_profile *p, const cli_profile_view *v, int n)
+static void print_table(const assay_profile *p, const report_profile_view *v, int n)
 {
     const assay_profile_origin o = profile_get_origin(p);
     char elem[8];
@@ -100,7 +87,7 @@ static void print_table(const assay_profile *p, const cli_profile_view *v, int n
     }
 }
 
-static json_t *json_view(const cli_profile_view *v)
+static json_t *json_view(const report_profile_view *v)
 {
     const assay_histogram *h = v->seen;
     char elem[8];
@@ -122,7 +109,7 @@ static json_t *json_view(const cli_profile_view *v)
     return o;
 }
 
-static json_t *json_table(const assay_profile *p, const cli_profile_view *v, int n)
+static json_t *json_table(const assay_profile *p, const report_profile_view *v, int n)
 {
     const assay_profile_origin from = profile_get_origin(p);
     json_t *o = json_object(), *values = json_array();
@@ -136,9 +123,9 @@ static json_t *json_table(const assay_profile *p, const cli_profile_view *v, int
 }
 
 typedef struct drawing {
-    void (*put)(FILE *, const char *, const cli_profile_view *, int);
+    void (*put)(FILE *, const char *, const report_profile_view *, int);
     char title[600];
-    const cli_profile_view *v;
+    const report_profile_view *v;
     int n;
 } drawing;
 
@@ -149,8 +136,8 @@ static void put_drawing(FILE *f, const void *what)
 }
 
 static int draw(const cli_args *a, const char *scheme, const char *option,
-                void (*put)(FILE *, const char *, const cli_profile_view *, int),
-                const cli_profile_view *v, int n)
+                void (*put)(FILE *, const char *, const report_profile_view *, int),
+                const report_profile_view *v, int n)
 {
     const char *path = cli_value(a, option, NULL);
     drawing d = {.put = put, .v = v, .n = n};
@@ -165,32 +152,12 @@ static int draw(const cli_args *a, const char *scheme, const char *option,
     return CLI_OK;
 }
 
-static int by_step(const void *a, const void *b)
-{
-    const assay_profile_entry *x = *(const assay_profile_entry *const *)a;
-    const assay_profile_entry *y = *(const assay_profile_entry *const *)b;
-    return x->step != y->step ? (x->step > y->step) - (x->step < y->step)
-                              : strcmp(x->name, y->name);
-}
-
-/* The entries in the order of execution, malloc'ed; by name where an older file does not say. */
-static const assay_profile_entry **in_order(const assay_profile *p)
-{
-    const size_t n = (size_t)profile_count(p);
-    const assay_profile_entry **order = calloc(n, sizeof *order);
-    for (size_t i = 0; order && i < n; i++)
-        order[i] = profile_get(p, (int)i);
-    if (order)
-        qsort(order, n, sizeof *order, by_step);
-    return order;
-}
-
 /* Views of the values whose names match, and with --channels of each channel behind its value. */
 static int view_all(const cli_args *a, const assay_profile *p, const assay_choice *choice,
-                    const assay_choices *q, cli_profile_view *v, int *n)
+                    const assay_choices *q, report_profile_view *v, int *n)
 {
     const char *pattern = cli_value(a, "value", "*");
-    const assay_profile_entry **order = in_order(p);
+    const assay_profile_entry **order = report_profile_order(p);
     bool has_channels = false;
     int status = order ? CLI_OK : cli_out_of_memory();
 
@@ -200,7 +167,7 @@ static int view_all(const cli_args *a, const assay_profile *p, const assay_choic
         if (fnmatch(pattern, e->name, 0) != 0)
             continue;
         has_channels |= e->n_channels > 0;
-        const cli_profile_view *whole = &v[*n];
+        const report_profile_view *whole = &v[*n];
         status = view_of(e->name, -1, &e->seen, choice, how, &v[(*n)++]);
         for (int k = 0; cli_has(a, "channels") && k < e->n_channels && status == CLI_OK; k++) {
             status = view_of(e->name, k, &e->channel[k], choice, how, &v[*n]);
@@ -225,7 +192,7 @@ static int show(const cli_args *a, const assay_profile *p, const assay_choices *
 
     for (int i = 0; i < profile_count(p); i++)
         room += (size_t)profile_get(p, i)->n_channels;
-    cli_profile_view *v = calloc(room, sizeof *v);
+    report_profile_view *v = calloc(room, sizeof *v);
     codes as;
     int status = v ? codes_of(a, q, &as) : cli_out_of_memory();
     if (status == CLI_OK)
@@ -235,9 +202,9 @@ static int show(const cli_args *a, const assay_profile *p, const assay_choices *
     if (status == CLI_OK && cli_has(a, "json"))
         status = cli_json_write(a, json_table(p, v, n));
     if (status == CLI_OK)
-        status = draw(a, as.scheme, "svg", cli_profile_svg, v, n);
+        status = draw(a, as.scheme, "svg", report_profile_svg, v, n);
     if (status == CLI_OK)
-        status = draw(a, as.scheme, "html", cli_profile_html, v, n);
+        status = draw(a, as.scheme, "html", report_profile_html, v, n);
     free(v);
     return status;
 }

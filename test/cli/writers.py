@@ -63,6 +63,7 @@ WRITERS = [
     ("convert to text", lambda f: ("convert", "q.assay", "-o", f)),
     ("diff --json", lambda f: ("diff", "bundle", "bundle", "--json", f)),
     ("diff --junit", lambda f: ("diff", "bundle", "bundle", "--junit", f)),
+    ("report", lambda f: ("report", "bundle", "p.yaml", "-o", f)),
     ("explain --json", lambda f: ("explain", "bundle", "y[0,1]", "--json", f)),
     ("scheme apply", lambda f: ("scheme", "apply", "tflite", "--acc", "acc.npy", "--scale", "0.01", "-o", f)),
     ("scheme apply --errors", lambda f: ("scheme", "apply", "tflite", "--acc", "acc.npy", "--scale", "0.01", "-o",

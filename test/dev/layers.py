@@ -73,6 +73,7 @@ HOUSE = [
     "interp/explain",
     "interp/blame",
     "interp/measure",
+    "interp/report",
     "interp/rows",
     "interp/infer",
     "interp/probe",

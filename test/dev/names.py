@@ -48,6 +48,7 @@ PREFIX = {
     "interp/page": "page",
     "interp/golden": "golden",
     "interp/measure": "measure",
+    "interp/report": "report",
     "interp/rows": "rows",
     "interp/infer": "infer",
     "interp/probe": "probe",

@@ -1,10 +1,11 @@
 /* Drawings of a profile's histograms; see profile_draw.h. */
-#include "interp/cli/profile_draw.h"
+#include "interp/report/profile_draw.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "interp/page/html.h"
 #include "interp/page/utf8.h"
 #include "interp/page/xml.h"
 
@@ -24,7 +25,7 @@ typedef struct frame {
     double lo, hi, top;
 } frame;
 
-static frame frame_of(const cli_profile_view *v)
+static frame frame_of(const report_profile_view *v)
 {
     frame r = {v->left, v->right, 1};
     const double margin = 0.01 * (r.hi - r.lo > 0 ? r.hi - r.lo : 1);
@@ -91,7 +92,7 @@ static void put_tick(FILE *f, const frame *r, double real, double axis, const ch
 }
 
 /* The name; of a long one the beginning and the end, when it is to be `brief`. */
-static void put_name(FILE *f, const cli_profile_view *v, bool brief)
+static void put_name(FILE *f, const report_profile_view *v, bool brief)
 {
     const size_t length = strlen(v->name);
     char text[BRIEF + 4];
@@ -109,7 +110,7 @@ static void put_name(FILE *f, const cli_profile_view *v, bool brief)
 }
 
 /* What was seen and what codes make of it, in words. */
-static void put_words(FILE *f, const cli_profile_view *v)
+static void put_words(FILE *f, const report_profile_view *v)
 {
     const assay_histogram *h = v->seen;
     char elem[8];
@@ -152,7 +153,7 @@ static void put_ticks(FILE *f, const frame *r, const double *ends, int n, double
 }
 
 /* The histogram with its axes; `y` is where the counts end. */
-static void put_plot(FILE *f, const cli_profile_view *v, double y)
+static void put_plot(FILE *f, const report_profile_view *v, double y)
 {
     const assay_histogram *h = v->seen;
     const double axis = y + CURVE;
@@ -176,7 +177,7 @@ static void put_plot(FILE *f, const cli_profile_view *v, double y)
     put_ticks(f, &r, ends, n, axis);
 }
 
-static void put_panel(FILE *f, const cli_profile_view *v, double y)
+static void put_panel(FILE *f, const report_profile_view *v, double y)
 {
     fprintf(f, "<text x=\"%.0f\" y=\"%.0f\" font-weight=\"bold\">", RIGHT, y + 12);
     put_name(f, v, true);
@@ -200,7 +201,7 @@ static void begin_svg(FILE *f, double height)
             WIDTH, height, WIDTH, height);
 }
 
-void cli_profile_svg(FILE *f, const char *title, const cli_profile_view *v, int n)
+void report_profile_svg(FILE *f, const char *title, const report_profile_view *v, int n)
 {
     begin_svg(f, HEADER + PANEL * n);
     fprintf(f, "<text x=\"%.0f\" y=\"22\" font-size=\"15\">", RIGHT);
@@ -213,40 +214,24 @@ void cli_profile_svg(FILE *f, const char *title, const cli_profile_view *v, int 
     fputs("</svg>\n", f);
 }
 
-/* Rows by the column whose head was clicked, downwards (names and steps upwards); a second time the
- * other way round. */
-static const char sorting[] =
-    "<script>document.querySelectorAll('th').forEach((h,k)=>h.onclick=()=>{"
-    "const t=h.closest('table'),r=[...t.rows].slice(1),up=h.ariaSort!='ascending'&&"
-    "(k<2||h.ariaSort=='descending');"
-    "const v=x=>x.cells[k].textContent,n=x=>parseFloat(v(x));"
-    "r.sort((a,b)=>{const d=k!=1&&n(a)===n(a)&&n(b)===n(b)?n(a)-n(b):v(a).localeCompare(v(b));"
-    "return up?d:-d});r.forEach(x=>t.tBodies[0].append(x));"
-    "t.querySelectorAll('th').forEach(o=>o.ariaSort=null);"
-    "h.ariaSort=up?'ascending':'descending'})</script>\n";
-
 static const char style[] =
-    "body{font:14px sans-serif;margin:1em auto;padding:0 12px;max-width:1040px}"
-    "h1,h2,p{overflow-wrap:anywhere}h2{font-size:13px;margin:1.5em 0 2px}"
-    ".seen{font-size:12px;color:#555;margin:0 0 4px}"
-    "table{font-size:12px;border-collapse:collapse}"
-    "td,th{padding:2px 8px;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}"
+    "body{margin:1em auto;padding:0 12px;max-width:1040px}"
+    "h1,h3,p{overflow-wrap:anywhere}h3{font-size:13px;margin:1.5em 0 2px}"
+    ".seen{font-size:12px;color:var(--quiet);margin:0 0 4px}"
     "td:nth-child(2),th:nth-child(2){text-align:left}"
-    "th{cursor:pointer}th[aria-sort=ascending]::after{content:' \\25b2'}"
-    "th[aria-sort=descending]::after{content:' \\25bc'}"
     "div{overflow-x:auto}svg{width:100%;min-width:700px;height:auto;display:block}";
 
-static void put_rows(FILE *f, const cli_profile_view *v, int n)
+void report_profile_table(FILE *f, const char *prefix, const report_profile_view *v, int n)
 {
     char elem[8];
 
-    fputs("<div><table><tr><th aria-sort=\"ascending\">#</th><th>value</th>"
+    fputs("<div class=\"wide\"><table><tr><th aria-sort=\"ascending\">#</th><th>value</th>"
           "<th>min</th><th>max</th><th>elements</th><th>NaN</th><th>inf</th><th>type</th>"
           "<th>scale</th><th>zero point</th><th>from</th><th>to</th><th>beyond, %</th></tr>\n",
           f);
     for (int i = 0; i < n; i++) {
         const assay_histogram *h = v[i].seen;
-        fprintf(f, "<tr><td>%d</td><td><a href=\"#v%d\">", i, i);
+        fprintf(f, "<tr><td>%d</td><td><a href=\"#%s%d\">", i, prefix, i);
         put_name(f, &v[i], false);
         fprintf(f,
                 "</a></td><td>%.6g</td><td>%.6g</td><td>%" PRIu64 "</td><td>%" PRIu64
@@ -259,29 +244,35 @@ static void put_rows(FILE *f, const cli_profile_view *v, int n)
     fputs("</table></div>\n", f);
 }
 
-void cli_profile_html(FILE *f, const char *title, const cli_profile_view *v, int n)
+void report_profile_plot(FILE *f, const report_profile_view *v)
 {
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>",
-          f);
-    page_xml_text(f, title);
-    fprintf(f, "</title><style>%s</style></head><body>\n<h1>", style);
-    page_xml_text(f, title);
-    fputs("</h1>\n<p>Values in the order of execution. Blue: how often each real value was seen "
-          "(every bin that is not empty, on a logarithmic scale). Green: what the codes "
-          "represent. A click on a column's head sorts by it.</p>\n",
-          f);
-    put_rows(f, v, n);
+    begin_svg(f, PANEL - TEXT);
+    put_plot(f, v, 6);
+    fputs("</svg>", f);
+}
+
+void report_profile_plots(FILE *f, const char *prefix, const report_profile_view *v, int n)
+{
     for (int i = 0; i < n; i++) {
-        fprintf(f, "<h2 id=\"v%d\">", i);
+        fprintf(f, "<h3 id=\"%s%d\">", prefix, i);
         put_name(f, &v[i], false);
-        fputs("</h2><p class=\"seen\">", f);
+        fputs("</h3><p class=\"seen\">", f);
         put_words(f, &v[i]);
-        fputs("</p><div>", f);
-        begin_svg(f, PANEL - TEXT);
-        put_plot(f, &v[i], 6);
-        fputs("</svg></div>\n", f);
+        fputs("</p><div class=\"plot\">", f);
+        report_profile_plot(f, &v[i]);
+        fputs("</div>\n", f);
     }
-    fputs(sorting, f);
-    fputs("</body></html>\n", f);
+}
+
+void report_profile_html(FILE *f, const char *title, const report_profile_view *v, int n)
+{
+    page_html_begin(f, title, style);
+    page_html_put(f, "<h1>", title, "</h1>\n");
+    fputs("<p>Values in the order of execution. " REPORT_PROFILE_LEGEND
+          " A click on a column's head sorts by it.</p>\n",
+          f);
+    report_profile_table(f, "v", v, n);
+    report_profile_plots(f, "v", v, n);
+    page_html_sorting(f);
+    page_html_end(f);
 }

@@ -1,0 +1,52 @@
+/* A report as it is read: its files, and what they say together. */
+#ifndef ASSAY_INTERP_REPORT_BOOK_H
+#define ASSAY_INTERP_REPORT_BOOK_H
+
+#include "interp/page/json.h"
+#include "interp/report/look.h"
+#include "interp/report/profile_draw.h"
+#include "interp/report/report.h"
+#include "interp/report/source.h"
+
+/* A node of a bundle. Strings are the manifest's, "" where that does not say. */
+typedef struct report_node {
+    const char *name, *op;
+    const char *output; /* the tensor it makes first */
+    const json_t *json;
+    int look; /* of that tensor; -1: there is none */
+} report_node;
+
+typedef struct report_chapter {
+    report_source source;
+    int number; /* from 1: anchors of the chapter begin with "cNUMBER" */
+    /* ---- of a bundle ---- */
+    int n_nodes;
+    report_node *node;
+    int n_looks; /* tensors, those of all samples as one */
+    report_look *look;
+    json_t *look_of; /* name -> number of its look */
+    assay_graph *graph;
+    assay_plan *plan; /* NULL where the bundle has no network (digests only) */
+    /* ---- of a profile ---- */
+    int n_views;
+    report_profile_view *view;
+} report_chapter;
+
+struct report {
+    int n;
+    report_chapter *chapter;
+};
+
+/* What a bundle or a profile holds, read and counted. */
+assay_status report_read_bundle(report_chapter *c, const char *pattern, assay_error *err);
+assay_status report_read_profile(report_chapter *c, assay_error *err);
+void report_chapter_clear(report_chapter *c);
+
+/* The first chapter with such a tensor, and its look's number; NULL: there is none. */
+const report_chapter *report_find_tensor(const report *r, const char *name, int *look);
+/* The first profile's entry of that name, or NULL. */
+const assay_profile_entry *report_find_profiled(const report *r, const char *name);
+/* Text of a member, "" where it is none. */
+const char *report_text(const json_t *o, const char *key);
+
+#endif

@@ -1,0 +1,236 @@
+/* The network of a bundle, drawn. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/memory.h"
+#include "interp/page/html.h"
+#include "interp/page/utf8.h"
+#include "interp/page/xml.h"
+#include "interp/report/layout.h"
+#include "interp/report/measure.h"
+#include "interp/report/page.h"
+
+#define PITCH  66.0 /* from layer to layer */
+#define HEIGHT 38.0 /* of a box */
+#define GAP    12.0 /* between boxes side by side */
+#define MARGIN 6.0
+enum { LAYERS = 12, LETTERS = 25 }; /* of a drawing: paper has pages; of a line of a box */
+
+/* Vertices: inputs of the network, then nodes. */
+typedef struct drawing {
+    const report *r;
+    const report_chapter *c;
+    int *input; /* looks */
+    int n_inputs;
+    report_layout l;
+} drawing;
+
+/* ---- what is drawn ---- */
+
+static int find_inputs(const report_chapter *c, int *input)
+{
+    int n = 0;
+    for (int i = 0; i < c->n_looks; i++)
+        if (c->look[i].tensor->op && strcmp(c->look[i].tensor->op, "input") == 0)
+            input[n++] = i;
+    return n;
+}
+
+/* name -> vertex that makes it. */
+static json_t *find_makers(const drawing *d)
+{
+    const report_chapter *c = d->c;
+    json_t *maker = json_object(), *name;
+    size_t k;
+    for (int i = 0; i < d->n_inputs; i++)
+        page_json_set(&maker, c->look[d->input[i]].tensor->name, json_integer(i));
+    for (int i = 0; i < c->n_nodes; i++)
+        json_array_foreach(json_object_get(c->node[i].json, "outputs"), k, name)
+        {
+            if (json_is_string(name))
+                page_json_set(&maker, json_string_value(name), json_integer(d->n_inputs + i));
+        }
+    return maker;
+}
+
+static int find_edges(const drawing *d, const json_t *maker, report_edge *edge)
+{
+    int n = 0;
+    for (int i = 0; i < d->c->n_nodes; i++) {
+        const json_t *list = json_object_get(d->c->node[i].json, "inputs");
+        for (size_t k = 0; k < json_array_size(list); k++) {
+            const char *name = json_string_value(json_array_get(list, k));
+            const json_t *from = name ? json_object_get(maker, name) : NULL;
+            if (from)
+                edge[n++] = (report_edge){(int)json_integer_value(from), d->n_inputs + i};
+        }
+    }
+    return n;
+}
+
+static bool lay_out(drawing *d)
+{
+    size_t most = 1;
+    bool good = false;
+    for (int i = 0; i < d->c->n_nodes; i++)
+        most += json_array_size(json_object_get(d->c->node[i].json, "inputs"));
+    d->input = calloc((size_t)d->c->n_looks + 1, sizeof *d->input);
+    report_edge *edge = calloc(most, sizeof *edge);
+    if (d->input && edge) {
+        d->n_inputs = find_inputs(d->c, d->input);
+        json_t *maker = find_makers(d);
+        const int n = find_edges(d, maker, edge);
+        good = maker && !report_layout_make(d->n_inputs + d->c->n_nodes, edge, n, &d->l, NULL);
+        json_decref(maker);
+    }
+    free(edge);
+    return good;
+}
+
+/* ---- boxes ---- */
+
+/* The end of a name is what tells it from its neighbours. */
+static void put_end_of(FILE *f, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *end = name;
+    if (length > LETTERS) {
+        end = name + page_utf8_cut(name, length - LETTERS + 2);
+        fputs("\xe2\x80\xa6", f);
+    }
+    page_xml_text(f, end);
+}
+
+static void put_colours(FILE *f, const drawing *d, const report_node *node)
+{
+    char text[64];
+    fputs(" style=\"", f);
+    for (int m = 0; m < report_n_measures; m++) {
+        const int grade = report_measure_of(d->r, d->c, node, m, text, sizeof text);
+        if (grade >= 0)
+            fprintf(f, "--m%d:var(--c%d);", m, grade);
+    }
+    fputs("\"", f);
+}
+
+static void put_measures(FILE *f, const drawing *d, const report_node *node)
+{
+    char text[64];
+    for (int m = 0; m < report_n_measures; m++) {
+        report_measure_of(d->r, d->c, node, m, text, sizeof text);
+        if (!*text)
+            continue;
+        fprintf(f, "\n%s: ", report_measures[m].name);
+        page_xml_text(f, text);
+    }
+}
+
+static void put_box(FILE *f, const drawing *d, int v)
+{
+    const report_chapter *c = d->c;
+    const report_node *node = v < d->n_inputs ? NULL : &c->node[v - d->n_inputs];
+    const int look = node ? node->look : d->input[v];
+    const double w = REPORT_BOX - GAP, x = d->l.x[v] - w / 2 + MARGIN;
+    const double y = d->l.layer[v] * PITCH + MARGIN;
+    const char *name = look >= 0 ? c->look[look].tensor->name : node->name;
+
+    if (look >= 0)
+        fprintf(f, "<a class=\"n\" href=\"#c%dt%d\"", c->number, look);
+    else
+        fputs("<a class=\"n\"", f);
+    if (node)
+        put_colours(f, d, node);
+    page_html_put(f, "><title>", node ? node->name : "input", ": ");
+    page_html_put(f, "", node ? node->op : "", ", ");
+    page_xml_text(f, name);
+    if (node)
+        put_measures(f, d, node);
+    fprintf(f,
+            "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\"/>"
+            "<text x=\"%.1f\" y=\"%.1f\"><tspan font-weight=\"bold\">",
+            x, y, w, HEIGHT, node ? 4 : 18, x + 7, y + 15);
+    page_xml_text(f, node ? node->op : "input");
+    fprintf(f, "</tspan><tspan x=\"%.1f\" dy=\"15\">", x + 7);
+    put_end_of(f, name);
+    fputs("</tspan></text></a>\n", f);
+}
+
+/* ---- edges ---- */
+
+static void put_edge(FILE *f, const report_layout *l, const report_edge *e)
+{
+    const double top = l->layer[e->from] * PITCH + MARGIN + HEIGHT;
+    const double x0 = l->x[e->from] + MARGIN, x1 = l->x[e->to] + MARGIN;
+    const double end = top + PITCH - HEIGHT, middle = (top + end) / 2;
+    fprintf(f, "M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f", x0, top, x0, middle, x1, middle, x1,
+            end);
+    if (e->to >= l->n_real)
+        fprintf(f, "v%.1f", HEIGHT);
+}
+
+/* Layers first .. end - 1, with the lines that lead out of them. */
+static void put_strip(FILE *f, const drawing *d, int first, int end)
+{
+    const report_layout *l = &d->l;
+    const bool last = end == l->n_layers;
+    const double y = first * PITCH, w = l->width + 2 * MARGIN;
+    const double h = (end - first) * PITCH - (last ? PITCH - HEIGHT - 2 * MARGIN : 0);
+
+    fprintf(f,
+            "<svg viewBox=\"0 %.1f %.1f %.1f\" style=\"--w:%.0f\" font-family=\"sans-serif\" "
+            "font-size=\"11\">\n<path class=\"edge\" d=\"",
+            y, w, h, w);
+    for (int e = 0; e < l->n_edges; e++) {
+        const int from = l->layer[l->edge[e].from];
+        if (from >= first - 1 && from < end)
+            put_edge(f, l, &l->edge[e]);
+    }
+    fputs("\"/>\n", f);
+    for (int v = 0; v < l->n_real; v++)
+        if (l->layer[v] >= first && l->layer[v] < end)
+            put_box(f, d, v);
+    fputs("</svg>\n", f);
+}
+
+/* ---- what colours it ---- */
+
+static void put_choices(FILE *f, const report *r, const report_chapter *c)
+{
+    bool chosen = false;
+    for (int m = 0; m < report_n_measures; m++) {
+        if (!report_measure_says(r, c, m))
+            continue;
+        fprintf(f,
+                "<input type=\"radio\" name=\"c%dm\" id=\"c%dm%d\" class=\"by%d s%d\"%s>"
+                "<label for=\"c%dm%d\">%s</label>\n",
+                c->number, c->number, m, m, (int)report_measures[m].scale, chosen ? "" : " checked",
+                c->number, m, report_measures[m].name);
+        chosen = true;
+    }
+    for (int s = 0; s < REPORT_SCALES; s++) {
+        fprintf(f, "<p class=\"legend s%d\">", s);
+        for (int g = 0; g < REPORT_GRADES; g++)
+            fprintf(f, "<span style=\"background:var(--c%d)\">%s</span> ", g,
+                    report_grade_name((enum report_scale)s, g));
+        fputs("</p>\n", f);
+    }
+}
+
+void report_put_graph(FILE *f, const report *r, const report_chapter *c)
+{
+    drawing d = {.r = r, .c = c};
+    if (c->n_nodes > 0 && lay_out(&d)) {
+        fputs("<div class=\"graph\"><p class=\"tools\"></p>\n", f);
+        put_choices(f, r, c);
+        fputs("<div class=\"draw\">\n", f);
+        for (int k = 0; k < d.l.n_layers; k += LAYERS)
+            put_strip(f, &d, k, k + LAYERS < d.l.n_layers ? k + LAYERS : d.l.n_layers);
+        fputs("</div>\n", f);
+        if (d.l.omitted > 0)
+            fprintf(f, "<p>%d edges over more than %d layers are not drawn.</p>\n", d.l.omitted,
+                    d.l.span);
+        fputs("</div>\n", f);
+    }
+    free(d.input);
+    report_layout_free(&d.l);
+}

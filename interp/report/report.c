@@ -1,0 +1,56 @@
+/* A report: its files opened, and let go. */
+#include <stdlib.h>
+
+#include "graph/memory.h"
+#include "interp/report/book.h"
+
+assay_status report_open(const char *const *path, int n, const char *pattern, report **out,
+                         assay_error *err)
+{
+    report *r = calloc(1, sizeof *r);
+    assay_status status = ASSAY_OK;
+
+    *out = r;
+    if (!r || !(r->chapter = calloc((size_t)n + 1, sizeof *r->chapter)))
+        return assay_out_of_memory(err);
+    for (int i = 0; i < n && !status; i++) {
+        report_chapter *c = &r->chapter[r->n++];
+        c->number = i + 1;
+        status = report_source_open(path[i], &c->source, err);
+        if (!status && c->source.kind == REPORT_BUNDLE)
+            status = report_read_bundle(c, pattern, err);
+        if (!status && c->source.kind == REPORT_PROFILE)
+            status = report_read_profile(c, err);
+    }
+    return status;
+}
+
+void report_free(report *r)
+{
+    if (!r)
+        return;
+    for (int i = 0; i < r->n; i++)
+        report_chapter_clear(&r->chapter[i]);
+    free(r->chapter);
+    free(r);
+}
+
+const report_chapter *report_find_tensor(const report *r, const char *name, int *look)
+{
+    for (int i = 0; i < r->n; i++) {
+        const json_t *at = json_object_get(r->chapter[i].look_of, name);
+        if (!at)
+            continue;
+        *look = (int)json_integer_value(at);
+        return &r->chapter[i];
+    }
+    return NULL;
+}
+
+const assay_profile_entry *report_find_profiled(const report *r, const char *name)
+{
+    for (int i = 0; i < r->n; i++)
+        if (r->chapter[i].source.profile)
+            return profile_find(r->chapter[i].source.profile, name);
+    return NULL;
+}

@@ -1,0 +1,140 @@
+/* The files that a report is made of: found out and read. */
+#include "interp/report/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "graph/memory.h"
+
+/* How the JSON of each command is known: by keys that it always has. */
+static const struct {
+    const char *name, *rows, *tensor; /* the list of rows, and a row's key of its tensor */
+    const char *also[2];
+} form[] = {
+    [REPORT_BUNDLE] = {"golden bundle", NULL, NULL, {NULL, NULL}},
+    [REPORT_PROFILE] = {"profile", NULL, NULL, {NULL, NULL}},
+    [REPORT_EVAL] = {"eval", NULL, NULL, {"scheme", "outputs"}},
+    [REPORT_SENSITIVITY] = {"sensitivity", "nodes", "value", {"output_db", "samples"}},
+    [REPORT_DIFF] = {"diff", "tensors", "name", {"verdict", "compared"}},
+    [REPORT_BLAME] = {"blame", "nodes", "name", {"verdict", "faults"}},
+};
+
+const char *report_kind_name(enum report_kind kind)
+{
+    return form[kind].name;
+}
+
+const char *report_kind_key(enum report_kind kind)
+{
+    return form[kind].tensor;
+}
+
+static assay_status unknown(const char *path, const char *why, assay_error *err)
+{
+    return assay_fail(err, ASSAY_ERR_INPUT,
+                      "%s: no golden bundle, no profile, and no --json of eval, sensitivity, diff "
+                      "or blame%s%s",
+                      path, *why ? ": " : "", why);
+}
+
+/* Rows without a name are not indexed; tables show them all the same. */
+static assay_status index_rows(report_source *s, assay_error *err)
+{
+    const char *key = form[s->kind].tensor;
+    size_t i;
+    json_t *row;
+
+    s->by_tensor = json_object();
+    if (!s->by_tensor)
+        return assay_out_of_memory_for(err, "%s", s->path);
+    json_array_foreach((json_t *)s->rows, i, row)
+    {
+        const char *name = json_string_value(json_object_get(row, key));
+        const json_t *old = name ? json_object_get(s->by_tensor, name) : NULL;
+        const json_int_t bad = json_integer_value(json_object_get(row, "mismatches"));
+        if (!name || (old && json_integer_value(json_object_get(old, "mismatches")) >= bad))
+            continue;
+        if (json_object_set(s->by_tensor, name, row))
+            return assay_out_of_memory_for(err, "%s", s->path);
+    }
+    return ASSAY_OK;
+}
+
+static bool is_of(const json_t *o, enum report_kind kind)
+{
+    bool yes = !form[kind].rows || json_is_array(json_object_get(o, form[kind].rows));
+    for (int i = 0; i < 2; i++)
+        yes = yes && json_object_get(o, form[kind].also[i]);
+    return yes;
+}
+
+static assay_status read_json(report_source *s, assay_error *err)
+{
+    json_error_t why;
+    char text[JSON_ERROR_TEXT_LENGTH + 40];
+
+    s->json = json_load_file(s->path, JSON_REJECT_DUPLICATES, &why);
+    if (!s->json) {
+        snprintf(text, sizeof text, "line %d: %s", why.line, why.text);
+        return unknown(s->path, text, err);
+    }
+    for (s->kind = REPORT_EVAL; s->kind <= REPORT_BLAME && !is_of(s->json, s->kind); s->kind++)
+        ;
+    if (s->kind > REPORT_BLAME)
+        return unknown(s->path, "", err);
+    if (!form[s->kind].rows)
+        return ASSAY_OK;
+    s->rows = json_object_get(s->json, form[s->kind].rows);
+    return index_rows(s, err);
+}
+
+/* The first character that is no blank: of JSON's objects and lists '{' and '['. -1: none. */
+static int first_of(FILE *f)
+{
+    int c = fgetc(f);
+    while (c == ' ' || c == '\t' || c == '\r' || c == '\n')
+        c = fgetc(f);
+    return c;
+}
+
+/* A profile begins with a comment or its first key. */
+static bool is_profile(FILE *f)
+{
+    char line[256];
+    rewind(f);
+    while (fgets(line, sizeof line, f))
+        if (*line != '#' && *line != '\n')
+            return strncmp(line, "assay:", 6) == 0;
+    return false;
+}
+
+assay_status report_source_open(const char *path, report_source *s, assay_error *err)
+{
+    struct stat st;
+    *s = (report_source){.path = path};
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        s->kind = REPORT_BUNDLE;
+        return golden_bundle_open(path, &s->bundle, err);
+    }
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
+    const int first = first_of(f);
+    const bool profile = is_profile(f);
+    fclose(f);
+    if (first == '{' || first == '[')
+        return read_json(s, err);
+    s->kind = REPORT_PROFILE;
+    return profile ? profile_load(path, &s->profile, err) : unknown(path, "", err);
+}
+
+void report_source_close(report_source *s)
+{
+    if (s->bundle)
+        golden_bundle_free(s->bundle);
+    profile_free(s->profile);
+    json_decref(s->by_tensor);
+    json_decref(s->json);
+}
