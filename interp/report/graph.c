@@ -89,16 +89,32 @@ static bool lay_out(drawing *d)
 
 /* ---- boxes ---- */
 
-/* The end of a name is what tells it from its neighbours. */
-static void put_end_of(FILE *f, const char *name)
+/* The first of the names that TensorFlow joins by ';'; of a long one the end, which is what tells
+ * it from its neighbours. */
+static void put_brief(FILE *f, const char *whole)
 {
+    char name[512];
+    snprintf(name, sizeof name, "%.*s", (int)page_utf8_cut(whole, sizeof name - 1), whole);
+    if (strcspn(name, ";") > 0)
+        name[strcspn(name, ";")] = 0;
     const size_t length = strlen(name);
-    const char *end = name;
-    if (length > LETTERS) {
-        end = name + page_utf8_cut(name, length - LETTERS + 2);
-        fputs("\xe2\x80\xa6", f);
-    }
-    page_xml_text(f, end);
+    const size_t cut = length > LETTERS ? page_utf8_cut(name, length - LETTERS + 1) : 0;
+    fputs(cut > 0 ? "\xe2\x80\xa6" : "", f);
+    page_xml_text(f, name + cut);
+}
+
+/* The op in bold, the shape behind it where there is room. */
+static void put_head(FILE *f, const drawing *d, int v, int look, double x, double y)
+{
+    const char *op = v < d->n_inputs ? "input" : d->c->node[v - d->n_inputs].op;
+    char shape[200] = "";
+    fprintf(f, "<text x=\"%.1f\" y=\"%.1f\"><tspan font-weight=\"bold\">", x, y);
+    page_xml_text(f, op);
+    fputs("</tspan>", f);
+    if (look >= 0)
+        assay_shape_print(&d->c->look[look].tensor->type, shape, sizeof shape);
+    if (*shape && strlen(op) + strlen(shape) < LETTERS)
+        fprintf(f, "<tspan dx=\"6\" opacity=\".75\">%s</tspan>", shape);
 }
 
 static void put_colours(FILE *f, const drawing *d, const report_node *node)
@@ -145,13 +161,11 @@ static void put_box(FILE *f, const drawing *d, int v)
     page_xml_text(f, name);
     if (node)
         put_measures(f, d, node);
-    fprintf(f,
-            "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\"/>"
-            "<text x=\"%.1f\" y=\"%.1f\"><tspan font-weight=\"bold\">",
-            x, y, w, HEIGHT, node ? 4 : 18, x + 7, y + 15);
-    page_xml_text(f, node ? node->op : "input");
-    fprintf(f, "</tspan><tspan x=\"%.1f\" dy=\"15\">", x + 7);
-    put_end_of(f, name);
+    fprintf(f, "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\"/>", x,
+            y, w, HEIGHT, node ? 4 : 18);
+    put_head(f, d, v, look, x + 7, y + 15);
+    fprintf(f, "<tspan x=\"%.1f\" dy=\"15\">", x + 7);
+    put_brief(f, name);
     fputs("</tspan></text></a>\n", f);
 }
 

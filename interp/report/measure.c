@@ -16,7 +16,7 @@ const report_measure report_measures[] = {
     {"SQNR of quantization, cumulative, dB", REPORT_DB, REPORT_SENSITIVITY, "cumulative_db"},
     {"drop if only it is integer, points", REPORT_POINTS, REPORT_SENSITIVITY, "alone_drop"},
     {"contract", REPORT_WORDS, REPORT_BUNDLE, "contract"},
-    {"codes at the ends, share", REPORT_SHARE, REPORT_BUNDLE, "saturated"},
+    {"saturated codes, share", REPORT_SHARE, REPORT_BUNDLE, "saturated"},
 };
 const int report_n_measures = sizeof report_measures / sizeof *report_measures;
 
@@ -73,13 +73,19 @@ static const char *claim_of(const report_chapter *c, const char *op)
                          : "";
 }
 
+/* An end that is the code of zero is no limit to what a ReLU lets through. */
 static bool saturated(const report_chapter *c, const report_node *node, double *share)
 {
     const report_look *l = node->look >= 0 ? &c->look[node->look] : NULL;
-    if (!l || l->elements == 0 || l->tensor->type.elem.kind != ASSAY_KIND_INT ||
-        l->tensor->type.q.granularity == ASSAY_Q_NONE)
+    const assay_type *t = l ? &l->tensor->type : NULL;
+    double scale;
+    int32_t zero;
+    if (!l || l->elements == 0 || t->elem.kind != ASSAY_KIND_INT ||
+        !report_look_scale(t, &scale, &zero))
         return false;
-    *share = (double)(l->low + l->high) / (double)l->elements;
+    *share = (double)((zero == assay_elem_min(t->elem) ? 0 : l->low) +
+                      (zero == assay_elem_max(t->elem) ? 0 : l->high)) /
+             (double)l->elements;
     return true;
 }
 

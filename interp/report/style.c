@@ -20,6 +20,8 @@ const char report_style[] =
     ".wide td:nth-child(2){min-width:12em;max-width:26em;white-space:normal;"
     "overflow-wrap:anywhere}th{vertical-align:bottom}"
     "table.nodes th{white-space:normal;min-width:4em}table.nodes th.m{min-width:7em}"
+    ".wide td:nth-child(2)>a{display:-webkit-box;-webkit-line-clamp:2;"
+    "-webkit-box-orient:vertical;overflow:hidden}"
     "tr.off{display:none}td.g0{background:var(--c0)}td.g1{background:var(--c1)}"
     "td.g2{background:var(--c2)}td.g3{background:var(--c3)}td.g4{background:var(--c4)}"
     "td.g5{background:var(--c5)}\n"

@@ -214,6 +214,47 @@ def explorer():
     refused("a folder that is there", "data", "good", "--model-explorer", "data")
 
 
+def fields(data):
+    """(number, value) of a protobuf message: numbers, or bytes."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        number, wire = divmod(varint(), 8)
+        size = {1: 8, 5: 4}.get(wire)
+        if wire == 0:
+            yield number, varint()
+        else:
+            size = varint() if size is None else size
+            yield number, data[at:at + size]
+            at += size
+
+
+def viewers():
+    """A quantized network as ONNX says where the parameters of each tensor are (GraphProto.quantization_annotation), which Netron shows."""
+    assay(0, "convert", "q.assay", "-o", "q.onnx")
+    graph = list(fields(next(v for k, v in fields(read("q.onnx")) if k == 7)))
+    constants = {v.decode() for k, t in graph if k == 5 for n, v in fields(t) if n == 8}
+    notes = {}
+    for note in (list(fields(v)) for k, v in graph if k == 14):
+        name = next(v for k, v in note if k == 1).decode()
+        notes[name] = {e[1].decode(): e[2].decode() for e in (dict(fields(v)) for k, v in note if k == 2)}
+    codes = {t["name"] for t in json.loads(read("good/manifest.json"))["tensors"] if "scale" in t}
+    check(codes <= set(notes), "each tensor of codes is annotated", codes - set(notes))
+    check(all(n["SCALE_TENSOR"] in constants and n.get("ZERO_POINT_TENSOR", n["SCALE_TENSOR"]) in constants for n in notes.values()) and
+          any("ZERO_POINT_TENSOR" in n for n in notes.values()), "with constants of the network", notes, constants)
+
+
 def browser():
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if not chromium:
@@ -236,6 +277,7 @@ def main():
         hostile()
         refusals()
         explorer()
+        viewers()
         browser()
     TAP.end()
 

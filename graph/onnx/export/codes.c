@@ -43,7 +43,10 @@ void onnx_export_parameters(onnx_writer *w, int v)
     if (w->has_params[v])
         return;
     w->has_params[v] = true;
-    scales_and_zeros(w, w->g->value[v].name, &w->g->value[v].type);
+    const assay_value *x = &w->g->value[v];
+    scales_and_zeros(w, x->name, &x->type);
+    onnx_write_annotation(w, x->name, onnx_text(w, "%s:scale", x->name),
+                          x->type.elem.bits == 32 ? NULL : onnx_text(w, "%s:zero", x->name));
 }
 
 const char *onnx_export_real(onnx_writer *w, int v)

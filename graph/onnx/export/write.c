@@ -223,6 +223,36 @@ void onnx_write_tensor(onnx_writer *w, const char *name, assay_elem elem, int ra
     w->graph.initializer[w->graph.n_initializer++] = t;
 }
 
+static Assay__Onnx__KeyValue *entry(onnx_writer *w, const char *key, const char *value)
+{
+    Assay__Onnx__KeyValue *e = onnx_memory(w, sizeof *e);
+    if (!e)
+        return NULL;
+    assay__onnx__key_value__init(e);
+    e->key = (char *)(uintptr_t)key;
+    e->value = (char *)(uintptr_t)value;
+    return e;
+}
+
+void onnx_write_annotation(onnx_writer *w, const char *tensor, const char *scale, const char *zero)
+{
+    Assay__Onnx__Annotation *a = onnx_memory(w, sizeof *a);
+    Assay__Onnx__KeyValue **list = onnx_memory(w, 2 * sizeof *list);
+    Assay__Onnx__Annotation **all =
+        a && list ? grown(w, w->graph.quantization_annotation, w->graph.n_quantization_annotation)
+                  : NULL;
+    if (!all)
+        return;
+    list[0] = entry(w, "SCALE_TENSOR", scale);
+    list[1] = zero ? entry(w, "ZERO_POINT_TENSOR", zero) : NULL;
+    assay__onnx__annotation__init(a);
+    a->tensor_name = (char *)(uintptr_t)tensor;
+    a->n_quant_parameter_tensor_names = zero ? 2 : 1;
+    a->quant_parameter_tensor_names = list;
+    w->graph.quantization_annotation = all;
+    w->graph.quantization_annotation[w->graph.n_quantization_annotation++] = a;
+}
+
 const char *onnx_write_integers(onnx_writer *w, const char *base, const char *suffix,
                                 const assay_list *list)
 {

@@ -43,6 +43,8 @@ void onnx_write_list(onnx_writer *w, const char *name, const assay_list *a, cons
 /* Initializers. Data is in our containers, borrowed until the end. */
 void onnx_write_tensor(onnx_writer *w, const char *name, assay_elem elem, int rank,
                        const int64_t *dim, const void *data);
+/* Notes that `scale` and `zero` (NULL: none) hold the parameters of a tensor, for viewers. */
+void onnx_write_annotation(onnx_writer *w, const char *tensor, const char *scale, const char *zero);
 /* One of int64 or float32 numbers, or one number, named BASE:SUFFIX, which is returned. */
 const char *onnx_write_integers(onnx_writer *w, const char *base, const char *suffix,
                                 const assay_list *list);
