@@ -34,8 +34,9 @@ static const char *const names_float_elem[] = {
     "f8e5m2fnuz", "f6e3m2", "f6e2m3", "f4e2m1", "f8e8m0",   NULL};
 static const char *const names_scale_rule[] = {"amax", "floor", "ceil", "even", "round_up", NULL};
 static const char *const names_scale_by[] = {"divide", "reciprocal", NULL};
-static const char *const names_elem[] = {"f32", "bool", "i8",  "u8",  "i16",  "u16",
-                                         "i32", "u32",  "i64", "f16", "bf16", NULL};
+static const char *const names_power_round[] = {"up", "down", "nearest", NULL};
+static const char *const names_elem[] = {"f32", "bool", "i8",   "u8", "i16", "u16", "i32", "u32",
+                                         "i64", "f16",  "bf16", "i4", "u4",  "i2",  "u2",  NULL};
 #define names__ NULL
 
 #define ATTRS(name) static const assay_attr_field fields_##name[] = {

@@ -82,6 +82,8 @@ enum assay_scale_rule {
 };
 /* How an element is taken to its scale. */
 enum assay_scale_by { ASSAY_SCALE_BY_DIVIDE, ASSAY_SCALE_BY_RECIPROCAL };
+/* Which power of two a number between two becomes: of nearest, the upper one from half way on. */
+enum assay_power_round { ASSAY_POWER_UP, ASSAY_POWER_DOWN, ASSAY_POWER_NEAREST };
 /* Target kinds of cast. */
 enum assay_cast_elem {
     ASSAY_CAST_F32,
@@ -94,7 +96,11 @@ enum assay_cast_elem {
     ASSAY_CAST_U32,
     ASSAY_CAST_I64,
     ASSAY_CAST_F16, /* float32, rounded to what float16 has */
-    ASSAY_CAST_BF16
+    ASSAY_CAST_BF16,
+    ASSAY_CAST_I4,
+    ASSAY_CAST_U4,
+    ASSAY_CAST_I2,
+    ASSAY_CAST_U2
 };
 
 #define ASSAY_C_I int64_t

@@ -184,6 +184,10 @@ assay_status assay_shape_cast(const assay_inference *c)
         [ASSAY_CAST_I64] = {ASSAY_KIND_INT, 64, true},
         [ASSAY_CAST_F16] = {ASSAY_KIND_F32, 32, true},
         [ASSAY_CAST_BF16] = {ASSAY_KIND_F32, 32, true},
+        [ASSAY_CAST_I4] = {ASSAY_KIND_INT, 4, true},
+        [ASSAY_CAST_U4] = {ASSAY_KIND_INT, 4, false},
+        [ASSAY_CAST_I2] = {ASSAY_KIND_INT, 2, true},
+        [ASSAY_CAST_U2] = {ASSAY_KIND_INT, 2, false},
     };
     assay_infer_shape(c->out, c->x);
     c->out->elem = to[c->n->attr.cast.to];

@@ -75,8 +75,8 @@ assay_status assay_shape_float_encode(const assay_inference *c)
 {
     const assay_attr_float_encode *a = &c->n->attr.float_encode;
     assay_status s = expect_f32(c);
-    if (!s && (a->to == ASSAY_FLOAT_F32 || a->to == ASSAY_FLOAT_F8E8M0))
-        s = assay_infer_fail(c, "elements are small floats with a sign");
+    if (!s && a->to == ASSAY_FLOAT_F32)
+        s = assay_infer_fail(c, "elements are small floats");
     if (!s)
         s = check_scales(c, 1, "block", &a->block, c->x);
     if (!s)

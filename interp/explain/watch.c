@@ -9,7 +9,7 @@
 
 bool explain_is_watched(const assay_program *p, int node)
 {
-    return p->unit[node] && !p->scheme->vt->dot;
+    return p->unit[node] && !run_vtable_of(p, node)->dot;
 }
 
 static void begin_watch(runs *r, const assay_program *p)

@@ -57,7 +57,7 @@ static assay_status put_parameters(assay_bundle_writer *w, int node, char part[A
     assay_unit_param list[ASSAY_BUNDLE_PARAMETERS];
     char stem[ASSAY_BUNDLE_STEM], named[ASSAY_BUNDLE_PART + 64];
     const size_t n =
-        p->unit[node] ? golden_bundle_parameters(p->scheme->vt, p->unit[node], list) : 0;
+        p->unit[node] ? golden_bundle_parameters(run_vtable_of(p, node), p->unit[node], list) : 0;
     assay_status status = ASSAY_OK;
 
     *part = 0;
@@ -84,7 +84,7 @@ static assay_status add_nodes(assay_bundle_writer *w, json_t **m, assay_error *e
     json_t *a = json_array();
     assay_status status = ASSAY_OK;
     for (int n = 0; n < p->graph->n_nodes && !status; n++) {
-        json_t *o = golden_json_node(p->graph, n, p->scheme ? p->scheme->vt : NULL, p->unit[n]);
+        json_t *o = golden_json_node(p->graph, n, run_vtable_of(p, n), p->unit[n]);
         char part[ASSAY_BUNDLE_PART];
         status = put_parameters(w, n, part, err);
         if (*part)

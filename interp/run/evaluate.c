@@ -10,11 +10,19 @@
 #include "interp/kernel/kernel.h"
 #include "interp/move/move.h"
 #include "interp/run/program.h"
+#include "schemes/mac/scheme.h"
+#include "schemes/node/spec.h"
 
 static assay_status run_node(const assay_graph *g, const assay_node *n, const assay_kernel *kernel,
-                             void *const *out, assay_view *views, assay_error *err)
+                             assay_unit *unit, void *const *out, assay_view *views,
+                             assay_error *err)
 {
-    assay_call call = {.graph = g, .node = n, .in = views, .out = views + n->n_in};
+    assay_call call = {.graph = g,
+                       .node = n,
+                       .in = views,
+                       .out = views + n->n_in,
+                       .vt = mac_conversions.vt,
+                       .unit = unit};
 
     for (int i = 0; i < n->n_in; i++) {
         const assay_value *v = assay_node_in(g, n, i);
@@ -36,10 +44,21 @@ static assay_status run_node(const assay_graph *g, const assay_node *n, const as
     return s;
 }
 
+static assay_status conversion(const assay_graph *g, const assay_node *n, assay_unit **unit,
+                               assay_error *err)
+{
+    assay_type in[ASSAY_SPEC_IN];
+    assay_unit_spec spec;
+    assay_unit_spec_fill(g, n, in, &spec);
+    return mac_conversions.vt->prepare(&mac_conversions, &spec, unit, err);
+}
+
 assay_status run_evaluate_node(const assay_graph *g, const assay_node *n, void *const *out,
                                assay_error *err)
 {
-    assay_kernel kernel = float_kernel(n->op);
+    const bool converts = mac_converts(n->op);
+    assay_kernel kernel = converts ? ref_float_kernel(n->op) : float_kernel(n->op);
+    assay_unit *unit = NULL;
 
     if (!kernel.run)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': the float engine has no %s",
@@ -48,8 +67,12 @@ assay_status run_evaluate_node(const assay_graph *g, const assay_node *n, void *
     if (!views)
         return assay_out_of_memory_for(err, "node '%s': %d views", n->name, n->n_in + n->n_out);
     assay_status s = kernel.run == move_kernel(n->op).run ? move_check_node(g, n, err) : ASSAY_OK;
+    if (!s && converts)
+        s = conversion(g, n, &unit, err);
     if (!s)
-        s = run_node(g, n, &kernel, out, views, err);
+        s = run_node(g, n, &kernel, unit, out, views, err);
+    if (unit)
+        mac_conversions.vt->release(unit);
     free(views);
     return s;
 }

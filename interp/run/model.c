@@ -182,8 +182,7 @@ bool run_model_is_onnx(const char *path)
 bool run_model_is_quantized(const assay_graph *g)
 {
     for (int n = 0; n < g->n_nodes; n++)
-        if (assay_node_is_quantized(g, &g->node[n]) ||
-            assay_op_get(g->node[n].op)->traits & ASSAY_T_MAC)
+        if (assay_node_is_quantized(g, &g->node[n]) || g->node[n].op == ASSAY_OP_SCALED_MATMUL)
             return true;
     return false;
 }

@@ -10,6 +10,7 @@
 #include "interp/move/move.h"
 #include "interp/run/check.h"
 #include "interp/run/flow.h"
+#include "schemes/mac/scheme.h"
 #include "schemes/node/admit.h"
 #include "schemes/node/spec.h"
 
@@ -33,6 +34,12 @@ static void add_fault(assay_error *all, const assay_node *n, const assay_error *
         snprintf(all->text + used, room, "%s%.*s", used ? "; " : "", (int)sizeof all->text, line);
 }
 
+const assay_scheme *run_scheme_of(const assay_program *p, int node)
+{
+    const bool mac = p->scheme && p->scheme->mac;
+    return !mac && mac_converts(p->graph->node[node].op) ? &mac_conversions : p->scheme;
+}
+
 /* The kernel and the unit of one node. */
 static assay_status prepare_node(assay_program *p, int i, assay_error *err)
 {
@@ -41,6 +48,7 @@ static assay_status prepare_node(assay_program *p, int i, assay_error *err)
     assay_type in[ASSAY_SPEC_IN];
     assay_unit_spec spec;
     assay_status status;
+    const assay_scheme *scheme = run_scheme_of(p, i);
 
     if (run_is_flow(n)) /* its bodies have programs of their own */
         return ASSAY_OK;
@@ -55,17 +63,17 @@ static assay_status prepare_node(assay_program *p, int i, assay_error *err)
         return float_check_float_node(g, n, err);
     if (!p->kernel[i].needs_unit)
         return ASSAY_OK;
-    if (!p->scheme)
+    if (!scheme)
         return assay_fail(err, ASSAY_ERR_INPUT, "node '%s' (%s) is quantized: a scheme is needed",
                           n->name, assay_op_get(n->op)->name);
     const bool floats =
         p->kernel[i].run == ref_float_kernel(n->op).run && !assay_node_is_quantized(g, n);
     if ((!floats && (status = run_check_integer_node(g, n, err))) ||
-        (status = run_check_vtable(g, n, p->kernel[i].calls, p->scheme->vt, err)))
+        (status = run_check_vtable(g, n, p->kernel[i].calls, scheme->vt, err)))
         return status;
     assay_unit_spec_fill(g, n, in, &spec);
-    status = p->scheme->vt->prepare(p->scheme, &spec, &p->unit[i], err);
-    return !status ? run_check_accumulator(g, n, p->kernel[i].calls, p->scheme->vt, p->unit[i], err)
+    status = scheme->vt->prepare(scheme, &spec, &p->unit[i], err);
+    return !status ? run_check_accumulator(g, n, p->kernel[i].calls, scheme->vt, p->unit[i], err)
                    : status;
 }
 
@@ -108,7 +116,7 @@ static assay_status prepare_bodies(assay_program *p, const assay_program_options
     return status;
 }
 
-/* The plan knows the kernels of floats in floats; these are the ones in stated steps. */
+/* The plan knows the kernels of floats in floats; these are the ones in use. */
 static void plan_floats(assay_program *p)
 {
     size_t scratch = 0;
@@ -126,7 +134,6 @@ static assay_status prepare_fast(assay_program *p, const assay_program_options *
     const assay_graph *g = p->graph;
     size_t scratch = 0;
     assay_fast_setup s = {.graph = g,
-                          .vt = p->scheme ? p->scheme->vt : NULL,
                           .threads = o->threads < 1                   ? 1
                                      : o->threads > ASSAY_MAX_THREADS ? ASSAY_MAX_THREADS
                                                                       : o->threads};
@@ -135,6 +142,7 @@ static assay_status prepare_fast(assay_program *p, const assay_program_options *
         const assay_kernel *k = &p->kernel[i];
         s.node = &g->node[i];
         s.unit = p->unit[i];
+        s.vt = run_vtable_of(p, i);
         status = fast_prepare(&s, &p->fast[i], err);
         size_t ref = k->scratch ? k->scratch(g, s.node) : 0;
         size_t fast = p->fast[i] ? p->fast[i]->scratch : 0;
@@ -179,7 +187,7 @@ assay_status run_program_make_with(const assay_graph *g, const assay_scheme *s,
         status = prepare_bodies(p, o, err);
     if (!status)
         status = run_plan_make(g, o->keep_all, &p->plan, err);
-    if (!status && s && s->mac)
+    if (!status)
         plan_floats(p);
     if (!status && o->engine != ASSAY_ENGINE_REF)
         status = prepare_fast(p, o, err);
@@ -223,7 +231,7 @@ void assay_program_free(assay_program *p)
         return;
     for (int i = 0; i < p->graph->n_nodes; i++) {
         if (p->unit && p->unit[i])
-            p->scheme->vt->release(p->unit[i]);
+            run_vtable_of(p, i)->release(p->unit[i]);
         if (p->fast)
             fast_free(p->fast[i]);
     }

@@ -76,6 +76,15 @@ assay_status run_program_make_with(const assay_graph *g, const assay_scheme *s,
                                    assay_error *err);
 void assay_program_free(assay_program *p);
 
+/* The scheme that computes a node: the program's, or that of conversions of small floats; NULL for
+ * floats without one. */
+const assay_scheme *run_scheme_of(const assay_program *p, int node);
+static inline const assay_scheme_vtable *run_vtable_of(const assay_program *p, int node)
+{
+    const assay_scheme *s = run_scheme_of(p, node);
+    return s ? s->vt : NULL;
+}
+
 /* "ref", "fast", "both"; false when `name` is none of them. */
 bool run_engine_find(const char *name, enum assay_engine *engine);
 

@@ -60,7 +60,7 @@ assay_status assay_replay_node(const assay_program *p, int node, const void *con
                        .node = n,
                        .in = view,
                        .out = view + n->n_in,
-                       .vt = p->scheme ? p->scheme->vt : NULL,
+                       .vt = run_vtable_of(p, node),
                        .unit = p->unit[node],
                        .in_turn = p->in_turn,
                        .accumulators = sums ? accumulators : NULL};

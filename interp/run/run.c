@@ -85,7 +85,7 @@ assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumul
             .node = n,
             .in = r->view + r->first_view[i],
             .out = r->view + r->first_view[i] + n->n_in,
-            .vt = p->scheme ? p->scheme->vt : NULL,
+            .vt = run_vtable_of(p, i),
             .unit = p->unit[i],
             .in_turn = p->in_turn,
             .scratch = r->arena + p->plan->scratch_offset,

@@ -73,6 +73,7 @@ static assay_status scales(const assay_scheme *s, const assay_unit_spec *spec, a
     m->scaling.rule = (enum assay_scale_rule)(spec->flag >> 8);
     m->scaling.by = (enum assay_scale_by)(spec->flag & 1);
     m->scaling.saturate = m->op != ASSAY_OP_FLOAT_ENCODE || (spec->flag & 2) != 0;
+    m->scaling.round = (enum assay_power_round)(spec->flag >> 2 & 3);
     m->scaling.reach = bits_of(spec->alpha);
     return ASSAY_OK;
 }
@@ -175,6 +176,18 @@ static size_t params(const assay_unit *u, assay_unit_param *list, size_t max)
     (void)u, (void)list, (void)max;
     return 0;
 }
+
+bool mac_converts(enum assay_op op)
+{
+    return op == ASSAY_OP_BLOCK_SCALE || op == ASSAY_OP_FLOAT_ENCODE || op == ASSAY_OP_FLOAT_DECODE;
+}
+
+static const assay_mac_scheme no_units = {.floats = ASSAY_MAC_F32};
+const assay_scheme mac_conversions = {.vt = &mac_vtable,
+                                      .name = "conversions",
+                                      .description = "small floats made and read",
+                                      .text = "",
+                                      .mac = &no_units};
 
 const assay_scheme_vtable mac_vtable = {
     .abi = ASSAY_SCHEME_ABI,

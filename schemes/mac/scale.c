@@ -109,6 +109,33 @@ static uint32_t encode_shifted(const assay_mac_scaling *s, uint32_t x, uint32_t 
     return (uint32_t)mac_encode(s->elements, &v, &how);
 }
 
+/* x as a power of two. 2^-127 is subnormal in binary32, and so are fractions of it. */
+static uint32_t encode_power(const assay_mac_scaling *s, uint32_t x)
+{
+    static const enum assay_rounding modes[] = {
+        [ASSAY_POWER_UP] = ASSAY_ROUND_CEIL, [ASSAY_POWER_DOWN] = ASSAY_ROUND_FLOOR};
+    const uint32_t none = 0xff, least = UINT32_C(0x400000);
+    const bool negative = x >> 31 && x << 1 != 0;
+    if (negative || x > ASSAY_F32_INF)
+        return x == UINT32_C(0x80000000) && s->saturate ? 0 : none;
+    if (x == ASSAY_F32_INF)
+        return s->saturate ? none - 1 : none;
+    if (x < least)
+        return s->saturate ? 0 : none;
+    /* below 2^-126 the digit before the point is bit 22 */
+    const uint32_t digits = x >> 23 ? x : x << 1;
+    const uint32_t power = (uint32_t)apply_round_shift(
+        digits, 23, s->round == ASSAY_POWER_NEAREST ? ASSAY_ROUND_HALF_UP : modes[s->round]);
+    const uint32_t code = x >> 23 ? power : power - 1;
+    return code < none ? code : s->saturate ? none - 1 : none;
+}
+
+/* x to its scale. Under 1 a NaN keeps its sign, as ONNX's Cast has it. */
+static uint32_t taken(uint32_t x, uint32_t t, bool divide)
+{
+    return t == ASSAY_F32_ONE ? x : divide ? apply_f32_div(x, t) : apply_f32_mul(x, t);
+}
+
 void mac_scale_encode(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t scale,
                       uint32_t second, int32_t *out)
 {
@@ -120,11 +147,10 @@ void mac_scale_encode(const assay_mac_scaling *s, const int32_t *x, size_t n, ui
                            : apply_f32_div(apply_f32_div(ASSAY_F32_ONE, second), f);
     for (size_t i = 0; i < n; i++) {
         const uint32_t v = (uint32_t)x[i];
-        const uint32_t code =
-            s->to == ASSAY_MAC_E8M0
-                ? encode_shifted(s, v, scale)
-                : mac_from_f32(s->elements, divide ? apply_f32_div(v, t) : apply_f32_mul(v, t),
-                               s->saturate);
+        const uint32_t code = s->elements == ASSAY_MAC_E8M0 ? encode_power(s, taken(v, t, divide))
+                              : s->to == ASSAY_MAC_E8M0
+                                  ? encode_shifted(s, v, scale)
+                                  : mac_from_f32(s->elements, taken(v, t, divide), s->saturate);
         out[i] = (int32_t)code;
     }
 }

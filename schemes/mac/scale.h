@@ -18,7 +18,11 @@
  *   divide      x / t        t = scale, or s * scale
  *   reciprocal  x * t        t = 1 / scale, or (1 / s) / scale
  *
- * Under a scale of e8m0 both are x * 2^-S, exact. */
+ * Under a scale of e8m0 both are x * 2^-S, exact.
+ *
+ * An element of e8m0 is a power of two, `round` says which; saturate: Inf is the greatest one, what
+ * is below the least one that, 0 too; else all of these are NaN. NaN and numbers below 0 are NaN.
+ * (ONNX Cast, opset 24: its two columns) */
 #ifndef ASSAY_SCHEMES_MAC_SCALE_H
 #define ASSAY_SCHEMES_MAC_SCALE_H
 
@@ -30,7 +34,8 @@ typedef struct assay_mac_scaling {
     enum assay_scale_rule rule;
     enum assay_scale_by by;
     bool saturate;
-    uint32_t reach; /* f32: of rule amax, max is the format's times this */
+    enum assay_power_round round; /* of elements of e8m0 */
+    uint32_t reach;               /* f32: of rule amax, max is the format's times this */
 } assay_mac_scaling;
 
 /* The scale, in the format `to`, of n f32 patterns; second: the f32 of the scale's scale, 1 where

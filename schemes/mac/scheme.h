@@ -12,7 +12,7 @@
 #ifndef ASSAY_SCHEMES_MAC_SCHEME_H
 #define ASSAY_SCHEMES_MAC_SCHEME_H
 
-#include "graph/core/attr.h"
+#include "graph/core/op.h"
 #include "schemes/mac/mac.h"
 #include "schemes/mac/scale.def"
 #include "schemes/mac/scheme.def"
@@ -56,6 +56,11 @@ const char *const *assay_mac_schemes(void);
 const char *assay_mac_scheme_text(const char *name, size_t *length);
 
 extern const assay_scheme_vtable mac_vtable;
+
+/* Is op one that makes or reads small floats by its attributes alone? Where no scheme of matrix
+ * units is in force it is computed under this one. */
+bool mac_converts(enum assay_op op);
+extern const assay_scheme mac_conversions;
 
 /* The format of a kind of element: f32 and the small floats; and the reverse. */
 bool mac_format_of(assay_elem e, enum assay_mac_format *f);

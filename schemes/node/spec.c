@@ -183,7 +183,7 @@ static void float_encode(const assay_node *n, const assay_type *in, assay_unit_s
 {
     const assay_attr_float_encode *a = &n->attr.float_encode;
     (void)in;
-    spec->flag = a->by | a->saturate << 1;
+    spec->flag = a->by | a->saturate << 1 | a->round << 2;
 }
 
 static void scaled_matmul(const assay_node *n, const assay_type *in, assay_unit_spec *spec)

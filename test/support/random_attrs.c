@@ -250,7 +250,7 @@ void test_random_attrs(test_rng *r, assay_op op, const assay_type *x, assay_attr
         a->roi.aligned = upto(r, 1);
         return;
     case ASSAY_ATTRS_cast:
-        a->cast.to = (int)upto(r, ASSAY_CAST_BF16);
+        a->cast.to = (int)upto(r, ASSAY_CAST_U2);
         break;
     case ASSAY_ATTRS_mod:
         a->mod.truncated = upto(r, 1);

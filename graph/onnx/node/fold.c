@@ -10,10 +10,10 @@
 #include "graph/core/integers.h"
 #include "graph/onnx/node/fold.h"
 
-/* Computable element types: uint64 constants can be moved and cast only. */
+/* Computable element types: uint64 constants can be moved and cast only, small floats moved. */
 static bool computable(int dtype)
 {
-    return dtype != ONNX_UINT64;
+    return dtype != ONNX_UINT64 && !onnx_is_small(dtype);
 }
 
 /* Walks the indices of `dim` in C order, keeping an element offset under given strides. */

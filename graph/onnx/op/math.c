@@ -23,14 +23,34 @@ void onnx_import_prelu(onnx_node *n)
     onnx_import_binary(n);
 }
 
+static onnx_value *cast_to(onnx_node *n, onnx_value *x, int dtype, const char *suffix);
+
+/* From or to a small float, by way of float32. */
+static onnx_value *cast_small(onnx_node *n, onnx_value *x, assay_elem from, int dtype,
+                              const char *suffix)
+{
+    assay_elem to;
+    if (onnx_dtype_elem(dtype, &to) && assay_elem_equal(from, to))
+        return x;
+    if (assay_is_small_float(from))
+        x = onnx_from_small(n, x, dtype == ONNX_FLOAT ? suffix : "number");
+    else if (from.kind != ASSAY_KIND_F32)
+        x = cast_to(n, x, ONNX_FLOAT, "number");
+    if (n->status || dtype == ONNX_FLOAT)
+        return x;
+    return onnx_is_small(dtype) ? onnx_to_small(n, x, dtype, suffix) : cast_to(n, x, dtype, suffix);
+}
+
 /* Converts x to an element type; x itself when it has that type. */
 static onnx_value *cast_to(onnx_node *n, onnx_value *x, int dtype, const char *suffix)
 {
-    static const int targets[] = {[ONNX_FLOAT] = ASSAY_CAST_F32, [ONNX_UINT8] = ASSAY_CAST_U8,
-                                  [ONNX_INT8] = ASSAY_CAST_I8,   [ONNX_UINT16] = ASSAY_CAST_U16,
-                                  [ONNX_INT16] = ASSAY_CAST_I16, [ONNX_INT32] = ASSAY_CAST_I32,
-                                  [ONNX_INT64] = ASSAY_CAST_I64, [ONNX_BOOL] = ASSAY_CAST_BOOL,
-                                  [ONNX_UINT32] = ASSAY_CAST_U32};
+    static const int targets[] = {[ONNX_FLOAT] = ASSAY_CAST_F32,  [ONNX_UINT8] = ASSAY_CAST_U8,
+                                  [ONNX_INT8] = ASSAY_CAST_I8,    [ONNX_UINT16] = ASSAY_CAST_U16,
+                                  [ONNX_INT16] = ASSAY_CAST_I16,  [ONNX_INT32] = ASSAY_CAST_I32,
+                                  [ONNX_INT64] = ASSAY_CAST_I64,  [ONNX_BOOL] = ASSAY_CAST_BOOL,
+                                  [ONNX_UINT32] = ASSAY_CAST_U32, [ONNX_UINT4] = ASSAY_CAST_U4,
+                                  [ONNX_INT4] = ASSAY_CAST_I4,    [ONNX_UINT2] = ASSAY_CAST_U2,
+                                  [ONNX_INT2] = ASSAY_CAST_I2};
     assay_type t = onnx_type(n, x);
     assay_elem elem;
 
@@ -40,12 +60,14 @@ static onnx_value *cast_to(onnx_node *n, onnx_value *x, int dtype, const char *s
         dtype = ONNX_FLOAT;
     if (x->constant && x->constant->dtype == dtype)
         return x;
+    if (assay_is_small_float(t.elem) || onnx_is_small(dtype))
+        return cast_small(n, x, t.elem, dtype, suffix);
     if (x->constant && onnx_dtype_size(dtype) > 0) {
         const onnx_const *c = onnx_cast_const(n, x->constant, dtype);
         if (c)
             return onnx_constant(n, c, suffix);
     }
-    if (!onnx_dtype_elem(dtype, &elem) || elem.bits == 4)
+    if (!onnx_dtype_elem(dtype, &elem))
         return onnx_refuse(n, "cast to %s", onnx_dtype_name(dtype));
     if (!x->constant && assay_elem_equal(t.elem, elem))
         return x;

@@ -37,6 +37,12 @@ onnx_value *onnx_counted(onnx_node *n, int dtype, int rank, const int64_t *dim, 
 /* Input 0 as DynamicQuantizeLinear has it: floats that are codes of u8, and what makes them
  * (quantize.c). */
 onnx_value *onnx_dynamic_codes(onnx_node *n, onnx_value **scale, onnx_value **zero);
+/* small.c: x (float32) as a small float, as Cast has it; a small float as float32; QuantizeLinear
+ * of input 0 to such elements, and DequantizeLinear of one. */
+onnx_value *onnx_to_small(onnx_node *n, onnx_value *x, int dtype, const char *suffix);
+onnx_value *onnx_from_small(onnx_node *n, onnx_value *x, const char *suffix);
+void onnx_quantize_small(onnx_node *n, assay_elem elem);
+void onnx_dequantize_small(onnx_node *n);
 /* [B,S,N*H] as N heads, [B,N,S,H]; what has rank 4 is that already (attention.c). */
 onnx_value *onnx_heads(onnx_node *n, onnx_value *x, int64_t heads, const char *suffix);
 /* Heads back to [B,S,N*H], under the node's own name (attention.c). */

@@ -161,12 +161,17 @@ void onnx_import_quantize_linear(onnx_node *n)
     assay_elem elem;
     assay_qparams q;
 
-    if (precision != ONNX_UNDEFINED && precision != ONNX_FLOAT)
-        onnx_refuse(n, "attribute 'precision' is %lld, not float32", (long long)precision);
     if (zero)
         dtype = zero->constant ? zero->constant->dtype : onnx_elem_dtype(onnx_type(n, zero).elem);
     else if (dtype == ONNX_UNDEFINED)
         dtype = ONNX_UINT8;
+    if (dtype >= 0 && dtype <= INT32_MAX && onnx_is_small((int)dtype)) {
+        (void)onnx_dtype_elem((int)dtype, &elem);
+        onnx_quantize_small(n, elem);
+        return;
+    }
+    if (precision != ONNX_UNDEFINED && precision != ONNX_FLOAT)
+        onnx_refuse(n, "attribute 'precision' is %lld, not float32", (long long)precision);
     if (dtype < 0 || dtype > INT32_MAX || !onnx_dtype_elem((int)dtype, &elem) ||
         elem.kind != ASSAY_KIND_INT || elem.bits > 16)
         onnx_refuse(n, "codes of type %s", onnx_dtype_name(dtype < 0 ? 0 : (int)dtype));
@@ -187,7 +192,10 @@ void onnx_import_dequantize_linear(onnx_node *n)
 
     if (dtype != ONNX_FLOAT && !onnx_is_narrow((int)dtype) && dtype != ONNX_UNDEFINED)
         onnx_refuse(n, "an output that is not float32, float16 or bfloat16");
-    else if (t.elem.kind != ASSAY_KIND_INT || t.elem.bits > 32)
+    else if (assay_is_small_float(t.elem)) {
+        onnx_dequantize_small(n);
+        return;
+    } else if (t.elem.kind != ASSAY_KIND_INT || t.elem.bits > 32)
         onnx_refuse(n, "codes that are not integers of at most 32 bits");
     else if (is_late(n)) {
         late_dequantize(n);

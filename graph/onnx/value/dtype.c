@@ -1,8 +1,8 @@
 /* ONNX's element types: their names, their storage, which of ours they are. */
 #include "graph/onnx/value/value.h"
 
-/* Element types with their storage in raw_data; wide types serve folding only, and narrow floats
- * are widened as they are read. */
+/* Element types with their storage once read; wide types serve folding only, narrow floats are
+ * widened as they are read, and small floats are patterns. */
 static const struct {
     const char *name;
     uint8_t size;
@@ -25,14 +25,16 @@ static const struct {
     [14] = {"complex64", 0, false, {0}},
     [15] = {"complex128", 0, false, {0}},
     [ONNX_BFLOAT16] = {"bfloat16", 2, true, {ASSAY_KIND_F32, 32, true}},
-    [17] = {"float8e4m3fn", 0, false, {0}},
-    [18] = {"float8e4m3fnuz", 0, false, {0}},
-    [19] = {"float8e5m2", 0, false, {0}},
-    [20] = {"float8e5m2fnuz", 0, false, {0}},
+    [ONNX_FLOAT8E4M3FN] = {"float8e4m3fn", 1, true, {ASSAY_KIND_F8E4M3FN, 8, false}},
+    [ONNX_FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", 1, true, {ASSAY_KIND_F8E4M3FNUZ, 8, false}},
+    [ONNX_FLOAT8E5M2] = {"float8e5m2", 1, true, {ASSAY_KIND_F8E5M2, 8, false}},
+    [ONNX_FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", 1, true, {ASSAY_KIND_F8E5M2FNUZ, 8, false}},
     [ONNX_UINT4] = {"uint4", 1, true, {ASSAY_KIND_INT, 4, false}}, /* a byte a code here */
     [ONNX_INT4] = {"int4", 1, true, {ASSAY_KIND_INT, 4, true}},
-    [23] = {"float4e2m1", 0, false, {0}},
-    [24] = {"float8e8m0", 0, false, {0}},
+    [ONNX_FLOAT4E2M1] = {"float4e2m1", 1, true, {ASSAY_KIND_F4E2M1, 4, false}},
+    [ONNX_FLOAT8E8M0] = {"float8e8m0", 1, true, {ASSAY_KIND_F8E8M0, 8, false}},
+    [ONNX_UINT2] = {"uint2", 1, true, {ASSAY_KIND_INT, 2, false}},
+    [ONNX_INT2] = {"int2", 1, true, {ASSAY_KIND_INT, 2, true}},
 };
 #define N_DTYPES ((int)(sizeof dtype_table / sizeof dtype_table[0]))
 
@@ -65,6 +67,27 @@ int onnx_elem_dtype(assay_elem elem)
 bool onnx_is_float(int dtype)
 {
     return dtype == ONNX_FLOAT || dtype == ONNX_DOUBLE || onnx_is_narrow(dtype);
+}
+
+bool onnx_is_small(int dtype)
+{
+    assay_elem elem;
+    return onnx_dtype_elem(dtype, &elem) && assay_is_small_float(elem);
+}
+
+unsigned onnx_dtype_packed(int dtype)
+{
+    switch (dtype) {
+    case ONNX_UINT4:
+    case ONNX_INT4:
+    case ONNX_FLOAT4E2M1:
+        return 4;
+    case ONNX_UINT2:
+    case ONNX_INT2:
+        return 2;
+    default:
+        return 0;
+    }
 }
 
 bool onnx_is_narrow(int dtype)

@@ -44,10 +44,18 @@ int64_t onnx_get_int(const onnx_const *c, int64_t i)
     switch (c->dtype) {
     case ONNX_UINT8:
     case ONNX_UINT4:
+    case ONNX_UINT2:
     case ONNX_BOOL:
+    case ONNX_FLOAT8E4M3FN: /* patterns */
+    case ONNX_FLOAT8E4M3FNUZ:
+    case ONNX_FLOAT8E5M2:
+    case ONNX_FLOAT8E5M2FNUZ:
+    case ONNX_FLOAT4E2M1:
+    case ONNX_FLOAT8E8M0:
         return ((const uint8_t *)c->data)[i];
     case ONNX_INT8:
     case ONNX_INT4:
+    case ONNX_INT2:
         return ((const int8_t *)c->data)[i];
     case ONNX_UINT16: {
         LOAD(uint16_t);

@@ -78,13 +78,25 @@ static bool to_native(onnx_import *im, onnx_const *c, size_t size)
 }
 #endif
 
-/* Codes of 4 bits, two a byte, the low half first; a byte each for us. */
+/* Elements that share a byte, the first one lowest; a byte each for us. */
 static void unpack_byte(onnx_const *wide, int64_t byte, unsigned packed)
 {
-    for (int64_t i = 2 * byte; i < 2 * byte + 2 && i < wide->count; i++) {
-        int code = (int)(packed >> (i % 2 ? 4 : 0) & 15);
-        onnx_set_int(wide, i, wide->dtype == ONNX_INT4 && code >= 8 ? code - 16 : code);
+    const unsigned bits = onnx_dtype_packed(wide->dtype);
+    const int64_t each = 8 / bits;
+    const bool has_sign = wide->dtype == ONNX_INT4 || wide->dtype == ONNX_INT2;
+    for (int64_t i = 0; i < each && each * byte + i < wide->count; i++) {
+        int code = (int)(packed >> (unsigned)i * bits & ((1U << bits) - 1));
+        if (has_sign && code >> (bits - 1))
+            code -= 1 << bits;
+        onnx_set_int(wide, each * byte + i, code);
     }
+}
+
+/* Bytes of so many elements that share bytes. */
+static int64_t packed_bytes(int dtype, int64_t count)
+{
+    const int64_t each = 8 / (int64_t)onnx_dtype_packed(dtype);
+    return count / each + (count % each != 0);
 }
 
 static assay_status unpack(onnx_import *im, onnx_const *c, assay_error *err)
@@ -94,23 +106,24 @@ static assay_status unpack(onnx_import *im, onnx_const *c, assay_error *err)
 
     if (!wide)
         return assay_out_of_memory(err);
-    for (int64_t i = 0; i < (c->count + 1) / 2; i++)
+    for (int64_t i = 0; i < packed_bytes(c->dtype, c->count); i++)
         unpack_byte(wide, i, packed[i]);
     *c = *wide;
     return ASSAY_OK;
 }
 
 /* A typed list of them: its elements are the packed bytes. */
-static assay_status read_typed_halves(onnx_import *im, const pb_tensor *t, const char *what,
+static assay_status read_typed_packed(onnx_import *im, const pb_tensor *t, const char *what,
                                       onnx_const *out, assay_error *err)
 {
-    int64_t bytes = (out->count + 1) / 2;
+    int64_t bytes = packed_bytes(out->dtype, out->count);
+    const char *each = onnx_dtype_packed(out->dtype) == 4 ? "two" : "four";
     onnx_const *wide;
 
     if (t->n_int32_data != (size_t)bytes)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: %s: its shape needs %lld elements of two codes, it has %zu",
-                          im->file, what, (long long)bytes, t->n_int32_data);
+                          "%s: %s: its shape needs %lld elements of %s codes, it has %zu", im->file,
+                          what, (long long)bytes, each, t->n_int32_data);
     wide = onnx_new_const(im, out->dtype, out->rank, out->dim);
     if (!wide)
         return assay_out_of_memory(err);
@@ -118,8 +131,8 @@ static assay_status read_typed_halves(onnx_import *im, const pb_tensor *t, const
         int32_t v = t->int32_data[i];
         if (v < INT8_MIN || v > UINT8_MAX)
             return assay_fail(err, ASSAY_ERR_INPUT,
-                              "%s: %s: element %lld is %d, expected a byte of two codes", im->file,
-                              what, (long long)i, v);
+                              "%s: %s: element %lld is %d, expected a byte of %s codes", im->file,
+                              what, (long long)i, v, each);
         unpack_byte(wide, i, (unsigned)v & 255);
     }
     *out = *wide;
@@ -221,7 +234,7 @@ static assay_status read_raw(const onnx_import *im, const pb_tensor *t, const ch
 static assay_status read_tensor(onnx_import *im, const pb_tensor *t, const char *what,
                                 onnx_const *out, assay_error *err)
 {
-    const bool packed = t->data_type == ONNX_UINT4 || t->data_type == ONNX_INT4;
+    const bool packed = onnx_dtype_packed(t->data_type) > 0;
     assay_error local;
     assay_status s = read_type(im, t, what, out, err);
 
@@ -230,13 +243,13 @@ static assay_status read_tensor(onnx_import *im, const pb_tensor *t, const char 
     const size_t size = onnx_dtype_size(t->data_type);
     uint64_t bytes = (uint64_t)out->count * size; /* count is at most 2^40 */
     if (packed)
-        bytes = (bytes + 1) / 2;
+        bytes = (uint64_t)packed_bytes(t->data_type, out->count);
     if (t->data_location == 1)
         s = read_external(im, t, what, out, bytes, err ? err : &local);
     else if (t->has_raw_data || t->has_raw_length)
         s = read_raw(im, t, what, out, bytes, err);
     else
-        return packed ? read_typed_halves(im, t, what, out, err)
+        return packed ? read_typed_packed(im, t, what, out, err)
                       : read_typed(im, t, what, out, err);
     if (s)
         return s;

@@ -31,8 +31,16 @@ enum onnx_dtype {
     ONNX_UINT32 = 12,
     ONNX_UINT64 = 13,
     ONNX_BFLOAT16 = 16,
+    ONNX_FLOAT8E4M3FN = 17,
+    ONNX_FLOAT8E4M3FNUZ = 18,
+    ONNX_FLOAT8E5M2 = 19,
+    ONNX_FLOAT8E5M2FNUZ = 20,
     ONNX_UINT4 = 21,
-    ONNX_INT4 = 22
+    ONNX_INT4 = 22,
+    ONNX_FLOAT4E2M1 = 23,
+    ONNX_FLOAT8E8M0 = 24,
+    ONNX_UINT2 = 25,
+    ONNX_INT2 = 26
 };
 
 /* ONNX's numbers for attribute types. */
@@ -178,6 +186,9 @@ bool onnx_dtype_elem(int dtype, assay_elem *elem); /* false: no such kind in our
 int onnx_elem_dtype(assay_elem elem);
 bool onnx_is_float(int dtype);
 bool onnx_is_narrow(int dtype); /* float16, bfloat16 */
+bool onnx_is_small(int dtype);  /* patterns: float8..., float4e2m1 */
+/* Bits of an element in files, where several stand in a byte, the first one lowest; else 0. */
+unsigned onnx_dtype_packed(int dtype);
 
 /* ---- constants (tensor.c, tensor_read.c) ---- */
 /* Reads and checks a tensor of the model; the data may be borrowed from it. */

@@ -133,12 +133,19 @@ static void lrn_options(tfl_export *x, const assay_attr_lrn *a)
 
 static int raw_of_cast(int to)
 {
-    static const int raw[] = {[ASSAY_CAST_F32] = TFL_FLOAT32, [ASSAY_CAST_BOOL] = TFL_BOOL,
-                              [ASSAY_CAST_I8] = TFL_INT8,     [ASSAY_CAST_U8] = TFL_UINT8,
-                              [ASSAY_CAST_I16] = TFL_INT16,   [ASSAY_CAST_U16] = TFL_UINT16,
-                              [ASSAY_CAST_I32] = TFL_INT32,   [ASSAY_CAST_U32] = TFL_UINT32,
-                              [ASSAY_CAST_I64] = TFL_INT64,   [ASSAY_CAST_F16] = TFL_FLOAT16,
-                              [ASSAY_CAST_BF16] = TFL_FLOAT16};
+    static const int raw[] = {[ASSAY_CAST_F32] = TFL_FLOAT32,
+                              [ASSAY_CAST_BOOL] = TFL_BOOL,
+                              [ASSAY_CAST_I8] = TFL_INT8,
+                              [ASSAY_CAST_U8] = TFL_UINT8,
+                              [ASSAY_CAST_I16] = TFL_INT16,
+                              [ASSAY_CAST_U16] = TFL_UINT16,
+                              [ASSAY_CAST_I32] = TFL_INT32,
+                              [ASSAY_CAST_U32] = TFL_UINT32,
+                              [ASSAY_CAST_I64] = TFL_INT64,
+                              [ASSAY_CAST_F16] = TFL_FLOAT16,
+                              [ASSAY_CAST_BF16] = TFL_FLOAT16,
+                              [ASSAY_CAST_I4] = TFL_INT4, /* u4, i2, u2: values are refused */
+                              [ASSAY_CAST_U2] = TFL_INT4};
     return raw[to];
 }
 
