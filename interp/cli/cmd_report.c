@@ -40,8 +40,8 @@ static const cli_option options[] = {
 const cli_command cli_report = {
     .name = "report",
     .usage = "BUNDLE|PROFILE|JSON... -o FILE.html",
-    .summary = "gather bundles, profiles and the --json of eval, sensitivity, diff and blame in a "
-               "page of HTML",
+    .summary = "gather bundles, profiles and the --json of run, eval, sensitivity, diff and blame "
+               "in a page of HTML",
     .examples = "  assay report golden-out/tflite -o report.html\n"
                 "  assay report golden profile.yaml eval.json sensitivity.json -o report.html\n"
                 "  assay report golden blame.json diff.json -o report.html\n",

@@ -3,6 +3,7 @@
 #define ASSAY_INTERP_REPORT_BOOK_H
 
 #include "interp/page/json.h"
+#include "interp/report/layout.h"
 #include "interp/report/look.h"
 #include "interp/report/profile_draw.h"
 #include "interp/report/report.h"
@@ -25,6 +26,9 @@ typedef struct report_chapter {
     int n_looks; /* tensors, those of all samples as one */
     report_look *look;
     json_t *look_of; /* name -> number of its look */
+    int n_inputs;
+    int *input;           /* looks of the network's inputs */
+    report_layout layout; /* vertices: inputs, then nodes */
     assay_graph *graph;
     assay_plan *plan; /* NULL where the bundle has no network (digests only) */
     /* ---- of a profile ---- */
@@ -40,6 +44,8 @@ struct report {
 /* What a bundle or a profile holds, read and counted. */
 assay_status report_read_bundle(report_chapter *c, const char *pattern, assay_error *err);
 assay_status report_read_profile(report_chapter *c, assay_error *err);
+/* network.c: the layout of a bundle whose nodes and looks are read. */
+assay_status report_lay_out(report_chapter *c, assay_error *err);
 void report_chapter_clear(report_chapter *c);
 
 /* The first chapter with such a tensor, and its look's number; NULL: there is none. */

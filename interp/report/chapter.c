@@ -87,6 +87,8 @@ assay_status report_read_bundle(report_chapter *c, const char *pattern, assay_er
     assay_status status = read_looks(c, pattern, err);
     if (!status)
         status = read_nodes(c, err);
+    if (!status)
+        status = report_lay_out(c, err);
     return status ? status : read_plan(c, err);
 }
 
@@ -117,6 +119,8 @@ void report_chapter_clear(report_chapter *c)
     free(c->look);
     free(c->node);
     free(c->view);
+    free(c->input);
+    report_layout_free(&c->layout);
     json_decref(c->look_of);
     run_plan_free(c->plan);
     assay_graph_free(c->graph);

@@ -1,4 +1,4 @@
-/* Chapters of what commands measured: eval, sensitivity, diff, blame. */
+/* Chapters of what commands measured: eval, run, sensitivity, diff, blame. */
 #include <string.h>
 
 #include "interp/page/html.h"
@@ -55,6 +55,22 @@ void report_put_eval(FILE *f, const json_t *o)
     put_bar(f, o, "pixel_top1", "pixels");
     put_bar(f, o, "agreement", "same answer as float");
     fputs("</tbody></table>\n", f);
+}
+
+/* ---- run ---- */
+
+void report_put_run(FILE *f, const report *r, const report_chapter *c)
+{
+    static const report_column column[] = {
+        {"node", "node"}, {"op", "op"}, {"ms", "ms"}, {"share", "share"}};
+    static const report_column line[] = {{"ms", "time"}};
+    fputs("<dl>\n", f);
+    put_member(f, c->source.json, "engine", "engine", "");
+    put_member(f, c->source.json, "samples", "samples, of which the fastest", "");
+    put_member(f, c->source.json, "ms", "all nodes", " ms");
+    fputs("</dl>\n", f);
+    report_put_lines(f, c->source.rows, "value", "ms", line, 1);
+    report_put_table(f, r, c->source.rows, "value", column, sizeof column / sizeof *column);
 }
 
 /* ---- sensitivity ---- */

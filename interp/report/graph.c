@@ -1,12 +1,10 @@
 /* The network of a bundle, drawn. */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "graph/memory.h"
 #include "interp/page/html.h"
 #include "interp/page/utf8.h"
 #include "interp/page/xml.h"
-#include "interp/report/layout.h"
 #include "interp/report/measure.h"
 #include "interp/report/page.h"
 
@@ -16,76 +14,11 @@
 #define MARGIN 6.0
 enum { LAYERS = 12, LETTERS = 25 }; /* of a drawing: paper has pages; of a line of a box */
 
-/* Vertices: inputs of the network, then nodes. */
+/* What is drawn, of which report. */
 typedef struct drawing {
     const report *r;
     const report_chapter *c;
-    int *input; /* looks */
-    int n_inputs;
-    report_layout l;
 } drawing;
-
-/* ---- what is drawn ---- */
-
-static int find_inputs(const report_chapter *c, int *input)
-{
-    int n = 0;
-    for (int i = 0; i < c->n_looks; i++)
-        if (c->look[i].tensor->op && strcmp(c->look[i].tensor->op, "input") == 0)
-            input[n++] = i;
-    return n;
-}
-
-/* name -> vertex that makes it. */
-static json_t *find_makers(const drawing *d)
-{
-    const report_chapter *c = d->c;
-    json_t *maker = json_object(), *name;
-    size_t k;
-    for (int i = 0; i < d->n_inputs; i++)
-        page_json_set(&maker, c->look[d->input[i]].tensor->name, json_integer(i));
-    for (int i = 0; i < c->n_nodes; i++)
-        json_array_foreach(json_object_get(c->node[i].json, "outputs"), k, name)
-        {
-            if (json_is_string(name))
-                page_json_set(&maker, json_string_value(name), json_integer(d->n_inputs + i));
-        }
-    return maker;
-}
-
-static int find_edges(const drawing *d, const json_t *maker, report_edge *edge)
-{
-    int n = 0;
-    for (int i = 0; i < d->c->n_nodes; i++) {
-        const json_t *list = json_object_get(d->c->node[i].json, "inputs");
-        for (size_t k = 0; k < json_array_size(list); k++) {
-            const char *name = json_string_value(json_array_get(list, k));
-            const json_t *from = name ? json_object_get(maker, name) : NULL;
-            if (from)
-                edge[n++] = (report_edge){(int)json_integer_value(from), d->n_inputs + i};
-        }
-    }
-    return n;
-}
-
-static bool lay_out(drawing *d)
-{
-    size_t most = 1;
-    bool good = false;
-    for (int i = 0; i < d->c->n_nodes; i++)
-        most += json_array_size(json_object_get(d->c->node[i].json, "inputs"));
-    d->input = calloc((size_t)d->c->n_looks + 1, sizeof *d->input);
-    report_edge *edge = calloc(most, sizeof *edge);
-    if (d->input && edge) {
-        d->n_inputs = find_inputs(d->c, d->input);
-        json_t *maker = find_makers(d);
-        const int n = find_edges(d, maker, edge);
-        good = maker && !report_layout_make(d->n_inputs + d->c->n_nodes, edge, n, &d->l, NULL);
-        json_decref(maker);
-    }
-    free(edge);
-    return good;
-}
 
 /* ---- boxes ---- */
 
@@ -106,7 +39,7 @@ static void put_brief(FILE *f, const char *whole)
 /* The op in bold, the shape behind it where there is room. */
 static void put_head(FILE *f, const drawing *d, int v, int look, double x, double y)
 {
-    const char *op = v < d->n_inputs ? "input" : d->c->node[v - d->n_inputs].op;
+    const char *op = v < d->c->n_inputs ? "input" : d->c->node[v - d->c->n_inputs].op;
     char shape[200] = "";
     fprintf(f, "<text x=\"%.1f\" y=\"%.1f\"><tspan font-weight=\"bold\">", x, y);
     page_xml_text(f, op);
@@ -144,10 +77,10 @@ static void put_measures(FILE *f, const drawing *d, const report_node *node)
 static void put_box(FILE *f, const drawing *d, int v)
 {
     const report_chapter *c = d->c;
-    const report_node *node = v < d->n_inputs ? NULL : &c->node[v - d->n_inputs];
-    const int look = node ? node->look : d->input[v];
-    const double w = REPORT_BOX - GAP, x = d->l.x[v] - w / 2 + MARGIN;
-    const double y = d->l.layer[v] * PITCH + MARGIN;
+    const report_node *node = v < d->c->n_inputs ? NULL : &c->node[v - d->c->n_inputs];
+    const int look = node ? node->look : d->c->input[v];
+    const double w = REPORT_BOX - GAP, x = d->c->layout.x[v] - w / 2 + MARGIN;
+    const double y = d->c->layout.layer[v] * PITCH + MARGIN;
     const char *name = look >= 0 ? c->look[look].tensor->name : node->name;
 
     if (look >= 0)
@@ -185,7 +118,7 @@ static void put_edge(FILE *f, const report_layout *l, const report_edge *e)
 /* Layers first .. end - 1, with the lines that lead out of them. */
 static void put_strip(FILE *f, const drawing *d, int first, int end)
 {
-    const report_layout *l = &d->l;
+    const report_layout *l = &d->c->layout;
     const bool last = end == l->n_layers;
     const double y = first * PITCH, w = l->width + 2 * MARGIN;
     const double h = (end - first) * PITCH - (last ? PITCH - HEIGHT - 2 * MARGIN : 0);
@@ -232,19 +165,18 @@ static void put_choices(FILE *f, const report *r, const report_chapter *c)
 
 void report_put_graph(FILE *f, const report *r, const report_chapter *c)
 {
-    drawing d = {.r = r, .c = c};
-    if (c->n_nodes > 0 && lay_out(&d)) {
-        fputs("<div class=\"graph\"><p class=\"tools\"></p>\n", f);
-        put_choices(f, r, c);
-        fputs("<div class=\"draw\">\n", f);
-        for (int k = 0; k < d.l.n_layers; k += LAYERS)
-            put_strip(f, &d, k, k + LAYERS < d.l.n_layers ? k + LAYERS : d.l.n_layers);
-        fputs("</div>\n", f);
-        if (d.l.omitted > 0)
-            fprintf(f, "<p>%d edges over more than %d layers are not drawn.</p>\n", d.l.omitted,
-                    d.l.span);
-        fputs("</div>\n", f);
-    }
-    free(d.input);
-    report_layout_free(&d.l);
+    const drawing d = {.r = r, .c = c};
+    const report_layout *l = &c->layout;
+    if (c->n_nodes == 0)
+        return;
+    fputs("<div class=\"graph\"><p class=\"tools\"></p>\n", f);
+    put_choices(f, r, c);
+    fputs("<div class=\"draw\">\n", f);
+    for (int k = 0; k < l->n_layers; k += LAYERS)
+        put_strip(f, &d, k, k + LAYERS < l->n_layers ? k + LAYERS : l->n_layers);
+    fputs("</div>\n", f);
+    if (l->omitted > 0)
+        fprintf(f, "<p>%d edges over more than %d layers are not drawn.</p>\n", l->omitted,
+                l->span);
+    fputs("</div>\n", f);
 }

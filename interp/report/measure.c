@@ -8,7 +8,7 @@
 const report_measure report_measures[] = {
     {"verdict of blame", REPORT_WORDS, REPORT_BLAME, "verdict"},
     {"verdict of diff", REPORT_WORDS, REPORT_DIFF, "verdict"},
-    {"elements that differ, share", REPORT_SHARE, REPORT_DIFF, "mismatches"},
+    {"elements that differ, share", REPORT_SHARE, REPORT_DIFF, "mismatches", "elements"},
     {"SQNR of diff, dB", REPORT_DB, REPORT_DIFF, "sqnr_db"},
     {"SQNR of the device, isolated, dB", REPORT_DB, REPORT_BLAME, "isolated_db"},
     {"SQNR of the device, cumulative, dB", REPORT_DB, REPORT_BLAME, "cumulative_db"},
@@ -17,6 +17,7 @@ const report_measure report_measures[] = {
     {"drop if only it is integer, points", REPORT_POINTS, REPORT_SENSITIVITY, "alone_drop"},
     {"contract", REPORT_WORDS, REPORT_BUNDLE, "contract"},
     {"saturated codes, share", REPORT_SHARE, REPORT_BUNDLE, "saturated"},
+    {"time, share", REPORT_SHARE, REPORT_RUN, "share"},
 };
 const int report_n_measures = sizeof report_measures / sizeof *report_measures;
 
@@ -116,15 +117,15 @@ bool report_measure_number(const report *r, const report_chapter *c, const repor
     if (by->kind == REPORT_BUNDLE)
         return saturated(c, node, number);
     const json_t *row = row_of(r, by->kind, node->output), *value = json_object_get(row, by->key);
-    const double elements = json_number_value(json_object_get(row, "elements"));
+    const double whole = by->of ? json_number_value(json_object_get(row, by->of)) : 1;
     if (json_is_null(value) && by->scale == REPORT_DB) {
         *number = INFINITY; /* JSON has no number for it */
         return report_text(row, "verdict")[0] == 0 ||
                strcmp(report_text(row, "verdict"), "not dumped") != 0;
     }
-    if (!json_is_number(value) || (by->scale == REPORT_SHARE && !(elements > 0)))
+    if (!json_is_number(value) || !(whole > 0))
         return false;
-    *number = json_number_value(value) / (by->scale == REPORT_SHARE ? elements : 1);
+    *number = json_number_value(value) / whole;
     return true;
 }
 

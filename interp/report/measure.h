@@ -14,6 +14,7 @@ typedef struct report_measure {
     enum report_scale scale;
     enum report_kind kind; /* whose rows say it; REPORT_BUNDLE: the bundle itself */
     const char *key;
+    const char *of; /* a share's whole; NULL: it is a share already */
 } report_measure;
 
 extern const report_measure report_measures[];

@@ -30,6 +30,9 @@ static void put_chapter(FILE *f, const report *r, const report_chapter *c)
     case REPORT_EVAL:
         report_put_eval(f, c->source.json);
         break;
+    case REPORT_RUN:
+        report_put_run(f, r, c);
+        break;
     case REPORT_SENSITIVITY:
         report_put_sensitivity(f, r, c);
         break;

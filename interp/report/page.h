@@ -10,6 +10,7 @@
 void report_put_bundle(FILE *f, const report *r, const report_chapter *c);
 void report_put_profile(FILE *f, const report_chapter *c);
 void report_put_eval(FILE *f, const json_t *o);
+void report_put_run(FILE *f, const report *r, const report_chapter *c);
 void report_put_sensitivity(FILE *f, const report *r, const report_chapter *c);
 void report_put_diff(FILE *f, const report *r, const report_chapter *c);
 void report_put_blame(FILE *f, const report *r, const report_chapter *c);

@@ -6,8 +6,8 @@
 
 typedef struct report report;
 
-/* Reads n files: folders of golden bundles, profiles, and what eval, sensitivity, diff and blame
- * wrote with --json, in any order. Of bundles only tensors whose names match `pattern` (as in
+/* Reads n files: folders of golden bundles, profiles, and what run, eval, sensitivity, diff and
+ * blame wrote with --json, in any order. Of bundles only tensors whose names match `pattern` (as in
  * fnmatch(3)) are looked into. A file that is none of these, or not whole, is ASSAY_ERR_INPUT and
  * named. `path` is borrowed; *out is to be freed by report_free. */
 assay_status report_open(const char *const *path, int n, const char *pattern, report **out,

@@ -16,6 +16,7 @@ static const struct {
     [REPORT_BUNDLE] = {"golden bundle", NULL, NULL, {NULL, NULL}},
     [REPORT_PROFILE] = {"profile", NULL, NULL, {NULL, NULL}},
     [REPORT_EVAL] = {"eval", NULL, NULL, {"scheme", "outputs"}},
+    [REPORT_RUN] = {"run", "nodes", "value", {"engine", "ms"}},
     [REPORT_SENSITIVITY] = {"sensitivity", "nodes", "value", {"output_db", "samples"}},
     [REPORT_DIFF] = {"diff", "tensors", "name", {"verdict", "compared"}},
     [REPORT_BLAME] = {"blame", "nodes", "name", {"verdict", "faults"}},
@@ -34,8 +35,8 @@ const char *report_kind_key(enum report_kind kind)
 static assay_status unknown(const char *path, const char *why, assay_error *err)
 {
     return assay_fail(err, ASSAY_ERR_INPUT,
-                      "%s: no golden bundle, no profile, and no --json of eval, sensitivity, diff "
-                      "or blame%s%s",
+                      "%s: no golden bundle, no profile, and no --json of run, eval, sensitivity, "
+                      "diff or blame%s%s",
                       path, *why ? ": " : "", why);
 }
 

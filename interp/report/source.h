@@ -9,6 +9,7 @@ enum report_kind {
     REPORT_BUNDLE,
     REPORT_PROFILE,
     REPORT_EVAL,
+    REPORT_RUN,
     REPORT_SENSITIVITY,
     REPORT_DIFF,
     REPORT_BLAME

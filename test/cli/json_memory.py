@@ -119,6 +119,7 @@ def main():
     short("diff with dumps", 1, 9, "diff", "tflite", "device", "-q", "--json", "out", skip=one)
     short("blame", 1, 9, "blame", "tflite", "device", "-q", "--json", "out", skip=one)
     short("explain", 0, 9, "explain", "tflite", "device", "y[0,2]", "--json", "out", skip=one)
+    short("report", 0, 9, "report", "tflite", "-o", "out", skip=one)
     short("eval", 0, 9, "eval", *measured)
     short("inspect", 0, 9, "inspect", "q.assay", "--json", "out")
     short("quantize", 0, 9, "quantize", "f.assay", "-p", "p.yaml", "-s", "tflite", "--json", "out")

@@ -96,6 +96,8 @@ def prepare():
     assay(1, "diff", "good", "bad", "--json", "diff.json")
     assay(1, "blame", "good", "bad", "-q", "--json", "blame.json")
     assay(0, "sensitivity", "f.assay", "-p", "p.yaml", "-s", "tflite", "-d", "d.npy", "-q", "--json", "sens.json")
+    npy("one.npy", "<f4", (1, 2, 6, 6), [(i * 7 % 13 - 6) / 3 for i in range(72)])
+    assay(0, "run", "q.assay", "-s", "tflite", "-i", "one.npy", "-i", "one.npy", "--json", "run.json")
     npy("l.npy", "<i4", (8,), [i % 3 for i in range(8)])
     assay(0, "eval", "f.assay", "-p", "p.yaml", "-s", "tflite", "-d", "d.npy", "-q", "--labels", "l.npy", "--json", "eval.json")
 
@@ -110,9 +112,9 @@ def sound(name, page, scripts=2):
 
 
 def whole():
-    files = ("good", "p.yaml", "eval.json", "sens.json", "diff.json", "blame.json")
+    files = ("good", "p.yaml", "eval.json", "run.json", "sens.json", "diff.json", "blame.json")
     said = assay(0, "report", *files, "-o", "r.html")
-    check(said == "r.html: 6 chapters\n", "says what it wrote", said)
+    check(said == "r.html: 7 chapters\n", "says what it wrote", said)
     page = Page("r.html")
     sound("of everything", page)
     assay(0, "report", *files, "-o", "again.html")
@@ -120,8 +122,8 @@ def whole():
     run = subprocess.run([ASSAY, "report", *files, "-o", "-"], capture_output=True, check=False)
     check(run.returncode == 0 and run.stdout == read("r.html"), "on standard output alone", run.stderr)
     text = " ".join(page.words)
-    chapters = [h for h in page.heads if h.strip() in ("golden bundle", "profile", "eval", "sensitivity", "diff", "blame")]
-    check(len(chapters) == 6, "a chapter a file", page.heads)
+    chapters = [h for h in page.heads if h.strip() in ("golden bundle", "profile", "eval", "run", "sensitivity", "diff", "blame")]
+    check(len(chapters) == 7, "a chapter a file", page.heads)
     manifest = json.loads(read("good/manifest.json"))
     names = {t["name"] for t in manifest["tensors"]}
     check(len([i for i in page.ids if re.fullmatch(r"c1t\d+", i)]) == len(names), "each tensor once, of all samples", names)
@@ -129,7 +131,11 @@ def whole():
     multiplier = next(n["parameters"]["multiplier"] for n in manifest["nodes"] if n["op"] == "conv")
     check(", ".join(map(str, multiplier)) in text, "the integers of a unit", multiplier)
     check("3 samples" in text and "Memory plan" in text and "bit-exact" in text, "samples, plan, contract")
-    check(all(w in text for w in ("own", "inherited", "different", "SQNR of quantization, isolated, dB")), "measures of nodes")
+    check(all(w in text for w in ("own", "inherited", "different", "SQNR of quantization, isolated, dB", "time, share")), "measures of nodes")
+    times = json.loads(read("run.json"))
+    nodes = [(n["name"], n["op"], n["outputs"][0]) for n in manifest["nodes"]]
+    check([(n["node"], n["op"], n["value"]) for n in times["nodes"]] == nodes and times["samples"] == 2 and
+          abs(sum(n["ms"] for n in times["nodes"]) - times["ms"]) < 1e-6 * times["ms"] and all(n["ms"] > 0 for n in times["nodes"]), "run --json: times of nodes", times)
     return text
 
 
@@ -147,7 +153,7 @@ def statistics(text):
 
 def alone():
     """Each file alone; a bundle of digests; what is left out."""
-    for name in ("good", "digests", "p.yaml", "eval.json", "sens.json", "diff.json", "blame.json"):
+    for name in ("good", "digests", "p.yaml", "eval.json", "run.json", "sens.json", "diff.json", "blame.json"):
         assay(0, "report", name, "-o", "one.html")
         sound(name, Page("one.html"))
     assay(0, "report", "good", "good", "-o", "one.html")
