@@ -13,30 +13,6 @@ typedef struct task {
     int threads;
 } task;
 
-/* "3/16": keeps the third sixteenth of the samples, in whole samples. */
-static int take_shard(const cli_args *a, assay_samples *s)
-{
-    const char *text = cli_value(a, "shard", NULL);
-    long long k, n;
-    char rest;
-
-    if (!text)
-        return CLI_OK;
-    if (s->sequence)
-        return cli_trouble("profile: --shard takes samples apart, and the steps of a sequence "
-                           "go on from each other");
-    if (sscanf(text, "%lld/%lld%c", &k, &n, &rest) != 2 || n < 1 || n > 1000000 || k < 1 || k > n)
-        return cli_trouble("profile: --shard takes K/N with 1 <= K <= N, such as 3/16, not '%s'",
-                           text);
-    if (n > s->count)
-        return cli_trouble("profile: --shard %s: there are only %lld samples", text,
-                           (long long)s->count);
-    const int64_t begin = s->count * (k - 1) / n, end = s->count * k / n;
-    s->first += begin;
-    s->count = end - begin;
-    return CLI_OK;
-}
-
 static assay_status describe(const cli_args *a, const assay_graph *g, const task *t,
                              assay_profile *p, assay_error *err)
 {
@@ -65,7 +41,7 @@ static int profile(const cli_args *a, const assay_graph *g, task *t)
     if (!status)
         status = describe(a, g, t, p, &err);
     if (!status)
-        shard = take_shard(a, &t->samples);
+        shard = cli_take_shard(a, &t->samples);
     if (!status && shard == CLI_OK)
         status = assay_program_make(g, NULL, false, &program, &err);
     if (!status && shard == CLI_OK)
@@ -79,44 +55,13 @@ static int profile(const cli_args *a, const assay_graph *g, task *t)
     return !status ? shard : cli_failed(&err);
 }
 
-/* The last part of a path, without slashes behind it. */
-static void put_base_name(FILE *f, const char *path)
-{
-    size_t end = strlen(path), begin;
-
-    while (end > 1 && path[end - 1] == '/')
-        end--;
-    for (begin = end; begin > 0 && path[begin - 1] != '/'; begin--)
-        ;
-    fprintf(f, "%.*s", (int)(end - begin), path + begin);
-}
-
-/* What the data sets are called, in the order of the inputs; malloc'ed, or NULL. */
-static char *names_of(const cli_data *d)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-
-    for (int k = 0, n = 0; f && k < d->graph->n_inputs; k++) {
-        if (!d->source[k].path)
-            continue;
-        fputs(n++ ? ", " : "", f);
-        put_base_name(f, d->source[k].path);
-    }
-    if (f && !fclose(f))
-        return text;
-    free(text);
-    return NULL;
-}
-
 static int from_dataset(const cli_args *a, const assay_graph *g)
 {
     cli_data d;
     char *name = NULL;
     int status = cli_data_open(&d, a, g, "profile");
 
-    if (status == CLI_OK && !(name = names_of(&d)))
+    if (status == CLI_OK && !(name = cli_data_names(&d)))
         status = cli_out_of_memory();
     if (status == CLI_OK) {
         task t = {d.samples, d.preprocessing, name, d.threads};

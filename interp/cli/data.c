@@ -211,10 +211,15 @@ int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
     return CLI_OK;
 }
 
-void cli_data_close(cli_data *d)
+void cli_data_end(cli_data *d)
 {
     if (d->samples.read)
         cli_progress_end(&d->progress);
+}
+
+void cli_data_close(cli_data *d)
+{
+    cli_data_end(d);
     for (int k = 0; d->source && k < d->graph->n_inputs; k++)
         dataset_close(d->source[k].dataset);
     free(d->source);

@@ -195,6 +195,15 @@ int cli_data_open(cli_data *d, const cli_args *a, const assay_graph *g, const ch
 int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
                        const assay_graph *coded, const char *what);
 void cli_data_close(cli_data *d);
+/* The line of progress ends: what comes is said below it. */
+void cli_data_end(cli_data *d);
+/* What the data sets are called, in the order of the inputs; malloc'ed, or NULL. */
+char *cli_data_names(const cli_data *d);
+/* --shard 3/16 keeps the third sixteenth of the samples, in whole samples; all, where it is not
+ * given. CLI_TROUBLE after a message. */
+int cli_take_shard(const cli_args *a, assay_samples *s);
+/* The same, and progress is of those. */
+int cli_data_shard(cli_data *d, const cli_args *a);
 /* Where classes are in an output of the network that d was opened for, and whether the samples have
  * labels for them; says on stderr where there are labels that cannot be used. */
 int cli_data_judge(const cli_data *d, const assay_value *out, assay_judge *j, bool *labelled);

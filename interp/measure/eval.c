@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/measure/judge.h"
+#include "interp/measure/part.h"
 #include "interp/measure/workers.h"
 
 static assay_status check_has_output(const assay_program *p, assay_error *err)
@@ -34,9 +34,8 @@ typedef struct evaluation {
     const assay_program *program;
     const assay_samples *samples;
     assay_judge judge;
-    assay_tally sum;          /* of all threads */
-    XXH128_canonical_t *hash; /* [sample] */
-    int64_t *predictions;     /* [sample], or NULL */
+    assay_part part;      /* of all threads */
+    int64_t *predictions; /* [sample], or NULL */
 } evaluation;
 
 /* What one thread has of its own. */
@@ -73,7 +72,7 @@ static assay_status evaluate_sample(void *job, void *own, int64_t k, assay_error
     if (status)
         return status;
     const void *scores = assay_run_data(w->run, g->output[0]);
-    measure_output_hash(t, scores, &e->hash[k]);
+    measure_output_hash(t, scores, &e->part.hash[1][k]);
     if (e->predictions)
         e->predictions[k] = e->judge.places == 1 ? measure_judge_best(&e->judge, t, scores, 0) : -1;
     status = measure_judge_labels(&e->judge, e->samples, i, w->label, err);
@@ -87,36 +86,48 @@ static assay_status finish(void *job, void *own, bool failed, assay_error *err)
 
     (void)err;
     if (!failed)
-        measure_tally_join(&e->sum, &w->tally);
+        measure_tally_join(&e->part.tally[1], &w->tally);
     measure_tally_free(&w->tally);
     free(w->label);
     assay_run_free(w->run);
     return ASSAY_OK;
 }
 
-assay_status measure_evaluate(const assay_program *p, const assay_samples *samples, int threads,
-                              int64_t *predictions, assay_accuracy *out, assay_error *err)
+assay_status measure_evaluate_part(const assay_program *p, const assay_samples *samples,
+                                   int threads, int64_t *predictions, assay_part *out,
+                                   assay_error *err)
 {
-    evaluation e = {.program = p, .samples = samples, .predictions = predictions};
+    evaluation e = {.program = p,
+                    .samples = samples,
+                    .part = {.first = samples->first, .count = samples->count},
+                    .predictions = predictions};
     const measure_work work = {samples, &e, sizeof(worker), start, evaluate_sample, finish};
     assay_status status = check_has_output(p, err);
 
-    *out = (assay_accuracy){0};
     if (!status)
         status = measure_judge_make(&p->graph->value[p->graph->output[0]], samples, &e.judge, err);
     if (!status)
-        status = measure_tally_make(&e.judge, &e.sum, err);
-    e.hash = calloc((size_t)samples->count + 1, sizeof *e.hash);
-    if (!status && !e.hash)
-        status = assay_out_of_memory(err);
+        status = measure_part_make(&e.part, false, err);
+    if (!status)
+        status = measure_tally_make(&e.judge, &e.part.tally[1], err);
     if (!status)
         status = measure_samples(&work, threads, err);
+    *out = e.part;
+    return status;
+}
+
+assay_status measure_evaluate(const assay_program *p, const assay_samples *samples, int threads,
+                              int64_t *predictions, assay_accuracy *out, assay_error *err)
+{
+    assay_part part;
+    const assay_status status = measure_evaluate_part(p, samples, threads, predictions, &part, err);
+
+    *out = (assay_accuracy){0};
     if (!status) {
-        measure_tally_end(&e.sum, out);
-        measure_accuracy_digest(e.hash, samples->count, out->digest);
+        measure_tally_end(&part.tally[1], out);
+        measure_accuracy_digest(part.hash[1], part.count, out->digest);
     }
-    measure_tally_free(&e.sum);
-    free(e.hash);
+    measure_part_free(&part);
     return status;
 }
 

@@ -41,6 +41,12 @@ typedef struct assay_accuracy {
 assay_status measure_evaluate(const assay_program *p, const assay_samples *samples, int threads,
                               int64_t *predictions, assay_accuracy *out, assay_error *err);
 
+/* The same, sample by sample (part.h). measure_part_free(out) either way. */
+struct assay_part;
+assay_status measure_evaluate_part(const assay_program *p, const assay_samples *samples,
+                                   int threads, int64_t *predictions, struct assay_part *out,
+                                   assay_error *err);
+
 /* XXH3-128 over a tensor's elements, and over n such hashes: the digest of assay_accuracy. */
 void measure_output_hash(const assay_type *t, const void *data, XXH128_canonical_t *hash);
 void measure_accuracy_digest(const XXH128_canonical_t *hash, int64_t n, char digest[33]);

@@ -10,16 +10,11 @@
 #include "interp/measure/judge.h"
 #include "interp/measure/workers.h"
 
-/* Of one pair on one sample; summed over samples in their order, whatever thread made them. */
-typedef struct powers {
-    double signal, noise;
-    int64_t n; /* elements that count */
-} powers;
-
-static powers compare(const assay_type *tr, const void *r, const assay_type *to, const void *o)
+static assay_powers compare(const assay_type *tr, const void *r, const assay_type *to,
+                            const void *o)
 {
     const int64_t n = assay_shape_count(tr);
-    powers p = {0, 0, 0};
+    assay_powers p = {0, 0, 0};
     for (int64_t i = 0; i < n; i++) {
         const double a = golden_element_real(tr, r, i);
         const double d = a - golden_element_real(to, o, i);
@@ -32,34 +27,16 @@ static powers compare(const assay_type *tr, const void *r, const assay_type *to,
     return p;
 }
 
-static powers sum_of(const powers *p, int64_t samples, int stride)
-{
-    powers all = {0, 0, 0};
-    for (int64_t i = 0; i < samples; i++) {
-        all.signal += p[i * stride].signal;
-        all.noise += p[i * stride].noise;
-        all.n += p[i * stride].n;
-    }
-    return all;
-}
-
-static double decibels(powers all)
-{
-    return all.noise == 0 ? INFINITY : 10 * log10(all.signal / all.noise);
-}
-
 typedef struct job {
     const assay_program *program[2];
     const assay_samples *samples;
-    const assay_value_pair *pair; /* n of them, and the first outputs behind */
+    const assay_value_pair *pair; /* [n] */
     int n;
-    char *recorded;    /* the reference's first output by sample, or NULL */
-    bool has_recorded; /* it has them all: the reference is not run */
-    powers *powers;    /* [sample][n + 1] */
+    char *recorded;       /* the reference's first output by sample, or NULL */
+    bool has_recorded;    /* it has them all: the reference is not run */
+    assay_powers *powers; /* [sample][n], whatever thread made them */
     assay_judge judge[2];
-    XXH128_canonical_t *hash[2]; /* [sample] */
-    assay_tally tally[2];        /* of all threads */
-    assay_fidelity *out;
+    assay_part part; /* of the first outputs */
 } job;
 
 /* What one thread has of its own. */
@@ -109,7 +86,7 @@ static assay_status judge(const job *j, worker *w, int64_t k, const void *const 
 
     for (int s = 0; s < 2; s++) {
         t[s] = type_of(j, s, j->program[s]->graph->output[0]);
-        measure_output_hash(t[s], result[s], &j->hash[s][k]);
+        measure_output_hash(t[s], result[s], &j->part.hash[s][k]);
         if (!status)
             status =
                 measure_tally_add(&w->tally[s], &j->judge[s], t[s], result[s], w->label, i, err);
@@ -123,7 +100,7 @@ static assay_status judge(const job *j, worker *w, int64_t k, const void *const 
 static assay_status note(const job *j, worker *w, int64_t k, assay_error *err)
 {
     const int outputs[2] = {j->program[0]->graph->output[0], j->program[1]->graph->output[0]};
-    powers *const at = &j->powers[k * (j->n + 1)];
+    assay_powers *const at = &j->powers[k * j->n];
     const void *result[2];
 
     results_of(j, w->run, k, result);
@@ -133,7 +110,8 @@ static assay_status note(const job *j, worker *w, int64_t k, assay_error *err)
             at[p] = compare(type_of(j, 0, r), assay_run_data(w->run[0], r), type_of(j, 1, o),
                             assay_run_data(w->run[1], o));
     }
-    at[j->n] = compare(type_of(j, 0, outputs[0]), result[0], type_of(j, 1, outputs[1]), result[1]);
+    j->part.noise[k] =
+        compare(type_of(j, 0, outputs[0]), result[0], type_of(j, 1, outputs[1]), result[1]);
     return judge(j, w, k, result, err);
 }
 
@@ -168,10 +146,10 @@ static assay_status finish(void *of, void *own, bool failed, assay_error *err)
     worker *w = own;
 
     (void)err;
-    j->out->agree += w->agree;
+    j->part.agree += w->agree;
     for (int k = 0; k < 2; k++) {
         if (!failed)
-            measure_tally_join(&j->tally[k], &w->tally[k]);
+            measure_tally_join(&j->part.tally[k], &w->tally[k]);
         measure_tally_free(&w->tally[k]);
         assay_run_free(w->run[k]);
     }
@@ -198,36 +176,65 @@ static assay_status prepare(job *j, assay_error *err)
         status = assay_fail(err, ASSAY_ERR_INPUT,
                             "outputs '%s' and '%s' of the two networks are not of one shape",
                             out[0]->name, out[1]->name);
-    for (int k = 0; k < 2 && !status; k++) {
-        j->hash[k] = calloc(samples + 1, sizeof *j->hash[k]);
-        status = j->hash[k] ? measure_tally_make(&j->judge[k], &j->tally[k], err)
-                            : assay_out_of_memory(err);
-    }
-    j->powers = calloc(samples * ((size_t)j->n + 1), sizeof *j->powers);
+    j->part.first = j->samples->first;
+    j->part.count = j->samples->count;
+    j->part.places = j->judge[0].places;
+    if (!status)
+        status = measure_part_make(&j->part, true, err);
+    for (int k = 0; k < 2 && !status; k++)
+        status = measure_tally_make(&j->judge[k], &j->part.tally[k], err);
+    j->powers = calloc(samples * (size_t)j->n + 1, sizeof *j->powers);
     if (!status && !j->powers)
         status = assay_out_of_memory(err);
     return status;
 }
 
-/* The numbers of all samples. */
-static void conclude(job *j, double *sqnr)
+void measure_fidelity_of(const assay_part *p, assay_fidelity *out)
 {
-    const int64_t count = j->samples->count;
-    const powers all = sum_of(j->powers + j->n, count, j->n + 1);
-    assay_accuracy *side[2] = {&j->out->reference, &j->out->other};
+    const assay_powers all = measure_powers_sum(p->noise, p->noise ? p->count : 0, 1);
+    assay_accuracy *side[2] = {&out->reference, &out->other};
 
+    *out = (assay_fidelity){.samples = p->count};
+    for (int k = p->noise ? 0 : 1; k < 2; k++) {
+        measure_tally_end(&p->tally[k], side[k]);
+        measure_accuracy_digest(p->hash[k], p->count, side[k]->digest);
+    }
+    if (!p->noise)
+        return;
+    out->compared = p->count * p->places;
+    out->agree = p->agree;
+    out->output_sqnr = measure_powers_decibels(all);
+    out->output_mse = all.n ? all.noise / (double)all.n : 0;
+}
+
+static void decibels_of(const job *j, double *sqnr)
+{
     for (int p = 0; p < j->n; p++)
         sqnr[p] = j->pair[p].reference < 0 || j->pair[p].other < 0
                       ? (double)NAN
-                      : decibels(sum_of(j->powers + p, count, j->n + 1));
-    j->out->samples = count;
-    j->out->compared = count * j->judge[0].places;
-    j->out->output_sqnr = decibels(all);
-    j->out->output_mse = all.n ? all.noise / (double)all.n : 0;
-    for (int k = 0; k < 2; k++) {
-        measure_tally_end(&j->tally[k], side[k]);
-        measure_accuracy_digest(j->hash[k], count, side[k]->digest);
+                      : measure_powers_decibels(
+                            measure_powers_sum(j->powers + p, j->samples->count, j->n));
+}
+
+static assay_status measure(job *j, int threads, assay_recorded *recorded, assay_error *err)
+{
+    const measure_work work = {j->samples, j, sizeof(worker), start, compare_sample, finish};
+    assay_status status = prepare(j, err);
+
+    if (recorded && !status) {
+        const size_t bytes = output_bytes(j), max = ASSAY_RECORDED_BYTES;
+        j->has_recorded = j->n == 0 && recorded->output;
+        j->recorded = recorded->output;
+        if (!j->recorded && bytes > 0 && (size_t)j->samples->count <= max / bytes)
+            j->recorded = malloc((size_t)j->samples->count * bytes + 1);
     }
+    if (!status)
+        status = measure_samples(&work, threads, err);
+    if (recorded && !status)
+        recorded->output = j->recorded;
+    else if (!recorded || j->recorded != recorded->output)
+        free(j->recorded);
+    return status;
 }
 
 assay_status measure_fidelity_measure(const assay_program *reference, const assay_program *other,
@@ -235,30 +242,27 @@ assay_status measure_fidelity_measure(const assay_program *reference, const assa
                                       const assay_value_pair *pair, int n, assay_recorded *recorded,
                                       double *sqnr, assay_fidelity *out, assay_error *err)
 {
-    job j = {.program = {reference, other}, .samples = samples, .pair = pair, .n = n, .out = out};
-    const measure_work work = {samples, &j, sizeof(worker), start, compare_sample, finish};
-    assay_status status;
+    job j = {.program = {reference, other}, .samples = samples, .pair = pair, .n = n};
+    const assay_status status = measure(&j, threads, recorded, err);
+
     *out = (assay_fidelity){0};
-    status = prepare(&j, err);
-    if (recorded && !status) {
-        const size_t bytes = output_bytes(&j), max = ASSAY_RECORDED_BYTES;
-        j.has_recorded = n == 0 && recorded->output;
-        j.recorded = recorded->output;
-        if (!j.recorded && bytes > 0 && (size_t)samples->count <= max / bytes)
-            j.recorded = malloc((size_t)samples->count * bytes + 1);
+    if (!status) {
+        decibels_of(&j, sqnr);
+        measure_fidelity_of(&j.part, out);
     }
-    if (!status)
-        status = measure_samples(&work, threads, err);
-    if (!status)
-        conclude(&j, sqnr);
-    if (recorded && !status)
-        recorded->output = j.recorded;
-    else if (!recorded || j.recorded != recorded->output)
-        free(j.recorded);
-    for (int k = 0; k < 2; k++) {
-        measure_tally_free(&j.tally[k]);
-        free(j.hash[k]);
-    }
+    measure_part_free(&j.part);
+    free(j.powers);
+    return status;
+}
+
+assay_status measure_fidelity_part(const assay_program *reference, const assay_program *other,
+                                   const assay_samples *samples, int threads, assay_part *out,
+                                   assay_error *err)
+{
+    job j = {.program = {reference, other}, .samples = samples};
+    const assay_status status = measure(&j, threads, NULL, err);
+
+    *out = j.part;
     free(j.powers);
     return status;
 }

@@ -3,7 +3,7 @@
 #ifndef ASSAY_INTERP_FIDELITY_H
 #define ASSAY_INTERP_FIDELITY_H
 
-#include "interp/measure/eval.h"
+#include "interp/measure/part.h"
 
 /* Values to compare, by index: real values of both, of the same shape. */
 typedef struct assay_value_pair {
@@ -44,5 +44,12 @@ assay_status measure_fidelity_measure(const assay_program *reference, const assa
                                       const assay_samples *samples, int threads,
                                       const assay_value_pair *pair, int n, assay_recorded *recorded,
                                       double *sqnr, assay_fidelity *out, assay_error *err);
+
+/* The same without pairs, sample by sample. measure_part_free(out) either way. */
+assay_status measure_fidelity_part(const assay_program *reference, const assay_program *other,
+                                   const assay_samples *samples, int threads, assay_part *out,
+                                   assay_error *err);
+/* The numbers of a part that is all there is; without a twin `samples` and `other` alone. */
+void measure_fidelity_of(const assay_part *p, assay_fidelity *out);
 
 #endif

@@ -46,7 +46,7 @@ runs 0 "which reads" "$assay" inspect wide.onnx
 
 # ---- the whole way ----
 runs 0 "help" "$assay" --help
-for c in inspect profile "profile merge" "profile show" quantize optimize check-proof convert run golden verify diff eval \
+for c in inspect profile "profile merge" "profile show" quantize optimize check-proof convert run golden verify diff eval "eval merge" \
     scheme "scheme try" "scheme dot"; do
     # shellcheck disable=SC2086
     runs 0 "$c --help" "$assay" $c --help

@@ -15,7 +15,7 @@ from support import TAP, check, npy
 
 ASSAY, SOURCE = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
 COMMANDS = ["scheme", "inspect", "profile", "profile merge", "profile show", "quantize", "sensitivity", "tune", "convert",
-            "optimize", "check-proof", "run", "golden", "verify", "diff", "eval"]
+            "optimize", "check-proof", "run", "golden", "verify", "diff", "eval", "eval merge"]
 # Where two differ, or a goal is not met, the status is 1 and an answer.
 MAY_DIFFER = ("diff", "tune", "eval", "scheme diff", "quantize", "verify")
 
@@ -70,6 +70,8 @@ def prepare():
     for part in (1, 2, 3):
         make(f"assay profile net.onnx -d calibration -q --shard {part}/3 -o part{part}.yaml")
     make("assay profile net.onnx -d calibration -q -o profile.yaml")
+    for part in (1, 2, 3):
+        make(f"assay eval net.onnx -p profile.yaml -s tflite -d test -q --shard {part}/3 -o shard{part}.json")
     make("assay quantize net.onnx -p profile.yaml -s tflite -o net-int8.assay")
     make("assay convert net-int8.assay -o net-qdq.onnx && cp net-qdq.onnx net-qlinear.onnx")
     make("assay convert net.onnx -o net-float.tflite && assay convert net-int8.assay -o net-int8.tflite")

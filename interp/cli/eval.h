@@ -1,0 +1,41 @@
+/* Evaluations of a network as `eval` makes them, whole or in shards, and `eval merge` puts them
+ * together: both report with the code here. */
+#ifndef ASSAY_INTERP_CLI_EVAL_H
+#define ASSAY_INTERP_CLI_EVAL_H
+
+#include "interp/cli/session.h"
+#include "interp/measure/part_file.h"
+
+/* What was asked for, and what came of it. */
+typedef struct cli_evaluation {
+    const cli_args *args;
+    const char *name;          /* of the scheme */
+    const char *contract;      /* as golden_contract_print prints it */
+    bool twin;                 /* there is a float network to compare with */
+    bool labelled, has_pixels; /* the samples' labels; by pixel */
+    double max_drop, min_sqnr; /* infinite, where none was asked for */
+    assay_fidelity result;     /* without a twin only `other` */
+} cli_evaluation;
+
+/* What eval and eval merge are asked to judge by. */
+#define CLI_VERDICT_OPTIONS                                                                        \
+    {"max-drop", 0, "POINTS",                                                                      \
+     "exit 1 when top-1 (mean IoU, with label maps) falls by more than this below the float "      \
+     "twin's"},                                                                                    \
+        {"min-sqnr", 0, "DB",                                                                      \
+         "exit 1 when the output's signal to noise ratio against the float twin is less"},         \
+    {                                                                                              \
+        "json", 0, "FILE", "the result as JSON (- for standard output)"                            \
+    }
+/* Reads those; CLI_TROUBLE after a message. */
+int cli_evaluation_options(const cli_args *a, cli_evaluation *e);
+/* Is there what --max-drop and --min-sqnr judge by? `where`: the data set, in messages. */
+int cli_evaluation_judges(const cli_evaluation *e, const char *where);
+/* Prints the numbers of a part that is all there is; the exit status. */
+int cli_evaluation_report(cli_evaluation *e, const assay_part *whole);
+
+/* Writes a part of `whole` to --output, with what it is a part of. */
+int cli_shard_save(const cli_evaluation *e, const cli_session *s, const assay_graph *twin,
+                   const cli_data *d, const assay_samples *whole, const assay_part *part);
+
+#endif

@@ -1,0 +1,102 @@
+/* Reports of an evaluation; see eval.h. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "interp/cli/eval.h"
+#include "interp/cli/json.h"
+#include "interp/measure/report.h"
+
+static double points(const assay_accuracy *r, int k)
+{
+    return r->samples ? 100.0 * (double)r->top[k - 1] / (double)r->samples : 0.0;
+}
+
+/* What --max-drop is about. */
+static double score(const assay_accuracy *r)
+{
+    return isnan(r->mean_iou) ? points(r, 1) : 100.0 * r->mean_iou;
+}
+
+static void print_row(const cli_evaluation *e, FILE *f, const char *what, const assay_accuracy *r)
+{
+    fprintf(f, "%-28.60s ", what);
+    if (e->labelled && e->has_pixels)
+        fprintf(f, "mean IoU %8.4f %%  pixels %8.4f %%  (%" PRId64 " of %" PRId64 ")  ", score(r),
+                points(r, 1), r->top[0], r->samples);
+    else if (e->labelled)
+        fprintf(f, "top-1 %8.4f %%  top-5 %8.4f %%  (%" PRId64 " of %" PRId64 ")  ", points(r, 1),
+                points(r, 5), r->top[0], r->samples);
+    fprintf(f, "outputs %s\n", r->digest);
+}
+
+static void print_difference(const cli_evaluation *e, FILE *to)
+{
+    const assay_accuracy *r = &e->result.other, *f = &e->result.reference;
+
+    if (e->labelled && e->has_pixels)
+        fprintf(to, "%-28s mean IoU %+8.4f    pixels %+8.4f    points\n", "difference",
+                score(r) - score(f), points(r, 1) - points(f, 1));
+    else if (e->labelled)
+        fprintf(to, "%-28s top-1 %+8.4f    top-5 %+8.4f    points\n", "difference",
+                points(r, 1) - points(f, 1), points(r, 5) - points(f, 5));
+    fprintf(to, "%-28s SQNR %.2f dB  MSE %.6g", "outputs against float", e->result.output_sqnr,
+            e->result.output_mse);
+    if (e->result.compared)
+        fprintf(to, "  agreement %.4f %%  (%" PRId64 " of %" PRId64 "%s)",
+                100.0 * (double)e->result.agree / (double)e->result.compared, e->result.agree,
+                e->result.compared, e->result.compared > e->result.samples ? " pixels" : "");
+    fprintf(to, "\n");
+}
+
+static int write_json(const cli_evaluation *e)
+{
+    json_t *o = json_object();
+
+    page_json_set(&o, "scheme", page_json_text(e->name));
+    measure_eval_json(&o, &e->result, e->twin, e->labelled, e->has_pixels);
+    return cli_json_write(e->args, o);
+}
+
+int cli_evaluation_options(const cli_args *a, cli_evaluation *e)
+{
+    e->args = a;
+    return cli_number(a, "max-drop", 100.0, 0.0, 100.0, &e->max_drop) &&
+                   cli_number(a, "min-sqnr", -INFINITY, -1000, 1000, &e->min_sqnr)
+               ? CLI_OK
+               : CLI_TROUBLE;
+}
+
+int cli_evaluation_judges(const cli_evaluation *e, const char *where)
+{
+    if (cli_has(e->args, "max-drop") && !e->labelled)
+        return cli_trouble(
+            "%s: no sample has a label that --max-drop could count by; pass --labels "
+            "PATH, or --min-sqnr DB",
+            where);
+    if (cli_has(e->args, "min-sqnr") && !e->twin)
+        return cli_trouble("--min-sqnr needs a float twin to compare with; pass --float MODEL "
+                           "with --scheme");
+    return CLI_OK;
+}
+
+int cli_evaluation_report(cli_evaluation *e, const assay_part *whole)
+{
+    FILE *const notes = cli_notes_of(e->args);
+    const assay_fidelity *f = &e->result;
+    int status = CLI_OK;
+
+    measure_fidelity_of(whole, &e->result);
+    if (e->twin)
+        print_row(e, notes, "float", &f->reference);
+    print_row(e, notes, e->name, &f->other);
+    if (e->twin)
+        print_difference(e, notes);
+    fputs(e->contract, notes);
+    if (cli_has(e->args, "json"))
+        status = write_json(e);
+    if (status == CLI_OK && e->twin &&
+        ((e->labelled && score(&f->reference) - score(&f->other) > e->max_drop) ||
+         f->output_sqnr < e->min_sqnr))
+        status = CLI_DIFFERENT;
+    return status;
+}
