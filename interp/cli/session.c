@@ -9,7 +9,9 @@
 #include "interp/cli/state.h"
 #include "interp/golden/contract.h"
 #include "interp/kernel/kernel.h"
+#include "interp/run/evaluate.h"
 #include "interp/run/model.h"
+#include "opt/lower/opt.h"
 #include "opt/quantize/adapt.h"
 #include "opt/quantize/qdq.h"
 #include "opt/quantize/units.h"
@@ -111,16 +113,20 @@ static int quantize(cli_session *s, const cli_args *a)
     return CLI_OK;
 }
 
-/* The same for matrix units, whose scales come from the values: without a profile. */
-static int quantize_floats(cli_session *s)
+/* The same for matrix units, whose scales come from the values: without a profile. The patterns of
+ * constants are made here, once; but a bundle shows how. */
+static int quantize_floats(cli_session *s, bool shows)
 {
     assay_graph *out;
     assay_error err;
+    int changed;
 
     if (quantize_for_units(s->graph, s->scheme, &out, &s->report, &err))
         return cli_failed(&err);
     s->floating = s->graph;
     s->graph = out;
+    if (!shows && lower_fold_constants(out, run_evaluate_node, &changed, &err))
+        return cli_failed(&err);
     return CLI_OK;
 }
 
@@ -275,7 +281,7 @@ int cli_session_load(cli_session *s, const cli_args *a)
         return status == CLI_OK ? verify_target(s->graph, a) : status;
     }
     if (s->scheme && s->scheme->mac)
-        return quantize_floats(s);
+        return quantize_floats(s, strcmp(a->command->name, "golden") == 0);
     if (cli_has(a, "profile"))
         return quantize(s, a);
     if (s->scheme)

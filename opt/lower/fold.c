@@ -9,10 +9,12 @@
  * folded only when its result is no larger than its inputs. */
 #define ALWAYS_FOLDED (1 << 20)
 
+/* Codes and patterns stay what they are: a product may take them as they stand. */
 static bool is_foldable(const assay_graph *g, const assay_node *n)
 {
     size_t in_bytes = 0, out_bytes = 0;
-    if (assay_op_get(n->op)->traits & (ASSAY_T_STATE | ASSAY_T_CONVERT))
+    if (assay_op_get(n->op)->traits & (ASSAY_T_STATE | ASSAY_T_CONVERT) ||
+        n->op == ASSAY_OP_FLOAT_DECODE)
         return false;
     for (int i = 0; i < n->n_in; i++) {
         if (n->in[i] < 0)

@@ -15,41 +15,9 @@
 #include <string.h>
 
 #include "graph/memory.h"
-#include "schemes/mac/scheme.h"
+#include "opt/lower/opt.h"
+#include "opt/quantize/units_parts.h"
 #include "schemes/node/spec.h"
-
-typedef struct maker {
-    assay_graph *g;
-    const assay_mac_scheme *s;
-    const char *prefix; /* of names: the node's output */
-    int first_made;     /* nodes from here on are made here */
-    assay_error *err;
-} maker;
-
-typedef struct operand {
-    int codes, scale, second;
-    assay_list block;
-} operand;
-
-/* Node `op` on n inputs; its one output is "BASE:SUFFIX", or the value that such a node gave
- * before. */
-static assay_status add(maker *m, assay_op op, const int *in, int n_in, const char *base,
-                        const char *suffix, const assay_attrs *attr, int *out)
-{
-    char name[512];
-    const char *names = name;
-    if (snprintf(name, sizeof name, "%s:%s", base, suffix) >= (int)sizeof name)
-        return assay_fail(m->err, ASSAY_ERR_LIMIT, "value '%.100s...': the name is too long", base);
-    *out = assay_graph_find_value(m->g, name);
-    const int maker_of = *out < 0 ? -1 : m->g->value[*out].producer;
-    if (maker_of >= m->first_made && m->g->node[maker_of].op == op)
-        return ASSAY_OK;
-    if (*out >= 0)
-        return assay_fail(m->err, ASSAY_ERR_INPUT,
-                          "value '%.200s': its name is one that a product on matrix units needs",
-                          name);
-    return assay_graph_add_inferred(m->g, op, name, in, n_in, &names, 1, attr, out, m->err);
-}
 
 static int64_t whole(int64_t dim)
 {
@@ -71,8 +39,8 @@ static assay_list block_of(const assay_mac_sharing *h, const assay_type *x)
 #define REACH_E4M3 448.0F
 
 /* x as patterns under scales. `role` tells the same value as another operand. */
-static assay_status encode(maker *m, int x, enum assay_mac_scales how,
-                           enum assay_mac_format elements, const char *role, operand *o)
+static assay_status encode(units_maker *m, int x, enum assay_mac_scales how,
+                           enum assay_mac_format elements, const char *role, units_operand *o)
 {
     const assay_mac_sharing *h = mac_sharing_of(how);
     const assay_type type = m->g->value[x].type;
@@ -89,8 +57,9 @@ static assay_status encode(maker *m, int x, enum assay_mac_scales how,
     o->second = ASSAY_NO_VALUE;
     a.block_scale.block = all;
     snprintf(suffix, sizeof suffix, "%sscale_of_scales", role);
-    assay_status s =
-        h->second ? add(m, ASSAY_OP_BLOCK_SCALE, &x, 1, base, suffix, &a, &o->second) : ASSAY_OK;
+    assay_status s = h->second
+                         ? units_add(m, ASSAY_OP_BLOCK_SCALE, &x, 1, base, suffix, &a, &o->second)
+                         : ASSAY_OK;
 
     a.block_scale.block = o->block;
     a.block_scale.to = (int)mac_elem_of(h->to);
@@ -99,7 +68,8 @@ static assay_status encode(maker *m, int x, enum assay_mac_scales how,
     const int scaled[] = {x, o->second};
     snprintf(suffix, sizeof suffix, "%sscale", role);
     if (!s)
-        s = add(m, ASSAY_OP_BLOCK_SCALE, scaled, h->second ? 2 : 1, base, suffix, &a, &o->scale);
+        s = units_add(m, ASSAY_OP_BLOCK_SCALE, scaled, h->second ? 2 : 1, base, suffix, &a,
+                      &o->scale);
 
     const assay_attrs e = {.float_encode = {.block = o->block,
                                             .to = (int)mac_elem_of(elements),
@@ -107,33 +77,24 @@ static assay_status encode(maker *m, int x, enum assay_mac_scales how,
                                             .saturate = m->s->saturate != 0}};
     const int encoded[] = {x, o->scale, o->second};
     snprintf(suffix, sizeof suffix, "%s%s", role, mac_layout_of(elements)->name);
-    return !s ? add(m, ASSAY_OP_FLOAT_ENCODE, encoded, h->second ? 3 : 2, base, suffix, &e,
-                    &o->codes)
+    return !s ? units_add(m, ASSAY_OP_FLOAT_ENCODE, encoded, h->second ? 3 : 2, base, suffix, &e,
+                          &o->codes)
               : s;
 }
 
 /* The product of two operands, as value y; y < 0: as a new one. */
-static assay_status multiply(maker *m, const operand *a, const operand *b, int bias, int y,
-                             const char *suffix, int *out)
+static assay_status multiply(units_maker *m, const units_operand *a, const units_operand *b,
+                             int bias, int y, const char *suffix, int *out)
 {
     const assay_attrs attr = {.scaled_matmul = {.a_block = a->block, .b_block = b->block}};
     const int in[] = {a->codes, b->codes, a->scale, b->scale, a->second, b->second, bias};
-    const int n = bias != ASSAY_NO_VALUE ? 7 : a->second != ASSAY_NO_VALUE ? 6 : 4;
+    const bool seconds = a->second != ASSAY_NO_VALUE || b->second != ASSAY_NO_VALUE;
+    const int n = bias != ASSAY_NO_VALUE ? 7 : seconds ? 6 : 4;
     if (y < 0)
-        return add(m, ASSAY_OP_SCALED_MATMUL, in, n, m->prefix, suffix, &attr, out);
+        return units_add(m, ASSAY_OP_SCALED_MATMUL, in, n, m->prefix, suffix, &attr, out);
     *out = y;
     return assay_graph_add_node(m->g, ASSAY_OP_SCALED_MATMUL, NULL, in, n, &y, 1, &attr, NULL,
                                 m->err);
-}
-
-static enum assay_mac_format format_a(const maker *m)
-{
-    return (enum assay_mac_format)m->s->unit[0].record.a;
-}
-
-static enum assay_mac_format format_b(const maker *m)
-{
-    return (enum assay_mac_format)m->s->unit[0].record.b;
 }
 
 static bool is_constant(const assay_graph *g, int v)
@@ -141,16 +102,29 @@ static bool is_constant(const assay_graph *g, int v)
     return g->value[v].data != NULL;
 }
 
-static assay_status products(maker *m, int a, int b, bool constant_b, int bias, int y,
+static assay_status products(units_maker *m, int a, int b, bool constant_b, int bias, int y,
                              const char *suffix, int *out)
 {
-    operand oa, ob;
+    const int64_t k = m->g->value[a].type.dim[m->g->value[a].type.rank - 1];
     const enum assay_mac_scales weights =
         (enum assay_mac_scales)(constant_b ? m->s->weight_scales : m->s->activation_scales);
-    assay_status s = encode(m, a, (enum assay_mac_scales)m->s->activation_scales, format_a(m),
-                            is_constant(m->g, a) ? "a:" : "", &oa);
+    units_operand oa, ob;
+    bool given_a = false, given_b = false;
+    assay_status s = units_given(m, a, &oa, &given_a);
     if (!s)
-        s = encode(m, b, weights, format_b(m), constant_b ? "" : "b:", &ob);
+        s = units_given(m, b, &ob, &given_b);
+    if (s)
+        return s;
+    const assay_mac *unit = units_taking(m, given_a ? &oa : NULL, given_b ? &ob : NULL, k);
+    if (!unit) {
+        given_a = given_b = false;
+        unit = &m->s->unit[0].record;
+    }
+    if (!given_a)
+        s = encode(m, a, (enum assay_mac_scales)m->s->activation_scales,
+                   (enum assay_mac_format)unit->a, is_constant(m->g, a) ? "a:" : "", &oa);
+    if (!s && !given_b)
+        s = encode(m, b, weights, (enum assay_mac_format)unit->b, constant_b ? "" : "b:", &ob);
     return !s ? multiply(m, &oa, &ob, bias, y, suffix, out) : s;
 }
 
@@ -160,14 +134,14 @@ static int input(const assay_node *n, int i)
 }
 
 /* The node added last bounds its results as n does: n's work ends there. */
-static void bound(maker *m, const assay_node *n)
+static void bound(units_maker *m, const assay_node *n)
 {
     assay_node *last = &m->g->node[m->g->n_nodes - 1];
     last->act_lo = n->act_lo;
     last->act_hi = n->act_hi;
 }
 
-static assay_status fc(maker *m, const assay_node *n)
+static assay_status fc(units_maker *m, const assay_node *n)
 {
     int out;
     const assay_status s = products(m, n->in[0], n->in[1], is_constant(m->g, n->in[1]), input(n, 2),
@@ -178,7 +152,7 @@ static assay_status fc(maker *m, const assay_node *n)
 }
 
 /* x with its last two axes exchanged. */
-static assay_status turned(maker *m, int x, const char *suffix, int *out)
+static assay_status turned(units_maker *m, int x, const char *suffix, int *out)
 {
     const int rank = m->g->value[x].type.rank;
     assay_attrs a = {.perm = {.perm = {.n = rank}}};
@@ -186,10 +160,10 @@ static assay_status turned(maker *m, int x, const char *suffix, int *out)
         a.perm.perm.v[d] = d;
     a.perm.perm.v[rank - 2] = rank - 1;
     a.perm.perm.v[rank - 1] = rank - 2;
-    return add(m, ASSAY_OP_TRANSPOSE, &x, 1, m->prefix, suffix, &a, out);
+    return units_add(m, ASSAY_OP_TRANSPOSE, &x, 1, m->prefix, suffix, &a, out);
 }
 
-static assay_status matmul(maker *m, const assay_node *n)
+static assay_status matmul(units_maker *m, const assay_node *n)
 {
     int a = n->in[0], b = n->in[1], out;
     const bool constant = is_constant(m->g, b);
@@ -204,7 +178,7 @@ static assay_status matmul(maker *m, const assay_node *n)
 }
 
 /* Filters O,I/g,k.. or O,k..,I/g as [g, O/g, cells * I/g], channels fastest. */
-static assay_status filter_rows(maker *m, const assay_node *n, int *out)
+static assay_status filter_rows(units_maker *m, const assay_node *n, int *out)
 {
     const assay_attr_conv *c = &n->attr.conv;
     const assay_type w = m->g->value[n->in[1]].type;
@@ -214,26 +188,27 @@ static assay_status filter_rows(maker *m, const assay_node *n, int *out)
     if (c->layout != ASSAY_LAYOUT_NHWC) {
         for (int d = 1; d < w.rank; d++)
             perm.perm.perm.v[d] = d < w.rank - 1 ? d + 1 : 1;
-        s = add(m, ASSAY_OP_TRANSPOSE, &n->in[1], 1, m->prefix, "filters", &perm, &rows);
+        s = units_add(m, ASSAY_OP_TRANSPOSE, &n->in[1], 1, m->prefix, "filters", &perm, &rows);
     }
     shape.shape.shape.v[0] = c->group;
     shape.shape.shape.v[1] = w.dim[0] / c->group;
     shape.shape.shape.v[2] = w.dim[0] ? assay_shape_count(&w) / w.dim[0] : 0;
-    return !s ? add(m, ASSAY_OP_RESHAPE, &rows, 1, m->prefix, "filter_rows", &shape, out) : s;
+    return !s ? units_add(m, ASSAY_OP_RESHAPE, &rows, 1, m->prefix, "filter_rows", &shape, out) : s;
 }
 
 /* The bias as [g, 1, O/g], added where groups are several. */
-static assay_status add_bias(maker *m, int bias, int64_t group, int x, int *out)
+static assay_status add_bias(units_maker *m, int bias, int64_t group, int x, int *out)
 {
     const int64_t channels = m->g->value[bias].type.dim[0];
     const assay_attrs shape = {.shape = {.shape = {.n = 3, .v = {group, 1, channels / group}}}};
     int in[2] = {x, 0};
-    assay_status s = add(m, ASSAY_OP_RESHAPE, &bias, 1, m->prefix, "bias_rows", &shape, &in[1]);
-    return !s ? add(m, ASSAY_OP_ADD, in, 2, m->prefix, "with_bias", NULL, out) : s;
+    assay_status s =
+        units_add(m, ASSAY_OP_RESHAPE, &bias, 1, m->prefix, "bias_rows", &shape, &in[1]);
+    return !s ? units_add(m, ASSAY_OP_ADD, in, 2, m->prefix, "with_bias", NULL, out) : s;
 }
 
 /* [N, g, windows, O/g] to y's shape. */
-static assay_status as_image(maker *m, const assay_node *n, int x)
+static assay_status as_image(units_maker *m, const assay_node *n, int x)
 {
     static const int64_t nchw[] = {0, 1, 3, 2}, nhwc[] = {0, 2, 1, 3};
     const assay_type y = m->g->value[n->out[0]].type;
@@ -241,19 +216,20 @@ static assay_status as_image(maker *m, const assay_node *n, int x)
     int turned_x;
     memcpy(perm.perm.perm.v, n->attr.conv.layout == ASSAY_LAYOUT_NHWC ? nhwc : nchw, sizeof nchw);
     memcpy(shape.shape.shape.v, y.dim, (size_t)y.rank * sizeof *y.dim);
-    const assay_status s = add(m, ASSAY_OP_TRANSPOSE, &x, 1, m->prefix, "turned", &perm, &turned_x);
+    const assay_status s =
+        units_add(m, ASSAY_OP_TRANSPOSE, &x, 1, m->prefix, "turned", &perm, &turned_x);
     return !s ? assay_graph_add_node(m->g, ASSAY_OP_RESHAPE, NULL, &turned_x, 1, n->out, 1, &shape,
                                      NULL, m->err)
               : s;
 }
 
-static assay_status conv(maker *m, const assay_node *n)
+static assay_status conv(units_maker *m, const assay_node *n)
 {
     const assay_attrs attr = n->attr;
     const int64_t group = n->attr.conv.group;
     const int bias = input(n, 2);
     int x, w, y;
-    assay_status s = add(m, ASSAY_OP_PATCHES, n->in, 1, m->prefix, "patches", &attr, &x);
+    assay_status s = units_add(m, ASSAY_OP_PATCHES, n->in, 1, m->prefix, "patches", &attr, &x);
     if (!s)
         s = filter_rows(m, n, &w);
     if (!s)
@@ -287,7 +263,7 @@ static assay_status rewrite(assay_graph *g, const assay_scheme *scheme, int i, i
                             assay_error *err)
 {
     const assay_node n = g->node[i]; /* its lists stay where they are in the graph's arena */
-    maker m = {g, scheme->mac, g->value[n.out[0]].name, first_made, err};
+    units_maker m = {g, scheme->mac, g->value[n.out[0]].name, first_made, err};
     g->value[n.out[0]].producer = -1; /* the product will be */
     return n.op == ASSAY_OP_CONV ? conv(&m, &n) : n.op == ASSAY_OP_FC ? fc(&m, &n) : matmul(&m, &n);
 }
@@ -336,6 +312,7 @@ assay_status quantize_for_units(const assay_graph *g, const assay_scheme *scheme
     if (s)
         return s;
     const int nodes = q->n_nodes;
+    int changed;
     bool *dead = NULL;
     for (int i = 0; i < nodes && !s; i++)
         if (multiplies(q, &q->node[i]))
@@ -348,6 +325,8 @@ assay_status quantize_for_units(const assay_graph *g, const assay_scheme *scheme
     if (!s)
         s = assay_graph_compact(q, dead, err);
     free(dead);
+    if (!s) /* what was decoded for a product that takes the patterns */
+        s = lower_eliminate_dead(q, &changed, err);
     for (int i = 0; i < q->n_nodes && !s; i++)
         s = judge(q, scheme, &q->node[i], report, err);
     if (!s)

@@ -5,7 +5,8 @@
 #include "opt/quantize/quantize.h"
 
 /* g, float and canonical, for a scheme with `mac`: conv, fc and matmul become products on the
- * scheme's first unit. No profile is needed: scales come from the values themselves. Nodes that the
+ * scheme's first unit, or on the first that takes operands which come as patterns (float_decode),
+ * as they are. No profile is needed: other scales come from the values themselves. Nodes that the
  * scheme has no arithmetic for are in the report's list. Free the report with quantize_report_free
  * whatever the status. */
 assay_status quantize_for_units(const assay_graph *g, const assay_scheme *scheme, assay_graph **out,

@@ -3,6 +3,7 @@
 #include "test/support/support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "graph/text/text.h"
@@ -65,6 +66,68 @@ static void name_that_is_taken(void **state)
     assert_null(q);
 }
 
+/* The op that made input i of the last node of q. */
+static const char *maker_of(const assay_graph *q, int i)
+{
+    const int maker = assay_node_in(q, &q->node[q->n_nodes - 1], i)->producer;
+    return maker < 0 ? "none" : assay_op_get(q->node[maker].op)->name;
+}
+
+/* Patterns that were decoded for a product go in as they are, where the unit takes their format and
+ * their scales; else they are decoded and made anew. Weights w [4,64] and v [64,4]. */
+static void operands_as_given(void **state)
+{
+    static const struct {
+        const char *scheme, *w_scale, *line;
+        const char *codes; /* what makes the second operand's patterns */
+    } cases[] = {
+        {"hopper-fp8", "f32[4,1]", "d: f32[4,64] = float_decode(w, s) {block=[1,64]}", "none"},
+        {"hopper-fp8", "f32[1,1]", "d: f32[4,64] = float_decode(w, s) {block=[4,64]}", "none"},
+        {"hopper-fp8", "f32[4,2]", "d: f32[4,64] = float_decode(w, s) {block=[1,32]}", "none"},
+        {"hopper-fp8", "f32[4,4]", "d: f32[4,64] = float_decode(w, s) {block=[1,16]}",
+         "float_encode"}, /* steps of 32 */
+        {"hopper-fp8", "f32[1,4]",
+         "e: f32[64,4] = float_decode(v, s) {block=[64,1]}\n  d: f32[4,64] = transpose(e) "
+         "{perm=[1,0]}",
+         "transpose"},
+        {"hopper-fp8", "f32[64,1]",
+         "e: f32[64,4] = float_decode(v, s) {block=[1,4]}\n  d: f32[4,64] = transpose(e) "
+         "{perm=[1,0]}",
+         "float_encode"}, /* a scale each element of K */
+        {"hopper-fp8", "f32[1,1]",
+         "e: f32[64,4] = float_decode(v, s) {block=[64,4]}\n  d: f32[4,64] = reshape(e) "
+         "{shape=[4,64]}",
+         "reshape"},
+        {"hopper-fp8", "f32[64,1]",
+         "e: f32[64,4] = float_decode(v, s) {block=[1,4]}\n  d: f32[4,64] = reshape(e) "
+         "{shape=[4,64]}",
+         "float_encode"},
+        {"blackwell-mxfp8", "f8e8m0[4,2]", "d: f32[4,64] = float_decode(w, s) {block=[1,32]}",
+         "none"},
+        {"blackwell-mxfp8", "f32[4,2]", "d: f32[4,64] = float_decode(w, s) {block=[1,32]}",
+         "float_encode"}, /* scales of another format */
+        {"blackwell-mxfp4", "f8e8m0[4,2]", "d: f32[4,64] = float_decode(w, s) {block=[1,32]}",
+         "float_encode"}, /* elements of another */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[600];
+        assay_graph *q;
+        assay_error err;
+        snprintf(text, sizeof text,
+                 "graph g {\n  input x: f32[2,64]\n  input w: f8e4m3fn[4,64]\n"
+                 "  input v: f8e4m3fn[64,4]\n  input s: %s\n  %s\n"
+                 "  y: f32[2,4] = matmul(x, d) {transpose_b=true}\n  output y\n}\n",
+                 cases[i].w_scale, cases[i].line);
+        assert_ok(quantize(text, cases[i].scheme, &q, &err), &err);
+        assert_string_equal(maker_of(q, 0), "float_encode");
+        if (strcmp(maker_of(q, 1), cases[i].codes) != 0)
+            fail_msg("%s: %s: the patterns come from %s", cases[i].scheme, cases[i].line,
+                     maker_of(q, 1));
+        assay_graph_free(q);
+    }
+}
+
 /* Of no elements: the sum 0, the mean no number, the greatest -Inf, the least Inf. */
 static void reductions_of_nothing(void **state)
 {
@@ -105,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constant_on_both_sides),
         cmocka_unit_test(name_that_is_taken),
+        cmocka_unit_test(operands_as_given),
         cmocka_unit_test(reductions_of_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

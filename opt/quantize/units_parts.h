@@ -1,0 +1,37 @@
+/* Parts of units.c: nodes of a network for matrix units, and operands of its products. */
+#ifndef ASSAY_OPT_QUANTIZE_UNITS_PARTS_H
+#define ASSAY_OPT_QUANTIZE_UNITS_PARTS_H
+
+#include "graph/core/graph.h"
+#include "schemes/mac/scheme.h"
+
+typedef struct units_maker {
+    assay_graph *g;
+    const assay_mac_scheme *s;
+    const char *prefix; /* of names: the node's output */
+    int first_made;     /* nodes from here on are made here */
+    assay_error *err;
+} units_maker;
+
+/* Patterns under scales; block: what shares one. Values; scale of scales: ASSAY_NO_VALUE where
+ * there is none. */
+typedef struct units_operand {
+    int codes, scale, second;
+    assay_list block;
+} units_operand;
+
+/* Node `op` on n inputs; its one output is "BASE:SUFFIX", or the value that such a node gave
+ * before. */
+assay_status units_add(units_maker *m, assay_op op, const int *in, int n_in, const char *base,
+                       const char *suffix, const assay_attrs *attr, int *out);
+
+/* The patterns and scales that value x was decoded from and only moved since: moved likewise, into
+ * *o. *is: whether there are such; nothing else is set where there are none. */
+assay_status units_given(units_maker *m, int x, units_operand *o, bool *is);
+
+/* The unit for a product of two operands as they were given (NULL: patterns are to be made); NULL:
+ * the scheme has none that takes them. k: the elements of a row. */
+const assay_mac *units_taking(const units_maker *m, const units_operand *a, const units_operand *b,
+                              int64_t k);
+
+#endif
