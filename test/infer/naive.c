@@ -2,48 +2,24 @@
 #include "test/infer/naive.h"
 
 #include "graph/core/type.h"
+#include "test/support/roundings.h"
 
 static int64_t floor_div(int64_t n, int64_t d)
 {
     return n / d - (n % d != 0 && n < 0);
 }
 
-/* n / 2^bits by a mode's words in round.def. */
+/* n / 2^bits by the table of the modes. */
 static int64_t naive_round(int64_t n, int64_t bits, int32_t mode)
 {
     if (bits > 40) /* all is known of a fraction next to 0 */
         bits = 40;
     const int64_t d = INT64_C(1) << bits, low = floor_div(n, d), rest = n - low * d;
-    const bool exact = rest == 0, odd = low % 2 != 0;
-    const bool near_up = 2 * rest > d, tie = 2 * rest == d;
-    if (exact)
-        return low;
-    switch (mode) {
-    case ASSAY_ROUND_FLOOR:
-        return low;
-    case ASSAY_ROUND_CEIL:
-        return low + 1;
-    case ASSAY_ROUND_TRUNC:
-        return n < 0 ? low + 1 : low;
-    case ASSAY_ROUND_AWAY:
-        return n < 0 ? low : low + 1;
-    case ASSAY_ROUND_ODD:
-        return odd ? low : low + 1;
-    default:
-        break;
-    }
-    if (!tie)
-        return near_up ? low + 1 : low;
-    switch (mode) {
-    case ASSAY_ROUND_HALF_UP:
-        return low + 1;
-    case ASSAY_ROUND_HALF_AWAY:
-        return n < 0 ? low : low + 1;
-    case ASSAY_ROUND_HALF_ZERO:
-        return n < 0 ? low + 1 : low;
-    default:
-        return odd ? low + 1 : low;
-    }
+    enum test_part part = rest == 0       ? TEST_WHOLE
+                          : 2 * rest < d  ? TEST_BELOW_HALF
+                          : 2 * rest == d ? TEST_HALF
+                                          : TEST_ABOVE_HALF;
+    return low + test_rounds_up((enum assay_rounding)mode, n < 0, low % 2 != 0, part);
 }
 
 static int64_t naive_wrap(int64_t v, int32_t bits, bool is_signed)

@@ -23,15 +23,23 @@ static const struct {
     {"away", {"0111", "0111", "0000", "0000"}},
 };
 
-bool test_rounds_up(enum assay_rounding mode, bool negative, bool odd_floor, enum test_part part)
+static const char *const *line_of(enum assay_rounding mode)
 {
+    static const char *const *found[ASSAY_ROUND_COUNT];
+    if (found[mode])
+        return found[mode];
     const char *name = apply_rounding_name(mode);
     assert_non_null(name);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].mode, name) == 0)
-            return table[i].up[2 * negative + odd_floor][part] == '1';
+            return found[mode] = table[i].up;
     fail_msg("rounding mode '%s' has no line in test/support/roundings.c", name);
-    return false;
+    return NULL;
+}
+
+bool test_rounds_up(enum assay_rounding mode, bool negative, bool odd_floor, enum test_part part)
+{
+    return line_of(mode)[2 * negative + odd_floor][part] == '1';
 }
 
 int64_t test_rounded(long double v, enum assay_rounding mode)
