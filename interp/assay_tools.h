@@ -330,6 +330,17 @@ assay_status assay_capsule(const char *golden, const char *device, const char *n
                            const char *dir, const assay_blame_options *options, char **text,
                            char **json, assay_error *err);
 
+typedef struct assay_report_options {
+    size_t size;
+    const char *const *name;    /* what the page calls the files; NULL: as they are named */
+    const char *tensors;        /* a pattern: of bundles only these are looked into; NULL: all */
+    const char *model_explorer; /* a folder for node data, not there yet; NULL: none */
+} assay_report_options;
+/* `assay report FILE... -o PAGE`: bundles, profiles, and the JSON of runs, evaluations,
+ * sensitivities, comparisons and blames. page NULL: none. */
+assay_status assay_write_report(const char *const *file, size_t n, const char *page,
+                                const assay_report_options *options, assay_error *err);
+
 /* ---- which arithmetic a device has ----------------------------------------------------------- */
 
 typedef struct assay_probe_options {

@@ -11,7 +11,7 @@ static void put_contents(FILE *f, const report *r)
     for (int i = 0; i < r->n; i++) {
         const report_chapter *c = &r->chapter[i];
         fprintf(f, "<li><a href=\"#c%d\">%s: ", c->number, report_kind_name(c->source.kind));
-        page_html_put(f, "", c->source.path, "</a></li>\n");
+        page_html_put(f, "", c->source.name, "</a></li>\n");
     }
     fputs("</ul></nav>\n", f);
 }
@@ -19,7 +19,7 @@ static void put_contents(FILE *f, const report *r)
 static void put_chapter(FILE *f, const report *r, const report_chapter *c)
 {
     fprintf(f, "<section id=\"c%d\"><h2>%s <small>", c->number, report_kind_name(c->source.kind));
-    page_html_put(f, "", c->source.path, "</small></h2>\n");
+    page_html_put(f, "", c->source.name, "</small></h2>\n");
     switch (c->source.kind) {
     case REPORT_BUNDLE:
         report_put_bundle(f, r, c);

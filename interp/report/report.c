@@ -4,8 +4,8 @@
 #include "graph/memory.h"
 #include "interp/report/book.h"
 
-assay_status report_open(const char *const *path, int n, const char *pattern, report **out,
-                         assay_error *err)
+assay_status report_open(const char *const *path, const char *const *name, int n,
+                         const char *pattern, report **out, assay_error *err)
 {
     report *r = calloc(1, sizeof *r);
     assay_status status = ASSAY_OK;
@@ -16,7 +16,7 @@ assay_status report_open(const char *const *path, int n, const char *pattern, re
     for (int i = 0; i < n && !status; i++) {
         report_chapter *c = &r->chapter[r->n++];
         c->number = i + 1;
-        status = report_source_open(path[i], &c->source, err);
+        status = report_source_open(path[i], name[i], &c->source, err);
         if (!status && c->source.kind == REPORT_BUNDLE)
             status = report_read_bundle(c, pattern, err);
         if (!status && c->source.kind == REPORT_PROFILE)

@@ -9,9 +9,9 @@ typedef struct report report;
 /* Reads n files: folders of golden bundles, profiles, and what run, eval, sensitivity, diff and
  * blame wrote with --json, in any order. Of bundles only tensors whose names match `pattern` (as in
  * fnmatch(3)) are looked into. A file that is none of these, or not whole, is ASSAY_ERR_INPUT and
- * named. `path` is borrowed; *out is to be freed by report_free. */
-assay_status report_open(const char *const *path, int n, const char *pattern, report **out,
-                         assay_error *err);
+ * named. The page calls path[i] name[i]; all are borrowed; *out is to be freed by report_free. */
+assay_status report_open(const char *const *path, const char *const *name, int n,
+                         const char *pattern, report **out, assay_error *err);
 void report_free(report *r);
 
 /* One page of HTML that needs nothing but itself: a chapter a file. The same files give the same

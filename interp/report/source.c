@@ -15,7 +15,7 @@ static const struct {
 } form[] = {
     [REPORT_BUNDLE] = {"golden bundle", NULL, NULL, {NULL, NULL}},
     [REPORT_PROFILE] = {"profile", NULL, NULL, {NULL, NULL}},
-    [REPORT_EVAL] = {"eval", NULL, NULL, {"scheme", "outputs"}},
+    [REPORT_EVAL] = {"eval", NULL, NULL, {"outputs", "samples"}},
     [REPORT_RUN] = {"run", "nodes", "value", {"engine", "ms"}},
     [REPORT_SENSITIVITY] = {"sensitivity", "nodes", "value", {"output_db", "samples"}},
     [REPORT_DIFF] = {"diff", "tensors", "name", {"verdict", "compared"}},
@@ -111,10 +111,11 @@ static bool is_profile(FILE *f)
     return false;
 }
 
-assay_status report_source_open(const char *path, report_source *s, assay_error *err)
+assay_status report_source_open(const char *path, const char *name, report_source *s,
+                                assay_error *err)
 {
     struct stat st;
-    *s = (report_source){.path = path};
+    *s = (report_source){.path = path, .name = name};
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
         s->kind = REPORT_BUNDLE;
         return golden_bundle_open(path, &s->bundle, err);

@@ -17,16 +17,17 @@ enum report_kind {
 
 typedef struct report_source {
     enum report_kind kind;
-    const char *path;       /* the caller's */
-    assay_bundle *bundle;   /* of REPORT_BUNDLE */
-    assay_profile *profile; /* of REPORT_PROFILE */
-    json_t *json;           /* of the others */
-    const json_t *rows;     /* its list of nodes or tensors, borrowed; NULL: it has none */
-    json_t *by_tensor;      /* the name of a tensor -> its row, of several samples the worst */
+    const char *path, *name; /* the caller's; what the page calls it */
+    assay_bundle *bundle;    /* of REPORT_BUNDLE */
+    assay_profile *profile;  /* of REPORT_PROFILE */
+    json_t *json;            /* of the others */
+    const json_t *rows;      /* its list of nodes or tensors, borrowed; NULL: it has none */
+    json_t *by_tensor;       /* the name of a tensor -> its row, of several samples the worst */
 } report_source;
 
 /* Finds out what the file is and reads it. report_source_close whatever the status. */
-assay_status report_source_open(const char *path, report_source *s, assay_error *err);
+assay_status report_source_open(const char *path, const char *name, report_source *s,
+                                assay_error *err);
 void report_source_close(report_source *s);
 /* "golden bundle", "profile", "sensitivity", ... */
 const char *report_kind_name(enum report_kind kind);

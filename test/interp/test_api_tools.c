@@ -172,7 +172,8 @@ static void read_bundle(const char *dir)
 
 static void test_bundle(void **out)
 {
-    char dir[2048], bundle[4096], *text, *json;
+    char dir[2048], bundle[4096], page[4096], *text, *json;
+    const assay_report_options named = {.size = sizeof named, .name = (const char *[]){"a name"}};
     assay_verified found;
     assay_error err;
     bool same = false;
@@ -180,6 +181,7 @@ static void test_bundle(void **out)
 
     test_temp_dir(dir, sizeof dir);
     snprintf(bundle, sizeof bundle, "%s/bundle", dir);
+    snprintf(page, sizeof page, "%s/page.html", dir);
     write_bundle(*out, bundle);
     read_bundle(bundle);
     assert_ok(assay_verify(bundle, NULL, NULL, NULL, &found, &err), &err);
@@ -191,6 +193,10 @@ static void test_bundle(void **out)
     assert_ok(assay_blame_folders(bundle, bundle, NULL, &faults, &text, NULL, &err), &err);
     assert_int_equal(faults, 0);
     assay_free(text);
+    assert_ok(assay_write_report((const char *[]){bundle}, 1, page, &named, &err), &err);
+    assert_refused(assay_write_report((const char *[]){"/nowhere"}, 1, page, NULL, &err), &err,
+                   "nowhere");
+    assert_refused(assay_write_report(NULL, 0, page, NULL, &err), &err, "0 files");
     assert_refused(assay_blame_folders(bundle, "/nowhere", NULL, &faults, &text, &json, &err), &err,
                    "nowhere");
     assert_true(!text && !json);

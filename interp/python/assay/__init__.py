@@ -22,6 +22,7 @@ from .errors import (AssayError, FileError, InputError, InternalError, LimitErro
 from .golden import Golden, Verification
 from .measuring import Accuracy, evaluate, sensitivity, tune
 from .networks import Network, Node, load, loads
+from .pages import report
 from .profiles import Profile
 from .programs import Program, Result, Run, run_many
 from .schemes import Difference, Scheme, presets
@@ -32,6 +33,6 @@ __version__: str = _lib.assay_version().decode()
 __all__ = [
     "Accuracy", "AssayError", "Blame", "Capsule", "Diff", "Difference", "Explanation", "FileError", "Golden", "Inference", "InputError", "InternalError", "LimitError",
     "MissingLibraryError", "Network", "Node", "OutOfMemoryError", "Profile", "Program", "Result", "Run", "Scheme", "SchemeError", "TensorType",
-    "UnsupportedError", "Verification", "assert_bits", "blame", "capsule", "diff", "evaluate", "explain", "infer", "infer_answers", "load", "loads", "presets", "probe", "run_many", "sensitivity",
+    "UnsupportedError", "Verification", "assert_bits", "blame", "capsule", "diff", "evaluate", "explain", "infer", "infer_answers", "load", "loads", "presets", "probe", "report", "run_many", "sensitivity",
     "tune", "write_dumps",
 ]

@@ -108,6 +108,10 @@ class BlameOptions(c.Structure):
     _fields_ = [("rel", c.c_double), ("schemes", c.POINTER(S)), ("n_schemes", c.c_int), ("threads", c.c_int)]
 
 
+class ReportOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("name", c.POINTER(S)), ("tensors", S), ("model_explorer", S)]
+
+
 class ProbeOptions(Options):
     _fields_ = [("size", c.c_size_t), ("types", S), ("ops", S), ("scheme", S), ("formats", S), ("seed", c.c_uint64)]
 
@@ -167,6 +171,7 @@ STATUS = {
     "assay_tune": [P, P, P, c.POINTER(QuantizerOptions), c.POINTER(Labelled), c.POINTER(TunerOptions), OUT, OUT],
     "assay_explain": [S, S, S, c.c_int64, c.POINTER(BlameOptions), OUT, OUT],
     "assay_capsule": [S, S, S, S, c.POINTER(BlameOptions), OUT, OUT],
+    "assay_write_report": [c.POINTER(S), c.c_size_t, S, c.POINTER(ReportOptions)],
     "assay_probe": [S, c.POINTER(ProbeOptions)],
     "assay_infer_answers": [S, S, c.POINTER(AnswersOptions), c.POINTER(c.c_bool), OUT, OUT, OUT],
     "assay_infer_oracle": [c.POINTER(InferOptions), c.POINTER(c.c_int), OUT, OUT, OUT],
