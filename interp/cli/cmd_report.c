@@ -22,7 +22,8 @@ static int run(const cli_args *a)
     assay_error err;
     if (!cli_has(a, "output") && !cli_has(a, "model-explorer"))
         return cli_trouble("report: pass -o FILE.html, --model-explorer DIR, or both");
-    int status = report_open(a->positional, a->positional, a->n_positional, cli_value(a, "value", "*"), &r, &err)
+    int status = report_open(a->positional, a->positional, a->n_positional,
+                             cli_value(a, "value", "*"), &r, &err)
                      ? cli_failed(&err)
                      : write_all(a, r);
     report_free(r);
