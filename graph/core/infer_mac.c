@@ -107,8 +107,8 @@ assay_status assay_shape_scaled_matmul(const assay_inference *c)
     char sa[128], sb[128];
     assay_status s;
 
-    if (!assay_is_small_float(a->elem) || !assay_is_small_float(b->elem))
-        return assay_infer_fail(c, "the operands are no small floats");
+    if (!is_float(a) || !is_float(b))
+        return assay_infer_fail(c, "the operands are no floats");
     if (a->rank < 2 || b->rank < 2 || a->dim[a->rank - 1] != b->dim[b->rank - 1])
         return assay_infer_fail(c, "operands %s and %s: expected [..,M,K] and [..,N,K]",
                                 assay_shape_print(a, sa, sizeof sa),

@@ -38,24 +38,44 @@ static assay_list block_of(const assay_mac_sharing *h, const assay_type *x)
 /* The greatest number of an f8e4m3fn, which scales of scales leave room for. */
 #define REACH_E4M3 448.0F
 
-/* x as patterns under scales. `role` tells the same value as another operand. */
-static assay_status encode(units_maker *m, int x, enum assay_mac_scales how,
+/* The scale 1, for all of x. */
+static assay_status one(units_maker *m, int x, const char *role, int *out)
+{
+    static const float number = 1;
+    const assay_value *v = &m->g->value[x];
+    assay_type t = {.elem = assay_f32(), .rank = v->type.rank};
+    char name[512];
+    if (snprintf(name, sizeof name, "%s:%sscale", v->name, role) >= (int)sizeof name)
+        return assay_fail(m->err, ASSAY_ERR_LIMIT, "value '%.100s...': the name is too long",
+                          v->name);
+    for (int d = 0; d < t.rank; d++)
+        t.dim[d] = v->type.dim[d] > 0;
+    *out = assay_graph_find_value(m->g, name);
+    if (*out < 0)
+        return assay_graph_add_constant(m->g, name, &t, &number, out, m->err);
+    const assay_value *there = &m->g->value[*out];
+    if (there->data && there->type.elem.kind == ASSAY_KIND_F32 &&
+        assay_shape_equal(&there->type, &t) &&
+        (assay_shape_count(&t) == 0 || *(const float *)there->data == number))
+        return ASSAY_OK;
+    return assay_fail(m->err, ASSAY_ERR_INPUT,
+                      "value '%.200s': its name is one that a product on matrix units needs", name);
+}
+
+/* Scales of x for such elements, chosen by nodes. */
+static assay_status scales(units_maker *m, int x, const assay_mac_sharing *h,
                            enum assay_mac_format elements, const char *role, units_operand *o)
 {
-    const assay_mac_sharing *h = mac_sharing_of(how);
     const assay_type type = m->g->value[x].type;
     const char *base = m->g->value[x].name;
     char suffix[64];
-    assay_list all = {.n = type.rank};
-    assay_attrs a = {.block_scale = {.elements = (int)mac_elem_of(elements),
+    assay_attrs a = {.block_scale = {.block = {.n = type.rank},
+                                     .elements = (int)mac_elem_of(elements),
                                      .to = (int)ASSAY_FLOAT_F32,
                                      .rule = (int)ASSAY_SCALE_AMAX,
                                      .reach = REACH_E4M3}};
     for (int d = 0; d < type.rank; d++)
-        all.v[d] = whole(type.dim[d]);
-    o->block = block_of(h, &type);
-    o->second = ASSAY_NO_VALUE;
-    a.block_scale.block = all;
+        a.block_scale.block.v[d] = whole(type.dim[d]);
     snprintf(suffix, sizeof suffix, "%sscale_of_scales", role);
     assay_status s = h->second
                          ? units_add(m, ASSAY_OP_BLOCK_SCALE, &x, 1, base, suffix, &a, &o->second)
@@ -67,19 +87,31 @@ static assay_status encode(units_maker *m, int x, enum assay_mac_scales how,
     a.block_scale.reach = 1;
     const int scaled[] = {x, o->second};
     snprintf(suffix, sizeof suffix, "%sscale", role);
-    if (!s)
-        s = units_add(m, ASSAY_OP_BLOCK_SCALE, scaled, h->second ? 2 : 1, base, suffix, &a,
-                      &o->scale);
+    return !s ? units_add(m, ASSAY_OP_BLOCK_SCALE, scaled, h->second ? 2 : 1, base, suffix, &a,
+                          &o->scale)
+              : s;
+}
 
+/* x as patterns under scales; elements of f32 are x itself. `role` tells the same value as another
+ * operand. */
+static assay_status encode(units_maker *m, int x, enum assay_mac_scales how,
+                           enum assay_mac_format elements, const char *role, units_operand *o)
+{
+    const assay_mac_sharing *h = mac_sharing_of(how);
+    char suffix[64];
+    *o = (units_operand){x, ASSAY_NO_VALUE, ASSAY_NO_VALUE, block_of(h, &m->g->value[x].type)};
+    const assay_status s = how == ASSAY_MAC_SCALES_NONE ? one(m, x, role, &o->scale)
+                                                        : scales(m, x, h, elements, role, o);
+    if (s || elements == ASSAY_MAC_F32)
+        return s;
     const assay_attrs e = {.float_encode = {.block = o->block,
                                             .to = (int)mac_elem_of(elements),
                                             .by = (int)m->s->scale_by,
                                             .saturate = m->s->saturate != 0}};
     const int encoded[] = {x, o->scale, o->second};
     snprintf(suffix, sizeof suffix, "%s%s", role, mac_layout_of(elements)->name);
-    return !s ? units_add(m, ASSAY_OP_FLOAT_ENCODE, encoded, h->second ? 3 : 2, base, suffix, &e,
-                          &o->codes)
-              : s;
+    return units_add(m, ASSAY_OP_FLOAT_ENCODE, encoded, h->second ? 3 : 2, m->g->value[x].name,
+                     suffix, &e, &o->codes);
 }
 
 /* The product of two operands, as value y; y < 0: as a new one. */

@@ -35,6 +35,14 @@ enum assay_float_elem mac_elem_of(enum assay_mac_format f)
     return ASSAY_FLOAT_F8E4M3FN; /* ue4m3 */
 }
 
+bool mac_is_elem(enum assay_mac_format f)
+{
+    for (int i = 0; i < N_FORMATS; i++)
+        if (formats[i] == f && f != ASSAY_MAC_E8M0)
+            return true;
+    return false;
+}
+
 const assay_mac *mac_scheme_unit(const assay_mac_scheme *s, enum assay_mac_format a,
                                  enum assay_mac_format b)
 {

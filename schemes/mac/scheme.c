@@ -111,6 +111,9 @@ static assay_status read_units(const char *file, const assay_tree *t, assay_mac_
         const assay_mac *m = &u->record;
         if (mac_scheme_unit(s, (enum assay_mac_format)m->a, (enum assay_mac_format)m->b))
             return wrong(file, c, "no second unit for the same elements", err);
+        if (!mac_is_elem((enum assay_mac_format)m->a) || !mac_is_elem((enum assay_mac_format)m->b))
+            return wrong(file, c, "a unit of elements that networks have: f32 or small floats",
+                         err);
         if (m->acc != m->out || m->out == ASSAY_MAC_F64)
             return wrong(file, c, "a unit whose result is what it accumulates, f32, bf16 or f16",
                          err);
@@ -118,6 +121,31 @@ static assay_status read_units(const char *file, const assay_tree *t, assay_mac_
         s->shipped[s->n_units++] =
             c->kind == ASSAY_TREE_SCALAR && assay_mac_unit_text(c->text, &length);
     }
+    return ASSAY_OK;
+}
+
+/* Elements with the range of f32's or half of its digits, which numbers go into as they are. */
+static bool is_wide(int64_t format)
+{
+    return format == ASSAY_MAC_F32 || format == ASSAY_MAC_TF32 || format == ASSAY_MAC_BF16 ||
+           format == ASSAY_MAC_F16;
+}
+
+/* Scales that were not given; and those of f32, which is no format of patterns. */
+static assay_status complete(const char *file, const assay_tree *t, assay_mac_scheme *s,
+                             assay_error *err)
+{
+    const assay_mac *first = &s->unit[0].record;
+    const int64_t otherwise =
+        is_wide(first->a) && is_wide(first->b) ? ASSAY_MAC_SCALES_NONE : ASSAY_MAC_SCALES_ROW;
+    if (s->activation_scales < 0)
+        s->activation_scales = otherwise;
+    if (s->weight_scales < 0)
+        s->weight_scales = otherwise;
+    if ((first->a == ASSAY_MAC_F32 || first->b == ASSAY_MAC_F32) &&
+        (s->activation_scales != ASSAY_MAC_SCALES_NONE ||
+         s->weight_scales != ASSAY_MAC_SCALES_NONE))
+        return wrong(file, t, "scales none beside a unit of f32 elements", err);
     return ASSAY_OK;
 }
 
@@ -145,7 +173,8 @@ static assay_status read_section(const char *file, const assay_tree *t, assay_ma
         if (status)
             return status;
     }
-    return s->n_units > 0 ? ASSAY_OK : wrong(file, t, "units, a list of matrix units", err);
+    return s->n_units > 0 ? complete(file, t, s, err)
+                          : wrong(file, t, "units, a list of matrix units", err);
 }
 
 static assay_status read_text(const char *file, const assay_tree *t, char *out, size_t size,

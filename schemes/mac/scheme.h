@@ -65,5 +65,6 @@ extern const assay_scheme mac_conversions;
 /* The format of a kind of element: f32 and the small floats; and the reverse. */
 bool mac_format_of(assay_elem e, enum assay_mac_format *f);
 enum assay_float_elem mac_elem_of(enum assay_mac_format f);
+bool mac_is_elem(enum assay_mac_format f);
 
 #endif

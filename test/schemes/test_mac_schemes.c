@@ -21,11 +21,13 @@ static const char *const wrong[][2] = {
     {"scheme: t\nmac: {units: [nv-hoper-e4m3-f32]}\n", "nearest: nv-hopper-e4m3-f32"},
     {"scheme: t\nmac: {units: [nv-hopper-e4m3-f32, nv-hopper-e4m3-promoted]}\n",
      "no second unit for the same elements"},
-    {"scheme: t\nmac: {units: [f64-fma4]}\n", "f32, bf16 or f16"},
+    {"scheme: t\nmac: {units: [f64-fma4]}\n", "elements that networks have: f32 or small floats"},
+    {"scheme: t\nmac: {units: [f32-fma], weight_scales: row}\n",
+     "scales none beside a unit of f32 elements"},
     {"scheme: t\nmac: {" UNIT ", weight_scale: row}\n", "nearest: weight_scales"},
     {"scheme: t\nmac: {unit: [a]}\n", "nearest: units"},
     {"scheme: t\nmac: {" UNIT ", weight_scales: rows}\n",
-     "expected tensor, row, 1x128, 128x128, mx, nvfp4"},
+     "expected tensor, row, 1x128, 128x128, mx, nvfp4, none"},
     {"scheme: t\nmac: {" UNIT ", weight_scales: [row]}\n", "found \"no single value\""},
     {"scheme: t\nmac: {" UNIT ", scale_rule: amax}\n", "expected floor, ceil, even, round_up"},
     {"scheme: t\nmac: {" UNIT ", scale_by: times}\n", "expected divide, reciprocal"},
@@ -131,6 +133,34 @@ static void claimed_name(void **state)
     test_remove_tree(folder);
 }
 
+/* Scales that are not given: of elements of the width of floats there are none. */
+static void scales_by_themselves(void **state)
+{
+    static const char *const of[][3] = {
+        {"nv-hopper-e4m3-f32", "row", "row"},
+        {"nv-ampere-bf16-f32", "none", "none"},
+        {"nv-hopper-f16-f16", "none", "none"},
+        {"nv-hopper-tf32-f32", "none", "none"},
+        {"f32-fma", "none", "none"},
+        {"nv-hopper-e4m3-f32", "row", "tensor"},
+        {"nv-ampere-bf16-f32", "none", "tensor"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const bool given = strcmp(of[i][2], "tensor") == 0;
+        char text[200], want[100];
+        assay_scheme *s;
+        assay_error err;
+        snprintf(text, sizeof text, "scheme: t\nmac: {units: [%s]%s}\n", of[i][0],
+                 given ? ", weight_scales: tensor" : "");
+        snprintf(want, sizeof want, "activation_scales: %s\n  weight_scales: %s\n", of[i][1],
+                 of[i][2]);
+        assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
+        assert_non_null(strstr(s->text, want));
+        assay_scheme_free(s);
+    }
+}
+
 static void memory(void **state)
 {
     static const char *const text =
@@ -158,8 +188,10 @@ static void memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(complaints),   cmocka_unit_test(too_many), cmocka_unit_test(shipped),
-        cmocka_unit_test(claimed_name), cmocka_unit_test(own_unit), cmocka_unit_test(memory),
+        cmocka_unit_test(complaints), cmocka_unit_test(too_many),
+        cmocka_unit_test(shipped),    cmocka_unit_test(claimed_name),
+        cmocka_unit_test(own_unit),   cmocka_unit_test(scales_by_themselves),
+        cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,11 +15,13 @@ from bundle_arrays import Bundle, windows
 f32 = np.float32
 # sign, exponent and fraction bits, bias; has Inf; pattern of NaN under the sign; greatest number
 FORMATS = {"f8e4m3fn": (4, 3, 7, 448.0), "f8e5m2": (5, 2, 15, 57344.0), "f6e3m2": (3, 2, 3, 28.0),
-           "f6e2m3": (2, 3, 1, 7.5), "f4e2m1": (2, 1, 1, 6.0)}
+           "f6e2m3": (2, 3, 1, 7.5), "f4e2m1": (2, 1, 1, 6.0),
+           "bf16": (8, 7, 127, float(np.float32(2.0 ** 127 * (2 - 2.0 ** -7))))}
 # digits kept below the greatest exponent, products a step, fraction bits of the result, products of an exact
 # group, least greatest exponent (least_max; of mxf4 and nvf4 what a zero accumulator has)
 UNITS = {"nv-hopper-e4m3-f32": (13, 32, 13, 1, -10000), "nv-blackwell-mxf8-e4m3": (25, 32, 23, 1, -133),
-         "nv-blackwell-mxf4-b32": (35, 64, 23, 16, -126), "nv-blackwell-nvf4": (35, 64, 23, 16, -126)}
+         "nv-blackwell-mxf4-b32": (35, 64, 23, 16, -126), "nv-blackwell-nvf4": (35, 64, 23, 16, -126),
+         "nv-ampere-bf16-f32": (24, 8, 23, 1, -132)}
 
 
 def bits(x):
@@ -47,7 +49,7 @@ def encode(name, x):
     digits = np.rint(np.ldexp(a, m - unit)).astype(np.int64)  # rint: half to even
     codes = digits + ((unit - (1 - bias)).astype(np.int64) << m)
     limit = int(encode_exact(name, greatest))
-    return (np.minimum(codes, limit) | np.where(np.signbit(x), 1 << (e + m), 0)).astype(np.uint8)
+    return (np.minimum(codes, limit) | np.where(np.signbit(x), 1 << (e + m), 0)).astype(np.uint8 if e + m < 8 else np.uint16)
 
 
 def encode_exact(name, x):
