@@ -48,6 +48,8 @@ static assay_status open_path(assay_dataset *d, const assay_dataset_options *opt
     const bool folder = S_ISDIR(st.st_mode);
     const bool list = folder && options->labels && !maps && !dataset_is_array(options->labels);
     assay_status status = open_samples(d, folder, options, list ? options->labels : NULL, err);
+    if (!status)
+        status = dataset_cut_windows(d, options, err);
     if (!status && maps)
         return dataset_open_maps(d, options->labels, err);
     if (!status && (!d->files || (options->labels && !list)))
@@ -64,9 +66,10 @@ assay_status dataset_open(const char *path, const assay_dataset_options *options
     if (d) {
         d->fd = -1;
         d->path = strdup(path);
+        d->array = options && options->array ? strdup(options->array) : NULL;
     }
-    if (!d || !d->path) {
-        free(d);
+    if (!d || !d->path || (options && options->array && !d->array)) {
+        dataset_close(d);
         return assay_out_of_memory_for(err, "%s", path);
     }
     assay_status status = open_path(d, options ? options : &none, err);
@@ -91,6 +94,8 @@ void dataset_close(assay_dataset *d)
     free(d->files);
     free(d->class_names);
     free(d->labels);
+    free(d->tokens);
+    free(d->array);
     free(d->path);
     free(d);
 }

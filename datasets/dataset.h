@@ -8,13 +8,18 @@
  *   CIFAR-10        binary version, *.bin: records of a label and 3x32x32 bytes
  *   NPY             NAME.npy, first dimension the samples; NAME_labels.npy
  *   raw             samples one after another; element type and shape come from the caller
+ *   folder of .npz  a sample a file, an array in each for every input; read where a folder holds
+ *                   neither PNG nor .npy
+ *   NPZ             NAME.npz, of each array the first dimension the samples
+ *   tokens          .npy of one dimension, .txt with integers, raw integers without a shape: one
+ *                   stream, cut into windows
  *
  * Labels by pixel (segmentation): a folder with a map a sample, NAME.png or NAME.npy as the sample
  * is called, or an array [N,H,W] of integers.
  *
  * A data set is never read whole: memory does not grow with the number of samples (but for
- * labels and names). Nothing is resized or converted silently: all samples have one type and
- * shape, and one that differs is an error that names it. */
+ * labels, names and the tokens of a text). Nothing is resized or converted silently: all samples
+ * have one type and shape, and one that differs is an error that names it. */
 #ifndef ASSAY_DATASETS_DATASET_H
 #define ASSAY_DATASETS_DATASET_H
 
@@ -45,6 +50,12 @@ typedef struct assay_dataset_options {
     const char *raw;
     /* Planar images ([C,H,W]) in .npy or raw data; the other formats say themselves. */
     bool planar;
+    /* Name of the array in .npz; NULL for other formats, which have one. */
+    const char *array;
+    /* What windows of a stream of tokens are, a type of integers, and tokens from the start of one
+     * to that of the next (0: its length, so that none overlap). NULL: a token is a sample. */
+    const assay_sample_type *window;
+    int64_t window_step;
 } assay_dataset_options;
 
 /* Opens the data set at `path`; options may be NULL. The folder, all labels and the first sample
@@ -66,6 +77,19 @@ bool dataset_map_size(const assay_dataset *d, int64_t size[2]);
  * the map holds `ignored`. May be called from several threads at once. */
 assay_status dataset_read_map(const assay_dataset *d, int64_t i, int64_t ignored, int64_t *label,
                               assay_error *err);
+
+/* Is it a stream of tokens, cut into windows? */
+bool dataset_has_windows(const assay_dataset *d);
+/* The token that follows each element of sample i, of a data set of integers: label[elements of a
+ * sample], -1 where there is none or it is `ignored`. In a window the last one's is the first
+ * behind it in the stream; what an earlier window has judged (they overlap) has none. Of other
+ * samples
+ * [.., T] the last of each row has none. May be called from several threads at once. */
+assay_status dataset_next_tokens(const assay_dataset *d, int64_t i, int64_t ignored, int64_t *label,
+                                 assay_error *err);
+
+/* Does the path name an .npz file, or a folder of such without PNG and .npy? */
+bool dataset_is_npz(const char *path);
 
 /* Number of class names (classes.txt, looked for as preprocess.yaml; else 0) and their text. */
 int64_t dataset_class_count(const assay_dataset *d);

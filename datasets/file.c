@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "datasets/internal.h"
+#include "datasets/npz.h"
 #include "graph/core/slurp.h"
 #include "graph/memory.h"
 
@@ -35,9 +36,8 @@ static assay_status read_at(const assay_dataset *d, int64_t offset, void *to, si
     return ASSAY_OK;
 }
 
-/* The type of one sample of an array whose first dimension is the sample. */
-static assay_status split_samples(assay_dataset *d, assay_npy_type type, int rank,
-                                  const int64_t *shape, assay_error *err)
+assay_status dataset_split_samples(assay_dataset *d, assay_npy_type type, int rank,
+                                   const int64_t *shape, assay_error *err)
 {
     if (rank < 1 || shape[0] < 1)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: holds no samples", d->path);
@@ -67,14 +67,15 @@ static assay_status check_size(const assay_dataset *d, int64_t size, assay_error
                       d->path, d->count, d->stride, size - d->offset);
 }
 
-static assay_status open_npy(assay_dataset *d, int64_t size, assay_error *err)
+/* An array of `bytes` bytes from `start` on. */
+static assay_status open_npy(assay_dataset *d, int64_t start, int64_t bytes, assay_error *err)
 {
     assay_npy_header h;
-    size_t n = size < ASSAY_NPY_MAX_HEADER ? (size_t)size : ASSAY_NPY_MAX_HEADER;
+    size_t n = bytes < ASSAY_NPY_MAX_HEADER ? (size_t)bytes : ASSAY_NPY_MAX_HEADER;
     unsigned char *head = malloc(n);
     if (!head)
         return assay_out_of_memory_for(err, "%s", d->path);
-    assay_status status = read_at(d, 0, head, n, err);
+    assay_status status = read_at(d, start, head, n, err);
     if (!status)
         status = text_npy_parse_header(head, n, d->path, &h, err);
     free(head);
@@ -84,12 +85,26 @@ static assay_status open_npy(assay_dataset *d, int64_t size, assay_error *err)
                             "with numpy.ascontiguousarray",
                             d->path);
     if (!status)
-        status = split_samples(d, h.type, h.rank, h.shape, err);
+        status = dataset_split_samples(d, h.type, h.rank, h.shape, err);
     if (status)
         return status;
-    d->offset = (int64_t)h.offset;
+    d->offset = start + (int64_t)h.offset;
     d->swap = h.swap;
-    return check_size(d, size, err);
+    return check_size(d, start + bytes, err);
+}
+
+static assay_status open_npz(assay_dataset *d, int64_t size, assay_error *err)
+{
+    assay_npz_member m = {0};
+    const assay_status status =
+        dataset_npz_find(d->fd, size, d->path, d->array ? d->array : "", &m, err);
+
+    if (!status && m.deflated)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                          "%s: its arrays are compressed, and samples are read one by one; save "
+                          "them with numpy.savez, or an .npz a sample in a folder",
+                          d->path);
+    return status ? status : open_npy(d, m.offset, m.bytes, err);
 }
 
 /* http://yann.lecun.com/exdb/mnist: two zero bytes, type, rank, big-endian dimensions, data. */
@@ -135,7 +150,7 @@ static assay_status open_idx(assay_dataset *d, int64_t size, assay_error *err)
         const unsigned char *b = head + 4 + 4 * i;
         shape[i] = (int64_t)b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3];
     }
-    status = split_samples(d, type, rank, shape, err);
+    status = dataset_split_samples(d, type, rank, shape, err);
     if (status)
         return status;
     if (rank == 3) /* gray images */
@@ -192,29 +207,32 @@ static bool parse_dims(const char *p, int64_t *dim, int *rank)
     return false;
 }
 
-/* spec is "TYPE:DIMxDIM...": little-endian samples, one after another to the end of the file. */
+/* spec is "TYPE:DIMxDIM...", or "TYPE" for samples of one element: little-endian samples, one after
+ * another to the end of the file. */
 static assay_status open_raw(assay_dataset *d, const char *spec, int64_t size, assay_error *err)
 {
     static const struct {
         const char *name;
         assay_npy_type type;
     } types[] = {
-        {"u8:", ASSAY_NPY_U1},  {"i8:", ASSAY_NPY_I1},  {"u16:", ASSAY_NPY_U2},
-        {"i16:", ASSAY_NPY_I2}, {"u32:", ASSAY_NPY_U4}, {"i32:", ASSAY_NPY_I4},
-        {"f16:", ASSAY_NPY_F2}, {"f32:", ASSAY_NPY_F4}, {"f64:", ASSAY_NPY_F8},
+        {"u8", ASSAY_NPY_U1},  {"i8", ASSAY_NPY_I1},  {"u16", ASSAY_NPY_U2},
+        {"i16", ASSAY_NPY_I2}, {"u32", ASSAY_NPY_U4}, {"i32", ASSAY_NPY_I4},
+        {"f16", ASSAY_NPY_F2}, {"f32", ASSAY_NPY_F4}, {"f64", ASSAY_NPY_F8},
     };
     const size_t type_count = sizeof types / sizeof types[0];
     int64_t shape[ASSAY_NPY_MAX_RANK] = {1};
     int rank = 0;
     size_t t = 0;
-    while (t < type_count && strncmp(spec, types[t].name, strlen(types[t].name)) != 0)
+    const size_t name = strcspn(spec, ":");
+    while (t < type_count &&
+           (strlen(types[t].name) != name || memcmp(spec, types[t].name, name) != 0))
         t++;
-    if (t == type_count || !parse_dims(spec + strlen(types[t].name), shape + 1, &rank))
+    if (t == type_count || (spec[name] && !parse_dims(spec + name + 1, shape + 1, &rank)))
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "raw sample type \"%s\": expected a type (u8 i8 u16 i16 u32 i32 f16 f32 "
-                          "f64) and at most %d dimensions, such as u8:32x32x3",
+                          "f64) and at most %d dimensions, such as u8:32x32x3, or none for tokens",
                           spec, ASSAY_NPY_MAX_RANK - 1);
-    assay_status status = split_samples(d, types[t].type, rank + 1, shape, err);
+    assay_status status = dataset_split_samples(d, types[t].type, rank + 1, shape, err);
     if (status)
         return status;
     if (size == 0 || size % d->stride != 0)
@@ -241,12 +259,17 @@ static assay_status open_format(assay_dataset *d, const assay_dataset_options *o
     if (dataset_ends_with(d->path, ".bin"))
         return open_cifar(d, st.st_size, err);
     if (whole && memcmp(magic, "\x93NUM", 4) == 0)
-        return open_npy(d, st.st_size, err);
+        return open_npy(d, 0, st.st_size, err);
+    if (whole && memcmp(magic, "PK\3\4", 4) == 0)
+        return open_npz(d, st.st_size, err);
+    if (dataset_ends_with(d->path, ".txt"))
+        return dataset_open_text(d, err);
     if (whole && magic[0] == 0 && magic[1] == 0 && magic[3] > 0)
         return open_idx(d, st.st_size, err);
     return assay_fail(err, ASSAY_ERR_INPUT,
-                      "%s: unknown data set format; expected a folder of PNG or .npy, a file of "
-                      ".npy, IDX or CIFAR-10 (.bin), or raw data with a stated type and shape",
+                      "%s: unknown data set format; expected a folder of PNG, .npy or .npz, a file "
+                      "of .npy, .npz, IDX or CIFAR-10 (.bin), tokens in .txt, or raw data with a "
+                      "stated type and shape",
                       d->path);
 }
 
@@ -261,11 +284,17 @@ assay_status dataset_open_file(assay_dataset *d, const assay_dataset_options *op
     return status;
 }
 
+assay_status dataset_read_elements(const assay_dataset *d, int64_t offset, size_t n, size_t size,
+                                   void *out, assay_error *err)
+{
+    const assay_status status = read_at(d, offset, out, n * size, err);
+    if (!status && d->swap)
+        text_npy_swap(out, n, size);
+    return status;
+}
+
 assay_status dataset_read_record(const assay_dataset *d, int64_t i, void *out, assay_error *err)
 {
-    size_t n = dataset_sample_bytes(&d->type), element = text_npy_type_size(d->type.type);
-    assay_status status = read_at(d, d->offset + i * d->stride, out, n, err);
-    if (!status && d->swap)
-        text_npy_swap(out, n / element, element);
-    return status;
+    return dataset_read_elements(d, d->offset + i * d->stride, dataset_sample_count(&d->type),
+                                 text_npy_type_size(d->type.type), out, err);
 }

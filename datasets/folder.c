@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "datasets/internal.h"
+#include "datasets/npz.h"
 #include "datasets/png.h"
 #include "graph/memory.h"
 
@@ -22,6 +23,12 @@ static bool is_npy_name(const char *name)
 {
     size_t n = strlen(name);
     return n > 4 && strcasecmp(name + n - 4, ".npy") == 0;
+}
+
+static bool is_npz_name(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 4 && strcasecmp(name + n - 4, ".npz") == 0;
 }
 
 /* Takes over `file` (NULL: no memory). */
@@ -119,9 +126,12 @@ static assay_status list_folder(assay_dataset *d, bool (*is_sample)(const char *
 }
 
 /* A sample's array without the 1s that a tensor's dump has in front of an image. */
-static assay_status read_array(const char *path, assay_npy *a, assay_error *err)
+static assay_status read_array(const assay_dataset *d, int64_t i, assay_npy *a, assay_error *err)
 {
-    assay_status status = text_npy_read_file(path, a, err);
+    const char *path = d->files[i];
+    assay_status status = is_npz_name(path)
+                              ? dataset_npz_read(path, d->array ? d->array : "", a, err)
+                              : text_npy_read_file(path, a, err);
     while (!status && a->rank > 3 && a->shape[0] == 1) {
         a->rank--;
         memmove(a->shape, a->shape + 1, (size_t)a->rank * sizeof a->shape[0]);
@@ -132,7 +142,7 @@ static assay_status read_array(const char *path, assay_npy *a, assay_error *err)
 static assay_status take_array_type(assay_dataset *d, assay_error *err)
 {
     assay_npy first;
-    const assay_status status = read_array(d->files[0], &first, err);
+    const assay_status status = read_array(d, 0, &first, err);
     if (status)
         return status;
     d->type = (assay_sample_type){.type = first.type, .rank = first.rank};
@@ -145,7 +155,7 @@ assay_status dataset_read_array(const assay_dataset *d, int64_t i, void *out, as
 {
     assay_npy a;
     char expected[160], found[160];
-    assay_status status = read_array(d->files[i], &a, err);
+    assay_status status = read_array(d, i, &a, err);
     if (status)
         return status;
     assay_sample_type is = {.type = a.type, .rank = a.rank};
@@ -164,7 +174,7 @@ assay_status dataset_read_array(const assay_dataset *d, int64_t i, void *out, as
 
 bool dataset_has_arrays(const assay_dataset *d)
 {
-    return is_npy_name(d->files[0]);
+    return is_npy_name(d->files[0]) || is_npz_name(d->files[0]);
 }
 
 /* The first sample says what all must be. */
@@ -204,11 +214,29 @@ assay_status dataset_open_folder(assay_dataset *d, const char *labels, assay_err
         status = list_folder(d, dataset_is_png_name, err);
     if (!status && d->count == 0 && access(own, F_OK) != 0)
         status = list_folder(d, is_npy_name, err);
+    if (!status && d->count == 0 && access(own, F_OK) != 0)
+        status = list_folder(d, is_npz_name, err);
     if (!status && d->count == 0)
-        status =
-            access(own, F_OK) == 0
-                ? assay_fail(err, ASSAY_ERR_INPUT, "%s: names no sample", own)
-                : assay_fail(err, ASSAY_ERR_INPUT, "%s: no PNG images, and no .npy files", d->path);
+        status = access(own, F_OK) == 0
+                     ? assay_fail(err, ASSAY_ERR_INPUT, "%s: names no sample", own)
+                     : assay_fail(err, ASSAY_ERR_INPUT,
+                                  "%s: no PNG images, and no .npy or .npz files", d->path);
     free(own);
     return status ? status : dataset_take_type(d, err);
+}
+
+bool dataset_is_npz(const char *path)
+{
+    bool npz = false, other = false;
+    const struct dirent *entry;
+    DIR *dir = opendir(path);
+
+    if (!dir)
+        return is_npz_name(path);
+    while ((entry = readdir(dir))) {
+        npz |= is_npz_name(entry->d_name);
+        other |= is_npy_name(entry->d_name) || dataset_is_png_name(entry->d_name);
+    }
+    closedir(dir);
+    return npz && !other;
 }

@@ -13,11 +13,17 @@ struct assay_dataset {
     char **class_names; /* [class_count] */
 
     char **files; /* a folder: path of each image or array, [count]; else NULL */
+    char *array;  /* name of the array in .npz; or NULL */
 
     int fd;         /* one file with all samples; -1 for a folder */
     int64_t offset; /* of the first sample */
     int64_t stride; /* bytes from one sample to the next */
     bool swap;      /* elements are in the other byte order */
+
+    int64_t *tokens;        /* of a text; or NULL */
+    int64_t stream;         /* tokens in it, where samples are windows of a stream; else 0 */
+    int64_t step;           /* then: from the start of a window to that of the next */
+    assay_npy_type element; /* then: of a token as it is stored in the file */
 
     assay_dataset *maps; /* labels by pixel, a sample each; or NULL */
     bool indices;        /* these are such: a palette's indices are read, not its colours */
@@ -31,6 +37,20 @@ assay_status dataset_open_folder(assay_dataset *d, const char *labels, assay_err
 assay_status dataset_open_image(assay_dataset *d, assay_error *err);
 assay_status dataset_open_file(assay_dataset *d, const assay_dataset_options *options,
                                assay_error *err);
+
+/* The type of one sample of an array whose first dimension is the sample; count and stride. */
+assay_status dataset_split_samples(assay_dataset *d, assay_npy_type type, int rank,
+                                   const int64_t *shape, assay_error *err);
+
+/* A text of integers, blanks or commas between them: a stream of tokens in memory. */
+assay_status dataset_open_text(assay_dataset *d, assay_error *err);
+/* Cuts an opened stream (a file of integers, each a sample) into windows; others stay. */
+assay_status dataset_cut_windows(assay_dataset *d, const assay_dataset_options *options,
+                                 assay_error *err);
+assay_status dataset_read_window(const assay_dataset *d, int64_t i, void *out, assay_error *err);
+/* Bytes of the file, in native byte order: n elements of `size` from `offset`. */
+assay_status dataset_read_elements(const assay_dataset *d, int64_t offset, size_t n, size_t size,
+                                   void *out, assay_error *err);
 
 /* Whether the files of a folder are arrays, and sample i of such. */
 bool dataset_has_arrays(const assay_dataset *d);

@@ -32,6 +32,8 @@ assay_status dataset_read(const assay_dataset *d, int64_t i, void *out, assay_er
     if (i < 0 || i >= d->count)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: there is no sample %" PRId64 " among %" PRId64,
                           d->path, i, d->count);
+    if (d->stream)
+        return dataset_read_window(d, i, out, err);
     if (!d->files)
         return dataset_read_record(d, i, out, err);
     return dataset_has_arrays(d) ? dataset_read_array(d, i, out, err) : read_image(d, i, out, err);

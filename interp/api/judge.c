@@ -92,7 +92,8 @@ assay_status assay_evaluate(const assay_program *p, const assay_program *referen
     if (status || !json)
         return status;
     json_t *o = json_object();
-    measure_eval_json(&o, &f, reference != NULL, measure_judge_has_labels(&judge, &samples), false);
+    measure_eval_json(&o, &f, reference != NULL, measure_judge_has_labels(&judge, &samples),
+                      &judge);
     return assay_text_of_json(o, json, err);
 }
 

@@ -11,15 +11,21 @@ static int check(cli_evaluation *e, const cli_data *d, const assay_program *p)
 {
     const char *path = cli_value(e->args, "dataset", "");
     const assay_graph *g = p->graph;
-    assay_judge judge;
     int status;
 
     if (g->n_outputs < 1)
         return cli_trouble("%s: the network has no output", e->args->positional[0]);
-    status = cli_data_judge(d, &g->value[g->output[0]], &judge, &e->labelled);
-    e->has_pixels = judge.maps;
+    status = cli_data_judge(d, &g->value[g->output[0]], &e->judge, &e->labelled);
+    e->by_agreement = d->samples.by_agreement;
     if (status == CLI_OK)
         status = cli_evaluation_judges(e, path);
+    if (status == CLI_OK && e->by_agreement && !(e->twin && e->judge.places > 0))
+        return cli_trouble("--by agreement: %s",
+                           e->twin
+                               ? "the first output has no classes; --class-axis N says which of "
+                                 "its axes counts them"
+                               : "there is no float twin to compare with; pass --float MODEL "
+                                 "with --scheme");
     if (status != CLI_OK || e->labelled)
         return status;
     return e->twin ? CLI_OK
@@ -179,6 +185,8 @@ const cli_command cli_eval = {
         "  assay eval segment.onnx -p segment.yaml -s tflite -d images/ --labels maps/ "
         "--ignore-label 255\n"
         "  assay eval denoiser.onnx -p denoiser.yaml -s tflite -d noisy/ --min-sqnr 30\n"
+        "  assay eval gpt.onnx --shape ids=1x128 -p gpt.yaml -s tflite -d ids=tokens.npy\n"
+        "  assay eval bert.onnx -p bert.yaml -s tflite -d samples/ --by agreement --class-axis 2\n"
         "  assay eval net.onnx -p profile.yaml -s tflite -d test/ --shard 3/8 -o part3.json\n"
         "  assay eval two.onnx -p two.yaml -s tflite -d a=pairs/a.npy -d b=pairs/b.npy\n",
     .options = options,

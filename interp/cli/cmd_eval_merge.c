@@ -29,7 +29,9 @@ static int describe(cli_evaluation *e, const assay_part_file *f)
     e->name = json_string_value(json_object_get(of, "scheme"));
     e->contract = json_string_value(json_object_get(of, "contract"));
     e->labelled = json_is_true(json_object_get(of, "labelled"));
-    e->has_pixels = json_is_true(json_object_get(of, "pixels"));
+    e->judge.maps = json_is_true(json_object_get(of, "pixels"));
+    e->judge.tokens = f->part.tokens;
+    e->by_agreement = json_is_true(json_object_get(of, "by_agreement"));
     e->twin = f->part.noise != NULL;
     if (!e->name || !e->contract)
         return cli_trouble("%s: no shard of assay eval, or a damaged one: \"of\" is not what it "

@@ -19,6 +19,8 @@ static assay_status read_sample(void *user, int64_t i, int k, void *input, assay
     const cli_source *from = &d->source[k];
     if (!from->dataset)
         return ASSAY_OK;
+    if (dataset_count(from->dataset) == 1)
+        i = 0;
     assay_status status =
         dataset_read_input(from->dataset, &from->preprocess, i, &from->type, input, err);
     if (!status)
@@ -39,6 +41,12 @@ static assay_status read_map(void *user, int64_t i, int64_t *label, assay_error 
 {
     const cli_data *d = user;
     return dataset_read_map(d->source[d->labels].dataset, i, d->ignored, label, err);
+}
+
+static assay_status read_next(void *user, int64_t i, int64_t *label, assay_error *err)
+{
+    const cli_data *d = user;
+    return dataset_next_tokens(d->source[d->labels].dataset, i, d->ignored, label, err);
 }
 
 static void sample_done(void *user)
@@ -70,18 +78,42 @@ static bool are_codes(const assay_sample_type *t, const assay_value *in, const a
            !cli_check_sample(t, codes, "", NULL);
 }
 
+/* Tokens that follow are the labels of a stream's windows, and of rows where that is asked for;
+ * other labels of the data set go first. */
+static int bind_tokens(cli_data *d, const cli_args *a)
+{
+    const assay_dataset *of = d->source[d->labels].dataset;
+    const assay_sample_type *t = dataset_sample_type(of);
+    char text[160];
+
+    if (cli_has(a, "next-tokens") && !text_npy_is_integer(t->type))
+        return cli_trouble("--next-tokens: samples of %s are %s, and tokens are integers",
+                           d->source[d->labels].path, dataset_sample_print(t, text, sizeof text));
+    if (d->samples.label_map || cli_has(a, "labels") ||
+        !(cli_has(a, "next-tokens") || dataset_has_windows(of)))
+        return CLI_OK;
+    d->samples.label_map = read_next;
+    d->samples.tokens = (int64_t)dataset_sample_count(t);
+    return CLI_OK;
+}
+
 /* What labels are, and where classes are in the output. */
 static int bind_labels(cli_data *d, const cli_args *a)
 {
+    const char *by = cli_value(a, "by", "labels");
+    const bool maps = dataset_map_size(d->source[d->labels].dataset, d->samples.map);
     int64_t axis;
 
     if (!cli_integer(a, "class-axis", -1, 0, ASSAY_MAX_RANK - 1, &axis) ||
-        !cli_integer(a, "ignore-label", 255, 0, INT32_MAX, &d->ignored))
+        !cli_integer(a, "ignore-label", maps ? 255 : -1, 0, INT32_MAX, &d->ignored))
         return CLI_TROUBLE;
+    if (strcmp(by, "labels") != 0 && strcmp(by, "agreement") != 0)
+        return cli_trouble("--by %s: expected labels or agreement", by);
+    d->samples.by_agreement = strcmp(by, "agreement") == 0;
     d->samples.class_axis = (int)axis + 1;
-    if (dataset_map_size(d->source[d->labels].dataset, d->samples.map))
+    if (maps)
         d->samples.label_map = read_map;
-    return CLI_OK;
+    return bind_tokens(d, a);
 }
 
 int cli_data_judge(const cli_data *d, const assay_value *out, assay_judge *j, bool *labelled)
@@ -93,6 +125,12 @@ int cli_data_judge(const cli_data *d, const assay_value *out, assay_judge *j, bo
     if (measure_judge_make(out, &d->samples, j, &err))
         return cli_failed(&err);
     *labelled = measure_judge_has_labels(j, &d->samples);
+    if (d->samples.tokens && !j->tokens)
+        fprintf(stderr,
+                "assay: next tokens are not judged: output '%s' is %s, not scores for each of %lld "
+                "tokens\n",
+                out->name, assay_shape_print(&out->type, shape, sizeof shape),
+                (long long)d->samples.tokens);
     if (!*labelled && measure_judge_has_labels(&one_list, &d->samples))
         fprintf(stderr,
                 "assay: labels of samples are not used: output '%s' is %s, no list of classes; "
@@ -127,6 +165,7 @@ static int find_sources(cli_data *d, const cli_args *a, const assay_graph *coded
     for (int k = 0; k < n && status == CLI_OK; k++) {
         const int i = coded ? input_of(coded, d->graph, k) : k;
         d->source[k].path = found[i].path;
+        d->source[k].array = found[i].array;
         d->source[k].codes = coded ? &coded->value[coded->input[i]] : NULL;
         d->labels = i == first ? k : d->labels;
     }
@@ -139,9 +178,15 @@ static assay_status open_source(cli_data *d, const cli_args *a, int k, assay_err
 {
     cli_source *from = &d->source[k];
     const assay_value *in = &d->graph->value[d->graph->input[k]];
+    const assay_sample_type window = cli_sample_of(in);
+    const bool tokens = in->type.elem.kind == ASSAY_KIND_INT && !assay_is_quantized(&in->type) &&
+                        assay_shape_count(&in->type) > 1;
     const assay_dataset_options options = {.labels =
                                                k == d->labels ? cli_value(a, "labels", NULL) : NULL,
-                                           .raw = cli_value(a, "raw", NULL)};
+                                           .raw = cli_value(a, "raw", NULL),
+                                           .array = from->array,
+                                           .window = tokens ? &window : NULL,
+                                           .window_step = d->stride};
     assay_status status = dataset_open(from->path, &options, &from->dataset, err);
 
     if (!status)
@@ -165,7 +210,8 @@ static int open_sources(cli_data *d, const cli_args *a)
             status = open_source(d, a, k, &err);
     for (int k = 0; k < d->graph->n_inputs && !status; k++) {
         const cli_source *from = &d->source[k];
-        if (from->path && dataset_count(from->dataset) != dataset_count(first->dataset))
+        const int64_t count = from->path ? dataset_count(from->dataset) : 1;
+        if (count != 1 && count != dataset_count(first->dataset))
             status = assay_fail(&err, ASSAY_ERR_INPUT, "%s: %lld samples, but %s has %lld",
                                 from->path, (long long)dataset_count(from->dataset), first->path,
                                 (long long)dataset_count(first->dataset));
@@ -190,8 +236,9 @@ int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
                            a->command->name, a->command->name);
     if (!cli_integer(a, "first", 0, 0, INT64_C(1) << 40, &first) ||
         !cli_integer(a, "limit", INT64_C(1) << 40, 1, INT64_C(1) << 40, &limit) ||
-        !cli_integer(a, "threads", 0, 0, 4096, &threads) || find_sources(d, a, coded) != CLI_OK ||
-        open_sources(d, a) != CLI_OK)
+        !cli_integer(a, "threads", 0, 0, 4096, &threads) ||
+        !cli_integer(a, "stride", 0, 1, INT64_C(1) << 40, &d->stride) ||
+        find_sources(d, a, coded) != CLI_OK || open_sources(d, a) != CLI_OK)
         return CLI_TROUBLE;
     count = dataset_count(d->source[d->labels].dataset);
     if (first >= count)

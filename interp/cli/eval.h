@@ -12,7 +12,9 @@ typedef struct cli_evaluation {
     const char *name;          /* of the scheme */
     const char *contract;      /* as golden_contract_print prints it */
     bool twin;                 /* there is a float network to compare with */
-    bool labelled, has_pixels; /* the samples' labels; by pixel */
+    bool labelled;             /* the samples have labels, which are what this says */
+    assay_judge judge;         /* of it `maps` and `tokens` alone, where shards are merged */
+    bool by_agreement;         /* what --max-drop is about, whatever labels there are */
     double max_drop, min_sqnr; /* infinite, where none was asked for */
     assay_fidelity result;     /* without a twin only `other` */
 } cli_evaluation;
@@ -21,7 +23,7 @@ typedef struct cli_evaluation {
 #define CLI_VERDICT_OPTIONS                                                                        \
     {"max-drop", 0, "POINTS",                                                                      \
      "exit 1 when top-1 (mean IoU, with label maps) falls by more than this below the float "      \
-     "twin's"},                                                                                    \
+     "twin's, or perplexity is this many percent above; or agreement, with --by"},                 \
         {"min-sqnr", 0, "DB",                                                                      \
          "exit 1 when the output's signal to noise ratio against the float twin is less"},         \
     {                                                                                              \

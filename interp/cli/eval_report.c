@@ -11,18 +11,15 @@ static double points(const assay_accuracy *r, int k)
     return r->samples ? 100.0 * (double)r->top[k - 1] / (double)r->samples : 0.0;
 }
 
-/* What --max-drop is about. */
-static double score(const assay_accuracy *r)
-{
-    return isnan(r->mean_iou) ? points(r, 1) : 100.0 * r->mean_iou;
-}
-
 static void print_row(const cli_evaluation *e, FILE *f, const char *what, const assay_accuracy *r)
 {
     fprintf(f, "%-28.60s ", what);
-    if (e->labelled && e->has_pixels)
-        fprintf(f, "mean IoU %8.4f %%  pixels %8.4f %%  (%" PRId64 " of %" PRId64 ")  ", score(r),
-                points(r, 1), r->top[0], r->samples);
+    if (e->labelled && e->judge.maps)
+        fprintf(f, "mean IoU %8.4f %%  pixels %8.4f %%  (%" PRId64 " of %" PRId64 ")  ",
+                100.0 * r->mean_iou, points(r, 1), r->top[0], r->samples);
+    else if (e->labelled && e->judge.tokens)
+        fprintf(f, "perplexity %.6g  top-1 %8.4f %%  (%" PRId64 " of %" PRId64 " tokens)  ",
+                exp(r->loss), points(r, 1), r->top[0], r->samples);
     else if (e->labelled)
         fprintf(f, "top-1 %8.4f %%  top-5 %8.4f %%  (%" PRId64 " of %" PRId64 ")  ", points(r, 1),
                 points(r, 5), r->top[0], r->samples);
@@ -33,9 +30,12 @@ static void print_difference(const cli_evaluation *e, FILE *to)
 {
     const assay_accuracy *r = &e->result.other, *f = &e->result.reference;
 
-    if (e->labelled && e->has_pixels)
+    if (e->labelled && e->judge.maps)
         fprintf(to, "%-28s mean IoU %+8.4f    pixels %+8.4f    points\n", "difference",
-                score(r) - score(f), points(r, 1) - points(f, 1));
+                100.0 * (r->mean_iou - f->mean_iou), points(r, 1) - points(f, 1));
+    else if (e->labelled && e->judge.tokens)
+        fprintf(to, "%-28s perplexity %+.4f %%  top-1 %+8.4f points\n", "difference",
+                100.0 * (exp(r->loss - f->loss) - 1), points(r, 1) - points(f, 1));
     else if (e->labelled)
         fprintf(to, "%-28s top-1 %+8.4f    top-5 %+8.4f    points\n", "difference",
                 points(r, 1) - points(f, 1), points(r, 5) - points(f, 5));
@@ -44,7 +44,10 @@ static void print_difference(const cli_evaluation *e, FILE *to)
     if (e->result.compared)
         fprintf(to, "  agreement %.4f %%  (%" PRId64 " of %" PRId64 "%s)",
                 100.0 * (double)e->result.agree / (double)e->result.compared, e->result.agree,
-                e->result.compared, e->result.compared > e->result.samples ? " pixels" : "");
+                e->result.compared,
+                e->judge.tokens                          ? " tokens"
+                : e->result.compared > e->result.samples ? " pixels"
+                                                         : "");
     fprintf(to, "\n");
 }
 
@@ -53,14 +56,14 @@ static int write_json(const cli_evaluation *e)
     json_t *o = json_object();
 
     page_json_set(&o, "scheme", page_json_text(e->name));
-    measure_eval_json(&o, &e->result, e->twin, e->labelled, e->has_pixels);
+    measure_eval_json(&o, &e->result, e->twin, e->labelled, &e->judge);
     return cli_json_write(e->args, o);
 }
 
 int cli_evaluation_options(const cli_args *a, cli_evaluation *e)
 {
     e->args = a;
-    return cli_number(a, "max-drop", 100.0, 0.0, 100.0, &e->max_drop) &&
+    return cli_number(a, "max-drop", INFINITY, 0.0, 1e6, &e->max_drop) &&
                    cli_number(a, "min-sqnr", -INFINITY, -1000, 1000, &e->min_sqnr)
                ? CLI_OK
                : CLI_TROUBLE;
@@ -68,7 +71,7 @@ int cli_evaluation_options(const cli_args *a, cli_evaluation *e)
 
 int cli_evaluation_judges(const cli_evaluation *e, const char *where)
 {
-    if (cli_has(e->args, "max-drop") && !e->labelled)
+    if (cli_has(e->args, "max-drop") && !e->labelled && !e->by_agreement)
         return cli_trouble(
             "%s: no sample has a label that --max-drop could count by; pass --labels "
             "PATH, or --min-sqnr DB",
@@ -86,6 +89,7 @@ int cli_evaluation_report(cli_evaluation *e, const assay_part *whole)
     int status = CLI_OK;
 
     measure_fidelity_of(whole, &e->result);
+    e->result.by_agreement = e->by_agreement;
     if (e->twin)
         print_row(e, notes, "float", &f->reference);
     print_row(e, notes, e->name, &f->other);
@@ -95,8 +99,7 @@ int cli_evaluation_report(cli_evaluation *e, const assay_part *whole)
     if (cli_has(e->args, "json"))
         status = write_json(e);
     if (status == CLI_OK && e->twin &&
-        ((e->labelled && score(&f->reference) - score(&f->other) > e->max_drop) ||
-         f->output_sqnr < e->min_sqnr))
+        (measure_fidelity_drop(f) > e->max_drop || f->output_sqnr < e->min_sqnr))
         status = CLI_DIFFERENT;
     return status;
 }

@@ -46,7 +46,8 @@ static json_t *describe(const cli_evaluation *e, const cli_session *s, const ass
     page_json_set(&o, "first", json_integer(whole->first));
     page_json_set(&o, "count", json_integer(whole->count));
     page_json_set(&o, "labelled", json_boolean(e->labelled));
-    page_json_set(&o, "pixels", json_boolean(e->has_pixels));
+    page_json_set(&o, "pixels", json_boolean(e->judge.maps));
+    page_json_set(&o, "by_agreement", json_boolean(e->by_agreement));
     page_json_set(&o, "class_axis", json_integer(whole->class_axis - 1));
     page_json_set(&o, "ignore_label", json_integer(d->ignored));
     page_json_set(&o, "contract", page_json_text(e->contract));

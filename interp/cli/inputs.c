@@ -23,6 +23,15 @@ static bool stores(assay_npy_type t, assay_elem e)
     return t == container[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3][e.is_signed];
 }
 
+assay_sample_type cli_sample_of(const assay_value *in)
+{
+    assay_sample_type t = {.rank = in->type.rank};
+    while (t.type < ASSAY_NPY_F8 && !stores(t.type, in->type.elem))
+        t.type++;
+    memcpy(t.shape, in->type.dim, (size_t)t.rank * sizeof *t.shape);
+    return t;
+}
+
 /* Same shape, where dimensions of 1 in front do not count. */
 static bool shapes_agree(const int64_t *a, int rank_a, const int64_t *b, int rank_b)
 {

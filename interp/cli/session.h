@@ -80,11 +80,14 @@
     }
 #define CLI_DATA_OPTIONS                                                                           \
     {"dataset", 'd', "[NAME=]PATH",                                                                \
-     "folder of PNGs or .npy, IDX, CIFAR-10 .bin, .npy or raw file; one for each input"},          \
+     "folder of PNGs, .npy or .npz, IDX, CIFAR-10 .bin, .npy, .npz, raw file or tokens (.txt, "    \
+     ".npy of one dimension); one for each input, but .npz, which has an array for each"},         \
         {"labels", 0, "PATH",                                                                      \
          "labels, where they are not beside the data set; by pixel: a folder with a map a sample " \
          "(NAME.png, NAME.npy), or .npy [N,H,W]"},                                                 \
-        {"raw", 0, "TYPE", "type and shape of raw data, such as u8:32x32x3"},                      \
+        {"raw", 0, "TYPE", "type and shape of raw data, such as u8:32x32x3, or u16 of tokens"},    \
+        {"stride", 0, "N",                                                                         \
+         "tokens from the start of one window to the next (default: its length)"},                 \
         {"preprocess", 0, "FILE", "preprocessing (default: preprocess.yaml beside the data set)"}, \
         {"first", 0, "N", "skip N samples"}, {"limit", 'n', "N", "use at most N samples"},         \
         {"threads", 'j', "N", "threads over samples (default: all cores)"},                        \
@@ -99,8 +102,16 @@
     {"class-axis", 0, "N",                                                                         \
      "axis of the first output that counts classes (default: the one beside label maps' pixels; "  \
      "all, where the output is one list)"},                                                        \
+        {"next-tokens", 0, NULL,                                                                   \
+         "labels are the tokens that follow, of samples that are rows of tokens (those of a "      \
+         "stream are anyway)"},                                                                    \
+        {"by", 0, "labels|agreement",                                                              \
+         "what is lost: of what labels say (default), or of the best classes, or tokens, that "    \
+         "are float's"},                                                                           \
     {                                                                                              \
-        "ignore-label", 0, "N", "value of label maps where a pixel has no label (default: 255)"    \
+        "ignore-label", 0, "N",                                                                    \
+            "value of label maps where a pixel has no label (default: 255), of tokens that are "   \
+            "not judged (default: none)"                                                           \
     }
 
 typedef struct cli_session {
@@ -155,7 +166,8 @@ void cli_profile_print(const char *path, const assay_profile *p, FILE *f);
 
 /* A data set bound to one input of a network. */
 typedef struct cli_source {
-    const char *path; /* argv's own; NULL: an input without elements */
+    const char *path;  /* argv's own; NULL: an input without elements */
+    const char *array; /* the array of .npz that is for the input, or NULL */
     assay_dataset *dataset;
     assay_preprocess preprocess;
     assay_sample_type type; /* after preprocessing */
@@ -183,7 +195,8 @@ typedef struct cli_data {
     char *preprocessing;   /* of all sources */
     assay_samples samples; /* ready for measure_evaluate */
     int threads;
-    int64_t ignored; /* label of pixels without one */
+    int64_t ignored; /* label of pixels without one, or token that is not judged */
+    int64_t stride;  /* from a window of tokens to the next; 0: its length */
     cli_progress progress;
     const assay_graph *graph;
 } cli_data;
@@ -216,6 +229,8 @@ int cli_trial_run(const cli_args *a, int (*judge)(const cli_args *a, const assay
  * count; codes are in the smallest container of their width. */
 assay_status cli_check_sample(const assay_sample_type *t, const assay_value *in, const char *file,
                               assay_error *err);
+/* The type that an array for the input would have. */
+assay_sample_type cli_sample_of(const assay_value *in);
 /* Refuses codes outside a type of fewer bits than its container; `data` is the whole input. */
 assay_status cli_check_codes(const assay_value *in, const void *data, const char *file,
                              assay_error *err);

@@ -41,6 +41,19 @@ static int only_input(const assay_graph *g)
     return only;
 }
 
+/* An .npz without a name is for each input that has no data set of its own. */
+static int bind_arrays(const assay_graph *g, const char *path, cli_source *source, int *first)
+{
+    int bound = 0;
+
+    for (int k = 0; k < g->n_inputs; k++)
+        if (!source[k].path && cli_takes_data(g, k)) {
+            source[k].path = path;
+            *first = bound++ || *first >= 0 ? *first : k;
+        }
+    return bound ? CLI_OK : cli_trouble("--dataset %s: every input has a data set", path);
+}
+
 /* One [NAME=]PATH. */
 static int bind(const assay_graph *g, const char *text, cli_source *source, int *input)
 {
@@ -67,14 +80,25 @@ static int bind(const assay_graph *g, const char *text, cli_source *source, int 
 int cli_sources_find(const cli_args *a, const assay_graph *g, cli_source *source, int *first)
 {
     static const char *const of_one[] = {"raw", "preprocess"};
-    const char *text;
-    int input, given = 0;
+    const char *text, *arrays = NULL;
+    size_t skip;
+    int input, given = 0, labels = -1;
 
     for (; (text = cli_value_at(a, "dataset", given)); given++) {
-        if (bind(g, text, source, &input) != CLI_OK)
+        const bool all = cli_named_input(g, text, &skip) < 0 && dataset_is_npz(text);
+        if (all && arrays)
+            return cli_trouble("--dataset %s: %s has the arrays of all inputs", text, arrays);
+        if (!all && bind(g, text, source, &input) != CLI_OK)
             return CLI_TROUBLE;
-        *first = given == 0 ? input : *first;
+        arrays = all ? text : arrays;
+        labels = given == 0 && !all ? input : labels;
     }
+    if (arrays && bind_arrays(g, arrays, source, &labels) != CLI_OK)
+        return CLI_TROUBLE;
+    *first = labels < 0 ? 0 : labels;
+    for (int k = 0; k < g->n_inputs; k++)
+        if (source[k].path && dataset_is_npz(source[k].path))
+            source[k].array = input_name(g, k);
     for (int k = 0; k < g->n_inputs; k++)
         if (!source[k].path && cli_takes_data(g, k))
             return cli_trouble("input '%s' has no data set; --dataset %s=PATH gives it",

@@ -76,7 +76,10 @@ static assay_status evaluate_sample(void *job, void *own, int64_t k, assay_error
     if (e->predictions)
         e->predictions[k] = e->judge.places == 1 ? measure_judge_best(&e->judge, t, scores, 0) : -1;
     status = measure_judge_labels(&e->judge, e->samples, i, w->label, err);
-    return status ? status : measure_tally_add(&w->tally, &e->judge, t, scores, w->label, i, err);
+    if (!status)
+        status = measure_tally_add(&w->tally, &e->judge, t, scores, w->label, i, err);
+    e->part.loss[1][k] = w->tally.loss;
+    return status;
 }
 
 static assay_status finish(void *job, void *own, bool failed, assay_error *err)
@@ -110,6 +113,7 @@ assay_status measure_evaluate_part(const assay_program *p, const assay_samples *
         status = measure_part_make(&e.part, false, err);
     if (!status)
         status = measure_tally_make(&e.judge, &e.part.tally[1], err);
+    e.part.tokens = !status && e.judge.tokens;
     if (!status)
         status = measure_samples(&work, threads, err);
     *out = e.part;
@@ -124,7 +128,7 @@ assay_status measure_evaluate(const assay_program *p, const assay_samples *sampl
 
     *out = (assay_accuracy){0};
     if (!status) {
-        measure_tally_end(&part.tally[1], out);
+        measure_tally_end(&part.tally[1], part.tokens ? part.loss[1] : NULL, part.count, out);
         measure_accuracy_digest(part.hash[1], part.count, out->digest);
     }
     measure_part_free(&part);

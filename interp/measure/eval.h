@@ -21,6 +21,8 @@ typedef struct assay_samples {
      * sample has one label, or none. */
     assay_status (*label_map)(void *user, int64_t i, int64_t *label, assay_error *err);
     int64_t map[2];
+    int64_t tokens; /* above 0: label_map gives as many, the tokens that follow each of a sample */
+    bool by_agreement; /* what is lost is of agreement with the reference, not of labels */
     int class_axis; /* 1 + the axis of the first output that counts classes; 0: as judge.h says */
     /* The same samples for a reference network that takes them otherwise; NULL: the same way. */
     const struct assay_samples *reference;
@@ -29,9 +31,10 @@ typedef struct assay_samples {
 #define ASSAY_EVAL_TOP 5
 
 typedef struct assay_accuracy {
-    int64_t samples; /* with a label; pixels, where labels are by pixel */
+    int64_t samples; /* with a label; pixels or tokens, where labels are by pixel or by token */
     int64_t
         top[ASSAY_EVAL_TOP]; /* top[k-1]: label among the k greatest outputs; ties: lower index */
+    double loss;     /* mean of -ln p of the tokens that follow, p by softmax; NaN without such */
     double mean_iou; /* over the classes that labels or outputs have; NaN without label maps */
     char digest[33]; /* XXH3-128 over the outputs' bytes, in sample order */
 } assay_accuracy;

@@ -90,6 +90,7 @@ static assay_status judge(const job *j, worker *w, int64_t k, const void *const 
         if (!status)
             status =
                 measure_tally_add(&w->tally[s], &j->judge[s], t[s], result[s], w->label, i, err);
+        j->part.loss[s][k] = w->tally[s].loss;
     }
     for (int64_t p = 0; p < j->judge[0].places; p++)
         w->agree += measure_judge_best(&j->judge[0], t[0], result[0], p) ==
@@ -179,6 +180,7 @@ static assay_status prepare(job *j, assay_error *err)
     j->part.first = j->samples->first;
     j->part.count = j->samples->count;
     j->part.places = j->judge[0].places;
+    j->part.tokens = j->judge[1].tokens;
     if (!status)
         status = measure_part_make(&j->part, true, err);
     for (int k = 0; k < 2 && !status; k++)
@@ -196,7 +198,7 @@ void measure_fidelity_of(const assay_part *p, assay_fidelity *out)
 
     *out = (assay_fidelity){.samples = p->count};
     for (int k = p->noise ? 0 : 1; k < 2; k++) {
-        measure_tally_end(&p->tally[k], side[k]);
+        measure_tally_end(&p->tally[k], p->tokens ? p->loss[k] : NULL, p->count, side[k]);
         measure_accuracy_digest(p->hash[k], p->count, side[k]->digest);
     }
     if (!p->noise)
@@ -249,6 +251,7 @@ assay_status measure_fidelity_measure(const assay_program *reference, const assa
     if (!status) {
         decibels_of(&j, sqnr);
         measure_fidelity_of(&j.part, out);
+        out->by_agreement = samples->by_agreement;
     }
     measure_part_free(&j.part);
     free(j.powers);
@@ -269,9 +272,12 @@ assay_status measure_fidelity_part(const assay_program *reference, const assay_p
 
 double measure_fidelity_drop(const assay_fidelity *f)
 {
-    if (f->other.samples > 0 && !isnan(f->other.mean_iou))
+    const bool labelled = f->other.samples > 0 && !f->by_agreement;
+    if (labelled && !isnan(f->other.loss))
+        return 100.0 * (exp(f->other.loss - f->reference.loss) - 1);
+    if (labelled && !isnan(f->other.mean_iou))
         return 100.0 * (f->reference.mean_iou - f->other.mean_iou);
-    if (f->other.samples > 0)
+    if (labelled)
         return 100.0 * (double)(f->reference.top[0] - f->other.top[0]) / (double)f->other.samples;
     return f->compared > 0 ? 100.0 * (double)(f->compared - f->agree) / (double)f->compared
                            : (double)NAN;
@@ -279,8 +285,11 @@ double measure_fidelity_drop(const assay_fidelity *f)
 
 const char *measure_fidelity_drop_name(const assay_fidelity *f)
 {
-    if (f->other.samples > 0)
+    if (f->other.samples > 0 && !f->by_agreement && !isnan(f->other.loss))
+        return "perplexity, in percent of float's";
+    if (f->other.samples > 0 && !f->by_agreement)
         return isnan(f->other.mean_iou) ? "top-1" : "mean IoU";
-    return f->compared > 0 ? "agreement with float (no labels)"
-                           : "nothing (an output without classes)";
+    if (f->compared > 0)
+        return f->by_agreement ? "agreement with float" : "agreement with float (no labels)";
+    return "nothing (an output without classes)";
 }

@@ -13,19 +13,20 @@ typedef struct assay_value_pair {
 typedef struct assay_fidelity {
     int64_t samples;
     assay_accuracy reference, other; /* against the labels, if there are any */
-    int64_t
-        compared;  /* samples, or pixels, whose best class is compared; 0: there are no classes */
-    int64_t agree; /* of them with the same best class in both */
+    int64_t compared;   /* samples, pixels or tokens, whose best class is compared; 0: there are no
+                           classes */
+    int64_t agree;      /* of them with the same best class in both */
+    bool by_agreement;  /* that is what a drop is of, whatever labels there are */
     double output_sqnr; /* dB, of the first output */
     double output_mse;  /* mean of squared differences of it, in its real values */
 } assay_fidelity;
 
-/* Points that the other network loses: of top-1 to the labels, of mean IoU to label maps; without
- * labels the share of samples (pixels) that it classifies otherwise than the reference. NaN for an
- * output without classes: only its noise can be judged. */
+/* Points that the other network loses: of top-1 to the labels, of mean IoU to label maps; of tokens
+ * that follow by how many percent perplexity, e^loss, is above the reference's; by agreement and
+ * without labels the share of samples (pixels) that it classifies otherwise than the reference. NaN
+ * for an output without classes: only its noise can be judged. */
 double measure_fidelity_drop(const assay_fidelity *f);
-/* What those are points of: "top-1", "mean IoU", "agreement with float (no labels)" or "nothing (an
- * output without classes)". */
+/* What those are points of, such as "top-1" or "agreement with float (no labels)". */
 const char *measure_fidelity_drop_name(const assay_fidelity *f);
 
 /* The first output of a reference on every sample, for measures that need no more of it. Zero at

@@ -64,6 +64,16 @@ static assay_status stated_axis(const assay_value *out, const assay_samples *s, 
     return ASSAY_OK;
 }
 
+/* Scores for each token: its last axis counts the tokens that there are. */
+static void find_tokens(const assay_type *t, const assay_samples *s, assay_judge *j)
+{
+    const int last = t->rank - 1;
+    if (last < 0 || t->dim[last] < 2 || assay_shape_count(t) / t->dim[last] != s->tokens)
+        return;
+    set_axis(t, last, j);
+    j->tokens = true;
+}
+
 assay_status measure_judge_make(const assay_value *out, const assay_samples *s, assay_judge *j,
                                 assay_error *err)
 {
@@ -72,13 +82,16 @@ assay_status measure_judge_make(const assay_value *out, const assay_samples *s, 
     bool fits = true;
     assay_status status = ASSAY_OK;
 
-    *j = (assay_judge){.maps = s->label_map != NULL};
+    *j = (assay_judge){.maps = s->label_map && !s->tokens};
+    if (s->tokens && !s->class_axis)
+        find_tokens(t, s, j);
     if (s->class_axis > 0) {
         status = stated_axis(out, s, j, err);
+        j->tokens = s->tokens && j->places == s->tokens && j->inner == 1;
         fits = !j->maps || (!status && are_pixels(t, s->class_axis - 1, s->map));
     } else if (j->maps) {
         fits = find_beside_pixels(out, s, j);
-    } else {
+    } else if (!j->tokens) {
         for (int i = 0; i < t->rank; i++)
             if (t->dim[i] > 1 && t->dim[i] == assay_shape_count(t))
                 set_axis(t, i, j);
@@ -94,8 +107,8 @@ assay_status measure_judge_make(const assay_value *out, const assay_samples *s, 
 
 bool measure_judge_has_labels(const assay_judge *j, const assay_samples *s)
 {
-    if (j->maps || j->places != 1 || !s->label)
-        return j->maps;
+    if (j->maps || j->tokens || j->places != 1 || !s->label)
+        return j->maps || j->tokens;
     for (int64_t i = s->first; i < s->first + s->count; i++)
         if (s->label(s->user, i) >= 0)
             return true;
@@ -147,13 +160,24 @@ static int64_t rank_of(const assay_judge *j, const assay_type *t, const void *sc
 assay_status measure_judge_labels(const assay_judge *j, const assay_samples *s, int64_t i,
                                   int64_t *label, assay_error *err)
 {
-    if (j->maps)
+    if (j->maps || j->tokens)
         return s->label_map(s->user, i, label, err);
     if (j->places == 1)
         label[0] = s->label ? s->label(s->user, i) : -1;
     for (int64_t p = 0; p < j->places && j->places > 1; p++)
         label[p] = -1;
     return ASSAY_OK;
+}
+
+/* -ln of what softmax gives the label: ln(sum e^(x - max)) + max - x[label]. */
+static double loss_of(const assay_judge *j, const assay_type *t, const void *scores, int64_t place,
+                      int64_t label)
+{
+    const double max = score(j, t, scores, place, measure_judge_best(j, t, scores, place));
+    double sum = 0;
+    for (int64_t c = 0; c < j->classes; c++)
+        sum += exp(score(j, t, scores, place, c) - max);
+    return log(sum) + max - score(j, t, scores, place, label);
 }
 
 /* ---- tallies ---- */
@@ -189,17 +213,21 @@ assay_status measure_tally_add(assay_tally *t, const assay_judge *j, const assay
                                const void *scores, const int64_t *label, int64_t i,
                                assay_error *err)
 {
+    t->loss = 0;
     for (int64_t p = 0; p < j->places; p++) {
         if (label[p] < 0)
             continue;
         if (label[p] >= t->classes)
             return assay_fail(err, ASSAY_ERR_INPUT,
-                              "sample %lld has label %lld, but the network has %lld classes%s",
-                              (long long)i, (long long)label[p], (long long)t->classes,
+                              "sample %lld has %s %lld, but the network has %lld %s%s",
+                              (long long)i, j->tokens ? "token" : "label", (long long)label[p],
+                              (long long)t->classes, j->tokens ? "of them" : "classes",
                               j->maps ? "; --ignore-label is for pixels without one" : "");
         t->samples++;
         for (int64_t k = rank_of(j, type, scores, p, label[p]); k < ASSAY_EVAL_TOP; k++)
             t->top[k]++;
+        if (j->tokens)
+            t->loss += loss_of(j, type, scores, p, label[p]);
         if (t->truth)
             count_pixel(t, label[p], measure_judge_best(j, type, scores, p));
     }
@@ -215,13 +243,16 @@ void measure_tally_join(assay_tally *to, const assay_tally *from)
         to->truth[c] += from->truth[c];
 }
 
-void measure_tally_end(const assay_tally *t, assay_accuracy *out)
+void measure_tally_end(const assay_tally *t, const double *loss, int64_t n, assay_accuracy *out)
 {
-    double sum = 0;
+    double sum = 0, lost = 0;
     int64_t seen = 0;
 
     out->samples = t->samples;
     memcpy(out->top, t->top, sizeof out->top);
+    for (int64_t i = 0; loss && i < n; i++)
+        lost += loss[i];
+    out->loss = loss && t->samples ? lost / (double)t->samples : (double)NAN;
     for (int64_t c = 0; t->truth && c < t->classes; c++) {
         const int64_t either = t->truth[c] + t->chosen[c] - t->both[c];
         if (either > 0) {

@@ -25,9 +25,12 @@ typedef struct assay_part {
     XXH128_canonical_t
         *hash[2];         /* [count], of first outputs, the twin's first; [0] NULL likewise */
     assay_tally tally[2]; /* labels met, the twin's first */
+    bool tokens;          /* labels are the tokens that follow */
+    double *loss[2];      /* then: [count], of -ln p of them; the twin's first, [0] NULL likewise */
 } assay_part;
 
-/* Room for hashes, and with a twin for noise; count is set. measure_part_free either way. */
+/* Room for hashes and losses, and with a twin for noise; count is set. measure_part_free either
+ * way. */
 assay_status measure_part_make(assay_part *p, bool twin, assay_error *err);
 void measure_part_free(assay_part *p);
 

@@ -2,7 +2,7 @@
  * assay_part, "tally" and "twin_tally" (sums, with pixels [class, truth, chosen, both] of the
  * classes that were met), and "outputs", a text a sample: digest of its output, and with a twin the
  * twin's digest, signal and noise as C prints doubles in hexadecimal, which loses no bit, and
- * elements. */
+ * elements; of tokens their loss behind that, and the twin's. */
 #include "interp/measure/part_file.h"
 #include "graph/memory.h"
 
@@ -27,14 +27,18 @@ static void print_hash(const XXH128_canonical_t *h, char hex[HEX + 1])
 
 static json_t *json_sample(const assay_part *p, int64_t k)
 {
-    char hex[2][HEX + 1], text[160];
+    char hex[2][HEX + 1], text[240];
+    int n;
 
     print_hash(&p->hash[1][k], hex[1]);
-    if (!p->noise)
-        return json_string(hex[1]);
-    print_hash(&p->hash[0][k], hex[0]);
-    snprintf(text, sizeof text, "%s %s %a %a %" PRId64, hex[1], hex[0], p->noise[k].signal,
-             p->noise[k].noise, p->noise[k].n);
+    n = snprintf(text, sizeof text, "%s", hex[1]);
+    if (p->noise) {
+        print_hash(&p->hash[0][k], hex[0]);
+        n += snprintf(text + n, sizeof text - (size_t)n, " %s %a %a %" PRId64, hex[0],
+                      p->noise[k].signal, p->noise[k].noise, p->noise[k].n);
+    }
+    for (int s = 1; p->tokens && s >= (p->noise ? 0 : 1); s--)
+        n += snprintf(text + n, sizeof text - (size_t)n, " %a", p->loss[s][k]);
     return json_string(text);
 }
 
@@ -80,6 +84,7 @@ assay_status measure_part_save(const assay_part_file *f, assay_error *err)
     page_json_set(&o, "first", json_integer(p->first));
     page_json_set(&o, "places", json_integer(p->places));
     page_json_set(&o, "agree", json_integer(p->agree));
+    page_json_set(&o, "tokens", json_boolean(p->tokens));
     page_json_set(&o, "tally", json_tally(&p->tally[1]));
     if (p->noise)
         page_json_set(&o, "twin_tally", json_tally(&p->tally[0]));
@@ -112,17 +117,32 @@ static bool take_hash(const char *hex, XXH128_canonical_t *h)
     return true;
 }
 
+/* What is left of a sample's text. */
+static bool take_losses(const char *text, assay_part *p, int64_t k)
+{
+    for (int s = 1; p->tokens && s >= (p->noise ? 0 : 1); s--) {
+        int used = 0;
+        if (sscanf(text, " %la%n", &p->loss[s][k], &used) != 1)
+            return false;
+        text += used;
+    }
+    return *text == '\0';
+}
+
 static bool take_sample(const char *text, assay_part *p, int64_t k)
 {
-    char hex[2][HEX + 1] = {"", ""}, rest;
+    char hex[2][HEX + 1] = {"", ""};
     assay_powers *const at = p->noise ? &p->noise[k] : NULL;
+    int used = 0;
 
     if (!text)
         return false;
-    if (at ? sscanf(text, "%32[0-9a-f] %32[0-9a-f] %la %la %" SCNd64 "%c", hex[1], hex[0],
-                    &at->signal, &at->noise, &at->n, &rest) != 5 ||
+    if (at ? sscanf(text, "%32[0-9a-f] %32[0-9a-f] %la %la %" SCNd64 "%n", hex[1], hex[0],
+                    &at->signal, &at->noise, &at->n, &used) != 5 ||
                  at->n < 0
-           : sscanf(text, "%32[0-9a-f]%c", hex[1], &rest) != 1)
+           : sscanf(text, "%32[0-9a-f]%n", hex[1], &used) != 1)
+        return false;
+    if (!take_losses(text + used, p, k))
         return false;
     for (int s = at ? 0 : 1; s < 2; s++)
         if (strlen(hex[s]) != HEX || !take_hash(hex[s], &p->hash[s][k]))
@@ -196,6 +216,9 @@ static assay_status take_numbers(const json_t *o, const char *path, assay_part *
         return no_part(path, "places", err);
     if (!take(json_object_get(o, "agree"), p->places * p->count, &p->agree))
         return no_part(path, "agree", err);
+    if (!json_is_boolean(json_object_get(o, "tokens")))
+        return no_part(path, "tokens", err);
+    p->tokens = json_is_true(json_object_get(o, "tokens"));
     status = measure_part_make(p, twin != NULL, err);
     if (!status)
         status = take_tally(json_object_get(o, "tally"), most, &p->tally[1], &good, err);

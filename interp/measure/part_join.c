@@ -105,6 +105,7 @@ static void add(assay_part *out, const assay_part *p)
 
     for (int s = p->noise ? 0 : 1; s < 2; s++) {
         memcpy(out->hash[s] + at, p->hash[s], n * sizeof *p->hash[s]);
+        memcpy(out->loss[s] + at, p->loss[s], n * sizeof *p->loss[s]);
         measure_tally_join(&out->tally[s], &p->tally[s]);
     }
     if (p->noise)
@@ -117,7 +118,8 @@ assay_status measure_part_join(assay_part_file *f, int n, int64_t first, int64_t
 {
     assay_status status = ASSAY_OK;
 
-    *out = (assay_part){.first = first, .count = count, .places = f[0].part.places};
+    *out = (assay_part){
+        .first = first, .count = count, .places = f[0].part.places, .tokens = f[0].part.tokens};
     for (int i = 1; i < n && !status; i++)
         status = check_alike(&f[0], &f[i], err);
     qsort(f, (size_t)n, sizeof *f, by_first);

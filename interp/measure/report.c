@@ -1,6 +1,8 @@
 /* JSON of what was measured. */
 #include "interp/measure/report.h"
 
+#include <math.h>
+
 /* ---- accuracy ---- */
 
 static double points(const assay_accuracy *r, int k)
@@ -8,28 +10,34 @@ static double points(const assay_accuracy *r, int k)
     return r->samples ? 100.0 * (double)r->top[k - 1] / (double)r->samples : 0.0;
 }
 
-static void put_accuracy(json_t **o, const char *prefix, const assay_accuracy *r, bool pixels)
+static void put_accuracy(json_t **o, const char *prefix, const assay_accuracy *r,
+                         const assay_judge *j)
 {
+    const char *of = j->maps ? "pixel_" : j->tokens ? "token_" : "";
     char key[32];
     for (int k = 1; k <= ASSAY_EVAL_TOP; k += ASSAY_EVAL_TOP - 1) {
-        snprintf(key, sizeof key, pixels ? "%spixel_top%d" : "%stop%d", prefix, k);
+        snprintf(key, sizeof key, "%s%stop%d", prefix, of, k);
         page_json_set(o, key, page_json_number(points(r, k)));
     }
     snprintf(key, sizeof key, "%smean_iou", prefix);
-    if (pixels)
+    if (j->maps)
         page_json_set(o, key, page_json_number(100.0 * r->mean_iou));
+    snprintf(key, sizeof key, "%sperplexity", prefix);
+    if (j->tokens)
+        page_json_set(o, key, page_json_number(exp(r->loss)));
 }
 
-void measure_eval_json(json_t **o, const assay_fidelity *f, bool twin, bool labelled, bool pixels)
+void measure_eval_json(json_t **o, const assay_fidelity *f, bool twin, bool labelled,
+                       const assay_judge *judge)
 {
     page_json_set(o, "samples", json_integer(labelled ? f->other.samples : f->samples));
     page_json_set(o, "outputs", json_string(f->other.digest));
     if (labelled)
-        put_accuracy(o, "", &f->other, pixels);
+        put_accuracy(o, "", &f->other, judge);
     if (!twin)
         return;
     if (labelled)
-        put_accuracy(o, "float_", &f->reference, pixels);
+        put_accuracy(o, "float_", &f->reference, judge);
     page_json_set(o, "sqnr_db", page_json_number(f->output_sqnr));
     page_json_set(o, "mse", page_json_number(f->output_mse));
     page_json_set(o, "agreement",

@@ -2,12 +2,14 @@
 #ifndef ASSAY_INTERP_MEASURE_REPORT_H
 #define ASSAY_INTERP_MEASURE_REPORT_H
 
+#include "interp/measure/judge.h"
 #include "interp/measure/tune.h"
 #include "interp/page/json.h"
 
 /* A network's accuracy and, with a twin, the twin's and the distance between them, into *o.
- * labelled: the samples have labels; pixels: those are by pixel. */
-void measure_eval_json(json_t **o, const assay_fidelity *f, bool twin, bool labelled, bool pixels);
+ * labelled: the samples have labels, which are what the judge says. */
+void measure_eval_json(json_t **o, const assay_fidelity *f, bool twin, bool labelled,
+                       const assay_judge *judge);
 /* New references; NULL when memory is short. `given`: what the search began with. */
 json_t *measure_sensitivity_json(const assay_sensitivity *s);
 json_t *measure_tune_json(const assay_tune_result *r, const assay_quantize_options *given);

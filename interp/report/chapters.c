@@ -53,6 +53,8 @@ void report_put_eval(FILE *f, const json_t *o)
     put_bar(f, o, "mean_iou", "mean IoU");
     put_bar(f, o, "float_pixel_top1", "pixels, float");
     put_bar(f, o, "pixel_top1", "pixels");
+    put_bar(f, o, "float_token_top1", "next tokens, float");
+    put_bar(f, o, "token_top1", "next tokens");
     put_bar(f, o, "agreement", "same answer as float");
     fputs("</tbody></table>\n", f);
 }

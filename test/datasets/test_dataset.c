@@ -137,7 +137,12 @@ static void raw_samples(void **state)
     dataset_close(d);
     options.raw = "i16:3";
     folder_refused(state, "r", &options, ASSAY_ERR_INPUT, "no whole number");
-    static const char *const wrong[] = {"",       "i16",    "i16:",   "i17:2",
+    options.raw = "i16"; /* each element is a sample */
+    d = folder_opened(state, "r", &options);
+    assert_int_equal(dataset_count(d), 4);
+    assert_int_equal(dataset_sample_type(d)->rank, 0);
+    dataset_close(d);
+    static const char *const wrong[] = {"",       "i",      "i16:",   "i17:2",
                                         "i16:2x", "i16:x2", "i16:-2", "u8:1x1x1x1x1x1x1x1"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         options.raw = wrong[i];
