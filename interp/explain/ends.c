@@ -46,7 +46,11 @@ static bool say_code(explain_trace *t, int64_t code, const explain_seen *s)
 bool explain_say_store(explain_trace *t, const assay_unit *u, int64_t v, const explain_seen *s)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    const int64_t code = apply_rescale_store(o, v);
+    const int64_t code = apply_rescale_store(o, v),
+                  held = apply_clamp_to(v, o->clamp_lo, o->clamp_hi);
+    if (held != v && o->rule && o->rule->store == ASSAY_STORE_WRAP)
+        explain_say(t, "bounded", "%" PRId64 " to %" PRId64, v, held);
+    v = held;
     if (o->rule && o->rule->store == ASSAY_STORE_WRAP)
         explain_say(t, "low bits kept", "of %" PRId64 ": %" PRId64, v, code);
     else

@@ -314,6 +314,18 @@ static void threshold_step(FILE *f, const assay_single *o, int64_t acc)
     fprintf(f, "  thresholds at most it   %zu of %zu\n", n, o->r.n_thresholds);
 }
 
+/* The bounds that acted: before low bits are stored they may lie beyond the type, or be missing. */
+static void clamp_step(FILE *f, const assay_rescale *r, const char *clamped)
+{
+    if (r->clamp_lo == INT64_MIN)
+        fprintf(f, "  at most %-16" PRId64 "%s\n", r->clamp_hi, clamped);
+    else if (r->clamp_hi == INT64_MAX)
+        fprintf(f, "  at least %-15" PRId64 "%s\n", r->clamp_lo, clamped);
+    else
+        fprintf(f, "  saturated to %" PRId64 "..%" PRId64 "  %s\n", r->clamp_lo, r->clamp_hi,
+                clamped);
+}
+
 static void steps(FILE *f, const assay_single *o, int64_t acc, bool binary)
 {
     const assay_rescale *r = &o->r;
@@ -357,8 +369,7 @@ static void steps(FILE *f, const assay_single *o, int64_t acc, bool binary)
         fprintf(f, "  plus zero point         %s + %" PRId64 " = %s\n", decimal(t.rounded, rounded),
                 r->zero_point, decimal(t.sum, sum));
     if (t.clamped != t.sum)
-        fprintf(f, "  saturated to %" PRId64 "..%" PRId64 "  %s\n", r->lo, r->hi,
-                decimal(t.clamped, clamped));
+        clamp_step(f, r, decimal(t.clamped, clamped));
     if (t.code != t.clamped)
         fprintf(f, "  low %u bits              %" PRId64 "\n", r->out_bits, t.code);
     fprintf(f, "  code                    %d\n", apply_rescale_one(r, acc, 0));

@@ -20,7 +20,8 @@ typedef struct assay_batch {
     const int64_t *multiplier, *shift, *pre;
     const int64_t *zero_point; /* of the output; NULL: 0 */
     const int64_t *in_zero;    /* subtracted from acc; NULL: 0 */
-    const int64_t *lo, *hi;    /* saturation within the type's range; NULL: that range */
+    const int64_t *lo, *hi;    /* bounds within the type's range; where low bits are stored as they
+                                * are, before that; NULL: that range, or none */
 } assay_batch;
 
 /* out[i]: the code; error[i] (may be NULL): 1 where the target would refuse (out[i] is then 0).

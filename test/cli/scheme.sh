@@ -22,6 +22,19 @@ done
 runs 0 "a new template is a scheme" "$assay" scheme check ./my-npu.yaml
 prints '^  0 differ' "and it says the defaults" "$assay" scheme diff ./my-npu.yaml ./my-npu.yaml
 
+# ---- bounds where low bits are stored: what is shown is what acts ----
+printf 'scheme: low\nextends: tflite-single\nrescale: {store: wrap}\n' >low.yaml
+low() { # BOUNDS SHOWN CODE
+    for line in "$2" "^  code +$3\$"; do
+        # shellcheck disable=SC2086 # bounds are words
+        prints "$line" "low bits within '$1': $line" "$assay" scheme try ./low.yaml --acc -15865 --scale 1 --type i8 $1
+    done
+}
+low "--min -173 --max 66" '^  saturated to -173..66  -173$' 83
+low "--min -128" '^  at least -128 +-128$' -128
+low "--max -15900" '^  at most -15900 +-15900$' -28
+low "" '^  low 8 bits +7$' 7
+
 # ---- incidents of the field ----
 code() { # EXPECTED NAME ARGUMENTS: the code of one rescale
     local want=$1 name=$2
