@@ -271,7 +271,7 @@ static assay_status open_golden(blame_device *d, const char *golden, int threads
 static bool has_sums(const reading *r)
 {
     for (int i = 0; i < r->dumps.n; i++)
-        if (r->dumps.dump[i].sums)
+        if (r->dumps.dump[i].kind == ASSAY_DUMP_SUMS)
             return true;
     return false;
 }

@@ -185,6 +185,8 @@ static assay_status diff_bundle(assay_diff *d, const sides *s, const assay_diff_
     key *keys = malloc(((size_t)n + 1) * sizeof *keys);
     assay_status status =
         keys ? golden_diff_parameters(d, o, s->a, s->b, err) : assay_out_of_memory(err);
+    if (!status)
+        status = golden_diff_constants(d, o, s->a, s->b, &s->dumps, err);
 
     for (int i = 0; i < n && keys; i++)
         keys[i] = (key){s->b->tensor[i].name, s->b->tensor[i].sample, i};

@@ -1,9 +1,9 @@
 /* Diff: one set of tensors against another, in execution order, with a verdict.
  *
- * A side is a golden bundle, a folder of a device's dumps (dumps.h), or one .npy file. Of two
- * bundles accumulators and the nodes' parameters are compared too, where both have them: they must
- * be equal when no threshold is given (parameters: of one and the same scheme), else they are only
- * shown. */
+ * A side is a golden bundle, a folder of a device's dumps (dumps.h), or one .npy file.
+ * Accumulators, constants and the nodes' parameters are compared too, where both have them: they
+ * must be equal when no threshold is given (constants and parameters of two bundles: of one and the
+ * same scheme), else they are only shown. */
 #ifndef ASSAY_INTERP_DIFF_H
 #define ASSAY_INTERP_DIFF_H
 

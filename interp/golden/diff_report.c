@@ -28,8 +28,11 @@ static void print_verdict(const assay_diff *d, FILE *f)
     if (!r) {
         fprintf(f, "SAME: %d tensors compared, all within their thresholds", d->n_compared);
     } else {
-        fprintf(f, "DIFFERENT: %d of %d tensors; first at #%d '%s'", d->n_failed, d->n_compared,
-                r->index, r->name);
+        char number[16] = "";
+        if (r->index >= 0)
+            snprintf(number, sizeof number, "#%d ", r->index);
+        fprintf(f, "DIFFERENT: %d of %d tensors; first at %s'%s'", d->n_failed, d->n_compared,
+                number, r->name);
         if (r->op[0])
             fprintf(f, " (%s)", r->op);
         if (r->sample)
@@ -50,8 +53,10 @@ void golden_diff_print(const assay_diff *d, FILE *f)
             "elements", "mismatch", "max LSB", "max rel", "cosine", "SQNR dB");
     for (int i = 0; i < d->n_rows; i++) {
         const assay_diff_row *r = &d->row[i];
-        fprintf(f, "%-2s %5d  %-44.80s %-18s ", i == d->first ? "=>" : "", r->index, r->name,
-                r->op);
+        char number[16] = "-";
+        if (r->index >= 0)
+            snprintf(number, sizeof number, "%d", r->index);
+        fprintf(f, "%-2s %5s  %-44.80s %-18s ", i == d->first ? "=>" : "", number, r->name, r->op);
         if (r->kind == ASSAY_DIFF_COMPARED)
             fprintf(f, "%10" PRId64 " %10" PRId64 " %8.0f %10.3g %9.6f %8.2f\n", r->result.elements,
                     r->result.mismatches, r->result.max_lsb, r->result.max_rel, r->result.cosine,

@@ -3,6 +3,7 @@
 #define ASSAY_INTERP_GOLDEN_DIFF_ROWS_H
 
 #include "interp/golden/diff.h"
+#include "interp/golden/dumps.h"
 
 /* A new row at the end, not yet counted; NULL when out of memory. A later one moves it. */
 assay_diff_row *golden_diff_add_row(assay_diff *d, const char *name, const char *op, int64_t sample,
@@ -13,10 +14,17 @@ void golden_diff_count_row(assay_diff *d, const assay_diff_row *r);
 assay_status golden_diff_compare_row(assay_diff *d, assay_diff_row *r, const assay_diff_options *o,
                                      const assay_type *ta, const void *a, const assay_type *tb,
                                      const void *b, assay_error *err);
-/* Accumulators, parameters and meanings decide where nothing but equality is asked for. */
+/* Accumulators, constants, parameters and meanings decide where nothing but equality is asked for;
+ * constants and parameters of two bundles, where these are of one scheme, too. */
 bool golden_diff_is_exact(const assay_diff_options *o);
+bool golden_diff_one_scheme(const assay_bundle *a, const assay_bundle *b);
 
-/* A row for each node whose parameters differ, where both bundles are of one scheme. */
+/* A row for each constant of a that bundle b has with other elements, or (b NULL) that is dumped,
+ * and for each list of a node's parameters that is dumped. */
+assay_status golden_diff_constants(assay_diff *d, const assay_diff_options *o,
+                                   const assay_bundle *a, const assay_bundle *b,
+                                   const assay_dumps *dumps, assay_error *err);
+/* A row for each node whose parameters differ in bundle b (NULL: none). */
 assay_status golden_diff_parameters(assay_diff *d, const assay_diff_options *o,
                                     const assay_bundle *a, const assay_bundle *b, assay_error *err);
 /* A row for tensor i of the first sample whose codes mean something else in entry `entry` of b. */

@@ -44,8 +44,8 @@ static int by_preference(const void *x, const void *y)
     return ranks ? ranks : strcmp(a->path, b->path);
 }
 
-static assay_status add(assay_dumps *d, const char *path, int64_t sample, bool sums, bool folder,
-                        assay_error *err)
+static assay_status add(assay_dumps *d, const char *path, int64_t sample, enum assay_dump_kind kind,
+                        bool folder, assay_error *err)
 {
     assay_dump *more = reallocarray(d->dump, (size_t)d->n + 1, sizeof *more);
     if (more)
@@ -54,7 +54,7 @@ static assay_status add(assay_dumps *d, const char *path, int64_t sample, bool s
         return assay_out_of_memory(err);
     d->dump[d->n].sample = sample;
     d->dump[d->n].folder = folder;
-    d->dump[d->n++].sums = sums;
+    d->dump[d->n++].kind = kind;
     return ASSAY_OK;
 }
 
@@ -65,9 +65,22 @@ static int64_t sample_of(const char *name)
     return digits > 0 && digits <= 18 && name[1 + digits] == 0 ? strtoll(name + 1, NULL, 10) : -1;
 }
 
+/* The kind that a folder's name says, or -1. */
+static int kind_of(const char *name)
+{
+    static const char *const folders[] = {[ASSAY_DUMP_TENSOR] = "tensors",
+                                          [ASSAY_DUMP_SUMS] = "accumulators",
+                                          [ASSAY_DUMP_CONSTANT] = "constants",
+                                          [ASSAY_DUMP_PARAMETER] = "parameters"};
+    int k = (int)(sizeof folders / sizeof *folders) - 1;
+    while (k >= 0 && strcmp(folders[k], name) != 0)
+        k--;
+    return k;
+}
+
 /* What is below `part` of the folder ("" for itself): files, and folders that have a meaning. */
-static assay_status list(assay_dumps *d, const char *part, int64_t sample, bool sums,
-                         assay_error *err)
+static assay_status list(assay_dumps *d, const char *part, int64_t sample,
+                         enum assay_dump_kind kind, assay_error *err)
 {
     char path[4096], inner[2048];
     assay_status status = ASSAY_OK;
@@ -78,8 +91,7 @@ static assay_status list(assay_dumps *d, const char *part, int64_t sample, bool 
     for (const struct dirent *e; !status && (e = readdir(dir));) {
         struct stat st;
         const int64_t number = sample < 0 ? sample_of(e->d_name) : -1;
-        const bool kind =
-            !*part && (strcmp(e->d_name, "tensors") == 0 || strcmp(e->d_name, "accumulators") == 0);
+        const int said = *part ? -1 : kind_of(e->d_name);
         if (e->d_name[0] == '.' || strcmp(extension_of(e->d_name), ".h") == 0)
             continue;
         snprintf(inner, sizeof inner, "%.1000s%s%.255s", part, *part ? "/" : "", e->d_name);
@@ -87,11 +99,11 @@ static assay_status list(assay_dumps *d, const char *part, int64_t sample, bool 
         if (stat(path, &st) != 0)
             continue;
         if (S_ISREG(st.st_mode))
-            status = add(d, inner, sample, sums, false, err);
-        else if (S_ISDIR(st.st_mode) && (kind || number >= 0))
-            status = list(d, inner, number, sums || strcmp(e->d_name, "accumulators") == 0, err);
+            status = add(d, inner, sample, kind, false, err);
+        else if (S_ISDIR(st.st_mode) && (said >= 0 || number >= 0))
+            status = list(d, inner, number, said >= 0 ? (enum assay_dump_kind)said : kind, err);
         else if (S_ISDIR(st.st_mode))
-            status = add(d, inner, sample, sums, true, err);
+            status = add(d, inner, sample, kind, true, err);
     }
     closedir(dir);
     return status;
@@ -102,7 +114,7 @@ assay_status golden_dumps_open(const char *folder, unsigned hex_bits, assay_dump
 {
     assay_status status;
     *out = (assay_dumps){.folder = strdup(folder), .hex_bits = hex_bits};
-    status = out->folder ? list(out, "", -1, false, err) : assay_out_of_memory(err);
+    status = out->folder ? list(out, "", -1, ASSAY_DUMP_TENSOR, err) : assay_out_of_memory(err);
     if (out->n > 1)
         qsort(out->dump, (size_t)out->n, sizeof *out->dump, by_preference);
     return status;
@@ -119,25 +131,28 @@ void golden_dumps_close(assay_dumps *d)
 
 /* ---- whose it is ---- */
 
-static int fit(const char *path, const assay_bundle_tensor *t)
+int golden_dumps_fit_names(const assay_dumps *d, int i, const char *stem, const char *name)
 {
-    const char *file = file_base_name(path);
+    const char *file = file_base_name(d->dump[i].path);
     const size_t n = (size_t)(extension_of(file) - file);
-    char stem[ASSAY_BUNDLE_STEM];
-    size_t before;
+    char plain[ASSAY_BUNDLE_STEM];
 
-    golden_bundle_stem(t->index, t->op ? t->op : "", t->name, stem);
+    if (d->dump[i].folder)
+        return 0;
     if (n == strlen(stem) && strncmp(file, stem, n) == 0)
         return 3;
-    if (n == strlen(t->name) && strncmp(file, t->name, n) == 0)
+    if (n == strlen(name) && strncmp(file, name, n) == 0)
         return 2;
-    before = strlen(stem) - strnlen(t->name, 160); /* names are cut there */
-    return n == strlen(stem + before) && strncmp(file, stem + before, n) == 0;
+    golden_bundle_stem(0, "", name, plain);
+    const char *rest = plain + strlen("0000__");
+    return n == strlen(rest) && strncmp(file, rest, n) == 0;
 }
 
 int golden_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t)
 {
-    return d->dump[i].folder ? 0 : fit(d->dump[i].path, t);
+    char stem[ASSAY_BUNDLE_STEM];
+    golden_bundle_stem(t->index, t->op ? t->op : "", t->name, stem);
+    return golden_dumps_fit_names(d, i, stem, t->name);
 }
 
 /* The same where it is of the tensor's sample, too; `first` is what is not numbered is of. */
@@ -150,6 +165,8 @@ static int fit_in_sample(const assay_dumps *d, int i, const assay_bundle_tensor 
 bool golden_dumps_is_known(const assay_dumps *d, int i, const assay_bundle *b, bool masks)
 {
     char name[1024];
+    if (d->dump[i].kind == ASSAY_DUMP_CONSTANT || d->dump[i].kind == ASSAY_DUMP_PARAMETER)
+        return golden_dumps_is_number(d, i, b);
     for (int k = 0; k < b->n_tensors; k++) {
         assay_bundle_tensor t = b->tensor[k];
         if (fit_in_sample(d, i, &t, b->tensor[0].sample) > 0)
@@ -164,9 +181,10 @@ bool golden_dumps_is_known(const assay_dumps *d, int i, const assay_bundle *b, b
 
 int golden_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_t first, bool sums)
 {
+    const enum assay_dump_kind kind = sums ? ASSAY_DUMP_SUMS : ASSAY_DUMP_TENSOR;
     int best = -1, best_fit = 0;
     for (int i = 0; i < d->n; i++) {
-        const int f = d->dump[i].sums == sums ? fit_in_sample(d, i, t, first) : 0;
+        const int f = d->dump[i].kind == kind ? fit_in_sample(d, i, t, first) : 0;
         if (f > best_fit) {
             best = i;
             best_fit = f;

@@ -3,6 +3,8 @@
  *   NAME.EXT                       one sample, flat
  *   s00003/NAME.EXT                sample 3
  *   tensors/[s00003/]NAME.EXT      laid out like a golden bundle; accumulators/ likewise
+ *   constants/NAME.EXT             weights, biases
+ *   parameters/NODE.KEY.EXT        a node's integers: multiplier, shift, zero_point, ...
  *
  * NAME is a tensor's name or its name in a bundle ("0007_conv_NAME"), with what file systems
  * dislike made '_'. EXT: .npy carries its own type; .hex and .mem are $readmemh text (hex.h); .h is
@@ -15,11 +17,19 @@
 
 #include "interp/golden/bundle.h"
 
+/* What a dump is of, which the folder that it lies in says. */
+enum assay_dump_kind {
+    ASSAY_DUMP_TENSOR,
+    ASSAY_DUMP_SUMS,
+    ASSAY_DUMP_CONSTANT,
+    ASSAY_DUMP_PARAMETER
+};
+
 typedef struct assay_dump {
     char *path;     /* below the folder */
     int64_t sample; /* -1: the folder holds one sample, which it does not number */
-    bool sums;      /* accumulators */
-    bool folder;    /* one that has no meaning: nothing of it is read */
+    enum assay_dump_kind kind;
+    bool folder; /* one that has no meaning: nothing of it is read */
 } assay_dump;
 
 typedef struct assay_dumps {
@@ -46,7 +56,18 @@ assay_status golden_dumps_match(const assay_dumps *d, const assay_bundle *b, int
  * what file systems dislike, 0 not at all. */
 int golden_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t);
 
-/* Whether a dump is of some tensor of the bundle, or, with `masks`, of the mask of one
+/* The dump of a constant, an entry of the manifest of b, and of an integer list of a node's
+ * parameters there: its index, or -1. */
+int golden_dumps_constant(const assay_dumps *d, const json_t *entry);
+int golden_dumps_parameter(const assay_dumps *d, const assay_bundle *b, const json_t *node,
+                           const char *key);
+/* Whether dump i is one of these. */
+bool golden_dumps_is_number(const assay_dumps *d, int i, const assay_bundle *b);
+/* How well the name of dump i fits: 3 `stem`, 2 `name`, 1 `name` with '_', 0 not at all. */
+int golden_dumps_fit_names(const assay_dumps *d, int i, const char *stem, const char *name);
+
+/* Whether a dump is of some tensor, constant or parameter of the bundle, or, with `masks`, of the
+ * mask of one
  * ("NAME.mask"). */
 bool golden_dumps_is_known(const assay_dumps *d, int i, const assay_bundle *b, bool masks);
 

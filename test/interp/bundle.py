@@ -166,6 +166,46 @@ def tampering():
     check(status == 0 and assay("verify", "three")[0] == 0, "three samples verify")
 
 
+def tiny_numbers():
+    """Constants and parameters: of two bundles, and where a device dumps them, under either name."""
+    net = """graph g {{ input x: i8[1,4] q(0.1,3)
+      const w: i8[2,4] q(axis=0,[0.01,0.02],[0,0]) = [1,2,3,4,-5,6,-7,{w}]
+      const b: i32[2] q(axis=0,[0.001,0.002],[0,0]) = [100000,{b}]
+      y: i8[1,2] q(0.05,-4) = fc(x, w, b)
+      output y }}"""
+    write("tiny.bin", bytes([1, 2, 3, 4]))
+    write("more.yaml", b"scheme: more\nextends: tflite\nrescale: {multiplier_bits: 24}\n")
+    def bundle(to, w=8, b=-50000, scheme="tflite"):
+        write("tiny.assay", net.format(w=w, b=b).encode())
+        assay("golden", "tiny.assay", "-s", scheme, "-i", "tiny.bin", "--format", "npy,hex", "-f", "-o", to)
+    bundle("n"), bundle("nb", b=-50001), bundle("nw", w=7), bundle("ns", scheme="./more.yaml")
+    for other, words in (("nb", "b (constant)[1]  -50000 != -50001"), ("nw", "w (constant)[1,3]  8 != 7")):
+        status, out = assay("diff", "n", other)
+        check(status == 1 and words in out, f"constants of two bundles: {words}", out)
+    status, out = assay("diff", "n", "nb", "--max-lsb", "1")
+    check(status == 0 and "b (constant)" in out, "with a threshold they are shown", out)
+    status, out = assay("diff", "n", "ns")
+    check(status == 0 and "multiplier[0]: 1374389504 != 10737418, of another scheme" in out,
+          "parameters of another scheme are shown, and decide nothing", out)
+    shutil.rmtree("device", ignore_errors=True)
+    for folder in ("tensors", "constants", "parameters"):
+        os.makedirs("device/" + folder)
+    shutil.copy("n/tensors/0001_fc_y.npy", "device/tensors")
+    shutil.copy("nb/constants/c0001_b.hex", "device/constants/b.hex")
+    status, out = assay("diff", "n", "device")
+    check(status == 1 and "b (constant)[1]  -50000 != -50001" in out, "a dumped bias that differs", out)
+    os.unlink("device/constants/b.hex")
+    shutil.copy("ns/parameters/0001_fc_y.multiplier.hex", "device/parameters/y.multiplier.hex")
+    shutil.copy("n/parameters/0001_fc_y.shift.hex", "device/parameters")
+    status, out = assay("diff", "n", "device")
+    check(status == 1 and "y (multiplier)[0]  1374389504 != 10737418" in out and "y (shift) " in out,
+          "dumped multipliers that differ, and shifts that do not", out)
+    os.unlink("device/parameters/y.multiplier.hex")
+    write("device/parameters/y.thing.hex", b"00000000\n")
+    status, out = assay("diff", "n", "device")
+    check(status == 0 and "'parameters/y.thing.hex'" in out, "a list that no node has is named", out)
+
+
 def dumps():
     """A device's dumps in every form and layout that a bundle has, and what differs in two bundles."""
     def laid(folder, keep):
@@ -181,8 +221,10 @@ def dumps():
         assay("golden", "odd.assay", "-s", "tflite", "-i", "in.bin", "--accumulators", "--format", "hex,raw", *more,
               "-f", "-o", "forms")
         for e in ("npy", "bin", "hex"):
-            status, out = laid("forms", lambda f, e=e: f if f.endswith(e) and not f.startswith("c") else None)
-            check(status == 0 and "SAME: 9 tensors" in out, f"dumps laid out like a bundle, .{e}, words of {bits}", out)
+            status, out = laid("forms", lambda f, e=e: f if f.endswith(e) else None)
+            numbers = sum(f.endswith(e) and f.startswith(("constants/", "parameters/")) for f in files_below("forms"))
+            check(status == 0 and f"SAME: {9 + numbers} tensors" in out and "not compared" not in out and numbers > 1,
+                  f"dumps laid out like a bundle, .{e}, words of {bits}", out)
             status, out = laid("forms", lambda f, e=e: f[8:] if f.endswith(e) and f.startswith("tensors/") else None)
             check(status == 0 and "SAME: 8 tensors" in out, f"a flat folder, .{e}, words of {bits}", out)
     status, out = laid("three", lambda f: f[8:] if f.startswith("tensors/") else None)
@@ -206,6 +248,7 @@ def dumps():
     write("other/manifest.json", json.dumps(m).encode())
     status, out = assay("diff", "all", "other")
     check(status == 1 and "multiplier[0]: " in out, "and parameters", out)
+    tiny_numbers()
     os.mkdir("same")
     for name, q in (("one", "0.5,3"), ("two", "0.25,3"), ("three_points", "0.5,4")):
         write(name + ".assay", f"graph g {{ input x: i8[1,32] q({q})\n y: i8[1,32] q({q}) = relu(x)\n output y }}\n".encode())

@@ -1,0 +1,158 @@
+/* Constants of two bundles, and a device's dumps of constants and parameters, as rows of a diff. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/memory.h"
+#include "interp/golden/diff_rows.h"
+
+/* Numbers of both sides under one name, owned. */
+typedef struct pair {
+    assay_type ta, tb;
+    void *a, *b;
+} pair;
+
+static void free_pair(pair *p)
+{
+    golden_json_type_free(&p->ta);
+    golden_json_type_free(&p->tb);
+    free(p->a);
+    free(p->b);
+}
+
+/* A row "NAME (WHAT)" of them; unless it `decides` it is only shown. */
+static assay_status add_row(assay_diff *d, const assay_diff_options *o, const char *name,
+                            const char *what, const char *op, const pair *p, bool decides,
+                            assay_error *err)
+{
+    const int failed = d->n_failed, first = d->first;
+    char row[512];
+    snprintf(row, sizeof row, "%.440s (%.60s)", name, what);
+    assay_diff_row *r = golden_diff_add_row(d, row, op, 0, -1);
+    const assay_status s = r ? golden_diff_compare_row(d, r, o, &p->ta, p->a, &p->tb, p->b, err)
+                             : assay_out_of_memory(err);
+    if (!s && !decides) {
+        d->n_failed = failed;
+        d->first = first;
+        d->row[d->n_rows - 1].result.pass = true;
+    }
+    return s;
+}
+
+static const char *text(const json_t *o, const char *key)
+{
+    return json_string_value(json_object_get(o, key));
+}
+
+static assay_status read_constant(const assay_bundle *b, const json_t *entry, assay_type *t,
+                                  void **data, assay_error *err)
+{
+    const assay_status s = golden_json_type_read(entry, text(entry, "name"), t, err);
+    return s ? s : golden_bundle_read_array(b, text(entry, "file"), t, data, err);
+}
+
+static const json_t *constant_named(const assay_bundle *b, const char *name)
+{
+    size_t i;
+    json_t *entry;
+    json_array_foreach(json_object_get(b->manifest, "constants"), i, entry)
+    {
+        if (text(entry, "name") && text(entry, "file") && strcmp(text(entry, "name"), name) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
+static bool same_digest(const json_t *a, const json_t *b)
+{
+    return json_equal(json_object_get(a, "xxh3"), json_object_get(b, "xxh3"));
+}
+
+static assay_status diff_constant(assay_diff *d, const assay_diff_options *o, const assay_bundle *a,
+                                  const assay_bundle *b, const assay_dumps *dumps,
+                                  const json_t *entry, assay_error *err)
+{
+    const char *name = text(entry, "name");
+    const json_t *other = b && name ? constant_named(b, name) : NULL;
+    const int dump = b ? -1 : golden_dumps_constant(dumps, entry);
+    pair p = {0};
+    assay_status s;
+
+    if (!name || !text(entry, "file") || (b ? !other || same_digest(entry, other) : dump < 0))
+        return ASSAY_OK;
+    s = read_constant(a, entry, &p.ta, &p.a, err);
+    if (!s && b)
+        s = read_constant(b, other, &p.tb, &p.b, err);
+    else if (!s)
+        s = golden_dumps_read(dumps, dump, &p.ta, &p.tb, &p.b, err);
+    if (!s)
+        s = add_row(d, o, name, "constant", "", &p,
+                    golden_diff_is_exact(o) && (!b || golden_diff_one_scheme(a, b)), err);
+    if (!b) /* its scales are the reference's */
+        p.tb.q = (assay_qparams){0};
+    free_pair(&p);
+    return s;
+}
+
+/* ---- dumped parameters ---- */
+
+static assay_status list_data(const json_t *list, assay_type *t, void **data, assay_error *err)
+{
+    const size_t n = json_array_size(list);
+    int64_t *value = calloc(n + 1, sizeof *value);
+    if (!value)
+        return assay_out_of_memory(err);
+    for (size_t i = 0; i < n; i++)
+        value[i] = json_integer_value(json_array_get(list, i));
+    *t = golden_bundle_parameter_type(value, n);
+    const assay_status s = golden_bundle_parameter_data(t, value, data, err);
+    free(value);
+    return s;
+}
+
+static assay_status diff_list(assay_diff *d, const assay_diff_options *o, const assay_bundle *a,
+                              const assay_dumps *dumps, const json_t *node, const char *key,
+                              const json_t *list, assay_error *err)
+{
+    const int dump = golden_dumps_parameter(dumps, a, node, key);
+    pair p = {0};
+    char what[80];
+    if (dump < 0)
+        return ASSAY_OK;
+    snprintf(what, sizeof what, "%.70s", key);
+    assay_status s = list_data(list, &p.ta, &p.a, err);
+    if (!s)
+        s = golden_dumps_read(dumps, dump, &p.ta, &p.tb, &p.b, err);
+    if (!s)
+        s = add_row(d, o, text(node, "name"), what, text(node, "op"), &p, golden_diff_is_exact(o),
+                    err);
+    free_pair(&p);
+    return s;
+}
+
+static assay_status diff_dumped(assay_diff *d, const assay_diff_options *o, const assay_bundle *a,
+                                const assay_dumps *dumps, const json_t *node, assay_error *err)
+{
+    const char *key;
+    json_t *list;
+    assay_status s = ASSAY_OK;
+    json_object_foreach(json_object_get(node, "parameters"), key, list)
+    {
+        s = s ? s : diff_list(d, o, a, dumps, node, key, list, err);
+    }
+    return s;
+}
+
+assay_status golden_diff_constants(assay_diff *d, const assay_diff_options *o,
+                                   const assay_bundle *a, const assay_bundle *b,
+                                   const assay_dumps *dumps, assay_error *err)
+{
+    const json_t *constants = json_object_get(a->manifest, "constants");
+    const json_t *nodes = json_object_get(a->manifest, "nodes");
+    assay_status s = ASSAY_OK;
+    for (size_t i = 0; i < json_array_size(constants) && !s; i++)
+        s = diff_constant(d, o, a, b, dumps, json_array_get(constants, i), err);
+    for (size_t i = 0; i < json_array_size(nodes) && !s && !b; i++)
+        s = diff_dumped(d, o, a, dumps, json_array_get(nodes, i), err);
+    return s;
+}
