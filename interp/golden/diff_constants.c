@@ -110,11 +110,11 @@ static assay_status list_data(const json_t *list, assay_type *t, void **data, as
     return s;
 }
 
-static assay_status diff_list(assay_diff *d, const assay_diff_options *o, const assay_bundle *a,
-                              const assay_dumps *dumps, const json_t *node, const char *key,
-                              const json_t *list, assay_error *err)
+static assay_status diff_list(assay_diff *d, const assay_diff_options *o, const assay_dumps *dumps,
+                              const json_t *node, const char *key, const json_t *list,
+                              assay_error *err)
 {
-    const int dump = golden_dumps_parameter(dumps, a, node, key);
+    const int dump = golden_dumps_parameter(dumps, node, key);
     pair p = {0};
     char what[80];
     if (dump < 0)
@@ -130,7 +130,7 @@ static assay_status diff_list(assay_diff *d, const assay_diff_options *o, const 
     return s;
 }
 
-static assay_status diff_dumped(assay_diff *d, const assay_diff_options *o, const assay_bundle *a,
+static assay_status diff_dumped(assay_diff *d, const assay_diff_options *o,
                                 const assay_dumps *dumps, const json_t *node, assay_error *err)
 {
     const char *key;
@@ -138,7 +138,7 @@ static assay_status diff_dumped(assay_diff *d, const assay_diff_options *o, cons
     assay_status s = ASSAY_OK;
     json_object_foreach(json_object_get(node, "parameters"), key, list)
     {
-        s = s ? s : diff_list(d, o, a, dumps, node, key, list, err);
+        s = s ? s : diff_list(d, o, dumps, node, key, list, err);
     }
     return s;
 }
@@ -153,6 +153,6 @@ assay_status golden_diff_constants(assay_diff *d, const assay_diff_options *o,
     for (size_t i = 0; i < json_array_size(constants) && !s; i++)
         s = diff_constant(d, o, a, b, dumps, json_array_get(constants, i), err);
     for (size_t i = 0; i < json_array_size(nodes) && !s && !b; i++)
-        s = diff_dumped(d, o, a, dumps, json_array_get(nodes, i), err);
+        s = diff_dumped(d, o, dumps, json_array_get(nodes, i), err);
     return s;
 }

@@ -131,28 +131,25 @@ void golden_dumps_close(assay_dumps *d)
 
 /* ---- whose it is ---- */
 
-int golden_dumps_fit_names(const assay_dumps *d, int i, const char *stem, const char *name)
+static int fit(const char *path, const assay_bundle_tensor *t)
 {
-    const char *file = file_base_name(d->dump[i].path);
+    const char *file = file_base_name(path);
     const size_t n = (size_t)(extension_of(file) - file);
-    char plain[ASSAY_BUNDLE_STEM];
+    char stem[ASSAY_BUNDLE_STEM];
+    size_t before;
 
-    if (d->dump[i].folder)
-        return 0;
+    golden_bundle_stem(t->index, t->op ? t->op : "", t->name, stem);
     if (n == strlen(stem) && strncmp(file, stem, n) == 0)
         return 3;
-    if (n == strlen(name) && strncmp(file, name, n) == 0)
+    if (n == strlen(t->name) && strncmp(file, t->name, n) == 0)
         return 2;
-    golden_bundle_stem(0, "", name, plain);
-    const char *rest = plain + strlen("0000__");
-    return n == strlen(rest) && strncmp(file, rest, n) == 0;
+    before = strlen(stem) - strnlen(t->name, 160); /* names are cut there */
+    return n == strlen(stem + before) && strncmp(file, stem + before, n) == 0;
 }
 
 int golden_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t)
 {
-    char stem[ASSAY_BUNDLE_STEM];
-    golden_bundle_stem(t->index, t->op ? t->op : "", t->name, stem);
-    return golden_dumps_fit_names(d, i, stem, t->name);
+    return d->dump[i].folder ? 0 : fit(d->dump[i].path, t);
 }
 
 /* The same where it is of the tensor's sample, too; `first` is what is not numbered is of. */
@@ -165,8 +162,8 @@ static int fit_in_sample(const assay_dumps *d, int i, const assay_bundle_tensor 
 bool golden_dumps_is_known(const assay_dumps *d, int i, const assay_bundle *b, bool masks)
 {
     char name[1024];
-    if (d->dump[i].kind == ASSAY_DUMP_CONSTANT || d->dump[i].kind == ASSAY_DUMP_PARAMETER)
-        return golden_dumps_is_number(d, i, b);
+    if (d->dump[i].kind > ASSAY_DUMP_SUMS)
+        return false;
     for (int k = 0; k < b->n_tensors; k++) {
         assay_bundle_tensor t = b->tensor[k];
         if (fit_in_sample(d, i, &t, b->tensor[0].sample) > 0)

@@ -56,18 +56,14 @@ assay_status golden_dumps_match(const assay_dumps *d, const assay_bundle *b, int
  * what file systems dislike, 0 not at all. */
 int golden_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t);
 
-/* The dump of a constant, an entry of the manifest of b, and of an integer list of a node's
- * parameters there: its index, or -1. */
+/* The dump of a constant, an entry of a manifest, and of an integer list of a node's parameters
+ * there: its index, or -1. */
 int golden_dumps_constant(const assay_dumps *d, const json_t *entry);
-int golden_dumps_parameter(const assay_dumps *d, const assay_bundle *b, const json_t *node,
-                           const char *key);
+int golden_dumps_parameter(const assay_dumps *d, const json_t *node, const char *key);
 /* Whether dump i is one of these. */
 bool golden_dumps_is_number(const assay_dumps *d, int i, const assay_bundle *b);
-/* How well the name of dump i fits: 3 `stem`, 2 `name`, 1 `name` with '_', 0 not at all. */
-int golden_dumps_fit_names(const assay_dumps *d, int i, const char *stem, const char *name);
 
-/* Whether a dump is of some tensor, constant or parameter of the bundle, or, with `masks`, of the
- * mask of one
+/* Whether a dump is of some tensor of the bundle, or, with `masks`, of the mask of one
  * ("NAME.mask"). */
 bool golden_dumps_is_known(const assay_dumps *d, int i, const assay_bundle *b, bool masks);
 

@@ -5,11 +5,75 @@
 #include "graph/files/files.h"
 #include "interp/golden/dumps.h"
 
-static int find(const assay_dumps *d, enum assay_dump_kind kind, const char *stem, const char *name)
+/* What a file may be called: as in a bundle, but for the number that a node has there; the name;
+ * the name with '_' for what file systems dislike. */
+typedef struct names {
+    enum assay_dump_kind kind;
+    bool numbered;
+    char bundle[2 * ASSAY_BUNDLE_STEM], name[1024], plain[ASSAY_BUNDLE_STEM];
+} names;
+
+/* A name as files have it. */
+static void make_plain(const char *name, char plain[ASSAY_BUNDLE_STEM])
+{
+    char stem[ASSAY_BUNDLE_STEM];
+    golden_bundle_stem(0, "", name, stem);
+    snprintf(plain, ASSAY_BUNDLE_STEM, "%s", stem + strlen("0000__"));
+}
+
+static bool name_constant(const json_t *entry, names *to)
+{
+    const char *name = json_string_value(json_object_get(entry, "name"));
+    const char *file = json_string_value(json_object_get(entry, "file"));
+    *to = (names){.kind = ASSAY_DUMP_CONSTANT};
+    if (!name || !file ||
+        !golden_bundle_stem_of(file_base_name(file), to->bundle, sizeof to->bundle))
+        return false;
+    snprintf(to->name, sizeof to->name, "%.1000s", name);
+    make_plain(name, to->plain);
+    return true;
+}
+
+static bool name_parameter(const json_t *node, const char *key, names *to)
+{
+    const char *name = json_string_value(json_object_get(node, "name"));
+    const char *op = json_string_value(json_object_get(node, "op"));
+    char plain[ASSAY_BUNDLE_STEM];
+    *to = (names){.kind = ASSAY_DUMP_PARAMETER, .numbered = true};
+    if (!name || !op)
+        return false;
+    make_plain(name, plain);
+    snprintf(to->bundle, sizeof to->bundle, "%.60s_%s.%.60s", op, plain, key);
+    snprintf(to->name, sizeof to->name, "%.900s.%.60s", name, key);
+    snprintf(to->plain, sizeof to->plain, "%.190s.%.60s", plain, key);
+    return true;
+}
+
+static bool is(const char *file, size_t n, const char *name)
+{
+    return strncmp(file, name, n) == 0 && name[n] == 0;
+}
+
+/* How well dump i fits: 3 the bundle's name, 2 the name, 1 the plain one, 0 not at all. */
+static int fit(const assay_dump *d, const names *w)
+{
+    const char *file = file_base_name(d->path), *dot = strrchr(file, '.');
+    const size_t n = dot ? (size_t)(dot - file) : strlen(file);
+    const size_t digits = w->numbered ? strspn(file, "0123456789") : 0;
+    if (d->kind != w->kind || d->folder)
+        return 0;
+    if (!w->numbered ? is(file, n, w->bundle)
+                     : digits >= 4 && file[digits] == '_' &&
+                           is(file + digits + 1, n - digits - 1, w->bundle))
+        return 3;
+    return is(file, n, w->name) ? 2 : is(file, n, w->plain);
+}
+
+static int find(const assay_dumps *d, const names *w)
 {
     int best = -1, best_fit = 0;
     for (int i = 0; i < d->n; i++) {
-        const int f = d->dump[i].kind == kind ? golden_dumps_fit_names(d, i, stem, name) : 0;
+        const int f = fit(&d->dump[i], w);
         if (f > best_fit) {
             best = i;
             best_fit = f;
@@ -20,54 +84,44 @@ static int find(const assay_dumps *d, enum assay_dump_kind kind, const char *ste
 
 int golden_dumps_constant(const assay_dumps *d, const json_t *entry)
 {
-    const char *name = json_string_value(json_object_get(entry, "name"));
-    const char *file = json_string_value(json_object_get(entry, "file"));
-    char stem[ASSAY_BUNDLE_STEM];
-    if (!name || !file || !golden_bundle_stem_of(file_base_name(file), stem, sizeof stem))
-        return -1;
-    return find(d, ASSAY_DUMP_CONSTANT, stem, name);
+    names w;
+    return d->n > 0 && name_constant(entry, &w) ? find(d, &w) : -1;
 }
 
-/* The bundle's name of the files of a node's parameters. */
-static void stem_of(const assay_bundle *b, const json_t *node, const char *name, char *stem)
+int golden_dumps_parameter(const assay_dumps *d, const json_t *node, const char *key)
 {
-    const char *first = json_string_value(json_array_get(json_object_get(node, "outputs"), 0));
-    *stem = 0;
-    for (int i = 0; i < b->n_tensors && first && !*stem; i++)
-        if (strcmp(b->tensor[i].name, first) == 0)
-            golden_bundle_stem(b->tensor[i].index, b->tensor[i].op, name, stem);
+    names w;
+    return d->n > 0 && name_parameter(node, key, &w) ? find(d, &w) : -1;
 }
 
-int golden_dumps_parameter(const assay_dumps *d, const assay_bundle *b, const json_t *node,
-                           const char *key)
+static bool is_parameter(const assay_dump *d, const json_t *node)
 {
-    const char *name = json_string_value(json_object_get(node, "name"));
-    char base[ASSAY_BUNDLE_STEM], stem[ASSAY_BUNDLE_STEM + 64], full[1024];
-    if (!name || !d->n)
-        return -1;
-    stem_of(b, node, name, base);
-    snprintf(stem, sizeof stem, "%s.%.60s", base, key);
-    snprintf(full, sizeof full, "%.900s.%.60s", name, key);
-    return find(d, ASSAY_DUMP_PARAMETER, stem, full);
+    const char *key;
+    json_t *list;
+    names w;
+    json_object_foreach(json_object_get(node, "parameters"), key, list)
+    {
+        if (strstr(d->path, key) && name_parameter(node, key, &w) && fit(d, &w) > 0)
+            return true;
+    }
+    return false;
 }
 
 bool golden_dumps_is_number(const assay_dumps *d, int i, const assay_bundle *b)
 {
+    const assay_dump *dump = &d->dump[i];
     size_t k;
-    json_t *entry, *list;
-    const char *key;
+    json_t *entry;
+    names w;
     json_array_foreach(json_object_get(b->manifest, "constants"), k, entry)
     {
-        if (golden_dumps_constant(d, entry) == i)
+        if (dump->kind == ASSAY_DUMP_CONSTANT && name_constant(entry, &w) && fit(dump, &w) > 0)
             return true;
     }
     json_array_foreach(json_object_get(b->manifest, "nodes"), k, entry)
     {
-        json_object_foreach(json_object_get(entry, "parameters"), key, list)
-        {
-            if (golden_dumps_parameter(d, b, entry, key) == i)
-                return true;
-        }
+        if (dump->kind == ASSAY_DUMP_PARAMETER && is_parameter(dump, entry))
+            return true;
     }
     return false;
 }

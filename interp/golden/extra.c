@@ -10,7 +10,7 @@ json_t *golden_extra_dumps(const assay_dumps *d, const assay_bundle *a, bool mas
 {
     json_t *names = json_array();
     for (int i = 0; i < d->n && names; i++)
-        if (!golden_dumps_is_known(d, i, a, masks))
+        if (!golden_dumps_is_known(d, i, a, masks) && !golden_dumps_is_number(d, i, a))
             page_json_add(&names, page_json_text(d->dump[i].path));
     return names;
 }
