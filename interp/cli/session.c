@@ -125,9 +125,18 @@ static int quantize_floats(cli_session *s, bool shows)
         return cli_failed(&err);
     s->floating = s->graph;
     s->graph = out;
-    if (!shows && lower_fold_constants(out, run_evaluate_node, &changed, &err))
+    if (!shows && lower_fold_codes(out, run_evaluate_node, &changed, &err))
         return cli_failed(&err);
     return CLI_OK;
+}
+
+/* Products on a matrix unit: the network was made for one. */
+static bool has_products(const assay_graph *g)
+{
+    for (int i = 0; i < g->n_nodes; i++)
+        if (g->node[i].op == ASSAY_OP_SCALED_MATMUL)
+            return true;
+    return false;
 }
 
 static bool has_input(const assay_graph *g, const char *name)
@@ -270,6 +279,8 @@ int cli_session_load(cli_session *s, const cli_args *a)
         return CLI_TROUBLE;
     if (scheme && assay_scheme_open(scheme, &s->scheme, &err))
         return cli_failed(&err);
+    if (s->scheme && s->scheme->mac && !has_products(s->graph))
+        return quantize_floats(s, strcmp(a->command->name, "golden") == 0);
     if (run_model_is_quantized(s->graph)) {
         if (cli_has(a, "profile"))
             return cli_trouble("%s: the network is quantized already; --profile is for float ones",
@@ -280,8 +291,6 @@ int cli_session_load(cli_session *s, const cli_args *a)
         const int status = group(s, a);
         return status == CLI_OK ? verify_target(s->graph, a) : status;
     }
-    if (s->scheme && s->scheme->mac)
-        return quantize_floats(s, strcmp(a->command->name, "golden") == 0);
     if (cli_has(a, "profile"))
         return quantize(s, a);
     if (s->scheme)

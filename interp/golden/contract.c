@@ -116,7 +116,7 @@ static void count_nodes(const assay_program *p, tally *t)
         if (assay_op_get(n->op)->traits & ASSAY_T_FLOW)
             continue;
         enum class c = float_class(p, n);
-        if (assay_node_is_quantized(p->graph, n))
+        if (assay_node_is_quantized(p->graph, n) && c != STEPPED)
             c = is_exact(p, n) ? EXACT : NOT_EXACT;
         if (moves && c >= FLOAT_EXACT)
             continue; /* copies: nothing is computed */

@@ -56,8 +56,10 @@ static assay_status conversion(const assay_graph *g, const assay_node *n, assay_
 assay_status run_evaluate_node(const assay_graph *g, const assay_node *n, void *const *out,
                                assay_error *err)
 {
-    const bool converts = mac_converts(n->op);
-    assay_kernel kernel = converts ? ref_float_kernel(n->op) : float_kernel(n->op);
+    const bool codes = n->op == ASSAY_OP_DEQUANTIZE, converts = codes || mac_converts(n->op);
+    assay_kernel kernel = codes      ? ref_kernel(n->op)
+                          : converts ? ref_float_kernel(n->op)
+                                     : float_kernel(n->op);
     assay_unit *unit = NULL;
 
     if (!kernel.run)

@@ -24,6 +24,10 @@ assay_status lower_canonicalize(assay_graph *g, assay_evaluate_fn evaluate, assa
  * values are left alone: their parameters are part of the network. */
 assay_status lower_fold_constants(assay_graph *g, assay_evaluate_fn evaluate, int *changed,
                                   assay_error *err);
+/* The same, and numbers are made of constant codes and patterns, too: where nothing takes those any
+ * more. */
+assay_status lower_fold_codes(assay_graph *g, assay_evaluate_fn evaluate, int *changed,
+                              assay_error *err);
 /* BatchNorm, and add, sub, mul and div by constants, one a channel, into the convolution,
  * transposed convolution or fully-connected layer in front, when nobody else sees its output. The
  * layer's output takes the name of the value that it then computes. */

@@ -129,8 +129,16 @@ static assay_status multiply(units_maker *m, const units_operand *a, const units
                                 m->err);
 }
 
+/* Weights: a constant, as it stands or made numbers of, moved or not. */
 static bool is_constant(const assay_graph *g, int v)
 {
+    while (!g->value[v].data && g->value[v].producer >= 0) {
+        const assay_node *n = &g->node[g->value[v].producer];
+        if (n->op != ASSAY_OP_DEQUANTIZE && n->op != ASSAY_OP_FLOAT_DECODE &&
+            n->op != ASSAY_OP_TRANSPOSE && n->op != ASSAY_OP_RESHAPE)
+            return false;
+        v = n->in[0];
+    }
     return g->value[v].data != NULL;
 }
 

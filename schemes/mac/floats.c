@@ -210,6 +210,8 @@ bool mac_computes(enum assay_op op)
         [ASSAY_OP_FLOAT_ENCODE] = true,
         [ASSAY_OP_FLOAT_DECODE] = true,
         [ASSAY_OP_SCALED_MATMUL] = true,
+        [ASSAY_OP_QUANTIZE] = true,
+        [ASSAY_OP_DEQUANTIZE] = true,
     };
     return computes[op];
 }

@@ -144,6 +144,10 @@ static assay_status prepare_node(const assay_scheme *s, const assay_unit_spec *s
         return scales(s, spec, m, err);
     case ASSAY_OP_SCALED_MATMUL:
         return matrix(s, spec, m, err);
+    case ASSAY_OP_QUANTIZE:
+        return mac_read_codes(spec->out, m, err);
+    case ASSAY_OP_DEQUANTIZE:
+        return mac_read_codes(&spec->in[0], m, err);
     default:
         m->has_operand[0] = spec->n_in > 1 && spec->in[1].elem.kind != ASSAY_KIND_NONE;
         m->has_operand[1] = spec->n_in > 2 && spec->in[2].elem.kind != ASSAY_KIND_NONE;
@@ -167,16 +171,20 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     m->epsilon = bits_of(spec->epsilon);
     m->flag = spec->flag;
     const assay_status status = prepare_node(s, spec, m, err);
-    if (status)
-        free(m);
-    else
-        *out = (assay_unit *)(void *)m;
+    *out = (assay_unit *)(void *)m;
+    if (status) {
+        mac_vtable.release(*out);
+        *out = NULL;
+    }
     return status;
 }
 
 static void release(assay_unit *u)
 {
-    free(u);
+    assay_mac_node *m = (assay_mac_node *)(void *)u;
+    free(m->scale);
+    free(m->zero);
+    free(m);
 }
 
 static size_t params(const assay_unit *u, assay_unit_param *list, size_t max)
@@ -208,5 +216,7 @@ const assay_scheme_vtable mac_vtable = {
     .binary = mac_binary,
     .unary = mac_unary,
     .row = mac_row,
+    .quantize = mac_quantize,
+    .dequantize = mac_dequantize,
     .dot = mac_unit_dot,
 };

@@ -20,6 +20,10 @@ typedef struct assay_mac_node {
     enum assay_mac_format a_scale, b_scale;
     int64_t a_run, b_run; /* of K under one scale */
     size_t depth;
+    uint32_t *scale; /* quantize, dequantize: one, or one a channel; f32; owned */
+    int32_t *zero;
+    size_t n_params;
+    int64_t least, greatest; /* codes */
 } assay_mac_node;
 
 static inline const assay_mac_node *mac_node(const assay_unit *u)
@@ -32,6 +36,12 @@ void mac_unary(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void mac_binary(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out);
 void mac_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 assay_status mac_unit_dot(const assay_unit *u, const assay_dot *d, int32_t *out, assay_error *err);
+void mac_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
+                  int32_t *out);
+void mac_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
+                    uint32_t *bits);
+/* The parameters of such codes into *m, which owns them, also after a failure. */
+assay_status mac_read_codes(const assay_type *codes, assay_mac_node *m, assay_error *err);
 /* Its parts, for an engine that has the unit's dots already: how much of K is one of them; what the
  * dot of elements `first` on, an f32, makes of y, which is +0 before the first; and the end. */
 size_t mac_unit_run(const assay_mac_node *m);

@@ -163,13 +163,56 @@ static void reductions_of_nothing(void **state)
     assay_graph_free(q);
 }
 
+/* Codes in front of a unit: weights of 4 bits, blocks of 2 with scales and zero points of their
+ * own, and activations of 8 bits. (code - zero point) * scale in f32, the products in order. */
+static void codes_in_front(void **state)
+{
+    static const char text[] =
+        "graph c {\n  input x: f32[1,4]\n"
+        "  const w: u4[2,4] q(axis=1,block=2,[0.5,2,1,0.25],[8,0,1,15]) = "
+        "[8,9,3,15,0,1,2,15]\n"
+        "  d: f32[2,4] = dequantize(w)\n"
+        "  q: u8[1,4] q(0.5,3) = quantize(x)\n  e: f32[1,4] = dequantize(q)\n"
+        "  y: f32[1,2] = matmul(e, d) {transpose_b=true}\n  output q\n  output y\n}\n";
+    static const char scheme[] = "scheme: t\nmac: {units: [f32-fma]}\n";
+    static const float x[4] = {0.25F, -3, 1.75F, 200};
+    /* 0.25 / 0.5 is half way to 1; -3 ends at 0; 200 at 255. e is 0, -1.5, 2, 126 (1.75 / 0.5 = 3.5
+     * is 4) d is 0 0.5 6 30 and -1 0 -3.25 0 */
+    static const int codes[4] = {3, 0, 7, 255};
+    static const float y[2] = {0 * 0 - 1.5F * 0.5F + 2 * 6 + 126 * 30, 0 + 0 - 2 * 3.25F + 0};
+    const assay_program_options o = {.keep_all = true, .threads = 1, .engine = ASSAY_ENGINE_BOTH};
+    assay_graph *g = parse(text), *n;
+    assay_quantize_report report = {0};
+    assay_scheme *s;
+    assay_program *p;
+    assay_run *r;
+    assay_error err;
+    (void)state;
+    assert_ok(assay_scheme_parse("t", scheme, strlen(scheme), &s, &err), &err);
+    assert_ok(quantize_for_units(g, s, &n, &report, &err), &err);
+    assert_int_equal(report.n_float, 0);
+    assert_ok(run_program_make_with(n, s, &o, &p, &err), &err);
+    assert_ok(assay_run_new(p, &r, &err), &err);
+    memcpy(assay_run_data(r, n->input[0]), x, sizeof x);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(((const uint8_t *)assay_run_data(r, n->output[0]))[i], codes[i]);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(((const float *)assay_run_data(r, n->output[1]))[i] == y[i]);
+    assay_run_free(r);
+    assay_program_free(p);
+    assay_scheme_free(s);
+    quantize_report_free(&report);
+    assay_graph_free(n);
+    assay_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constant_on_both_sides),
-        cmocka_unit_test(name_that_is_taken),
-        cmocka_unit_test(operands_as_given),
-        cmocka_unit_test(reductions_of_nothing),
+        cmocka_unit_test(constant_on_both_sides), cmocka_unit_test(name_that_is_taken),
+        cmocka_unit_test(operands_as_given),      cmocka_unit_test(reductions_of_nothing),
+        cmocka_unit_test(codes_in_front),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
