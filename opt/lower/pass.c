@@ -65,8 +65,8 @@ bool lower_needs_target(const assay_node *n)
 {
     bool moves = assay_op_get(n->op)->traits & ASSAY_T_MOVE;
     return !moves && n->op != ASSAY_OP_LOOKUP && n->op != ASSAY_OP_SELECT &&
-           n->op != ASSAY_OP_RELABEL && n->op != ASSAY_OP_TOPK && n->op != ASSAY_OP_ARG_MAX &&
-           n->op != ASSAY_OP_ARG_MIN;
+           n->op != ASSAY_OP_RELABEL && n->op != ASSAY_OP_READ && n->op != ASSAY_OP_ASSIGN &&
+           n->op != ASSAY_OP_TOPK && n->op != ASSAY_OP_ARG_MAX && n->op != ASSAY_OP_ARG_MIN;
 }
 
 void lower_fit_attributes(const assay_scheme *s, const assay_graph *g, assay_node *n)

@@ -73,7 +73,8 @@ static assay_status integer_output(quantize_builder *b, int i, int j, int *id)
     assay_status status = ASSAY_OK;
     bool coded = value->type.elem.kind == ASSAY_KIND_F32;
     if (coded) {
-        assay_code code = quantize_plan_code(b->q, v);
+        const assay_node *n = &b->q->g->node[i];
+        assay_code code = quantize_plan_code(b->q, quantize_plan_is_state(n) ? n->in[0] : v);
         status = quantize_coded_type(b->q->arena, &value->type, &code, &type, b->err);
     }
     if (!status)
@@ -131,6 +132,37 @@ static assay_status build_node(quantize_builder *b, int i, int *ids)
 
 /* ---- inputs and outputs ---- */
 
+/* A variable as codes, which begins as those of its initial values, or of zeros. */
+static assay_status coded_variable(quantize_builder *b, int v)
+{
+    assay_value initial = b->q->g->value[v];
+    const assay_code code = quantize_plan_code(b->q, v);
+    const void *codes = NULL;
+    assay_type type;
+    assay_status status = ASSAY_OK;
+
+    if (!initial.data)
+        initial.data = assay_arena_array(b->q->arena, (size_t)assay_shape_count(&initial.type) + 1,
+                                         sizeof(float));
+    if (!initial.data)
+        return assay_out_of_memory(b->err);
+    status = quantize_constant_value(b->to, &initial, &code, b->q->caps.constant_round, &type,
+                                     &codes, b->err);
+    if (!status)
+        status = quantize_build_coded_constant(b, v, "q", &type, codes, &b->code[v]);
+    if (!status)
+        b->to->value[b->code[v]].is_variable = true;
+    return status;
+}
+
+static bool is_coded_variable(const quantize_builder *b, int v)
+{
+    for (int i = 0; i < b->q->g->n_nodes; i++)
+        if (quantize_plan_is_state(&b->q->g->node[i]) && b->q->g->node[i].in[0] == v)
+            return b->q->node[i].state == ASSAY_PLAN_INTEGER;
+    return false;
+}
+
 static assay_status build_inputs(quantize_builder *b, int *ids)
 {
     const assay_graph *g = b->q->g;
@@ -149,7 +181,9 @@ static assay_status build_inputs(quantize_builder *b, int *ids)
     }
     for (int v = 0; v < g->n_values && !status; v++) { /* state that no node makes */
         int unused;
-        if (g->value[v].is_variable && g->value[v].producer < 0 && b->real[v] < 0)
+        if (g->value[v].is_variable && is_coded_variable(b, v))
+            status = coded_variable(b, v);
+        else if (g->value[v].is_variable && g->value[v].producer < 0 && b->real[v] < 0)
             status = g->value[v].data ? quantize_build_get_real(b, v, &unused)
                                       : quantize_build_add_value(b, g->value[v].name,
                                                                  &g->value[v].type, v, &b->real[v]);

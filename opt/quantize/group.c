@@ -134,7 +134,8 @@ static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_
     if (value->data)
         return quantize_constant_range(value, &p->min, &p->max, err);
     const assay_profile_entry *e = profile_entry_of(q->profile, q->g, v);
-    if (assay_shape_count(&value->type) == 0) { /* a cache before its first row */
+    if (assay_shape_count(&value->type) == 0 || value->is_variable) {
+        /* a cache before its first row, or one that begins as zeros */
         p->min = p->max = 0;
         return ASSAY_OK;
     }
@@ -279,6 +280,10 @@ assay_status quantize_plan_input_code(const assay_quantizer *q, int i, int slot,
     const assay_target_rule *r = quantize_plan_rule(q, n->op);
     double min, max;
     int v = n->in[slot];
+    if (quantize_plan_is_state(n)) {
+        *code = quantize_plan_code(q, n->in[0]);
+        return ASSAY_OK;
+    }
     if (quantize_plan_keeps_params(q, n) && q->value[p->out].has_code) {
         *code = quantize_plan_code(q, p->out);
         return ASSAY_OK;

@@ -29,7 +29,7 @@ bool quantize_plan_keeps_params(const assay_quantizer *q, const assay_node *n)
     if (lower_needs_target(n) && quantize_plan_rule(q, n->op)->same_params)
         return true;
     const assay_op_info *info = assay_op_get(n->op);
-    if (info->traits & (ASSAY_T_MOVE | ASSAY_T_SELECTS))
+    if (info->traits & (ASSAY_T_MOVE | ASSAY_T_SELECTS) || quantize_plan_is_state(n))
         return true;
     return n->op == ASSAY_OP_RESIZE || n->op == ASSAY_OP_TOPK ||
            assay_scheme_same_params(q->scheme, info->name);
@@ -93,7 +93,7 @@ static const char *not_profiled(const assay_quantizer *q, const assay_node *n)
         const int v = i < n->n_in ? n->in[i] : n->out[i - n->n_in];
         char text[200];
         if (v < 0 || !is_real(&q->g->value[v]) || lower_is_constant(q->g, v) ||
-            profile_entry_of(q->profile, q->g, v))
+            q->g->value[v].is_variable || profile_entry_of(q->profile, q->g, v))
             continue;
         snprintf(text, sizeof text, "the profile does not have '%.120s'", q->g->value[v].name);
         const char *kept = assay_arena_string(q->arena, text);
@@ -116,6 +116,11 @@ static const char *obstacle(const assay_quantizer *q, const assay_node *n)
         return "an integer pad is filled with 0 or -inf only";
     if (!all_finite(q, n))
         return "it reads or makes values that are infinite or NaN";
+    if (quantize_plan_is_state(
+            n)) /* signs that data decide are not known of what begins as zeros */
+        return q->caps.activation_zero_point || q->activation.elem.is_signed
+                   ? NULL
+                   : "values kept between runs are not quantized without signs";
     if (info->traits & ASSAY_T_STATE || has_variable(g, n))
         return "values kept between runs are not quantized";
     if (info->traits & ASSAY_T_WEIGHTED) {
@@ -150,6 +155,7 @@ static bool is_ruled(const assay_quantizer *q, const assay_node *n)
  * only indexes, that of the node in front; without a target file the scheme's. */
 static assay_elem wanted_elem(const assay_quantizer *q, const assay_node *n)
 {
+    n = quantize_plan_first_of_state(q, n);
     for (int i = 0; i < q->options->n_precision; i++)
         if (matches(q->g, n, &q->options->precision[i]))
             return q->options->precision[i].elem;
@@ -255,7 +261,8 @@ static bool activation_bounds(const assay_node *n, float *lo, float *hi)
 static bool only_moves(const assay_node *n)
 {
     uint32_t traits = assay_op_get(n->op)->traits;
-    return (traits & ASSAY_T_MOVE) || ((traits & ASSAY_T_SELECTS) && !(traits & ASSAY_T_BINARY));
+    return (traits & ASSAY_T_MOVE) || quantize_plan_is_state(n) ||
+           ((traits & ASSAY_T_SELECTS) && !(traits & ASSAY_T_BINARY));
 }
 
 /* One sweep forwards and one backwards: an integer node that only moves data is anchored when an
@@ -268,10 +275,11 @@ static bool sweep(const assay_quantizer *q, bool *anchored, bool *made, bool *wa
         const assay_node *n = &q->g->node[i];
         if (q->node[i].state != ASSAY_PLAN_INTEGER)
             continue;
-        bool now = anchored[i];
-        for (int j = 0; j < n->n_in; j++)
+        const bool state = quantize_plan_is_state(n);
+        bool now = anchored[i] || (state && quantize_plan_state_is_coded(q, n->in[0], made));
+        for (int j = 0; j < n->n_in && !state; j++)
             now |= quantize_plan_is_data(q, n, j) && made[n->in[j]];
-        for (int j = 0; j < n->n_out; j++)
+        for (int j = 0; j < n->n_out && !state; j++)
             now |= wanted[n->out[j]];
         if (!now)
             continue;
@@ -314,7 +322,9 @@ static assay_status draw_borders(assay_quantizer *q, assay_error *err)
     for (int i = 0; i < q->g->n_nodes; i++)
         if (q->node[i].state == ASSAY_PLAN_INTEGER && !anchored[i]) {
             q->node[i].state = ASSAY_PLAN_FLOAT;
-            q->node[i].reason = "it only moves data between float nodes";
+            q->node[i].reason = quantize_plan_is_state(&q->g->node[i])
+                                    ? "not all that it keeps between runs is made as codes"
+                                    : "it only moves data between float nodes";
         }
     return ASSAY_OK;
 }

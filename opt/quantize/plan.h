@@ -3,6 +3,7 @@
  *   quantize.c           the driver: decide, build, ask the target, decide again; the report
  *   plan.c      which nodes are integer, which activations are fused
  *   mask.c      attention masks, which stay in float
+ *   state.c     values kept between runs
  *   group.c     which values share parameters, and the parameters
  *   constant.c  weights, biases and other constants as codes
  *   weights.c   which part of a channel's weights is worth codes
@@ -86,6 +87,16 @@ bool quantize_plan_keeps_params(const assay_quantizer *q, const assay_node *n);
 const assay_target_rule *quantize_plan_rule(const assay_quantizer *q, assay_op op);
 /* Input `slot` of the node is a real value that is not a constant. */
 bool quantize_plan_is_data(const assay_quantizer *q, const assay_node *n, int slot);
+
+/* ---- state.c ---- */
+/* Does the node read or assign a variable, its input 0? */
+bool quantize_plan_is_state(const assay_node *n);
+/* The first that reads or assigns the same variable, by which all of them are asked for a type; any
+ * other node itself. */
+const assay_node *quantize_plan_first_of_state(const assay_quantizer *q, const assay_node *n);
+/* Can the variable be codes: is all that is assigned to it made by integer nodes (made, by value),
+ * and is nothing else done with it than to read and assign it? */
+bool quantize_plan_state_is_coded(const assay_quantizer *q, int variable, const bool *made);
 
 /* ---- group.c ---- */
 /* Parameters of every value that an integer node reads or writes. */
