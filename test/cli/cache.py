@@ -114,7 +114,6 @@ def floats():
     status, text = assay("quantize", "kv.assay", *STATE, "-p", "p.yaml", "-s", "./u.yaml", "-o", "f.assay")
     t = types("f.assay")
     check(status == 0 and "without signs" in text and t["past/state"][0] == "f32", "signs that data decide", (text, t))
-    golden("f.assay", "./u.yaml")
     codes, reals = sqnr(), sqnr("--keep-float", "read")
     check(isinstance(codes, float) and codes > 25 and codes > reals - 3, "a cache of codes is as near to float", (codes, reals))
     shift = f" const one: f32[1] = [0.25]\n moved: f32[1,{ROWS + 1},{WIDTH}] = mul(all, one)\n"
