@@ -188,8 +188,10 @@ assay_status dataset_take_type(assay_dataset *d, assay_error *err)
     if (status)
         return status;
     free(first.pixels);
-    d->type =
-        (assay_sample_type){ASSAY_NPY_U1, 3, {first.height, first.width, first.channels}, false};
+    d->type = (assay_sample_type){first.bytes == 2 ? ASSAY_NPY_U2 : ASSAY_NPY_U1,
+                                  3,
+                                  {first.height, first.width, first.channels},
+                                  false};
     return ASSAY_OK;
 }
 

@@ -53,6 +53,17 @@ static void on_read(png_structp png, png_bytep to, png_size_t n)
     d->left -= n;
 }
 
+static bool is_palette(const decoder *d)
+{
+    return png_get_color_type(d->png, d->info) == PNG_COLOR_TYPE_PALETTE;
+}
+
+static bool is_little_endian(void)
+{
+    const uint16_t one = 1;
+    return *(const unsigned char *)&one == 1;
+}
+
 /* Header and transformations. On return the stored channels are 1..4: gray or RGB, and alpha. */
 static assay_status read_header(decoder *d, assay_image *out)
 {
@@ -65,32 +76,77 @@ static assay_status read_header(decoder *d, assay_image *out)
     if ((int64_t)out->width * out->height > MAX_PIXELS)
         return assay_fail(d->err, ASSAY_ERR_LIMIT, "%s: %dx%d pixels; at most 2^26 are accepted",
                           d->name, out->width, out->height);
-    if (png_get_bit_depth(d->png, d->info) == 16)
+    out->bytes = png_get_bit_depth(d->png, d->info) == 16 ? 2 : 1;
+    if (out->bytes == 2 && d->indices)
         return assay_fail(d->err, ASSAY_ERR_UNSUPPORTED,
-                          "%s: PNG with 16-bit samples; expected at most 8 bits", d->name);
-    if (d->indices)
+                          "%s: PNG with 16-bit samples; expected numbers of at most 8 bits",
+                          d->name);
+    if (d->indices || is_palette(d))
         png_set_packing(d->png); /* a byte an index */
     else
-        png_set_expand(d->png); /* palettes, gray below 8 bits, tRNS to alpha */
+        png_set_expand(d->png); /* gray below 8 bits, tRNS to alpha */
+    if (out->bytes == 2 && is_little_endian())
+        png_set_swap(d->png);
     png_set_interlace_handling(d->png);
     png_read_update_info(d->png, d->info);
     return ASSAY_OK;
 }
 
+static assay_status transparent(const decoder *d, const assay_image *image, size_t pixel)
+{
+    return assay_fail(d->err, ASSAY_ERR_UNSUPPORTED,
+                      "%s: PNG with a transparent pixel at row %zu, column %zu; expected an opaque "
+                      "image (put it on its background first)",
+                      d->name, pixel / (size_t)image->width, pixel % (size_t)image->width);
+}
+
 /* Drops the alpha channel, which must be opaque everywhere, in place. */
 static assay_status drop_alpha(decoder *d, assay_image *image, int channels)
 {
-    size_t count = (size_t)image->width * (size_t)image->height;
+    const size_t count = (size_t)image->width * (size_t)image->height;
+    const size_t width = (size_t)image->bytes, kept = (size_t)(channels - 1) * width;
     for (size_t i = 0; i < count; i++) {
-        const unsigned char *pixel = d->rows + i * (size_t)channels;
-        if (pixel[channels - 1] != 255)
-            return assay_fail(d->err, ASSAY_ERR_UNSUPPORTED,
-                              "%s: PNG with a transparent pixel at row %zu, column %zu; expected "
-                              "an opaque image (put it on its background first)",
-                              d->name, i / (size_t)image->width, i % (size_t)image->width);
-        memmove(d->rows + i * (size_t)(channels - 1), pixel, (size_t)(channels - 1));
+        const unsigned char *pixel = d->rows + i * (kept + width);
+        for (size_t k = 0; k < width; k++)
+            if (pixel[kept + k] != 255)
+                return transparent(d, image, i);
+        memmove(d->rows + i * kept, pixel, kept);
     }
     image->channels = channels - 1;
+    return ASSAY_OK;
+}
+
+/* Colours in place of a palette's indices. */
+static assay_status paint(decoder *d, assay_image *image)
+{
+    const size_t count = (size_t)image->width * (size_t)image->height;
+    png_colorp colour = NULL;
+    png_bytep alpha = NULL;
+    int colours = 0, alphas = 0;
+    unsigned char *rows = malloc(3 * count);
+    if (!rows)
+        return assay_out_of_memory_for(d->err, "%s: %zu pixels", d->name, count);
+    png_get_PLTE(d->png, d->info, &colour, &colours);
+    png_get_tRNS(d->png, d->info, &alpha, &alphas, NULL);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char index = d->rows[i];
+        if (index >= colours || (index < alphas && alpha[index] != 255)) {
+            free(rows);
+            return index < colours
+                       ? transparent(d, image, i)
+                       : assay_fail(d->err, ASSAY_ERR_INPUT,
+                                    "%s: broken PNG: row %zu, column %zu has colour %d of a "
+                                    "palette of %d",
+                                    d->name, i / (size_t)image->width, i % (size_t)image->width,
+                                    index, colours);
+        }
+        memcpy(rows + 3 * i,
+               (const unsigned char[]){colour[index].red, colour[index].green, colour[index].blue},
+               3);
+    }
+    free(d->rows);
+    d->rows = rows;
+    image->channels = 3;
     return ASSAY_OK;
 }
 
@@ -102,7 +158,7 @@ static assay_status decode(decoder *d, assay_image *out)
     if (status)
         return status;
     int channels = png_get_channels(d->png, d->info);
-    size_t stride = (size_t)out->width * (size_t)channels;
+    size_t stride = (size_t)out->width * (size_t)channels * (size_t)out->bytes;
     if (png_get_rowbytes(d->png, d->info) != stride)
         return assay_fail(d->err, ASSAY_ERR_INTERNAL, "%s: libpng gives rows of %zu bytes, not %zu",
                           d->name, png_get_rowbytes(d->png, d->info), stride);
@@ -116,6 +172,8 @@ static assay_status decode(decoder *d, assay_image *out)
     png_read_image(d->png, d->row);
     png_read_end(d->png, NULL);
     out->channels = channels;
+    if (is_palette(d) && !d->indices)
+        return paint(d, out);
     return channels % 2 == 0 ? drop_alpha(d, out, channels) : ASSAY_OK;
 }
 

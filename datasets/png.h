@@ -1,8 +1,8 @@
-/* PNG images as they are stored: 8-bit samples, gray or RGB.
+/* PNG images as they are stored: 8-bit or 16-bit samples, gray or RGB.
  *
- * Palettes and gray of fewer bits are expanded, which loses nothing. 16-bit samples and
- * transparent pixels are refused, for what to do with them is not ours to guess; alpha that is
- * opaque everywhere is dropped. Gamma and colour profiles are ignored. */
+ * Palettes and gray of fewer bits are expanded, which loses nothing. Transparent pixels are
+ * refused, for what to do with them is not ours to guess; alpha that is opaque everywhere is
+ * dropped. Gamma and colour profiles are ignored. */
 #ifndef ASSAY_DATASETS_PNG_H
 #define ASSAY_DATASETS_PNG_H
 
@@ -14,12 +14,13 @@
 typedef struct assay_image {
     int height, width;
     int channels;    /* 1 gray, 3 RGB */
+    int bytes;       /* of a sample: 1, or 2, which are a uint16_t */
     uint8_t *pixels; /* [height, width, channels], malloc'd */
 } assay_image;
 
 /* Decode a PNG; free(out->pixels) after success. ASSAY_ERR_INPUT for a truncated or corrupt image,
- * _UNSUPPORTED for 16 bits or transparency, _LIMIT beyond 2^14 pixels a side or 2^26 in all,
- * _IO, _MEMORY. `name` is for messages. */
+ * a palette without some index's colour, _UNSUPPORTED for transparency (and 16 bits of indices),
+ * _LIMIT beyond 2^14 pixels a side or 2^26 in all, _IO, _MEMORY. `name` is for messages. */
 assay_status dataset_png_read_file(const char *path, assay_image *out, assay_error *err);
 assay_status dataset_png_read_memory(const void *bytes, size_t size, const char *name,
                                      assay_image *out, assay_error *err);

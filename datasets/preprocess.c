@@ -12,7 +12,7 @@
 /* ---- the canonical line ------------------------------------------------------------------- */
 
 static const char *const channel_names[] = {"stored", "gray", "RGB", "BGR"};
-static const char *const layout_names[] = {"stored", "NCHW", "NHWC"};
+static const char *const layout_names[] = {"stored", "NCHW", "NHWC", "flat"};
 
 /* Appends to buf (of ASSAY_PREPROCESS_TEXT bytes, `used` of them) the shortest text that reads
  * back as the same number. */
@@ -88,13 +88,13 @@ static assay_status check_size(const assay_preprocess *p, const assay_sample_typ
 {
     char shape[160];
     assay_extent s;
-    const bool fits =
-        in->type == ASSAY_NPY_U1 || in->type == ASSAY_NPY_I1 || in->type == ASSAY_NPY_F4;
+    const bool fits = in->type == ASSAY_NPY_U1 || in->type == ASSAY_NPY_I1 ||
+                      in->type == ASSAY_NPY_U2 || in->type == ASSAY_NPY_F4;
     if (p->resize[0] == 0 || (fits && dataset_extent_of(in, &s)))
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_INPUT,
-                      "%s: preprocessing resizes, but samples are %s; expected images of u8, i8 or "
-                      "f32",
+                      "%s: preprocessing resizes, but samples are %s; expected images of u8, i8, "
+                      "u16 or f32",
                       name, dataset_sample_print(in, shape, sizeof shape));
 }
 
@@ -169,7 +169,11 @@ assay_status dataset_preprocess_type(const assay_preprocess *p, const assay_samp
     if (status)
         return status;
     out->shape[0] = 1;
-    if (p->layout && dataset_extent_of(in, &s)) {
+    if (p->layout == ASSAY_IMAGE_FLAT) {
+        out->planar = false;
+        out->rank = 2;
+        out->shape[1] = (int64_t)dataset_sample_count(in);
+    } else if (p->layout && dataset_extent_of(in, &s)) {
         out->planar = p->layout == ASSAY_IMAGE_NCHW;
         out->rank = 4;
         out->shape[1] = out->planar ? s.channels : s.height;

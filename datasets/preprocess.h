@@ -10,8 +10,8 @@
  *   mean: [0.485, 0.456, 0.406]
  *   std: [0.229, 0.224, 0.225]
  *   channel_order: RGB     # what the network wants: gray, RGB or BGR; images are stored RGB
- *   layout: NCHW           # of the network's input, or NHWC
- *   dtype: f32             # of the network's input; u8 as stored, i8 as stored or u8 - 128
+ *   layout: NCHW           # of the network's input, NHWC, or flat: a list of rows, columns,
+ * channels dtype: f32             # of the network's input; u8 as stored, i8 as stored or u8 - 128
  *
  * Keys that are left out change nothing. README.md has the same for users; a test reads it there.
  */
@@ -33,7 +33,8 @@ typedef enum assay_channel_order {
 typedef enum assay_image_layout {
     ASSAY_IMAGE_STORED = 0,
     ASSAY_IMAGE_NCHW,
-    ASSAY_IMAGE_NHWC
+    ASSAY_IMAGE_NHWC,
+    ASSAY_IMAGE_FLAT /* one list: rows, columns, channels */
 } assay_image_layout;
 
 typedef enum assay_input_dtype {
@@ -74,8 +75,8 @@ const char *dataset_preprocess_print(const assay_preprocess *p, char buf[ASSAY_P
 
 /* Type and shape, with a leading batch dimension of 1, of what samples of type `in` become. Fails
  * when the preprocessing does not fit them: other number of channels, layout of what is no image,
- * numbers that integer output would drop, a new size for samples other than u8, i8 or f32 images.
- * `name` names the data set in messages. */
+ * numbers that integer output would drop, a new size for samples other than u8, i8, u16 or f32
+ * images. `name` names the data set in messages. */
 assay_status dataset_preprocess_type(const assay_preprocess *p, const assay_sample_type *in,
                                      const char *name, assay_sample_type *out, assay_error *err);
 

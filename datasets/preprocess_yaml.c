@@ -124,10 +124,10 @@ static assay_status parse_channel_order(reader *r, const yaml_node_t *value)
 
 static assay_status parse_layout(reader *r, const yaml_node_t *value)
 {
-    static const char *const words[3] = {"NCHW", "NHWC", NULL};
+    static const char *const words[3] = {"NCHW", "NHWC", "flat"};
     const int word = parse_word(value, words);
     if (word < 0)
-        return refuse(r, value, "NCHW or NHWC");
+        return refuse(r, value, "NCHW, NHWC or flat");
     r->out->layout = (assay_image_layout)word;
     return ASSAY_OK;
 }

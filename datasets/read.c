@@ -21,6 +21,11 @@ static assay_status read_image(const assay_dataset *d, int64_t i, void *out, ass
                             "as the first of the data set; nothing is resized",
                             d->files[i], image.height, image.width, image.channels,
                             dataset_sample_print(&d->type, expected, sizeof expected));
+    else if ((size_t)image.bytes != text_npy_type_size(d->type.type))
+        status = assay_fail(err, ASSAY_ERR_INPUT,
+                            "%s: the image has %d bits; expected %s as the first of the data set",
+                            d->files[i], 8 * image.bytes,
+                            dataset_sample_print(&d->type, expected, sizeof expected));
     else
         memcpy(out, image.pixels, dataset_sample_bytes(&d->type));
     free(image.pixels);

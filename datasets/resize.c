@@ -39,6 +39,8 @@ static void store(assay_npy_type type, void *to, size_t i, double v)
 {
     if (type == ASSAY_NPY_F4)
         ((float *)to)[i] = (float)v;
+    else if (type == ASSAY_NPY_U2)
+        ((uint16_t *)to)[i] = (uint16_t)rint(v);
     else if (type == ASSAY_NPY_U1)
         ((uint8_t *)to)[i] = (uint8_t)rint(v);
     else

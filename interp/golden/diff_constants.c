@@ -63,33 +63,60 @@ static const json_t *constant_named(const assay_bundle *b, const char *name)
     return NULL;
 }
 
-static bool same_digest(const json_t *a, const json_t *b)
+static bool same(const json_t *a, const json_t *b, const char *key)
 {
-    return json_equal(json_object_get(a, "xxh3"), json_object_get(b, "xxh3"));
+    return json_equal(json_object_get(a, key), json_object_get(b, key));
 }
 
-static assay_status diff_constant(assay_diff *d, const assay_diff_options *o, const assay_bundle *a,
-                                  const assay_bundle *b, const assay_dumps *dumps,
-                                  const json_t *entry, assay_error *err)
+/* Constant `entry` of a beside `other` of bundle b, which a row is made of where they differ. */
+static assay_status diff_pair(assay_diff *d, const assay_diff_options *o, const assay_bundle *a,
+                              const json_t *entry, const assay_bundle *b, const json_t *other,
+                              assay_error *err)
 {
-    const char *name = text(entry, "name");
-    const json_t *other = b && name ? constant_named(b, name) : NULL;
-    const int dump = b ? -1 : golden_dumps_constant(dumps, entry);
     pair p = {0};
-    assay_status s;
-
-    if (!name || !text(entry, "file") || (b ? !other || same_digest(entry, other) : dump < 0))
+    if (!entry || !other || same(entry, other, "xxh3"))
         return ASSAY_OK;
-    s = read_constant(a, entry, &p.ta, &p.a, err);
-    if (!s && b)
+    assay_status s = read_constant(a, entry, &p.ta, &p.a, err);
+    if (!s)
         s = read_constant(b, other, &p.tb, &p.b, err);
-    else if (!s)
+    if (!s)
+        s = add_row(d, o, text(entry, "name"), "constant", "", &p,
+                    golden_diff_is_exact(o) && golden_diff_one_scheme(a, b), err);
+    free_pair(&p);
+    return s;
+}
+
+/* The constants that a node reads, and those that it reads in bundle b. */
+static assay_status diff_read(assay_diff *d, const assay_diff_options *o, const assay_bundle *a,
+                              size_t node, const assay_bundle *b, assay_error *err)
+{
+    const json_t *n = json_array_get(json_object_get(a->manifest, "nodes"), node);
+    const json_t *in = json_object_get(n, "inputs");
+    const json_t *other = text(n, "name") ? golden_diff_node(b, node, text(n, "name")) : NULL;
+    assay_status s = ASSAY_OK;
+    for (size_t k = 0; k < json_array_size(in) && other && same(n, other, "op") && !s; k++) {
+        const char *x = json_string_value(json_array_get(in, k));
+        const char *y = json_string_value(json_array_get(json_object_get(other, "inputs"), k));
+        if (x && y)
+            s = diff_pair(d, o, a, constant_named(a, x), b, constant_named(b, y), err);
+    }
+    return s;
+}
+
+static assay_status diff_dumped_constant(assay_diff *d, const assay_diff_options *o,
+                                         const assay_bundle *a, const assay_dumps *dumps,
+                                         const json_t *entry, assay_error *err)
+{
+    const int dump = golden_dumps_constant(dumps, entry);
+    pair p = {0};
+    if (dump < 0)
+        return ASSAY_OK;
+    assay_status s = read_constant(a, entry, &p.ta, &p.a, err);
+    if (!s)
         s = golden_dumps_read(dumps, dump, &p.ta, &p.tb, &p.b, err);
     if (!s)
-        s = add_row(d, o, name, "constant", "", &p,
-                    golden_diff_is_exact(o) && (!b || golden_diff_one_scheme(a, b)), err);
-    if (!b) /* its scales are the reference's */
-        p.tb.q = (assay_qparams){0};
+        s = add_row(d, o, text(entry, "name"), "constant", "", &p, golden_diff_is_exact(o), err);
+    p.tb.q = (assay_qparams){0}; /* its scales are the reference's */
     free_pair(&p);
     return s;
 }
@@ -150,9 +177,10 @@ assay_status golden_diff_constants(assay_diff *d, const assay_diff_options *o,
     const json_t *constants = json_object_get(a->manifest, "constants");
     const json_t *nodes = json_object_get(a->manifest, "nodes");
     assay_status s = ASSAY_OK;
-    for (size_t i = 0; i < json_array_size(constants) && !s; i++)
-        s = diff_constant(d, o, a, b, dumps, json_array_get(constants, i), err);
-    for (size_t i = 0; i < json_array_size(nodes) && !s && !b; i++)
-        s = diff_dumped(d, o, dumps, json_array_get(nodes, i), err);
+    for (size_t i = 0; i < json_array_size(constants) && !s && !b; i++)
+        s = diff_dumped_constant(d, o, a, dumps, json_array_get(constants, i), err);
+    for (size_t i = 0; i < json_array_size(nodes) && !s; i++)
+        s = b ? diff_read(d, o, a, i, b, err)
+              : diff_dumped(d, o, dumps, json_array_get(nodes, i), err);
     return s;
 }

@@ -64,7 +64,7 @@ static bool find_parameter(const json_t *a, const json_t *b, char *note, size_t 
     return false;
 }
 
-static const json_t *node_named(const assay_bundle *b, size_t i, const char *name)
+const json_t *golden_diff_node(const assay_bundle *b, size_t i, const char *name)
 {
     const json_t *list = json_object_get(b->manifest, "nodes");
     const json_t *guess = json_array_get(list, i);
@@ -87,7 +87,7 @@ assay_status golden_diff_parameters(assay_diff *d, const assay_diff_options *o,
     for (size_t i = 0; i < json_array_size(list) && !s && b; i++) {
         const json_t *node = json_array_get(list, i);
         const char *name = json_string_value(json_object_get(node, "name"));
-        const json_t *other = name ? node_named(b, i, name) : NULL;
+        const json_t *other = name ? golden_diff_node(b, i, name) : NULL;
         char note[160];
         if (!other || !find_parameter(json_object_get(node, "parameters"),
                                       json_object_get(other, "parameters"), note, sizeof note))

@@ -19,8 +19,11 @@ assay_status golden_diff_compare_row(assay_diff *d, assay_diff_row *r, const ass
 bool golden_diff_is_exact(const assay_diff_options *o);
 bool golden_diff_one_scheme(const assay_bundle *a, const assay_bundle *b);
 
-/* A row for each constant of a that bundle b has with other elements, or (b NULL) that is dumped,
- * and for each list of a node's parameters that is dumped. */
+/* The node of that name in a manifest, likely entry i; NULL: none. */
+const json_t *golden_diff_node(const assay_bundle *b, size_t i, const char *name);
+/* A row for each constant that a node of a reads and the same node of bundle b with other elements
+ * (names of constants need not be the same), or (b NULL) that is dumped, and for each list of a
+ * node's parameters that is dumped. */
 assay_status golden_diff_constants(assay_diff *d, const assay_diff_options *o,
                                    const assay_bundle *a, const assay_bundle *b,
                                    const assay_dumps *dumps, assay_error *err);

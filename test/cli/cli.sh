@@ -197,6 +197,8 @@ refused "a folder of outputs in one" "nowhere/x: cannot create the folder: No su
     "$assay" run net.assay -s tflite -i "$first" -o nowhere/x
 refused "words of hex that is not asked for" "hex-bits is of --format hex" \
     "$assay" golden net.assay -s tflite -i "$first" -o x --hex-bits 12
+printf 'graph s { input x: f32[1,1024]\n y: f32[1,1024] = relu(x)\n output y }\n' >flat.assay
+printf 'graph s { input x: f32[1,3,32,32]\n y: f32[1,3,32,32] = relu(x)\n output y }\n' >colours.assay
 head -c 200 "$first" >short.png
 mkdir unsaid && cp "$first" unsaid/a.png
 refused "an image of another layout" 'preprocess.yaml .* could say: \{layout: NCHW, scale: 1/255\}' \
@@ -204,6 +206,11 @@ refused "an image of another layout" 'preprocess.yaml .* could say: \{layout: NC
 printf 'graph s { input x: f32[1,1,9,7]\n y: f32[1,1,9,7] = relu(x)\n output y }\n' >small.assay
 refused "one of another size" 'could say: \{resize: \[9, 7\], layout: NCHW, scale: 1/255\}' \
     "$assay" run small.assay -i unsaid/a.png
+refused "one that is a list" 'could say: \{layout: flat, scale: 1/255\}' "$assay" run flat.assay -i unsaid/a.png
+refused "of other channels" "; no key of preprocess.yaml makes other channels of the images' 1\$" \
+    "$assay" run colours.assay -i unsaid/a.png
+echo '{layout: flat, scale: 1/255}' >unsaid/preprocess.yaml
+runs 0 "a list of the pixels" "$assay" run flat.assay -i unsaid/a.png
 echo '{layout: NCHW, scale: 1/255}' >unsaid/preprocess.yaml
 runs 0 "which then runs" "$assay" run "$model" -i unsaid/a.png
 refused "a size that preprocessing leaves" 'holds float32 .1,1,32,32., .* could also say: \{resize: \[9, 7\]\}' \

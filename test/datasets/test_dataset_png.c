@@ -42,17 +42,50 @@ static void png_forms(void **state)
     free(image.pixels);
 }
 
+/* Two bytes a sample, the high one first in the file, a number of the machine's in memory. */
+static void png_of_16_bits(void **state)
+{
+    static const unsigned char gray[8] = {0, 1, 1, 0, 255, 254, 18, 52};
+    static const unsigned char rgba[16] = {0, 1, 0, 2, 0,  3,  255, 255,
+                                           4, 0, 5, 6, 18, 52, 255, 255};
+    static const uint16_t numbers[4] = {1, 256, 65534, 0x1234};
+    static const uint16_t colours[6] = {1, 2, 3, 1024, 1286, 0x1234};
+    char path[128];
+    assay_image image;
+    folder_put_png(state, "g.png", 2, 2, PNG_COLOR_TYPE_GRAY, 16, PNG_INTERLACE_ADAM7, gray, 4);
+    assert_int_equal(dataset_png_read_file(folder_path(state, "g.png", path), &image, NULL), 0);
+    assert_int_equal(image.channels, 1);
+    assert_int_equal(image.bytes, 2);
+    assert_memory_equal(image.pixels, numbers, sizeof numbers);
+    free(image.pixels);
+    folder_put_png(state, "c.png", 1, 2, PNG_COLOR_TYPE_RGBA, 16, 0, rgba, 16);
+    assert_int_equal(dataset_png_read_file(folder_path(state, "c.png", path), &image, NULL), 0);
+    assert_int_equal(image.channels, 3);
+    assert_memory_equal(image.pixels, colours, sizeof colours);
+    free(image.pixels);
+}
+
 static void png_refusals(void **state)
 {
     static const unsigned char wide[8] = {0};
+    static const unsigned char hazy[16] = {0, 0, 255, 255, 0, 0, 255, 254};
+    static const unsigned char strange[2] = {0x01, 0x12}; /* colours 0 1 / 1 2 */
     static const unsigned char clear[8] = {9, 255, 9, 255, 9, 254, 9, 255};
     char path[128];
     assay_image image;
     assay_error err;
     folder_put_png(state, "deep.png", 2, 2, PNG_COLOR_TYPE_GRAY, 16, 0, wide, 4);
-    assert_int_equal(dataset_png_read_file(folder_path(state, "deep.png", path), &image, &err),
+    assert_int_equal(dataset_png_read_indices(folder_path(state, "deep.png", path), &image, &err),
                      ASSAY_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "16-bit"));
+    folder_put_png(state, "hazy.png", 1, 2, PNG_COLOR_TYPE_GRAY_ALPHA, 16, 0, hazy, 8);
+    assert_int_equal(dataset_png_read_file(folder_path(state, "hazy.png", path), &image, &err),
+                     ASSAY_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "row 0, column 1"));
+    folder_put_png(state, "strange.png", 2, 2, PNG_COLOR_TYPE_PALETTE, 4, 0, strange, 1);
+    assert_int_equal(dataset_png_read_file(folder_path(state, "strange.png", path), &image, &err),
+                     ASSAY_ERR_INPUT);
+    assert_non_null(strstr(err.text, "row 1, column 1 has colour 2 of a palette of 2"));
     folder_put_png(state, "clear.png", 2, 2, PNG_COLOR_TYPE_GRAY_ALPHA, 8, 0, clear, 4);
     assert_int_equal(dataset_png_read_file(folder_path(state, "clear.png", path), &image, &err),
                      ASSAY_ERR_UNSUPPORTED);
@@ -103,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(png_forms),
+        IN_FOLDER(png_of_16_bits),
         IN_FOLDER(png_refusals),
         IN_FOLDER(every_truncated_png_is_refused),
         IN_FOLDER(every_flipped_byte_is_noticed),

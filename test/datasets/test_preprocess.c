@@ -150,7 +150,7 @@ static void preprocess_refusals(void **state)
         {"scale: [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]\n", "at most 16"},
         {"mean:\n- 1\n- x\n", "p.yaml:3: expected finite numbers"},
         {"std: [1, 0]\n", "other than 0"},
-        {"layout: CHW\n", "NCHW or NHWC"},
+        {"layout: CHW\n", "NCHW, NHWC or flat"},
         {"channel_order: rgb\n", "gray, RGB or BGR"},
         {"dtype: f16\n", "f32, u8 or i8"},
         {"scale: [1\n", "broken YAML"},
