@@ -53,10 +53,12 @@ static bool stands_alone(const assay_graph *g, const assay_node *n)
     return true;
 }
 
-/* Computed in integers, step by step, under a scheme of matrix units. */
+/* Computed in integers, step by step, under a scheme of matrix units; or compared or chosen there.
+ */
 static bool is_stepped(const assay_program *p, const assay_node *n)
 {
-    return p->scheme->mac && run_kernel_under(p->graph, n, true).needs_unit;
+    return p->scheme->mac && (run_kernel_under(p->graph, n, true).needs_unit ||
+                              assay_op_get(n->op)->traits & (ASSAY_T_SELECTS | ASSAY_T_COMPARE));
 }
 
 static enum class float_class(const assay_program *p, const assay_node *n) {

@@ -38,28 +38,34 @@ static assay_list block_of(const assay_mac_sharing *h, const assay_type *x)
 /* The greatest number of an f8e4m3fn, which scales of scales leave room for. */
 #define REACH_E4M3 448.0F
 
+/* The scale 1 in rank and shape of type t: value v as it stands? */
+static bool is_one(const assay_value *v, const assay_type *t)
+{
+    return v->data && v->type.elem.kind == ASSAY_KIND_F32 && assay_shape_equal(&v->type, t) &&
+           (assay_shape_count(t) == 0 || *(const float *)v->data == 1);
+}
+
 /* The scale 1, for all of x. */
 static assay_status one(units_maker *m, int x, const char *role, int *out)
 {
     static const float number = 1;
-    const assay_value *v = &m->g->value[x];
-    assay_type t = {.elem = assay_f32(), .rank = v->type.rank};
-    char name[512];
-    if (snprintf(name, sizeof name, "%s:%sscale", v->name, role) >= (int)sizeof name)
-        return assay_fail(m->err, ASSAY_ERR_LIMIT, "value '%.100s...': the name is too long",
-                          v->name);
+    const assay_value v = m->g->value[x];
+    assay_type t = {.elem = assay_f32(), .rank = v.type.rank};
+    char name[UNITS_NAME], suffix[64];
     for (int d = 0; d < t.rank; d++)
-        t.dim[d] = v->type.dim[d] > 0;
-    *out = assay_graph_find_value(m->g, name);
-    if (*out < 0)
-        return assay_graph_add_constant(m->g, name, &t, &number, out, m->err);
-    const assay_value *there = &m->g->value[*out];
-    if (there->data && there->type.elem.kind == ASSAY_KIND_F32 &&
-        assay_shape_equal(&there->type, &t) &&
-        (assay_shape_count(&t) == 0 || *(const float *)there->data == number))
-        return ASSAY_OK;
-    return assay_fail(m->err, ASSAY_ERR_INPUT,
-                      "value '%.200s': its name is one that a product on matrix units needs", name);
+        t.dim[d] = v.type.dim[d] > 0;
+    snprintf(suffix, sizeof suffix, "%sscale", role);
+    for (int again = 0; again < 2; again++) {
+        const assay_status s = units_name(m, v.name, suffix, again > 0, name);
+        if (s)
+            return s;
+        *out = assay_graph_find_value(m->g, name);
+        if (*out < 0)
+            return assay_graph_add_constant(m->g, name, &t, &number, out, m->err);
+        if (is_one(&m->g->value[*out], &t))
+            return ASSAY_OK;
+    }
+    return units_taken(m, name);
 }
 
 /* Scales of x for such elements, chosen by nodes. */
@@ -330,8 +336,9 @@ static assay_status judge(const assay_graph *g, const assay_scheme *scheme, cons
     assay_unit_spec spec;
     assay_unit *unit = NULL;
     assay_error why;
-    if (assay_op_get(n->op)->traits & ASSAY_T_MOVE || n->op == ASSAY_OP_PATCHES)
-        return ASSAY_OK;
+    if (assay_op_get(n->op)->traits & (ASSAY_T_MOVE | ASSAY_T_SELECTS | ASSAY_T_COMPARE) ||
+        n->op == ASSAY_OP_PATCHES)
+        return ASSAY_OK; /* nothing is rounded */
     assay_unit_spec_fill(g, n, in, &spec);
     const assay_status s = scheme->vt->prepare(scheme, &spec, &unit, &why);
     if (s == ASSAY_ERR_MEMORY)

@@ -20,8 +20,14 @@ typedef struct units_operand {
     assay_list block;
 } units_operand;
 
-/* Node `op` on n inputs; its one output is "BASE:SUFFIX", or the value that such a node gave
- * before. */
+enum { UNITS_NAME = 512 };
+/* "BASE:SUFFIX", and `again` "BASE:SUFFIX:made". */
+assay_status units_name(units_maker *m, const char *base, const char *suffix, bool again,
+                        char name[UNITS_NAME]);
+/* The failure of a name that the network has. */
+assay_status units_taken(units_maker *m, const char *name);
+/* Node `op` on n inputs; its one output is "BASE:SUFFIX", with ":made" behind it where the network
+ * has that name, or the value that such a node gave before. */
 assay_status units_add(units_maker *m, assay_op op, const int *in, int n_in, const char *base,
                        const char *suffix, const assay_attrs *attr, int *out);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/onnx/export.h"
 #include "graph/onnx/onnx.h"
 #include "interp/run/program.h"
 #include "schemes/scheme.h"
@@ -213,8 +214,30 @@ static void operators_follow_the_tables(void **state)
     }
 }
 
+/* Written as ONNX and read again, every form gives the same. */
+static void export_gives_the_same(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        size_t length, written;
+        unsigned char *out;
+        void *bytes = onnx_build(forms[i].opset, forms[i].text, &length);
+        assay_graph *g = NULL, *again = NULL;
+        assay_error err = {0};
+        assert_ok(onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err), &err);
+        assert_ok(onnx_export_graph(g, &out, &written, &err), &err);
+        assert_ok(onnx_import_memory("again.onnx", out, written, NULL, &again, &err), &err);
+        run(&forms[i], again, NULL, ASSAY_ENGINE_REF);
+        assay_graph_free(again);
+        free(out);
+        assay_graph_free(g);
+        free(bytes);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operators_follow_the_tables)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(operators_follow_the_tables),
+                                       cmocka_unit_test(export_gives_the_same)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,18 +52,26 @@ static void constant_on_both_sides(void **state)
     assay_graph_free(q);
 }
 
+/* A name that the network has gets another behind it; where that is taken too it is said. */
 static void name_that_is_taken(void **state)
 {
     static const char text[] = "graph t {\n  input x: f32[2,4]\n"
-                               "  \"x:scale\": f32[2,4] = relu(x)\n"
-                               "  z: f32[2,2] = matmul(x, \"x:scale\") {transpose_b=true}\n"
+                               "  \"x:%s\": f32[2,4] = relu(x)\n"
+                               "  \"x:%s:made\": f32[2,4] = relu(x)\n"
+                               "  z: f32[2,2] = matmul(x, \"x:%s\") {transpose_b=true}\n"
                                "  output z\n}\n";
+    char both[400], first[400];
     assay_graph *q;
     assay_error err;
     (void)state;
-    assert_refused(quantize(text, "hopper-fp8", &q, &err), &err,
-                   "value 'x:scale': its name is one that");
+    snprintf(both, sizeof both, text, "scale", "scale", "scale");
+    assert_refused(quantize(both, "hopper-fp8", &q, &err), &err,
+                   "value 'x:scale:made': its name is one that");
     assert_null(q);
+    snprintf(first, sizeof first, text, "scale", "other", "scale");
+    assert_ok(quantize(first, "hopper-fp8", &q, &err), &err);
+    assert_true(assay_graph_find_value(q, "x:scale:made") >= 0);
+    assay_graph_free(q);
 }
 
 /* The op that made input i of the last node of q. */

@@ -267,23 +267,38 @@ static void export_node(onnx_writer *w, const assay_node *n)
     bounded(w, n, to, y->name);
 }
 
+static int64_t opset_of_op(assay_op op)
+{
+    return op == ASSAY_OP_LAYER_NORM   ? 17
+           : op == ASSAY_OP_GELU       ? 20
+           : op == ASSAY_OP_HARD_SWISH ? 14
+                                       : 13;
+}
+
+/* Small floats: output_dtype and blocks; float4; float8e8m0 as a scale. */
+static int64_t opset_of_type(const assay_type *t)
+{
+    if (assay_is_small_float(t->elem))
+        return t->elem.kind == ASSAY_KIND_F8E8M0 ? 25 : t->elem.kind == ASSAY_KIND_F4E2M1 ? 23 : 21;
+    if (t->elem.kind == ASSAY_KIND_INT && t->elem.bits == 2)
+        return 25;
+    return assay_is_quantized(t) &&
+                   (t->elem.bits == 4 || t->elem.bits == 16 || t->q.granularity == ASSAY_Q_BLOCK)
+               ? 21
+               : 13;
+}
+
 /* The least opset that has what the network needs. */
 static int64_t opset_of(const assay_graph *g)
 {
     int64_t opset = 13;
     for (int i = 0; i < g->n_nodes; i++) {
-        assay_op op = g->node[i].op;
-        int64_t needs = op == ASSAY_OP_LAYER_NORM   ? 17
-                        : op == ASSAY_OP_GELU       ? 20
-                        : op == ASSAY_OP_HARD_SWISH ? 14
-                                                    : 13;
+        const int64_t needs = opset_of_op(g->node[i].op);
         opset = needs > opset ? needs : opset;
     }
     for (int v = 0; v < g->n_values; v++) {
-        const assay_type *t = &g->value[v].type;
-        if (assay_is_quantized(t) &&
-            (t->elem.bits == 4 || t->elem.bits == 16 || t->q.granularity == ASSAY_Q_BLOCK))
-            opset = 21;
+        const int64_t needs = opset_of_type(&g->value[v].type);
+        opset = needs > opset ? needs : opset;
     }
     return opset;
 }

@@ -210,6 +210,26 @@ static void cast(onnx_writer *w, const assay_node *n, const char *name, const ch
     inputs(w, in, n->n_in);
 }
 
+static void square(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                   const char *y)
+{
+    (void)n;
+    onnx_write_node(w, name, y);
+    onnx_write_input(w, in[0]);
+    onnx_write_input(w, in[0]);
+}
+
+static void rsqrt(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                  const char *y)
+{
+    const char *root = onnx_text(w, "%s:root", y);
+    (void)n;
+    onnx_write_node(w, "Sqrt", root);
+    onnx_write_input(w, in[0]);
+    onnx_write_node(w, name, y);
+    onnx_write_input(w, root);
+}
+
 /* ---- attributes of operators whose inputs are the node's ---- */
 
 static void alpha(onnx_writer *w, const assay_node *n)
@@ -361,6 +381,13 @@ static const translation translations[ASSAY_OP_COUNT] = {
     [ASSAY_OP_SPACE_TO_DEPTH] = {.name = "SpaceToDepth", .whole = block},
     [ASSAY_OP_CLIP] = {.name = "Clip", .whole = clip},
     [ASSAY_OP_CAST] = {.name = "Cast", .whole = cast},
+    [ASSAY_OP_FLOAT_ENCODE] = {.name = "QuantizeLinear", .whole = onnx_export_encode},
+    [ASSAY_OP_FLOAT_DECODE] = {.name = "DequantizeLinear", .whole = onnx_export_decode},
+    [ASSAY_OP_SCALED_MATMUL] = {.name = "MatMul", .whole = onnx_export_product},
+    [ASSAY_OP_BLOCK_SCALE] = {.name = "ReduceMax", .whole = onnx_export_scale},
+    [ASSAY_OP_SQUARE] = {.name = "Mul", .whole = square},
+    [ASSAY_OP_RSQRT] = {.name = "Reciprocal", .whole = rsqrt},
+    [ASSAY_OP_EQUAL] = {.name = "Equal"},
 };
 
 void onnx_export_operation(onnx_writer *w, const assay_node *n, const char *const *in,

@@ -23,6 +23,16 @@ const char *onnx_export_bias(onnx_writer *w, const assay_node *n);
 /* Whether v is a bias of 64 bits, which DequantizeLinear has not. */
 bool onnx_export_is_wide_bias(const assay_graph *g, int v);
 
+/* ---- small.c: float_encode, float_decode, scaled_matmul, block_scale ---- */
+void onnx_export_encode(onnx_writer *w, const assay_node *n, const char *name,
+                        const char *const *in, const char *y);
+void onnx_export_decode(onnx_writer *w, const assay_node *n, const char *name,
+                        const char *const *in, const char *y);
+void onnx_export_product(onnx_writer *w, const assay_node *n, const char *name,
+                         const char *const *in, const char *y);
+void onnx_export_scale(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                       const char *y);
+
 /* ---- ops.c ---- */
 
 /* Node n on real values named `in`, its result named y. Refuses what ONNX has no operator for. */

@@ -179,12 +179,14 @@ void onnx_write_list(onnx_writer *w, const char *name, const assay_list *a, cons
     to->ints = v;
 }
 
-/* Two codes of 4 bits a byte, the low half first. */
-static const void *packed(onnx_writer *w, const uint8_t *code, size_t n)
+/* Elements of so many bits, several a byte, the first one lowest. */
+static const void *packed(onnx_writer *w, const uint8_t *code, size_t n, unsigned bits)
 {
-    uint8_t *to = onnx_memory(w, n / 2 + 1);
+    const size_t each = 8 / bits;
+    uint8_t *to = onnx_memory(w, n / each + 1);
     for (size_t i = 0; to && i < n; i++)
-        to[i / 2] = (uint8_t)(to[i / 2] | (code[i] & 15) << (i % 2 ? 4 : 0));
+        to[i / each] =
+            (uint8_t)(to[i / each] | (code[i] & ((1U << bits) - 1)) << (i % each * bits));
     return to;
 }
 
@@ -215,9 +217,10 @@ void onnx_write_tensor(onnx_writer *w, const char *name, assay_elem elem, int ra
     t->data_type = dtype;
     t->name = (char *)(uintptr_t)name;
     t->has_raw_data = true;
-    t->raw_data.len = elem.bits == 4 ? (count + 1) / 2 : count * assay_elem_size(elem);
-    if (elem.bits == 4)
-        data = packed(w, data, count);
+    const unsigned bits = onnx_dtype_packed(dtype);
+    t->raw_data.len = bits > 0 ? (count * bits + 7) / 8 : count * assay_elem_size(elem);
+    if (bits > 0)
+        data = packed(w, data, count, bits);
     t->raw_data.data = (uint8_t *)(uintptr_t)data;
     w->graph.initializer = list;
     w->graph.initializer[w->graph.n_initializer++] = t;
@@ -343,7 +346,13 @@ assay_status onnx_write_end(onnx_writer *w, unsigned char **bytes, size_t *lengt
     set.has_version = true;
     set.version = w->opset;
     model.has_ir_version = true;
-    model.ir_version = w->opset > 20 ? 10 : w->opset > 18 ? 9 : w->opset > 14 ? 8 : 7;
+    model.ir_version = w->opset > 24   ? 13
+                       : w->opset > 23 ? 12
+                       : w->opset > 22 ? 11
+                       : w->opset > 20 ? 10
+                       : w->opset > 18 ? 9
+                       : w->opset > 14 ? 8
+                                       : 7;
     model.n_opset_import = 1;
     model.opset_import = sets;
     model.graph = &w->graph;
