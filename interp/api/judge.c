@@ -75,26 +75,33 @@ assay_status assay_evaluate(const assay_program *p, const assay_program *referen
     arrays a = {0};
     assay_samples samples;
     assay_judge judge;
-    assay_fidelity f = {0};
+    assay_accuracy unused;
+    assay_fidelity f;
+    assay_part part = {0};
     assay_status status = take(given, p->graph, &a, &samples, err);
 
     forget(json);
-    f.samples = samples.count;
     if (!status)
         status = measure_judge_make(&p->graph->value[p->graph->output[0]], &samples, &judge, err);
     if (!status && reference)
         status = check_alike(p->graph, reference->graph, err);
-    if (!status && (predictions || !reference))
-        status = measure_evaluate(p, &samples, a.of.threads, predictions, &f.other, err);
-    if (!status && reference)
-        status = measure_fidelity_measure(reference, p, &samples, a.of.threads, NULL, 0, NULL, NULL,
-                                          &f, err);
-    if (status || !json)
-        return status;
-    json_t *o = json_object();
-    measure_eval_json(&o, &f, reference != NULL, measure_judge_has_labels(&judge, &samples),
-                      &judge);
-    return assay_text_of_json(o, json, err);
+    if (!status && predictions && reference)
+        status = measure_evaluate(p, &samples, a.of.threads, predictions, &unused, err);
+    if (!status)
+        status = reference
+                     ? measure_fidelity_part(reference, p, &samples, a.of.threads, &part, err)
+                     : measure_evaluate_part(p, &samples, a.of.threads, predictions, &part, err);
+    if (!status && json) {
+        const bool labelled = measure_judge_has_labels(&judge, &samples);
+        json_t *o = json_object();
+        measure_fidelity_of(&part, &f);
+        measure_eval_json(&o, &f, reference != NULL, labelled, &judge);
+        if (labelled && part.tally[1].truth)
+            measure_classes_json(&o, &part);
+        status = assay_text_of_json(o, json, err);
+    }
+    measure_part_free(&part);
+    return status;
 }
 
 /* ---- trials ---- */

@@ -51,12 +51,14 @@ static void print_difference(const cli_evaluation *e, FILE *to)
     fprintf(to, "\n");
 }
 
-static int write_json(const cli_evaluation *e)
+static int write_json(const cli_evaluation *e, const assay_part *whole)
 {
     json_t *o = json_object();
 
     page_json_set(&o, "scheme", page_json_text(e->name));
     measure_eval_json(&o, &e->result, e->twin, e->labelled, &e->judge);
+    if (e->labelled && whole->tally[1].truth)
+        measure_classes_json(&o, whole);
     return cli_json_write(e->args, o);
 }
 
@@ -97,7 +99,7 @@ int cli_evaluation_report(cli_evaluation *e, const assay_part *whole)
         print_difference(e, notes);
     fputs(e->contract, notes);
     if (cli_has(e->args, "json"))
-        status = write_json(e);
+        status = write_json(e, whole);
     if (status == CLI_OK && e->twin &&
         (measure_fidelity_drop(f) > e->max_drop || f->output_sqnr < e->min_sqnr))
         status = CLI_DIFFERENT;

@@ -184,8 +184,8 @@ static double loss_of(const assay_judge *j, const assay_type *t, const void *sco
 
 assay_status measure_tally_make(const assay_judge *j, assay_tally *t, assay_error *err)
 {
-    *t = (assay_tally){.classes = j->classes ? j->classes : MAX_CODES};
-    if (!j->maps)
+    *t = (assay_tally){.maps = j->maps, .classes = j->classes ? j->classes : MAX_CODES};
+    if (j->tokens)
         return ASSAY_OK;
     t->truth = calloc(3 * (size_t)t->classes, sizeof *t->truth);
     if (!t->truth)
@@ -201,7 +201,7 @@ void measure_tally_free(assay_tally *t)
     *t = (assay_tally){0};
 }
 
-static void count_pixel(assay_tally *t, int64_t label, int64_t best)
+static void count_place(assay_tally *t, int64_t label, int64_t best)
 {
     t->truth[label]++;
     if (best >= 0 && best < t->classes)
@@ -229,7 +229,7 @@ assay_status measure_tally_add(assay_tally *t, const assay_judge *j, const assay
         if (j->tokens)
             t->loss += loss_of(j, type, scores, p, label[p]);
         if (t->truth)
-            count_pixel(t, label[p], measure_judge_best(j, type, scores, p));
+            count_place(t, label[p], measure_judge_best(j, type, scores, p));
     }
     return ASSAY_OK;
 }
@@ -253,7 +253,7 @@ void measure_tally_end(const assay_tally *t, const double *loss, int64_t n, assa
     for (int64_t i = 0; loss && i < n; i++)
         lost += loss[i];
     out->loss = loss && t->samples ? lost / (double)t->samples : (double)NAN;
-    for (int64_t c = 0; t->truth && c < t->classes; c++) {
+    for (int64_t c = 0; t->maps && c < t->classes; c++) {
         const int64_t either = t->truth[c] + t->chosen[c] - t->both[c];
         if (either > 0) {
             sum += (double)t->both[c] / (double)either;

@@ -34,9 +34,12 @@ int64_t measure_judge_best(const assay_judge *j, const assay_type *t, const void
 typedef struct assay_tally {
     int64_t samples; /* places with a label */
     int64_t top[ASSAY_EVAL_TOP];
-    int64_t classes;                /* entries of the three below, which are NULL without maps */
-    int64_t *truth, *chosen, *both; /* pixels by class */
-    double loss;                    /* of the sample that came last, where labels are tokens */
+    bool maps;       /* places are pixels */
+    int64_t classes; /* entries of the three below, which are NULL of tokens */
+    int64_t *truth;  /* places by class: that have it as their label, ... */
+    int64_t *chosen; /* ... as their best class, ... */
+    int64_t *both;   /* ... or both */
+    double loss;     /* of the sample that came last, where labels are tokens */
 } assay_tally;
 assay_status measure_tally_make(const assay_judge *j, assay_tally *t, assay_error *err);
 void measure_tally_free(assay_tally *t);

@@ -1,7 +1,7 @@
 /* Parts of an evaluation in files; see part_file.h. A file is JSON: "of", the numbers of
- * assay_part, "tally" and "twin_tally" (sums, with pixels [class, truth, chosen, both] of the
- * classes that were met), and "outputs", a text a sample: digest of its output, and with a twin the
- * twin's digest, signal and noise as C prints doubles in hexadecimal, which loses no bit, and
+ * assay_part, "tally" and "twin_tally" (sums, by class or pixels [class, truth, chosen, both] of
+ * the classes that were met), and "outputs", a text a sample: digest of its output, and with a twin
+ * the twin's digest, signal and noise as C prints doubles in hexadecimal, which loses no bit, and
  * elements; of tokens their loss behind that, and the twin's. */
 #include "interp/measure/part_file.h"
 #include "graph/memory.h"
@@ -42,7 +42,7 @@ static json_t *json_sample(const assay_part *p, int64_t k)
     return json_string(text);
 }
 
-static json_t *json_pixels(const assay_tally *t)
+static json_t *json_classes(const assay_tally *t)
 {
     json_t *rows = json_array();
 
@@ -69,7 +69,7 @@ static json_t *json_tally(const assay_tally *t)
     page_json_set(&o, "top", top);
     page_json_set(&o, "classes", json_integer(t->classes));
     if (t->truth)
-        page_json_set(&o, "pixels", json_pixels(t));
+        page_json_set(&o, t->maps ? "pixels" : "by_class", json_classes(t));
     return o;
 }
 
@@ -150,7 +150,7 @@ static bool take_sample(const char *text, assay_part *p, int64_t k)
     return true;
 }
 
-static bool take_pixels(const json_t *rows, assay_tally *t)
+static bool take_classes(const json_t *rows, assay_tally *t)
 {
     const json_t *row;
     size_t i;
@@ -171,7 +171,8 @@ static assay_status take_tally(const json_t *o, int64_t places, assay_tally *t, 
                                assay_error *err)
 {
     const json_t *pixels = json_object_get(o, "pixels");
-    assay_judge judge = {.maps = pixels != NULL};
+    const json_t *rows = pixels ? pixels : json_object_get(o, "by_class");
+    assay_judge judge = {.maps = pixels != NULL, .tokens = !rows};
     int64_t most = places, labelled = 0;
     assay_status status;
 
@@ -187,7 +188,7 @@ static assay_status take_tally(const json_t *o, int64_t places, assay_tally *t, 
         *good = take(json_array_get(json_object_get(o, "top"), (size_t)k), most, &t->top[k]);
         most = t->top[k];
     }
-    *good = *good && (!pixels || take_pixels(pixels, t));
+    *good = *good && (!rows || take_classes(rows, t));
     return ASSAY_OK;
 }
 

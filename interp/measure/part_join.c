@@ -42,6 +42,11 @@ static assay_status check_of(const assay_part_file *a, const assay_part_file *b,
     return ASSAY_OK;
 }
 
+static bool counts_alike(const assay_tally *a, const assay_tally *b)
+{
+    return a->classes == b->classes && a->maps == b->maps && !a->truth == !b->truth;
+}
+
 static assay_status check_alike(const assay_part_file *a, const assay_part_file *b,
                                 assay_error *err)
 {
@@ -52,8 +57,7 @@ static assay_status check_alike(const assay_part_file *a, const assay_part_file 
         status = check_of(b, a, err);
     if (!status &&
         (p->places != q->places || !p->noise != !q->noise ||
-         p->tally[1].classes != q->tally[1].classes || !p->tally[1].truth != !q->tally[1].truth ||
-         p->tally[0].classes != q->tally[0].classes || !p->tally[0].truth != !q->tally[0].truth))
+         !counts_alike(&p->tally[1], &q->tally[1]) || !counts_alike(&p->tally[0], &q->tally[0])))
         status =
             assay_fail(err, ASSAY_ERR_INPUT,
                        "%s and %s are not of one evaluation: their counts are of other classes",
@@ -129,7 +133,8 @@ assay_status measure_part_join(assay_part_file *f, int n, int64_t first, int64_t
         status = measure_part_make(out, f[0].part.noise != NULL, err);
     for (int s = f[0].part.noise ? 0 : 1; s < 2 && !status; s++) {
         const assay_judge like = {.classes = f[0].part.tally[s].classes,
-                                  .maps = f[0].part.tally[s].truth != NULL};
+                                  .maps = f[0].part.tally[s].maps,
+                                  .tokens = !f[0].part.tally[s].truth};
         status = measure_tally_make(&like, &out->tally[s], err);
     }
     for (int i = 0; i < n && !status; i++)

@@ -45,6 +45,33 @@ void measure_eval_json(json_t **o, const assay_fidelity *f, bool twin, bool labe
                               : json_null());
 }
 
+static json_t *json_class(const assay_part *p, int64_t c)
+{
+    const assay_tally *t = &p->tally[1], *twin = p->noise ? &p->tally[0] : NULL;
+    const int64_t either = t->truth[c] + t->chosen[c] - t->both[c];
+    const bool twin_has = twin && twin->truth && c < twin->classes;
+    json_t *o = json_object();
+    page_json_set(&o, "class", json_integer(c));
+    page_json_set(&o, "samples", json_integer(t->truth[c]));
+    page_json_set(&o, "right", json_integer(t->both[c]));
+    page_json_set(&o, "answered", json_integer(t->chosen[c]));
+    if (t->maps)
+        page_json_set(&o, "iou", page_json_number(100.0 * (double)t->both[c] / (double)either));
+    if (twin)
+        page_json_set(&o, "float_right", json_integer(twin_has ? twin->both[c] : 0));
+    return o;
+}
+
+void measure_classes_json(json_t **o, const assay_part *p)
+{
+    const assay_tally *t = &p->tally[1];
+    json_t *rows = json_array();
+    for (int64_t c = 0; c < t->classes; c++)
+        if (t->truth[c] > 0 || t->chosen[c] > 0)
+            page_json_add(&rows, json_class(p, c));
+    page_json_set(o, "classes", rows);
+}
+
 static void put_fidelity(json_t **o, const assay_fidelity *f)
 {
     page_json_set(o, "output_db", page_json_number(f->output_sqnr));

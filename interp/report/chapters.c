@@ -22,18 +22,60 @@ static void put_member(FILE *f, const json_t *o, const char *key, const char *te
 
 /* ---- eval ---- */
 
-/* A share of 100 as a bar. */
-static void put_bar(FILE *f, const json_t *o, const char *key, const char *term)
+/* A share as a bar. */
+static void put_share(FILE *f, double share)
+{
+    fprintf(f,
+            "<td><svg width=\"220\" height=\"12\"><rect width=\"220\" height=\"12\" "
+            "style=\"fill:var(--line)\"/><rect width=\"%.1f\" height=\"12\" "
+            "fill=\"#1f5fa8\"/></svg></td>",
+            share > 0 ? share < 1 ? 220 * share : 220 : 0);
+}
+
+static void put_percent(FILE *f, const json_t *o, const char *key, const char *term)
 {
     const json_t *v = json_object_get(o, key);
-    const double x = json_number_value(v);
     if (!json_is_number(v))
         return;
-    fprintf(f,
-            "<tr><td>%s</td><td><svg width=\"220\" height=\"12\"><rect width=\"220\" "
-            "height=\"12\" style=\"fill:var(--line)\"/><rect width=\"%.1f\" height=\"12\" "
-            "fill=\"#1f5fa8\"/></svg></td><td>%.4f %%</td></tr>\n",
-            term, x > 0 ? x < 100 ? 2.2 * x : 220 : 0, x);
+    fprintf(f, "<tr><td>%s</td>", term);
+    put_share(f, json_number_value(v) / 100);
+    fprintf(f, "<td>%.4f %%</td></tr>\n", json_number_value(v));
+}
+
+/* Columns behind the share, those that rows have: labels by pixel have "iou". */
+static const report_column by_class[] = {{"samples", "of"},
+                                         {"right", "right"},
+                                         {"float_right", "right in float"},
+                                         {"answered", "answered"},
+                                         {"iou", "IoU, %"}};
+enum { BY_CLASS = sizeof by_class / sizeof *by_class };
+
+static void put_class(FILE *f, const json_t *row)
+{
+    const double samples = json_number_value(json_object_get(row, "samples"));
+    const double right = json_number_value(json_object_get(row, "right"));
+    fputs("<tr>", f);
+    report_put_cell(f, json_object_get(row, "class"));
+    put_share(f, samples > 0 ? right / samples : 0);
+    fprintf(f, samples > 0 ? "<td>%.2f</td>" : "<td></td>", 100 * right / samples);
+    for (int k = 0; k < BY_CLASS; k++)
+        if (json_object_get(row, by_class[k].key))
+            report_put_cell(f, json_object_get(row, by_class[k].key));
+    fputs("</tr>\n", f);
+}
+
+static void put_classes(FILE *f, const json_t *rows)
+{
+    fputs("<h3>By class</h3>\n<div class=\"wide\"><table><thead><tr>"
+          "<th aria-sort=\"ascending\">class</th><th></th><th>right, %</th>",
+          f);
+    for (int k = 0; k < BY_CLASS; k++)
+        if (json_object_get(json_array_get(rows, 0), by_class[k].key))
+            fprintf(f, "<th>%s</th>", by_class[k].head);
+    fputs("</tr></thead><tbody>\n", f);
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        put_class(f, json_array_get(rows, i));
+    fputs("</tbody></table></div>\n", f);
 }
 
 void report_put_eval(FILE *f, const json_t *o)
@@ -45,18 +87,20 @@ void report_put_eval(FILE *f, const json_t *o)
     put_member(f, o, "sqnr_db", "outputs against float", " dB");
     put_member(f, o, "mse", "mean squared error", "");
     fputs("</dl>\n<table class=\"bars\"><tbody>\n", f);
-    put_bar(f, o, "float_top1", "top-1, float");
-    put_bar(f, o, "top1", "top-1");
-    put_bar(f, o, "float_top5", "top-5, float");
-    put_bar(f, o, "top5", "top-5");
-    put_bar(f, o, "float_mean_iou", "mean IoU, float");
-    put_bar(f, o, "mean_iou", "mean IoU");
-    put_bar(f, o, "float_pixel_top1", "pixels, float");
-    put_bar(f, o, "pixel_top1", "pixels");
-    put_bar(f, o, "float_token_top1", "next tokens, float");
-    put_bar(f, o, "token_top1", "next tokens");
-    put_bar(f, o, "agreement", "same answer as float");
+    put_percent(f, o, "float_top1", "top-1, float");
+    put_percent(f, o, "top1", "top-1");
+    put_percent(f, o, "float_top5", "top-5, float");
+    put_percent(f, o, "top5", "top-5");
+    put_percent(f, o, "float_mean_iou", "mean IoU, float");
+    put_percent(f, o, "mean_iou", "mean IoU");
+    put_percent(f, o, "float_pixel_top1", "pixels, float");
+    put_percent(f, o, "pixel_top1", "pixels");
+    put_percent(f, o, "float_token_top1", "next tokens, float");
+    put_percent(f, o, "token_top1", "next tokens");
+    put_percent(f, o, "agreement", "same answer as float");
     fputs("</tbody></table>\n", f);
+    if (json_array_size(json_object_get(o, "classes")) > 0)
+        put_classes(f, json_object_get(o, "classes"));
 }
 
 /* ---- run ---- */

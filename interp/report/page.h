@@ -28,6 +28,8 @@ typedef struct report_column {
 /* Rows of a list of objects: their number, the tensor that `name` names, a cell a column. */
 void report_put_table(FILE *f, const report *r, const json_t *rows, const char *name,
                       const report_column *column, int n);
+/* A cell: a text, a number, a list of integers. */
+void report_put_cell(FILE *f, const json_t *value);
 /* A tensor's name, which leads to where a bundle shows it. */
 void report_put_name(FILE *f, const report *r, const char *name);
 /* Numbers of rows as lines over the rows' numbers, at most 4; nothing where no row has one. */

@@ -25,7 +25,7 @@ void report_put_name(FILE *f, const report *r, const char *name)
 
 /* ---- tables ---- */
 
-static void put_cell(FILE *f, const json_t *value)
+void report_put_cell(FILE *f, const json_t *value)
 {
     size_t i;
     json_t *part;
@@ -73,7 +73,7 @@ void report_put_table(FILE *f, const report *r, const json_t *rows, const char *
         report_put_name(f, r, report_text(row, name));
         fputs("</td>", f);
         for (int k = 0; k < n; k++)
-            put_cell(f, json_object_get(row, column[k].key));
+            report_put_cell(f, json_object_get(row, column[k].key));
         fputs("</tr>\n", f);
     }
     fputs("</tbody></table></div>\n", f);

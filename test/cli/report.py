@@ -17,6 +17,7 @@ from support import TAP, check, npy, read, write
 
 ASSAY = os.path.realpath(sys.argv[1])
 EMPTY = {"meta", "link", "br", "img", "input", "hr"}
+LABELS = [i * i % 5 for i in range(8)]
 HOSTILE = "\"><script>alert('x')</script>&amp;\\' onload=x \x01\u202e"
 
 
@@ -98,8 +99,12 @@ def prepare():
     assay(0, "sensitivity", "f.assay", "-p", "p.yaml", "-s", "tflite", "-d", "d.npy", "-q", "--json", "sens.json")
     npy("one.npy", "<f4", (1, 2, 6, 6), [(i * 7 % 13 - 6) / 3 for i in range(72)])
     assay(0, "run", "q.assay", "-s", "tflite", "-i", "one.npy", "-i", "one.npy", "--json", "run.json")
-    npy("l.npy", "<i4", (8,), [i % 3 for i in range(8)])
-    assay(0, "eval", "f.assay", "-p", "p.yaml", "-s", "tflite", "-d", "d.npy", "-q", "--labels", "l.npy", "--json", "eval.json")
+    write("c.assay", b"graph c {\n input x: f32[1,4]\n const w: f32[5,4] = [" + b",".join(b"%d.%d" % (i % 5 - 2, i * 3 % 10) for i in range(20)) +
+          b"]\n y: f32[1,5] = fc(x, w)\n output y\n}\n")
+    npy("e.npy", "<f4", (8, 4), [(i * 7 % 13 - 6) / 3 for i in range(32)])
+    npy("l.npy", "<i4", (8,), LABELS)
+    assay(0, "profile", "c.assay", "-d", "e.npy", "-q", "-o", "c.yaml")
+    assay(0, "eval", "c.assay", "-p", "c.yaml", "-s", "tflite", "-d", "e.npy", "-q", "--labels", "l.npy", "--json", "eval.json")
 
 
 def sound(name, page, scripts=2):
@@ -149,6 +154,16 @@ def statistics(text):
     want = f"{len(codes)} in 3 samples;"
     check(want in text and f"at the least code {low} , at the greatest {high}".replace(" ,", ",") in text, "counts", want, low, high)
     check(f"{min(codes)} to {max(codes)}, as reals" in text, "least and greatest code", min(codes), max(codes))
+
+
+def classes(text):
+    """What eval says of each class: the labels, and as many right answers as top-1 has."""
+    said = json.loads(read("eval.json"))
+    rows = {r["class"]: r for r in said["classes"]}
+    check({c: r["samples"] for c, r in rows.items() if r["samples"]} == {c: LABELS.count(c) for c in LABELS}, "by class: the labels", rows)
+    check(abs(sum(r["right"] for r in rows.values()) * 12.5 - said["top1"]) < 1e-9 and abs(sum(r["float_right"] for r in rows.values()) * 12.5 - said["float_top1"]) < 1e-9 and
+          sum(r["answered"] for r in rows.values()) == 8 and all(r["right"] <= min(r["samples"], r["answered"]) for r in rows.values()), "right and answered", said)
+    check("By class" in text, "on the page")
 
 
 def alone():
@@ -278,7 +293,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         prepare()
-        statistics(whole())
+        text = whole()
+        statistics(text)
+        classes(text)
         alone()
         hostile()
         refusals()
