@@ -130,6 +130,8 @@ enum tfl_resize_bilinear_options { BILINEAR_ALIGN = 2, BILINEAR_HALF_PIXEL = 3 }
 enum tfl_resize_nearest_options { NEAREST_ALIGN = 0, NEAREST_HALF_PIXEL = 1 };
 enum tfl_gather_options { GATHER_AXIS = 0, GATHER_BATCH_DIMS = 1 };
 enum tfl_pack_options { PACK_AXIS = 1 };
+enum tfl_one_hot_options { ONE_HOT_AXIS = 0 };
+enum tfl_reverse_sequence_options { REVERSE_SEQUENCE_STEPS = 0, REVERSE_SEQUENCE_BATCH = 1 };
 enum tfl_cumsum_options { CUMSUM_EXCLUSIVE = 0, CUMSUM_REVERSE = 1 };
 
 #endif

@@ -1,9 +1,11 @@
 /* Operators whose result is known without running them, because every shape is. */
+#include <math.h>
 #include <string.h>
 
 #include "graph/tflite/op/op.h"
 
 enum { CODE_RANK = 110 };
+#define MAX_RANGE (1 << 20) /* elements of a RANGE */
 
 /* FILL: dims, value. The output tensor's shape is the dims. */
 assay_status tfl_op_fill(const tfl_op *o)
@@ -85,6 +87,35 @@ assay_status tfl_op_shape(const tfl_op *o)
     rank = x->rank;
     return o->builtin == CODE_RANK ? constant_output(o, &rank, 1)
                                    : constant_output(o, x->dim, x->rank);
+}
+
+/* RANGE: start, limit, delta, which must be known: so many integers, whatever the file says. */
+assay_status tfl_op_range(const tfl_op *o)
+{
+    int64_t part[3], n;
+    int64_t *value;
+    assay_status s = tfl_expect(o, 3);
+
+    for (int i = 0; !s && i < 3; ++i)
+        s = tfl_int(o, i, &part[i]);
+    if (s)
+        return s;
+    if (part[2] == 0)
+        return tfl_fail(o, "its delta is 0");
+    const double count = ceil(((double)part[1] - (double)part[0]) / (double)part[2]);
+    if (count > MAX_RANGE)
+        return tfl_unsupported(o, "of %.0f elements", count);
+    n = count > 0 ? (int64_t)count : 0;
+    value = assay_arena_array(o->m->temp, (size_t)n + 1, sizeof *value);
+    if (!value)
+        return tfl_no_memory(o->m);
+    for (int64_t i = 0; i < n; ++i)
+        value[i] = part[0] + i * part[2];
+    if (tfl_out(o, 0)->value < 0) {
+        tfl_out(o, 0)->type.rank = 1;
+        tfl_out(o, 0)->type.dim[0] = n;
+    }
+    return constant_output(o, value, (int)n);
 }
 
 /* The shape to which two constant shapes broadcast. */

@@ -1,0 +1,160 @@
+/* Operators that put or pick elements by places: ONE_HOT, SCATTER_ND, REVERSE_SEQUENCE. */
+#include <string.h>
+
+#include "graph/tflite/op/op.h"
+
+/* A constant "OUTPUT/part" of the extents and integer kind of *type: where each element stands
+ * along axis `axis`, or `same` everywhere where that is below 0. */
+static assay_status counted(const tfl_op *o, const char *part, const assay_type *type, int axis,
+                            int64_t same, int *value)
+{
+    const int64_t count = assay_shape_count(type);
+    void *data = assay_arena_array(o->m->g->arena, (size_t)count + 1, assay_elem_size(type->elem));
+    int64_t stride = 1;
+    assay_status s = data ? tfl_part(o, part, type, value) : tfl_no_memory(o->m);
+
+    for (int i = axis + 1; i < type->rank && axis >= 0; ++i)
+        stride *= type->dim[i];
+    for (int64_t i = 0; !s && i < count; ++i)
+        assay_elem_set(type->elem, data, (size_t)i, axis < 0 ? same : i / stride % type->dim[axis]);
+    if (!s)
+        o->m->g->value[*value].data = data;
+    return s;
+}
+
+/* y = op(in...), as "OUTPUT/part" of that type. */
+static assay_status part(const tfl_op *o, assay_op op, const int *in, int n_in, const char *name,
+                         const assay_type *type, int *value)
+{
+    assay_status s = tfl_part(o, name, type, value);
+    return s ? s : tfl_node(o, op, in, n_in, value, 1, NULL, NULL);
+}
+
+static bool is_index(const assay_type *t)
+{
+    return t->elem.kind == ASSAY_KIND_INT && !assay_is_quantized(t) && t->elem.bits >= 32;
+}
+
+/* ONE_HOT: indices, depth, on, off. On where the place along the new axis is the index, else off
+ * (reference: tensorflow/lite/kernels/one_hot.cc, which compares and counts from no end). */
+assay_status tfl_op_one_hot(const tfl_op *o)
+{
+    assay_type along = {0}, index = {0}, hot;
+    int64_t depth;
+    int in[3], pair[2], y;
+    assay_status s = tfl_expect(o, 4);
+
+    if (s || (s = tfl_int(o, 1, &depth)))
+        return s;
+    const assay_type *x = &tfl_in(o, 0)->type;
+    const int option = tfl_flat_i32(o->options, ONE_HOT_AXIS, 0);
+    const int axis = option == -1 ? x->rank : option;
+    if (!is_index(x) || x->rank == ASSAY_MAX_RANK || depth < 1 || depth > INT32_MAX)
+        return tfl_unsupported(o, "of rank %d and depth %lld", x->rank, (long long)depth);
+    if (axis < 0 || axis > x->rank)
+        return tfl_fail(o, "axis %d is outside %d dimensions", option, x->rank + 1);
+    along.rank = index.rank = x->rank + 1;
+    along.elem = index.elem = x->elem;
+    for (int i = 0; i <= x->rank; ++i) {
+        index.dim[i] = i == axis ? 1 : x->dim[i - (i > axis)];
+        along.dim[i] = i == axis ? depth : 1;
+    }
+    hot = index;
+    hot.dim[axis] = depth;
+    hot.elem = (assay_elem){.kind = ASSAY_KIND_BOOL, .bits = 8};
+    int from;
+    if ((s = tfl_value(o, 0, &from)) || (s = tfl_part(o, "index", &index, &pair[0])) ||
+        (s = tfl_reshape(o, from, pair[0])) ||
+        (s = counted(o, "count", &along, axis, 0, &pair[1])) ||
+        (s = part(o, ASSAY_OP_EQUAL, pair, 2, "hot", &hot, &in[0])) ||
+        (s = tfl_value(o, 2, &in[1])) || (s = tfl_value(o, 3, &in[2])) ||
+        (s = tfl_result(o, 0, &y)))
+        return s;
+    return tfl_node(o, ASSAY_OP_SELECT, in, 3, &y, 1, NULL, NULL);
+}
+
+/* SCATTER_ND: indices, updates, shape. Updates onto zeros; where several meet they add up
+ * (reference_ops.h, ScatterNd). */
+assay_status tfl_op_scatter_nd(const tfl_op *o)
+{
+    const assay_attrs a = {.scatter = {.reduction = ASSAY_REDUCTION_ADD}};
+    assay_type zeros;
+    int64_t dim[ASSAY_MAX_RANK];
+    int in[3], n, y;
+    assay_status s = tfl_expect(o, 3);
+
+    if (s || (s = tfl_ints(o, 2, ASSAY_MAX_RANK, dim, &n)))
+        return s;
+    zeros = tfl_in(o, 1)->type;
+    if (zeros.elem.kind != ASSAY_KIND_F32 && !is_index(&zeros))
+        return tfl_unsupported(o, "of other elements than float32, int32 and int64");
+    zeros.rank = n;
+    memcpy(zeros.dim, dim, (size_t)n * sizeof *dim);
+    if ((s = assay_shape_check(&zeros, tfl_out(o, 0)->name, o->m->err)))
+        return s;
+    if (zeros.elem.kind == ASSAY_KIND_F32) {
+        void *data =
+            assay_arena_array(o->m->g->arena, (size_t)assay_shape_count(&zeros) + 1, sizeof(float));
+        s = data ? tfl_part(o, "zeros", &zeros, &in[0]) : tfl_no_memory(o->m);
+        if (!s)
+            o->m->g->value[in[0]].data = data;
+    } else {
+        s = counted(o, "zeros", &zeros, -1, 0, &in[0]);
+    }
+    if (s || (s = tfl_value(o, 0, &in[1])) || (s = tfl_value(o, 1, &in[2])) ||
+        (s = tfl_result(o, 0, &y)))
+        return s;
+    return tfl_node(o, ASSAY_OP_SCATTER_REDUCE, in, 3, &y, 1, &a, NULL);
+}
+
+/* Of each step of each list the one that it is made of: length - 1 - step where that is inside the
+ * list, else itself; *place is [d0, d1, 1]. */
+static assay_status turned(const tfl_op *o, int steps, int lists, assay_type *place, int *value)
+{
+    assay_type along = *place, each = *place, inside = *place;
+    int length, flat, step, one, last, in[3];
+    assay_status s;
+
+    along.dim[lists] = 1;
+    each.dim[steps] = 1;
+    inside.elem = (assay_elem){.kind = ASSAY_KIND_BOOL, .bits = 8};
+    if ((s = tfl_value(o, 1, &length)) || (s = tfl_part(o, "lengths", &each, &flat)) ||
+        (s = tfl_reshape(o, length, flat)) || (s = counted(o, "step", &along, steps, 0, &step)) ||
+        (s = counted(o, "one", &each, -1, 1, &one)) ||
+        (s = part(o, ASSAY_OP_SUB, (int[]){flat, one}, 2, "last", &each, &last)) ||
+        (s = part(o, ASSAY_OP_LESS, (int[]){step, flat}, 2, "inside", &inside, &in[0])) ||
+        (s = part(o, ASSAY_OP_SUB, (int[]){last, step}, 2, "turned", place, &in[1])))
+        return s;
+    in[2] = step;
+    return part(o, ASSAY_OP_SELECT, in, 3, "from", place, value);
+}
+
+/* REVERSE_SEQUENCE: x, lengths. The first lengths[b] steps of each b, the last one first; steps and
+ * b are the first two axes in either order. */
+assay_status tfl_op_reverse_sequence(const tfl_op *o)
+{
+    static const assay_attrs last = {.axis = {.axis = 2}};
+    const int steps = tfl_flat_i32(o->options, REVERSE_SEQUENCE_STEPS, 0);
+    const int lists = tfl_flat_i32(o->options, REVERSE_SEQUENCE_BATCH, 0);
+    assay_type place, both;
+    int in[2], pair[2], y;
+    assay_status s = tfl_expect(o, 2);
+
+    if (s)
+        return s;
+    const assay_type *x = &tfl_in(o, 0)->type, *lengths = &tfl_in(o, 1)->type;
+    if (steps < 0 || lists < 0 || steps + lists != 1 || x->rank < 2)
+        return tfl_unsupported(o, "along axis %d with lists along axis %d", steps, lists);
+    if (!is_index(lengths) || lengths->rank != 1 || lengths->dim[0] != x->dim[lists])
+        return tfl_fail(o, "lengths are not one integer a list");
+    place = (assay_type){.elem = lengths->elem, .rank = 3, .dim = {x->dim[0], x->dim[1], 1}};
+    both = place;
+    both.dim[2] = 2;
+    if ((s = turned(o, steps, lists, &place, &pair[steps])) ||
+        (s = counted(o, "list", &place, lists, 0, &pair[lists])) || (s = tfl_value(o, 0, &in[0])) ||
+        (s = tfl_part(o, "places", &both, &in[1])) ||
+        (s = tfl_node(o, ASSAY_OP_CONCAT, pair, 2, &in[1], 1, &last, NULL)) ||
+        (s = tfl_result(o, 0, &y)))
+        return s;
+    return tfl_node(o, ASSAY_OP_GATHER_ND, in, 2, &y, 1, NULL, NULL);
+}
