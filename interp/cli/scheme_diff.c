@@ -81,9 +81,10 @@ int cli_scheme_diff(const cli_args *args)
     else if (!a->record || !b->record) {
         const assay_scheme *without = a->record ? b : a;
         status =
-            without->vt == &mac_vtable
+            a->mac && b->mac ? cli_mac_diff(a, b)
+            : without->mac
                 ? cli_trouble("scheme diff: %.200s computes on matrix units and has no record; "
-                              "two units are compared by their names (scheme list --units)",
+                              "two such schemes are compared, or two units by their names",
                               without->name)
                 : cli_trouble("scheme diff: a plugin has no record to compare");
     } else {

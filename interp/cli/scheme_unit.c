@@ -3,6 +3,7 @@
 
 #include "interp/cli/scheme_unit.h"
 #include "schemes/mac/parameters.h"
+#include "schemes/mac/scheme.h"
 
 enum { WORD = 1300 };
 
@@ -63,25 +64,89 @@ int cli_unit_show(const char *name)
     return CLI_OK;
 }
 
-int cli_units_diff(const char *a, const char *b)
+/* What differs between two units, and a dot product that shows it: CLI_DIFFERENT; else CLI_OK. */
+static int diff(const assay_mac_unit u[2])
 {
-    assay_mac_unit u, v;
     assay_error err;
     size_t n, differ = 0;
     const assay_mac_parameter *p = mac_parameters(&n);
-    if (mac_open(a, &u, &err) || mac_open(b, &v, &err))
-        return cli_failed(&err);
-    printf("parameters of the matrix units %s and %s:\n", u.name, v.name);
+    printf("parameters of the matrix units %s and %s:\n", u[0].name, u[1].name);
     for (size_t i = 0; i < n; i++) {
         char left[WORD], right[WORD];
-        mac_print(&p[i], &u.record, left, sizeof left);
-        mac_print(&p[i], &v.record, right, sizeof right);
+        mac_print(&p[i], &u[0].record, left, sizeof left);
+        mac_print(&p[i], &u[1].record, right, sizeof right);
         if (strcmp(left, right) == 0)
             continue;
         differ++;
         printf("  %-20s %-20s %s\n", p[i].name, left, right);
     }
     printf("  %zu differ, %zu are the same\n", differ, n - differ);
+    if (differ == 0)
+        return CLI_OK;
+    return cli_units_print_apart(u, &err) ? cli_failed(&err) : CLI_DIFFERENT;
+}
+
+int cli_units_diff(const char *a, const char *b)
+{
+    assay_mac_unit u[2];
+    assay_error err;
+    if (mac_open(a, &u[0], &err) || mac_open(b, &u[1], &err))
+        return cli_failed(&err);
+    return diff(u);
+}
+
+/* Lines of two canonical texts, of as many parameters in the same order; `units` apart. */
+static size_t diff_lines(const char *a, const char *b)
+{
+    size_t differ = 0;
+    for (a = strstr(a, "\n  "), b = strstr(b, "\n  "); a && b;
+         a = strstr(a + 1, "\n  "), b = strstr(b + 1, "\n  ")) {
+        const int n = (int)strcspn(a + 3, "\n"), m = (int)strcspn(b + 3, "\n");
+        if (strncmp(a + 3, "units:", 6) == 0 || (n == m && strncmp(a, b, (size_t)n + 3) == 0))
+            continue;
+        const int key = (int)strcspn(a + 3, ":");
+        printf("  %-20.*s %-20.*s %.*s\n", key, a + 3, n - key - 2, a + 3 + key + 2, m - key - 2,
+               b + 3 + key + 2);
+        differ++;
+    }
+    return differ;
+}
+
+/* Units for elements that only one of the two has. */
+static size_t print_alone(const assay_scheme *s, const assay_mac_scheme *other)
+{
+    const assay_mac_scheme *m = s->mac;
+    size_t alone = 0;
+    for (int i = 0; i < m->n_units; i++) {
+        const assay_mac *r = &m->unit[i].record;
+        if (mac_scheme_unit(other, (enum assay_mac_format)r->a, (enum assay_mac_format)r->b))
+            continue;
+        printf("  only %s has a unit for %s by %s: %s\n", s->name,
+               mac_layout_of((enum assay_mac_format)r->a)->name,
+               mac_layout_of((enum assay_mac_format)r->b)->name, m->unit[i].name);
+        alone++;
+    }
+    return alone;
+}
+
+int cli_mac_diff(const assay_scheme *a, const assay_scheme *b)
+{
+    const assay_mac_scheme *m = a->mac, *o = b->mac;
+    printf("schemes of matrix units %s and %s:\n", a->name, b->name);
+    size_t differ = diff_lines(a->text, b->text) + print_alone(a, o) + print_alone(b, m);
+    for (int i = 0; i < m->n_units; i++)
+        for (int j = 0; j < o->n_units; j++) {
+            const assay_mac_unit u[2] = {m->unit[i], o->unit[j]};
+            if (u[0].record.a != u[1].record.a || u[0].record.b != u[1].record.b ||
+                memcmp(&u[0].record, &u[1].record, sizeof u[0].record) == 0)
+                continue;
+            const int status = diff(u);
+            if (status != CLI_DIFFERENT)
+                return status;
+            differ++;
+        }
+    if (differ == 0)
+        printf("  the same\n");
     return differ > 0 ? CLI_DIFFERENT : CLI_OK;
 }
 

@@ -3,15 +3,21 @@
 #define ASSAY_INTERP_CLI_SCHEME_UNIT_H
 
 #include "interp/cli/cli.h"
+#include "schemes/mac/parameters.h"
 
 int cli_units_list(void);
 int cli_unit_check(const char *name);
 int cli_unit_show(const char *name);
+/* Parameters that differ, and the smallest dot product found that tells the two apart. */
 int cli_units_diff(const char *a, const char *b);
+/* Two schemes of matrix units: their parameters, and their units for the same elements. */
+int cli_mac_diff(const assay_scheme *a, const assay_scheme *b);
 int cli_unit_new(const char *name);
 /* One dot product, step by step. */
 int cli_unit_try(const cli_args *a);
-/* The smallest dot product that tells two units apart. */
+/* The smallest dot product that tells two units apart; and, where their records differ, as lines:
+ * what was found, or that nothing was. */
 int cli_units_vectors(const cli_args *a);
+assay_status cli_units_print_apart(const assay_mac_unit u[2], assay_error *err);
 
 #endif

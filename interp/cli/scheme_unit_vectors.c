@@ -10,6 +10,8 @@
 #include "interp/cli/scheme_unit.h"
 #include "interp/vectors/units.h"
 
+enum { SEED = 17 };
+
 static int nibbles(int64_t f)
 {
     return mac_layout_of((enum assay_mac_format)f)->bits / 4;
@@ -87,6 +89,29 @@ static assay_status write_row(const char *dir, const assay_mac *m, const vectors
     return file_new_folder_end(&partial, dir, s, err);
 }
 
+static bool is_same_record(const assay_mac *a, const assay_mac *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+assay_status cli_units_print_apart(const assay_mac_unit u[2], assay_error *err)
+{
+    const char *unlike = vectors_units_unlike(&u[0].record, &u[1].record);
+    vectors_dot row;
+    bool found;
+    if (unlike) {
+        printf("they take no common row: %s\n", unlike);
+        return ASSAY_OK;
+    }
+    const assay_status s = vectors_units_apart(&u[0].record, &u[1].record, SEED, &row, &found, err);
+    if (!s && found)
+        print_row(u, &row);
+    else if (!s)
+        printf("no dot product of those drawn tells them apart\n");
+    vectors_dot_free(&row);
+    return s;
+}
+
 int cli_units_vectors(const cli_args *a)
 {
     assay_mac_unit u[2];
@@ -96,7 +121,7 @@ int cli_units_vectors(const cli_args *a)
     int64_t seed;
     if (a->n_positional != 3)
         return cli_trouble("scheme vectors: of matrix units two are compared");
-    if (!cli_integer(a, "seed", 17, 0, INT64_MAX, &seed))
+    if (!cli_integer(a, "seed", SEED, 0, INT64_MAX, &seed))
         return CLI_TROUBLE;
     if (mac_open(a->positional[1], &u[0], &err) || mac_open(a->positional[2], &u[1], &err))
         return cli_failed(&err);
@@ -110,7 +135,9 @@ int cli_units_vectors(const cli_args *a)
         print_row(u, &row);
         if (cli_has(a, "output"))
             s = write_row(cli_value(a, "output", ""), &u[0].record, &row, &err);
-    } else if (!s)
+    } else if (!s && is_same_record(&u[0].record, &u[1].record))
+        printf("%s and %s are equal: no parameter differs\n", u[0].name, u[1].name);
+    else if (!s)
         printf("%s and %s: no dot product of those drawn tells them apart\n", u[0].name, u[1].name);
     vectors_dot_free(&row);
     return s ? cli_failed(&err) : found ? CLI_OK : CLI_DIFFERENT;

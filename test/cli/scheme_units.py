@@ -90,8 +90,9 @@ def main():
     check(got == 0 and len(set(names)) == len(names) > 90, "the units", out)
     says("show", ["contract:", "Intel's SDM", "k in multiples of 2", "order: [1, 0]", "align_bits: none"], "show", "x86-avx512-bf16")
     says("check", ["good; matrix unit 'f32-fma', k in multiples of 1"], "check", "f32-fma")
-    says("diff", ["align_bits           23                   24", "differ"], "diff", "nv-volta-f16-f32", "nv-turing-f16-f32", status=1)
+    says("diff", ["align_bits           23                   24", "differ", "all other elements 0", "nv-turing-f16-f32 gives"], "diff", "nv-volta-f16-f32", "nv-turing-f16-f32", status=1)
     says("no difference", ["0 differ"], "diff", "nv-ada-f16-f32", "nv-ampere-f16-f32")
+    says("units of other elements", ["2 differ", "they take no common row"], "diff", "nv-hopper-e4m3-f32", "nv-hopper-e5m2-f32", status=1)
     got, out, _ = scheme("new", "mine", "--unit")
     write("mine.yaml", out.encode())
     says("a new unit is good", ["matrix unit 'mine'"], "check", "./mine.yaml")
@@ -105,7 +106,7 @@ def main():
     write("more.yaml", b"unit: more\nmac: {a: e2m1, b: e2m1, acc: f32, out: f32, group: 64, scale: ue4m3, scale_block: 16, "
           b"exact_group: 16, align_bits: 30, out_round: trunc, nan: 0x7fffffff}\n")
     told_apart("nv-blackwell-nvf4", "./more.yaml", scales=True)
-    says("the same", ["no dot product"], "vectors", "nv-ada-f16-f32", "nv-ampere-f16-f32", status=1)
+    says("the same", ["are equal: no parameter differs"], "vectors", "nv-ada-f16-f32", "nv-ampere-f16-f32", status=1)
     bad_input()
     TAP.end()
 
