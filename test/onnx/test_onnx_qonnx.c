@@ -1,5 +1,5 @@
-/* QONNX's Quant as it is imported, under the preset qonnx, against the numbers of QONNX's own code:
- * of values of the run and of constants. */
+/* QONNX's Quant, Trunc and BipolarQuant as they are imported, under the preset qonnx, against the
+ * numbers of QONNX's own code: of values of the run and of constants. */
 #include "test/support/support.h"
 
 #include <stdio.h>
@@ -163,6 +163,120 @@ static void modes_of_values(void **state)
     assay_scheme_free(s);
 }
 
+/* Trunc of opset 2, row by row, sixteen rows a network so that it takes a second. */
+static void truncs_of_qonnx(void **state)
+{
+    static const char *const modes[] = {"ROUND", "CEIL",    "floor",    "UP",
+                                        "DOWN",  "HALF_UP", "half_down"};
+    enum { SOME = 16, STRIDE = 7 };
+    char path[4096], text[SOME * 400];
+    assay_scheme *s = qonnx();
+    size_t n, seen = 0;
+    (void)state;
+
+    struct npz *z = npz_open(npz_vectors_path("qonnx/trunc_v2.npz", 0, path, sizeof path));
+    assert_non_null(z);
+    const double *x = npz_f64(z, "x", &n, NULL), *scale = npz_f64(z, "scale", &n, NULL);
+    const double *zero = npz_f64(z, "zp", &n, NULL), *want = npz_f64(z, "result", &n, NULL);
+    const double *to = npz_f64(z, "out_scale", &n, NULL);
+    const int64_t *from = npz_i64(z, "in_bits", &n, NULL), *bits = npz_i64(z, "out_bits", &n, NULL);
+    const int64_t *sign = npz_i64(z, "signed", &n, NULL), *narrow = npz_i64(z, "narrow", &n, NULL);
+    const int64_t *mode = npz_i64(z, "rounding_mode", &n, NULL);
+    for (size_t i = 0; i + SOME * STRIDE <= n; i += SOME * STRIDE) {
+        float v[SOME], y[SOME];
+        size_t used = (size_t)snprintf(text, sizeof text, "in x f32 %d\n", SOME);
+        for (size_t k = 0; k < SOME; k++) {
+            const size_t r = i + k * STRIDE;
+            v[k] = (float)x[r];
+            used += (size_t)snprintf(
+                text + used, sizeof text - used,
+                "const a%zu i64 1 = %zu\nGather x,a%zu -> x%zu\nconst s%zu f32 - = %.9g\n"
+                "const z%zu f32 - = %.9g\nconst f%zu f32 - = %d\nconst t%zu f32 - = %.9g\n"
+                "const b%zu f32 - = %d\nqonnx.custom_op.general:Trunc "
+                "x%zu,s%zu,z%zu,f%zu,t%zu,b%zu "
+                "-> y%zu signed=%d narrow=%d rounding_mode=%s\n",
+                k, k, k, k, k, scale[r], k, zero[r], k, (int)from[r], k, to[r], k, (int)bits[r], k,
+                k, k, k, k, k, k, (int)sign[r], (int)narrow[r], modes[mode[r]]);
+        }
+        used += (size_t)snprintf(text + used, sizeof text - used, "Concat y0");
+        for (int k = 1; k < SOME; k++)
+            used += (size_t)snprintf(text + used, sizeof text - used, ",y%d", k);
+        snprintf(text + used, sizeof text - used, " -> y axis=0\nout y");
+        assay_graph *g = import(text);
+        run(g, s, v, y);
+        for (size_t k = 0; k < SOME; k++, seen++)
+            if (y[k] != (float)want[i + k * STRIDE])
+                fail_msg("row %zu: %.9g, QONNX %.9g", i + k * STRIDE, (double)y[k],
+                         want[i + k * STRIDE]);
+        assay_graph_free(g);
+    }
+    print_message("# %zu rows\n", seen);
+    assert_true(seen > 1500);
+    npz_close(z);
+    assay_scheme_free(s);
+}
+
+/* Opset 1 keeps the scale: 10 bits to 4 divide by 64. By hand, from the page of that opset. */
+static void trunc_of_opset_1(void **state)
+{
+    const float x[4] = {100, -100, 31.75F,
+                        0.5F};                  /* codes 201, -199, 64.5 (64), 2 over 0.5, from 1 */
+    const float want[4] = {1, -2.5F, 0, -0.5F}; /* floor of a 64th: 3, -4, 1, 0 */
+    assay_scheme *s = qonnx();
+    float y[4];
+    (void)state;
+    assay_graph *g = import("in x f32 4\nconst s f32 - = 0.5\nconst z f32 - = 1\n"
+                            "const f f32 - = 10\nconst b f32 - = 4\n"
+                            "finn.custom_op.general:Trunc x,s,z,f,b -> y\nout y");
+    run(g, s, x, y);
+    for (int i = 0; i < 4; i++)
+        if (y[i] != want[i])
+            fail_msg("element %d is %g, expected %g", i, (double)y[i], (double)want[i]);
+    assay_graph_free(g);
+    assay_scheme_free(s);
+}
+
+/* Signs: of values of the run (0 and -0 count as positive), and of weights, which are codes. */
+static void bipolar(void **state)
+{
+    const float x[4] = {3, -0.25F, 0, -0.0F};
+    const float want[8] = {0.5F, -0.5F, 0.5F, 0.5F, -2, 2, 3, -3};
+    assay_scheme *s = qonnx();
+    float y[8];
+    bool codes = false;
+    (void)state;
+    assay_graph *g = import("in x f32 2,2\nconst s f32 - = 0.5\nconst t f32 2,1 = 2 3\n"
+                            "const w f32 2,2 = -0.01 7 0 -9\nqonnx.custom_op.general:BipolarQuant "
+                            "x,s -> a\nonnx.brevitas:BipolarQuant w,t -> v\n"
+                            "Concat a,v -> y axis=0\nout y");
+    for (int i = 0; i < g->n_values; i++)
+        codes |= g->value[i].data && g->value[i].type.q.granularity == ASSAY_Q_AXIS;
+    assert_true(codes);
+    run(g, s, x, y);
+    for (int i = 0; i < 8; i++)
+        if (y[i] != want[i])
+            fail_msg("element %d is %g, expected %g", i, (double)y[i], (double)want[i]);
+    assay_graph_free(g);
+    assay_scheme_free(s);
+}
+
+/* Newer names, and modes in small letters. */
+static void other_names(void **state)
+{
+    const float x[2] = {0.75F, -0.75F};
+    assay_scheme *s = qonnx();
+    float y[2];
+    (void)state;
+    assay_graph *g =
+        import("in x f32 2\nconst s f32 - = 0.5\nconst z f32 - = 0\nconst b f32 - = 4\n"
+               "qonnx.custom_op.general:IntQuant x,s,z,b -> y rounding_mode=floor\n"
+               "out y");
+    run(g, s, x, y);
+    assert_true(y[0] == 0.5F && y[1] == -1);
+    assay_graph_free(g);
+    assay_scheme_free(s);
+}
+
 static void no_such_mode(void **state)
 {
     static const char text[] = "in x f32 2\nconst s f32 - = 0.5\nconst z f32 - = 0\n"
@@ -181,7 +295,9 @@ static void no_such_mode(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_qonnx), cmocka_unit_test(modes_of_values),
-        cmocka_unit_test(no_such_mode), cmocka_unit_test(layers_are_grouped)};
+        cmocka_unit_test(rows_of_qonnx),   cmocka_unit_test(modes_of_values),
+        cmocka_unit_test(truncs_of_qonnx), cmocka_unit_test(trunc_of_opset_1),
+        cmocka_unit_test(bipolar),         cmocka_unit_test(other_names),
+        cmocka_unit_test(no_such_mode),    cmocka_unit_test(layers_are_grouped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
