@@ -198,24 +198,32 @@ static bool add_left_shifts(infer_rules *rules)
     return good;
 }
 
+/* The limits with which a rule agrees with every row; none, where it does with none. */
+static assay_status find_limits_of(infer_check *c, const infer_rule *rule, limits *small,
+                                   limits *large, infer_rules *out, assay_error *err)
+{
+    small->n = large->n = 0;
+    assay_status s = find_side(c->t, rule, true, small, err);
+    if (!s && small->n > 0)
+        s = find_side(c->t, rule, false, large, err);
+    if (!s && !take_limits(c, rule, small, large, out))
+        s = assay_out_of_memory(err);
+    return s;
+}
+
 assay_status infer_find_limits(infer_task *t, infer_rules *rules, assay_error *err)
 {
     infer_rules out = {0};
     limits small = {.n = 0}, large = {.n = 0};
     infer_check c = {.order = NULL};
     bool good = add_left_shifts(rules);
-    assay_status s = ASSAY_OK;
-    for (size_t i = 0; i < rules->n && i < MOST_BASES && (small.n == 0 || large.n == 0) && !s;
-         i++) {
-        small.n = large.n = 0;
-        s = find_side(t, &rules->rule[i], true, &small, err);
-        if (!s && small.n > 0)
-            s = find_side(t, &rules->rule[i], false, &large, err);
-    }
-    if (!s)
-        s = infer_check_open(&c, t, false, err);
-    for (size_t i = 0; i < rules->n && good && !s; i++)
+    assay_status s = good ? infer_check_open(&c, t, false, err) : assay_out_of_memory(err);
+    size_t i = 0;
+    for (; i < rules->n && i < MOST_BASES && out.n == 0 && !s; i++)
+        s = find_limits_of(&c, &rules->rule[i], &small, &large, &out, err);
+    for (; i < rules->n && out.n > 0 && good && !s; i++)
         good = take_limits(&c, &rules->rule[i], &small, &large, &out);
+    t->complete &= i >= rules->n;
     infer_check_close(&c);
     infer_rules_free(rules);
     *rules = out;

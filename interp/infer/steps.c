@@ -20,6 +20,25 @@ static bool holds(infer_engine *e, const infer_candidate *c, int64_t shift_most)
     return infer_partial_holds(e, &p);
 }
 
+/* Kind scale: R beyond the rows at hand may shift the operand to the left, until the first step has
+ * all its bits. Lists with other first steps are no spellings of each other then. */
+static bool tells_first(const infer_engine *e, const infer_rule *k)
+{
+    return e->t->o->kind == INFER_SCALE && k->left_shift == ASSAY_LEFT_PRODUCT &&
+           k->pre_shift != ASSAY_PRE_REST;
+}
+
+static int32_t first_bits(const infer_rule *k)
+{
+    return k->round.n > 1 ? k->round.step[0].bits : 0;
+}
+
+static bool is_spelling(const stepper *s, const infer_rule *a, const infer_rule *b)
+{
+    return (!tells_first(s->e, b) || first_bits(a) == first_bits(b)) &&
+           infer_same_rounding(s->e, a, b, &s->reach);
+}
+
 /* The rows come first: they cost less than a comparison, and most candidates contradict one. */
 static void try_whole(stepper *s, const infer_candidate *c)
 {
@@ -29,7 +48,7 @@ static void try_whole(stepper *s, const infer_candidate *c)
         return;
     s->e->work += COMPARED * (s->e->list.n - s->from);
     for (size_t i = s->from; i < s->e->list.n; i++)
-        if (infer_same_rounding(s->e, &s->e->list.item[i].rule, &c->rule, &s->reach))
+        if (is_spelling(s, &s->e->list.item[i].rule, &c->rule))
             return;
     if (infer_partial_ends(s->e, &p))
         infer_push(s->e, c);
@@ -57,7 +76,7 @@ static bool is_one(const stepper *of, const infer_rule *k)
     const int32_t bits = k->round.step[0].bits + k->round.step[1].bits;
     const assay_steps two = {.n = 2, .step = {k->round.step[0], {0, k->round.step[1].mode}}};
     const assay_steps one = {.n = 1, .step = {{0, k->round.step[1].mode}}};
-    return k->left_shift == ASSAY_LEFT_PRODUCT && bits <= 63 &&
+    return k->left_shift == ASSAY_LEFT_PRODUCT && !tells_first(of->e, k) && bits <= 63 &&
            infer_same_within(k, &two, &one, &of->reach, 1, bits);
 }
 
@@ -100,10 +119,10 @@ static void try_more(stepper *of, infer_candidate *c, int at, int32_t bits, int6
 }
 
 /* The least bits of a first step that may find any that are not 0: with fewer, the next steps are
- * the list. */
+ * the list, where nothing but rounding depends on them. */
 static int32_t least_first(const infer_engine *e, const infer_rule *k)
 {
-    return 1 + (k->reduced_bits > 0 ? 0 : e->zeros);
+    return 1 + (k->reduced_bits > 0 || tells_first(e, k) ? 0 : e->zeros);
 }
 
 static void try_steps(stepper *of, infer_candidate *c)
