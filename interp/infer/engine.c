@@ -6,7 +6,8 @@
 
 #include "graph/memory.h"
 
-#define MOST_KEPT 2048 /* ways to keep a multiplier */
+#define MOST_KEPT 2048   /* ways to keep a multiplier */
+#define LOOK      100000 /* work after which the clock is asked */
 
 assay_status infer_engine_open(infer_engine *e, infer_task *t, assay_error *err)
 {
@@ -67,7 +68,11 @@ void infer_push(infer_engine *e, const infer_candidate *c)
 
 bool infer_stop(infer_engine *e)
 {
-    if (e->work < INFER_WORK && e->list.n < INFER_MOST)
+    if (e->work - e->looked >= LOOK) {
+        e->looked = e->work;
+        e->late = infer_is_late(e->t);
+    }
+    if (e->work < INFER_WORK && e->list.n < INFER_MOST && !e->late)
         return false;
     e->t->complete = false;
     return true;

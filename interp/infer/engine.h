@@ -92,7 +92,9 @@ typedef struct infer_engine {
     infer_inputs inputs[INFER_MOST_INPUTS];
     int n_inputs;
     infer_list list;
-    uint64_t work; /* so often was a candidate held against a row, in a stage */
+    uint64_t work;   /* so often was a candidate held against a row, in a stage */
+    uint64_t looked; /* at the clock, with so much work done */
+    bool late;
 } infer_engine;
 
 #define INFER_MOST 20000               /* candidates that are kept in a list */
@@ -107,8 +109,8 @@ void infer_engine_close(infer_engine *e);
 assay_status infer_engine_take(infer_engine *e, const infer_row *row, size_t n, assay_error *err);
 /* Adds to the list. */
 void infer_push(infer_engine *e, const infer_candidate *c);
-/* Whether a stage has to end before it is through: too much work, too long a list. The task is then
- * incomplete. */
+/* Whether a stage has to end before it is through: too much work, too long a list, too late. The
+ * task is then incomplete. */
 bool infer_stop(infer_engine *e);
 
 /* tails.c: ends that agree with rows whose operand is 0. */

@@ -18,7 +18,8 @@ typedef struct finisher {
 
 static bool stops(finisher *f)
 {
-    if (f->check.work < INFER_WORK && f->out->n < INFER_MOST && !f->short_of_memory)
+    if (f->check.work < INFER_WORK && f->out->n < INFER_MOST && !f->short_of_memory &&
+        !infer_is_late(f->e->t))
         return false;
     f->e->t->complete = false;
     return true;

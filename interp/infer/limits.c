@@ -223,7 +223,9 @@ assay_status infer_find_limits(infer_task *t, infer_rules *rules, assay_error *e
         s = find_limits_of(&c, &rules->rule[i], &small, &large, &out, err);
     for (; i < rules->n && out.n > 0 && good && !s; i++)
         good = take_limits(&c, &rules->rule[i], &small, &large, &out);
-    t->complete &= i >= rules->n;
+    /* rules that agree between the limits, and no limits to them: there may be some that are not
+     * tried */
+    t->complete &= out.n > 0;
     infer_check_close(&c);
     infer_rules_free(rules);
     *rules = out;

@@ -226,6 +226,23 @@ static void put_corner(infer_task *t, infer_row *row)
                                              t->shift_lo, t->shift_hi);
 }
 
+infer_row infer_end_row(infer_task *t)
+{
+    rows_random *r = &t->random;
+    const int64_t lo = assay_elem_min(t->o->type), hi = assay_elem_max(t->o->type);
+    const int64_t zp = rows_next(r) & 1 ? lo + rows_between(r, 0, 2) : hi - rows_between(r, 0, 2);
+    const int64_t m = any_multiplier(t);
+    infer_row row = {.zp = (int32_t)zp, .multiplier = m};
+    row.acc = rows_next(r) & 1 ? infer_acc_max(t) - rows_between(r, 0, 2)
+                               : -infer_acc_max(t) - 1 + rows_between(r, 0, 2);
+    const int64_t size = rows_between(r, 0, (int64_t)t->o->type.bits + 1);
+    row.shift =
+        (int32_t)apply_clamp_to(length(row.acc) + length(m) - size, t->shift_lo, t->shift_hi);
+    if (t->o->kind == INFER_SCALE)
+        infer_form_row(t, &row, false);
+    return row;
+}
+
 infer_row infer_any_row(infer_task *t)
 {
     rows_random *r = &t->random;
@@ -242,8 +259,11 @@ infer_row infer_any_row(infer_task *t)
                                                : rows_between(r, 0, 66);
     row.shift = (int32_t)apply_clamp_to(length(row.acc) + length(row.multiplier) - size,
                                         t->shift_lo, t->shift_hi);
-    if (rows_between(r, 0, 7) == 0)
+    const int64_t other = rows_between(r, 0, 15);
+    if (other < 2)
         put_corner(t, &row);
+    if (other == 2) /* far below 1, or beyond the codes */
+        row.shift = (int32_t)rows_between(r, t->shift_lo, t->shift_hi);
     if (t->o->kind == INFER_SCALE)
         infer_form_any_row(t, &row);
     if (rows_between(r, 0, 7) == 0) {

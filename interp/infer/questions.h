@@ -20,6 +20,8 @@ void infer_ask_powers(infer_task *t, bool before, size_t most);
 void infer_ask_neighbours(infer_task *t, bool before, size_t most);
 /* Any row whose value is between -2 and 1; its zero point is that of small rows. */
 infer_row infer_small_row(infer_task *t, bool before);
+/* Accumulators and zero points at or beside their ends, values about the codes. */
+infer_row infer_end_row(infer_task *t);
 /* Any row. */
 infer_row infer_any_row(infer_task *t);
 

@@ -112,7 +112,10 @@ static bool find_step(infer_task *t, infer_model *m, infer_row *row)
 static infer_row draw_row(infer_task *t, infer_model *m, bool before)
 {
     const uint64_t kind = rows_next(&t->random) % 8;
-    infer_row row = kind == 0 || kind > 4 ? infer_small_row(t, before) : infer_any_row(t);
+    const bool end = kind == 1 && rows_next(&t->random) & 1;
+    infer_row row = kind == 0 || kind > 4 ? infer_small_row(t, before)
+                    : end                 ? infer_end_row(t)
+                                          : infer_any_row(t);
     const int64_t acc = row.acc;
     if (kind >= 2 && !find_step(t, m, &row))
         row.acc = acc;

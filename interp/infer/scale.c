@@ -2,7 +2,6 @@
 #include "interp/infer/scale.h"
 
 #include <math.h>
-#include <time.h>
 
 #include "interp/infer/check.h"
 #include "interp/infer/encoding.h"
@@ -17,7 +16,7 @@
 #define ANY      1500
 #define FEW      1000 /* rows for the first stage */
 #define SOME     2500 /* for the second */
-#define SECONDS  40   /* after which no further encoding is begun */
+#define SECONDS  30   /* of a search behind encodings */
 #define MOST_TRY 24   /* encodings */
 
 /* An encoding that says something of every R: until another is found. */
@@ -224,23 +223,14 @@ static assay_status try_encoding(infer_engine *e, const infer_rule *encoder, inf
     return !s && out->n > 0 ? infer_part_rules(t, out, err) : s;
 }
 
-/* Of this process alone: what the device takes is not counted. */
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* One encoding after the other, the coarsest first, until rules are found with one. */
-static assay_status try_encodings(infer_engine *e, bool bounded, double end, infer_rules *out,
-                                  assay_error *err)
+static assay_status try_encodings(infer_engine *e, bool bounded, infer_rules *out, assay_error *err)
 {
     infer_encodings list = {0};
     assay_status s = infer_find_encodings(e->t, bounded, &list, err);
     e->t->complete &= !list.cut;
     for (size_t i = 0; i < list.n && out->n == 0 && !s; i++) {
-        if (i >= MOST_TRY || seconds() > end) {
+        if (i >= MOST_TRY || infer_is_late(e->t)) {
             e->t->complete = false;
             break;
         }
@@ -252,17 +242,17 @@ static assay_status try_encodings(infer_engine *e, bool bounded, double end, inf
 
 static assay_status find_rules(infer_engine *e, infer_rules *out, assay_error *err)
 {
-    const double end = seconds() + SECONDS;
     find_inputs(e, true);
     assay_status s = infer_find_floats(e, out, err);
     if (!s && out->n > 0)
         s = infer_part_rules(e->t, out, err);
     if (!s && out->n > 0)
         return infer_prove_floats(e->t, out, err);
+    e->t->end = infer_seconds() + SECONDS;
     if (!s && out->n == 0)
-        s = try_encodings(e, false, end, out, err);
+        s = try_encodings(e, false, out, err);
     if (!s && out->n == 0)
-        s = try_encodings(e, true, end, out, err);
+        s = try_encodings(e, true, out, err);
     if (!s && out->n > 0) /* other encodings may agree, too */
         e->t->complete = false;
     return s;

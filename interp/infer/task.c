@@ -2,6 +2,7 @@
 #include "interp/infer/task.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "graph/memory.h"
 
@@ -27,6 +28,18 @@ void infer_task_close(infer_task *t)
     infer_oracle_close(&t->device);
     infer_rows_free(&t->log);
     infer_rows_free(&t->next);
+}
+
+double infer_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+bool infer_is_late(const infer_task *t)
+{
+    return t->end > 0 && infer_seconds() > t->end;
 }
 
 size_t infer_left(const infer_task *t)
