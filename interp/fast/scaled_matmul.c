@@ -14,6 +14,7 @@ enum { COLUMNS = MAC_TILE };
 typedef struct matrix_node {
     assay_fast base;
     mac_element a[256], b[256]; /* by pattern */
+    mac_tile_scale scale[256];
 } matrix_node;
 
 typedef struct room {
@@ -22,7 +23,7 @@ typedef struct room {
     int32_t *codes, *other; /* rows as the reference loads them */
     int32_t *a_scale;
     int32_t *scales; /* [COLUMNS][runs], f32 or codes as loaded */
-    uint8_t *e8m0;
+    uint8_t *patterns;
 } room;
 
 static size_t carve(const assay_graph *g, const assay_node *n, char *memory, room *r)
@@ -38,7 +39,7 @@ static size_t carve(const assay_graph *g, const assay_node *n, char *memory, roo
     r->other = ref_carve(memory, &used, k * COLUMNS, sizeof *r->other);
     r->a_scale = ref_carve(memory, &used, k, sizeof *r->a_scale);
     r->scales = ref_carve(memory, &used, k * COLUMNS, sizeof *r->scales);
-    r->e8m0 = ref_carve(memory, &used, k * COLUMNS, sizeof *r->e8m0);
+    r->patterns = ref_carve(memory, &used, k * COLUMNS, sizeof *r->patterns);
     return used;
 }
 
@@ -56,11 +57,13 @@ static bool decode(const mac_element *table, const int32_t *codes, size_t k, flo
     return !special;
 }
 
-static bool has_scales(const assay_mac_node *m, const int32_t *scale, size_t n)
+/* Where the unit takes scales: each is a number above 0. */
+static bool has_scales(const matrix_node *f, const assay_mac_node *m, const int32_t *scale,
+                       size_t n)
 {
     bool all = true;
     for (size_t i = 0; m->mac.scale_block > 0 && i < n; i++)
-        all = all && scale[i] != 0xff;
+        all = all && f->scale[scale[i] & 0xff].digits > 0;
     return all;
 }
 
@@ -88,9 +91,9 @@ static void pack(work *w, int64_t batch, int64_t first, int n)
             memset(codes, 0, w->depth * sizeof *codes);
         w->good[j] = decode(w->f->b, codes, w->depth, w->r.b + j, w->r.b_unit + j, COLUMNS);
         if (j < n)
-            w->good[j] = has_scales(w->m, scale, (size_t)w->b.runs) && w->good[j];
+            w->good[j] = has_scales(w->f, w->m, scale, (size_t)w->b.runs) && w->good[j];
         for (size_t i = 0; i < (size_t)w->b.runs; i++)
-            w->r.e8m0[i * COLUMNS + (size_t)j] = (uint8_t)(j < n ? scale[i] : 127);
+            w->r.patterns[i * COLUMNS + (size_t)j] = (uint8_t)(j < n ? scale[i] : 127);
     }
 }
 
@@ -122,12 +125,13 @@ static assay_status one_row(work *w, assay_dot *d, int64_t batch, int64_t row, i
                         .b_run = w->m->b_run,
                         .value = w->r.b,
                         .exponent = w->r.b_unit,
-                        .scale = w->m->mac.scale_block > 0 ? w->r.e8m0 : NULL};
+                        .scale = w->m->mac.scale_block > 0 ? w->r.patterns : NULL,
+                        .scales = w->f->scale};
     uint32_t y[COLUMNS] = {0};
     mac_running r = {.odd = {false}};
     ref_load_operand(&w->a, w->call->out[0].type, batch, row);
     const bool good = decode(w->f->a, w->r.codes, w->depth, w->r.a, w->r.a_unit, 1) &&
-                      has_scales(w->m, w->r.a_scale, (size_t)w->a.runs);
+                      has_scales(w->f, w->m, w->r.a_scale, (size_t)w->a.runs);
     const size_t length = mac_unit_run(w->m);
     for (size_t i = 0; good && i < w->depth; i += length) {
         mac_tile_run(&t, w->r.a, w->r.a_unit, w->r.a_scale, i,
@@ -187,6 +191,8 @@ assay_status fast_scaled_matmul(const assay_fast_setup *s, assay_fast **out, ass
         .run = run, .free = free_node, .scratch = carve(s->graph, s->node, NULL, &r), .threads = 1};
     mac_tile_table(m->mac.a, f->a);
     mac_tile_table(m->mac.b, f->b);
+    if (m->mac.scale_block > 0)
+        mac_tile_scales(&m->mac, f->scale);
     *out = &f->base;
     return ASSAY_OK;
 }

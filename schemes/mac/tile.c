@@ -3,7 +3,11 @@
 
 #include <string.h>
 
-enum { COLUMNS = MAC_TILE, NOTHING = -20000 }; /* the exponent of a zero: below any other */
+enum {
+    COLUMNS = MAC_TILE,
+    GROUPS = 8,
+    NOTHING = -20000
+}; /* the exponent of a zero: below any other */
 
 /* ---- which units ---- */
 
@@ -16,9 +20,9 @@ static bool is_small(int64_t format)
 static bool is_one_sum(const assay_mac *m)
 {
     return m->order == 0 && m->k_order == ASSAY_MAC_ASCENDING && m->chains == 1 &&
-           m->start == ASSAY_MAC_START_ACC && m->phases == 1 && m->exact_group == 1 &&
-           m->sum == ASSAY_MAC_ALIGNED && m->lanes == 1 && m->accumulator == ASSAY_MAC_ACC_JOINED &&
-           m->promote == 0 && m->split_k == 1;
+           m->start == ASSAY_MAC_START_ACC && m->phases == 1 && m->sum == ASSAY_MAC_ALIGNED &&
+           m->lanes == 1 && m->accumulator == ASSAY_MAC_ACC_JOINED && m->promote == 0 &&
+           m->split_k == 1;
 }
 
 static bool is_plain(const assay_mac *m)
@@ -26,8 +30,16 @@ static bool is_plain(const assay_mac *m)
     return m->flush_in == ASSAY_MAC_FLUSH_NONE && m->flush_acc == ASSAY_MAC_FLUSH_NONE &&
            m->a_digits == ASSAY_MAC_NONE && m->b_digits == ASSAY_MAC_NONE &&
            m->product_limit == ASSAY_MAC_NONE && m->product_round == ASSAY_MAC_NONE &&
-           m->zero_exponent == ASSAY_MAC_NONE && m->flush_out == ASSAY_MAC_TINY_NONE &&
-           m->zero_sign == ASSAY_MAC_ZERO_SUM;
+           m->flush_out == ASSAY_MAC_TINY_NONE && m->zero_sign == ASSAY_MAC_ZERO_SUM;
+}
+
+/* Groups of fp4 products under scales: sums of 53 bits hold their terms. */
+static bool has_exact_groups(const assay_mac *m)
+{
+    return m->exact_group > 1 && m->a == ASSAY_MAC_E2M1 && m->b == ASSAY_MAC_E2M1 &&
+           m->group % m->exact_group == 0 && m->group / m->exact_group <= GROUPS &&
+           m->exact_group <= 32 && m->scale_block > 0 && m->scale_block % m->exact_group == 0 &&
+           m->scale_place == ASSAY_MAC_AT_TERM && m->scale != ASSAY_MAC_F32 && m->align_bits <= 36;
 }
 
 bool mac_tile_takes(const assay_mac *m)
@@ -39,8 +51,9 @@ bool mac_tile_takes(const assay_mac *m)
     return is_small(m->a) && is_small(m->b) && m->out == ASSAY_MAC_F32 && m->acc == ASSAY_MAC_F32 &&
            m->group > 0 && m->group <= 64 &&
            (m->instruction == 0 || m->instruction % m->group == 0) && is_one_sum(m) &&
-           is_plain(m) && truncates && scales && m->align_bits != ASSAY_MAC_NONE &&
-           m->align_bits <= 25;
+           is_plain(m) && truncates && m->align_bits != ASSAY_MAC_NONE &&
+           (has_exact_groups(m) || (m->exact_group == 1 && m->zero_exponent == ASSAY_MAC_NONE &&
+                                    scales && m->align_bits <= 25));
 }
 
 /* ---- one step of 16 columns ---- */
@@ -132,6 +145,69 @@ static void step(const mac_tile *t, const float *a, const int32_t *units, int32_
         store(r, j, sum[j], top[j] - (int32_t)m->align_bits, fraction_bits);
 }
 
+/* ---- exact groups ---- */
+
+/* A step's terms: digits * 2^(unit - below). */
+typedef struct terms {
+    size_t n;
+    int32_t digits[GROUPS][COLUMNS], unit[GROUPS][COLUMNS];
+    int32_t below;
+} terms;
+
+/* Sums of at most 32 products of fp4, multiples of 1/4, times both scales. */
+static void group_terms(const mac_tile *t, const float *a, const int32_t *a_scale, size_t first,
+                        size_t n, terms *s, mac_running *r)
+{
+    const size_t group = (size_t)t->unit->exact_group;
+    s->below = 2 + (t->unit->scale == ASSAY_MAC_E8M0 ? 0 : 6);
+    s->n = 0;
+    for (size_t at = 0; at < n; at += group, s->n++) {
+        const float *b = t->value + (first + at) * COLUMNS;
+        const uint8_t *scale = t->scale + (first + at) / (size_t)t->b_run * COLUMNS;
+        const mac_tile_scale own = t->scales[a_scale[(first + at) / (size_t)t->a_run] & 0xff];
+        float sum[COLUMNS] = {0};
+        for (size_t k = 0; k < group && at + k < n; k++)
+            for (int j = 0; j < COLUMNS; j++)
+                sum[j] += a[at + k] * b[k * COLUMNS + (size_t)j];
+        for (int j = 0; j < COLUMNS; j++) {
+            const mac_tile_scale other = t->scales[scale[j]];
+            s->digits[s->n][j] = (int32_t)(sum[j] * 4) * own.digits * other.digits;
+            s->unit[s->n][j] = own.unit + other.unit;
+            r->odd[j] = r->odd[j] || own.digits == 0 || other.digits == 0;
+        }
+    }
+}
+
+/* digits * 2^up toward zero. */
+static int64_t moved(int32_t digits, int32_t up)
+{
+    const int64_t magnitude = digits < 0 ? -(int64_t)digits : digits;
+    const int64_t kept = up >= 0 ? magnitude << up : magnitude >> (-up < 62 ? -up : 62);
+    return digits < 0 ? -kept : kept;
+}
+
+static void exact_step(const mac_tile *t, const float *a, const int32_t *a_scale, size_t first,
+                       size_t n, mac_running *r)
+{
+    const assay_mac *m = t->unit;
+    const bool zeros = m->zero_exponent != ASSAY_MAC_NONE;
+    const int32_t least = m->least_max == ASSAY_MAC_NONE ? NOTHING : (int32_t)m->least_max;
+    terms s;
+    group_terms(t, a, a_scale, first, n, &s, r);
+    for (int j = 0; j < COLUMNS; j++) {
+        int32_t top = r->digits[j] == 0 && zeros ? (int32_t)m->zero_exponent : r->unit[j];
+        for (size_t g = 0; g < s.n; g++)
+            if ((zeros || s.digits[g][j] != 0) && s.unit[g][j] > top)
+                top = s.unit[g][j];
+        top = top > least ? top : least;
+        const int32_t grid = top - (int32_t)m->align_bits;
+        int64_t sum = cut(r->digits[j], r->unit[j], grid);
+        for (size_t g = 0; g < s.n; g++)
+            sum += s.digits[g][j] == 0 ? 0 : moved(s.digits[g][j], s.unit[g][j] - s.below - grid);
+        store(r, j, sum, grid, m->out_frac > 0 ? (int)m->out_frac : 23);
+    }
+}
+
 uint32_t mac_tile_pattern(const mac_running *r, int j)
 {
     const int32_t d = r->digits[j];
@@ -149,12 +225,23 @@ void mac_tile_run(const mac_tile *t, const float *a, const int32_t *exponent,
         r->digits[j] = 0;
         r->unit[j] = NOTHING;
     }
-    for (size_t i = first; i < last; i += group)
+    for (size_t i = first; i < last && t->unit->exact_group > 1; i += group)
+        exact_step(t, a + i, a_scale, i, last - i < group ? last - i : group, r);
+    for (size_t i = first; i < last && t->unit->exact_group == 1; i += group)
         step(t, a + i, exponent + i, t->scale ? a_scale[i / (size_t)t->a_run] : 0, i,
              last - i < group ? last - i : group, r);
 }
 
-/* ---- elements ---- */
+/* ---- elements and scales ---- */
+
+void mac_tile_scales(const assay_mac *m, mac_tile_scale table[256])
+{
+    for (uint32_t i = 0; i < 256; i++) {
+        const assay_mac_value v = mac_decode((enum assay_mac_format)m->scale, i);
+        table[i] =
+            (mac_tile_scale){v.kind == ASSAY_MAC_NUMBER ? (int32_t)v.significand : 0, v.unit};
+    }
+}
 
 void mac_tile_table(int64_t format, mac_element table[256])
 {

@@ -3,8 +3,9 @@
  * Elements of at most 8 bits have at most 4 significant digits: a product is exact in a float, and
  * times a power of two that brings the step's last kept digit to 1, truncating it to an integer is
  * the unit's cut. The greatest exponents come first, then the cut terms and their sum, in integers.
- * What is no number, and results below the least normal or beyond the greatest number, are not
- * computed here: `odd`, and an element's `special`, say so. */
+ * Exact groups (mxf4, nvf4) are summed in floats, too, and their scales' digits are multiplied in
+ * integers. What is no number, and results below the least normal or beyond the greatest number,
+ * are not computed here: `odd`, and an element's `special`, say so. */
 #ifndef ASSAY_SCHEMES_MAC_TILE_H
 #define ASSAY_SCHEMES_MAC_TILE_H
 
@@ -19,13 +20,20 @@ typedef struct mac_element {
     bool special; /* no number */
 } mac_element;
 
+/* What the pattern of a block scale stands for: digits * 2^(unit - fraction bits); digits 0 where
+ * it is no number above 0. */
+typedef struct mac_tile_scale {
+    int32_t digits, unit;
+} mac_tile_scale;
+
 /* 16 columns of B: [K][MAC_TILE] elements. */
 typedef struct mac_tile {
     const assay_mac *unit;
     int64_t a_run, b_run; /* of K under one scale, where the unit takes scales */
     const float *value;
     const int32_t *exponent;
-    const uint8_t *scale; /* [runs][MAC_TILE], e8m0; NULL: the unit takes none */
+    const uint8_t *scale;         /* [runs][MAC_TILE], patterns; NULL: the unit takes none */
+    const mac_tile_scale *scales; /* by pattern, where the unit has exact groups */
 } mac_tile;
 
 /* Running values: sign and significand of 24 bits, exponent of the leading digit. */
@@ -35,6 +43,8 @@ typedef struct mac_running {
 } mac_running;
 
 bool mac_tile_takes(const assay_mac *m);
+/* Of a unit's block scales, by pattern. */
+void mac_tile_scales(const assay_mac *m, mac_tile_scale table[256]);
 /* Of a format of at most 8 bits, by pattern. */
 void mac_tile_table(int64_t format, mac_element table[256]);
 /* Elements first to last of K of a row of A, whose first element a, exponent and a_scale hold, by

@@ -50,6 +50,7 @@ static void draw_all(test_rng *r, const assay_mac *m, size_t k, operands *o)
 static int compare(test_rng *r, const char *name, const assay_mac *m, size_t k, const operands *o)
 {
     static mac_element table_a[256], table_b[256];
+    static mac_tile_scale table_scale[256];
     static float a[K], b[K][MAC_TILE];
     static int32_t a_exponent[K], b_exponent[K][MAC_TILE], a_scale[K];
     static uint8_t b_scale[K][MAC_TILE];
@@ -79,7 +80,10 @@ static int compare(test_rng *r, const char *name, const assay_mac *m, size_t k, 
                         .b_run = (int64_t)block,
                         .value = &b[0][0],
                         .exponent = &b_exponent[0][0],
-                        .scale = m->scale_block > 0 ? &b_scale[0][0] : NULL};
+                        .scale = m->scale_block > 0 ? &b_scale[0][0] : NULL,
+                        .scales = table_scale};
+    if (m->scale_block > 0)
+        mac_tile_scales(m, table_scale);
     mac_tile_run(&t, a, a_exponent, a_scale, 0, k, &run);
     for (int j = 0; j < MAC_TILE; j++) {
         const assay_mac_rows in = {.k = k,
