@@ -27,12 +27,15 @@ typedef struct assay_onnx_shape {
     int64_t dim[ASSAY_MAX_RANK];
 } assay_onnx_shape;
 
-/* An input that becomes a constant: shapes, axes, bounds that a model takes at run time. `data` is
- * in native order and storage, C order. */
+/* An input that becomes a constant: shapes, axes, bounds that a model takes at run time. Either
+ * `data` in native order and storage, C order, or numbers in the type and shape that the model
+ * declares, where one extent that it leaves open is what they leave. */
 typedef struct assay_onnx_fixed {
     const char *input;
     assay_type type;
     const void *data;
+    const double *number; /* NULL: `type` and `data` say it */
+    size_t n_numbers;
 } assay_onnx_fixed;
 
 /* Zero-initialise; everything is optional and borrowed for the call. */

@@ -1,5 +1,6 @@
 /* Sessions: the model, scheme and profile that most subcommands begin with. */
 #include "interp/cli/session.h"
+#include "interp/cli/fixed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -172,11 +173,15 @@ static int load(const cli_args *a, const char *path, bool canonical, bool keep_n
     cli_shapes from_data;
     assay_model_options o = {
         .shape = shape, .tflite = cli_shapes_options(&from_data, a), .keep_narrow = keep_narrow};
+    cli_fixed fixed;
     const char *text;
     assay_error err;
-    int status = shape && name ? CLI_OK : cli_out_of_memory();
+    int status = cli_fixed_read(a, &fixed);
 
     *g = NULL;
+    status = shape && name ? status : cli_out_of_memory();
+    o.fixed = fixed.list;
+    o.n_fixed = fixed.n;
     for (int k = 0; status == CLI_OK && (text = cli_value_at(a, "shape", k)); k++) {
         status = run_model_parse_shape(text, &shape[k], &name[k], &err)
                      ? cli_trouble("--%s", err.text)
@@ -195,6 +200,7 @@ static int load(const cli_args *a, const char *path, bool canonical, bool keep_n
         free(name[k]);
     free(name);
     free(shape);
+    cli_fixed_free(&fixed);
     return status;
 }
 

@@ -72,6 +72,9 @@
     }
 #define CLI_MODEL_OPTIONS                                                                          \
     {"shape", 0, "INPUT=DIMS", "shape of an ONNX model's input, such as x=1x3x64x64; repeatable"}, \
+        {"fix", 0, "INPUT=NUMBERS",                                                                \
+         "an ONNX model's input as a constant, where shapes follow from it, such as sizes=1,8,8, " \
+         "or FILE.npy; repeatable"},                                                               \
         {"state", 0, "PAST=PRESENT,...",                                                           \
          "outputs that are inputs of the next step, such as past_key_values.*=present.*; "         \
          "repeatable"},                                                                            \

@@ -102,7 +102,7 @@ static assay_status no_model(const char *path, assay_error *err)
 static assay_status check_shapes(const char *path, const assay_model_options *o,
                                  enum assay_model_form form, assay_error *err)
 {
-    if (form == ASSAY_MODEL_ONNX || (o->batch <= 0 && o->n_shapes == 0))
+    if (form == ASSAY_MODEL_ONNX || (o->batch <= 0 && o->n_shapes == 0 && o->n_fixed == 0))
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_INPUT,
                       "%s: its shapes are fixed; only an ONNX model takes others", path);
@@ -110,7 +110,11 @@ static assay_status check_shapes(const char *path, const assay_model_options *o,
 
 static assay_onnx_options onnx_options(const assay_model_options *o)
 {
-    return (assay_onnx_options){.batch = o->batch, .shapes = o->shape, .n_shapes = o->n_shapes};
+    return (assay_onnx_options){.batch = o->batch,
+                                .shapes = o->shape,
+                                .n_shapes = o->n_shapes,
+                                .fixed = o->fixed,
+                                .n_fixed = o->n_fixed};
 }
 
 static assay_status load(const char *path, const assay_model_options *options, assay_graph **out,

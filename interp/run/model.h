@@ -12,6 +12,8 @@ typedef struct assay_model_options {
     int64_t batch;                 /* ONNX: value of symbolic leading dimensions; 0: 1 */
     const assay_onnx_shape *shape; /* ONNX: of inputs, in place of what the model says */
     size_t n_shapes;
+    const assay_onnx_fixed *fixed; /* ONNX: inputs that become constants */
+    size_t n_fixed;
     const assay_tflite_options *tflite; /* TFLite: where shapes depend on data; or NULL */
     bool keep_narrow; /* canonical: floats still rounded to float16 where the model is in float16 */
 } assay_model_options;

@@ -1,4 +1,5 @@
 /* Declarations: what a model's initializers, inputs, nodes and outputs are called and are. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -219,12 +220,99 @@ static assay_status fix_input(onnx_import *im, const pb_value_info *in, onnx_val
     return ASSAY_OK;
 }
 
+/* The declared shape, or the one given for the input, with n elements in all. */
+static assay_status shape_of_numbers(const onnx_import *im, const pb_value_info *in, size_t n,
+                                     int *rank, int64_t *dim, assay_error *err)
+{
+    const Assay__Onnx__Shape *s = in->type->tensor_type->shape;
+    const assay_onnx_shape *given = find_shape(im, in->name);
+    int64_t known = 1, left = (int64_t)n;
+    int open = -1;
+
+    *rank = given ? given->rank : s ? (int)s->n_dim : 1;
+    for (int d = 0; d < *rank && *rank <= ASSAY_MAX_RANK; d++) {
+        dim[d] = given ? given->dim[d] : s && s->dim[d]->has_dim_value ? s->dim[d]->dim_value : -1;
+        open = dim[d] < 0 && open < 0 ? d : open;
+        dim[d] = dim[d] < 0 && open != d ? 1 : dim[d];
+        if (dim[d] >= 0 && __builtin_mul_overflow(known, dim[d], &known))
+            known = 0;
+    }
+    if (*rank > ASSAY_MAX_RANK || (open < 0 ? known != left : known == 0 || left % known != 0))
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s: %zu numbers are given for input '%s', which does not have as many",
+                          im->file, n, in->name);
+    if (open >= 0)
+        dim[open] = left / known;
+    return ASSAY_OK;
+}
+
+/* Whether the type holds the number: an integer in its range. */
+static bool holds(int dtype, double number)
+{
+    assay_elem e;
+    if (onnx_is_float(dtype) || !onnx_dtype_elem(dtype, &e))
+        return true;
+    if (e.kind == ASSAY_KIND_BOOL)
+        return number == 0 || number == 1;
+    return number == floor(number) && fabs(number) <= 0x1p53 &&
+           number >= (double)assay_elem_min(e) && number <= (double)assay_elem_max(e);
+}
+
+static assay_status fix_numbers(onnx_import *im, const pb_value_info *in, onnx_value *v,
+                                const assay_onnx_fixed *f, assay_error *err)
+{
+    const Assay__Onnx__TensorType *t = in->type ? in->type->tensor_type : NULL;
+    const int dtype = v->narrow ? ONNX_FLOAT : t ? t->elem_type : ONNX_UNDEFINED;
+    int64_t dim[ASSAY_MAX_RANK];
+    assay_elem elem;
+    int rank;
+    onnx_const *c;
+
+    if (!t || !onnx_dtype_elem(dtype, &elem))
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "input '%s' is %s", in->name,
+                          t ? onnx_dtype_name(t->elem_type) : "not a tensor");
+    const assay_status s = shape_of_numbers(im, in, f->n_numbers, &rank, dim, err);
+    if (s)
+        return s;
+    c = onnx_new_const(im, dtype, rank, dim);
+    if (!c)
+        return assay_out_of_memory(err);
+    for (int64_t i = 0; i < c->count; i++) {
+        if (!holds(dtype, f->number[i]))
+            return assay_fail(err, ASSAY_ERR_INPUT, "input '%s' is %s, which %.15g is not",
+                              in->name, onnx_dtype_name(dtype), f->number[i]);
+        if (onnx_is_float(dtype))
+            onnx_set_real(c, i, f->number[i]);
+        else
+            onnx_set_int(c, i, (int64_t)f->number[i]);
+    }
+    v->constant = c;
+    return ASSAY_OK;
+}
+
+/* Is everything that is fixed an input? */
+static assay_status check_fixed(const onnx_import *im, const pb_graph *g, assay_error *err)
+{
+    for (size_t k = 0; k < im->options->n_fixed; k++) {
+        bool found = false;
+        for (size_t i = 0; i < g->n_input && !found; i++)
+            found = strcmp(g->input[i]->name, im->options->fixed[k].input) == 0;
+        if (!found)
+            return assay_fail(err, ASSAY_ERR_INPUT, "%s: has no input '%.200s' that could be fixed",
+                              im->file, im->options->fixed[k].input);
+    }
+    return ASSAY_OK;
+}
+
 assay_status onnx_read_inputs(onnx_import *im, const pb_graph *g, assay_error *err)
 {
     int *ids = assay_arena_array(im->temp, g->n_input, sizeof *ids), n = 0;
+    const assay_status checked = check_fixed(im, g, err);
 
     if (!ids)
         return assay_out_of_memory(err);
+    if (checked)
+        return checked;
     for (size_t i = 0; i < g->n_input; i++) {
         const pb_value_info *in = g->input[i];
         onnx_value *v = onnx_find_value(im, in->name);
@@ -241,7 +329,8 @@ assay_status onnx_read_inputs(onnx_import *im, const pb_graph *g, assay_error *e
         v = onnx_find_value(im, in->name);
         v->narrow = narrow_of(in);
         if (fixed) {
-            s = fix_input(im, in, v, fixed, err);
+            s = fixed->number ? fix_numbers(im, in, v, fixed, err)
+                              : fix_input(im, in, v, fixed, err);
             if (s)
                 return s;
             continue;
