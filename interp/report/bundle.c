@@ -76,11 +76,12 @@ static void put_contract(FILE *f, const report_chapter *c)
 
 /* ---- the table of nodes ---- */
 
-static void put_measures(FILE *f, const report *r, const report_chapter *c, const report_node *node)
+static void put_measures(FILE *f, const report *r, const report_chapter *c, const report_node *node,
+                         const bool *says)
 {
     char text[64];
     for (int m = 0; m < report_n_measures; m++) {
-        if (!report_measure_says(r, c, m))
+        if (!says[m])
             continue;
         const int grade = report_measure_of(r, c, node, m, text, sizeof text);
         fprintf(f, "<td class=\"%s", report_measures[m].scale == REPORT_WORDS ? "word" : "");
@@ -90,7 +91,7 @@ static void put_measures(FILE *f, const report *r, const report_chapter *c, cons
     }
 }
 
-static void put_node(FILE *f, const report *r, const report_chapter *c, int i)
+static void put_node(FILE *f, const report *r, const report_chapter *c, int i, const bool *says)
 {
     const report_node *node = &c->node[i];
     const report_look *l = node->look >= 0 ? &c->look[node->look] : NULL;
@@ -103,24 +104,27 @@ static void put_node(FILE *f, const report *r, const report_chapter *c, int i)
     page_html_put(f, "<td class=\"word\">", l ? assay_elem_print(l->tensor->type.elem, elem) : "",
                   "</td>");
     page_html_put(f, "<td class=\"word\">", text, "</td>");
-    put_measures(f, r, c, node);
+    put_measures(f, r, c, node, says);
     fputs("</tr>\n", f);
 }
 
 static void put_nodes(FILE *f, const report *r, const report_chapter *c)
 {
+    bool says[REPORT_MOST_MEASURES];
+    for (int m = 0; m < report_n_measures; m++)
+        says[m] = report_measure_says(r, c, m);
     fputs("<h3>Nodes</h3>\n<div class=\"wide\"><table class=\"nodes\"><thead><tr>"
           "<th aria-sort=\"ascending\">#</th><th>tensor</th><th class=\"word\">op</th>"
           "<th class=\"word\">type</th><th class=\"word\">shape</th>",
           f);
     for (int m = 0; m < report_n_measures; m++)
-        if (report_measure_says(r, c, m))
+        if (says[m])
             fprintf(f, "<th%s>%s</th>",
                     report_measures[m].scale == REPORT_WORDS ? " class=\"m word\"" : " class=\"m\"",
                     report_measures[m].name);
     fputs("</tr></thead><tbody>\n", f);
     for (int i = 0; i < c->n_nodes; i++)
-        put_node(f, r, c, i);
+        put_node(f, r, c, i, says);
     fputs("</tbody></table></div>\n", f);
 }
 

@@ -1,6 +1,7 @@
 /* Measures of nodes; see measure.h. */
 #include "interp/report/measure.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,8 @@ const report_measure report_measures[] = {
     {"saturated codes, share", REPORT_SHARE, REPORT_BUNDLE, "saturated"},
     {"time, share", REPORT_SHARE, REPORT_RUN, "share"},
 };
+static_assert(sizeof report_measures / sizeof *report_measures <= REPORT_MOST_MEASURES,
+              "one more BY in style.c");
 const int report_n_measures = sizeof report_measures / sizeof *report_measures;
 
 static const struct {

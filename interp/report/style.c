@@ -82,4 +82,4 @@ const char report_script[] =
     "e.classList.toggle('off',!e.querySelector('th')&&!is(e)));"
     "found.value=w?n+' found':'';if(first)first.scrollIntoView({block:'nearest'})};"
     "d.onwheel=e=>{if(e.ctrlKey){e.preventDefault();zoom(z*(e.deltaY<0?1.15:1/1.15))}};"
-    "if(d.clientWidth>=700)fit()})</script>\n";
+    "fit();zoom(Math.max(z,d.clientWidth<700?1:.65))})</script>\n";

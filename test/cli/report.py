@@ -7,6 +7,7 @@ of a stranger's bundle is markup, and the same files give the same bytes. A Chro
 import html.parser
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -17,6 +18,9 @@ from support import TAP, check, npy, read, write
 
 ASSAY = os.path.realpath(sys.argv[1])
 EMPTY = {"meta", "link", "br", "img", "input", "hr"}
+SEED = int(os.environ.get("ASSAY_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
+RANDOM = random.Random(SEED)
+CASES = int(os.environ.get("CASES", "60"))
 LABELS = [i * i % 5 for i in range(8)]
 HOSTILE = "\"><script>alert('x')</script>&amp;\\' onload=x \x01\u202e"
 
@@ -194,6 +198,53 @@ def hostile():
     check("alert('x')" in " ".join(page.words) and not {"i", "u"} & set(page.tags), "are text", page.tags)
 
 
+def places(o, path=()):
+    """Every entry below the top of a JSON."""
+    for key, value in (o.items() if isinstance(o, dict) else enumerate(o) if isinstance(o, list) else ()):
+        yield path + (key,)
+        yield from places(value, path + (key,))
+
+
+def mutated(text):
+    """The JSON with one entry that is something else, or is not there."""
+    o = json.loads(text)
+    *path, last = RANDOM.choice(list(places(o)))
+    at = o
+    for key in path:
+        at = at[key]
+    other = RANDOM.choice((None, True, -1, 0, 1 << 62, 1e300, "", "x\u0000<&>" * 9, [], {}, [[]], ["x", 1, None], {"x": {"x": []}}))
+    if RANDOM.random() < 0.2 and isinstance(at, dict):
+        del at[last]
+    else:
+        at[last] = other
+    return json.dumps(o)
+
+
+def damaged():
+    """Files that are not as they were written: a sound page, or one line."""
+    shutil.copytree("good", "strange")
+    bad, sound_pages = [], 0
+    for n in range(CASES):
+        which = RANDOM.choice(("strange/manifest.json", "blame.json", "diff.json", "sens.json", "run.json", "eval.json"))
+        text = mutated(read("good/manifest.json" if "strange" in which else which))
+        path = which if "strange" in which else "strange.json"
+        write(path, text.encode())
+        run = subprocess.run([ASSAY, "report", "strange" if "manifest" in path else "good", "strange.json" if path == "strange.json" else "diff.json",
+                              "-o", "strange.html"], capture_output=True, text=True, timeout=120, check=False)
+        if run.returncode == 0:
+            page = Page("strange.html")
+            sound_pages += 1
+            good = not page.faults and not page.outside and page.scripts == 2 and not set(page.links) - set(page.ids)
+        else:
+            good = run.returncode == 2 and run.stderr.count("\n") == 1
+        if not good:
+            bad.append((which, run.returncode, run.stderr[:200]))
+            write(f"{n}.json", text.encode())
+        if path != "strange.json":
+            write(path, read("good/manifest.json"))
+    check(not bad and sound_pages > CASES / 3, f"{CASES} damaged files (seed {SEED}): {sound_pages} sound pages, others refused in a line", bad[:3])
+
+
 def refused(name, pattern, *args):
     run = subprocess.run([ASSAY, "report", *args], capture_output=True, check=False, text=True)
     check(run.returncode == 2 and run.stderr.count("\n") == 1 and re.search(pattern, run.stderr), name, run.returncode, run.stderr)
@@ -298,6 +349,7 @@ def main():
         classes(text)
         alone()
         hostile()
+        damaged()
         refusals()
         explorer()
         viewers()
