@@ -220,6 +220,21 @@ static assay_status fix_input(onnx_import *im, const pb_value_info *in, onnx_val
     return ASSAY_OK;
 }
 
+static assay_status wrong_count(const onnx_import *im, const pb_value_info *in, size_t n, int rank,
+                                const int64_t *dim, assay_error *err)
+{
+    char shape[160] = "[";
+    size_t at = 1;
+
+    for (int d = 0; d < rank && rank <= ASSAY_MAX_RANK && at < sizeof shape; d++)
+        at += (size_t)snprintf(shape + at, sizeof shape - at, dim[d] < 0 ? "%s?" : "%s%lld",
+                               d ? "," : "", (long long)dim[d]);
+    return assay_fail(err, ASSAY_ERR_INPUT,
+                      "%s: %zu numbers are given for input '%s', which is %s%s", im->file, n,
+                      in->name, rank <= ASSAY_MAX_RANK ? shape : "of too high rank",
+                      rank <= ASSAY_MAX_RANK ? "]" : "");
+}
+
 /* The declared shape, or the one given for the input, with n elements in all. */
 static assay_status shape_of_numbers(const onnx_import *im, const pb_value_info *in, size_t n,
                                      int *rank, int64_t *dim, assay_error *err)
@@ -238,9 +253,7 @@ static assay_status shape_of_numbers(const onnx_import *im, const pb_value_info 
             known = 0;
     }
     if (*rank > ASSAY_MAX_RANK || (open < 0 ? known != left : known == 0 || left % known != 0))
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: %zu numbers are given for input '%s', which does not have as many",
-                          im->file, n, in->name);
+        return wrong_count(im, in, n, *rank, dim, err);
     if (open >= 0)
         dim[open] = left / known;
     return ASSAY_OK;
