@@ -15,6 +15,7 @@ typedef struct matrix_node {
     assay_fast base;
     mac_element a[256], b[256]; /* by pattern */
     mac_tile_scale scale[256];
+    bool wide; /* patterns are too many for tables */
 } matrix_node;
 
 typedef struct room {
@@ -43,16 +44,17 @@ static size_t carve(const assay_graph *g, const assay_node *n, char *memory, roo
     return used;
 }
 
-/* A row's numbers; false when some element or scale is none. */
-static bool decode(const mac_element *table, const int32_t *codes, size_t k, float *value,
-                   int32_t *unit, size_t stride)
+/* A row's numbers, of patterns of a format; false when some is none. table: by pattern, or NULL. */
+static bool decode(const mac_element *table, int64_t format, const int32_t *codes, size_t k,
+                   float *value, int32_t *unit, size_t stride)
 {
     bool special = false;
     for (size_t i = 0; i < k; i++) {
-        const mac_element *e = &table[codes[i] & 0xff];
-        value[i * stride] = e->value;
-        unit[i * stride] = e->unit;
-        special = special || e->special;
+        const mac_element e =
+            table ? table[codes[i] & 0xff] : mac_tile_element(format, (uint32_t)codes[i]);
+        value[i * stride] = e.value;
+        unit[i * stride] = e.unit;
+        special = special || e.special;
     }
     return !special;
 }
@@ -89,7 +91,8 @@ static void pack(work *w, int64_t batch, int64_t first, int n)
             ref_load_operand(&w->b, w->call->out[0].type, batch, first + j);
         } else
             memset(codes, 0, w->depth * sizeof *codes);
-        w->good[j] = decode(w->f->b, codes, w->depth, w->r.b + j, w->r.b_unit + j, COLUMNS);
+        w->good[j] = decode(w->f->wide ? NULL : w->f->b, w->m->mac.b, codes, w->depth, w->r.b + j,
+                            w->r.b_unit + j, COLUMNS);
         if (j < n)
             w->good[j] = has_scales(w->f, w->m, scale, (size_t)w->b.runs) && w->good[j];
         for (size_t i = 0; i < (size_t)w->b.runs; i++)
@@ -130,7 +133,8 @@ static assay_status one_row(work *w, assay_dot *d, int64_t batch, int64_t row, i
     uint32_t y[COLUMNS] = {0};
     mac_running r = {.odd = {false}};
     ref_load_operand(&w->a, w->call->out[0].type, batch, row);
-    const bool good = decode(w->f->a, w->r.codes, w->depth, w->r.a, w->r.a_unit, 1) &&
+    const bool good = decode(w->f->wide ? NULL : w->f->a, w->m->mac.a, w->r.codes, w->depth, w->r.a,
+                             w->r.a_unit, 1) &&
                       has_scales(w->f, w->m, w->r.a_scale, (size_t)w->a.runs);
     const size_t length = mac_unit_run(w->m);
     for (size_t i = 0; good && i < w->depth; i += length) {
@@ -189,8 +193,11 @@ assay_status fast_scaled_matmul(const assay_fast_setup *s, assay_fast **out, ass
         return fast_memory(s, err);
     f->base = (assay_fast){
         .run = run, .free = free_node, .scratch = carve(s->graph, s->node, NULL, &r), .threads = 1};
-    mac_tile_table(m->mac.a, f->a);
-    mac_tile_table(m->mac.b, f->b);
+    f->wide = mac_tile_is_wide(&m->mac);
+    if (!f->wide) {
+        mac_tile_table(m->mac.a, f->a);
+        mac_tile_table(m->mac.b, f->b);
+    }
     if (m->mac.scale_block > 0)
         mac_tile_scales(&m->mac, f->scale);
     *out = &f->base;

@@ -16,6 +16,17 @@ static bool is_small(int64_t format)
     return format >= ASSAY_MAC_E5M2 && format <= ASSAY_MAC_E2M1 && format != ASSAY_MAC_UE4M3;
 }
 
+/* Products of 22 digits at most. */
+static bool is_wide(int64_t format)
+{
+    return format == ASSAY_MAC_BF16 || format == ASSAY_MAC_F16 || format == ASSAY_MAC_TF32;
+}
+
+bool mac_tile_is_wide(const assay_mac *m)
+{
+    return is_wide(m->a);
+}
+
 /* A step is one aligned sum of its products and the running value, truncated. */
 static bool is_one_sum(const assay_mac *m)
 {
@@ -48,10 +59,12 @@ bool mac_tile_takes(const assay_mac *m)
     const bool scales =
         m->scale_block == 0 || (m->scale == ASSAY_MAC_E8M0 && m->scale_place == ASSAY_MAC_AT_TERM &&
                                 m->scale_block % m->group == 0);
-    return is_small(m->a) && is_small(m->b) && m->out == ASSAY_MAC_F32 && m->acc == ASSAY_MAC_F32 &&
-           m->group > 0 && m->group <= 64 &&
-           (m->instruction == 0 || m->instruction % m->group == 0) && is_one_sum(m) &&
-           is_plain(m) && truncates && m->align_bits != ASSAY_MAC_NONE &&
+    const bool elements =
+        (is_small(m->a) && is_small(m->b)) ||
+        (is_wide(m->a) && is_wide(m->b) && m->scale_block == 0 && m->exact_group == 1);
+    return elements && m->out == ASSAY_MAC_F32 && m->acc == ASSAY_MAC_F32 && m->group > 0 &&
+           m->group <= 64 && (m->instruction == 0 || m->instruction % m->group == 0) &&
+           is_one_sum(m) && is_plain(m) && truncates && m->align_bits != ASSAY_MAC_NONE &&
            (has_exact_groups(m) || (m->exact_group == 1 && m->zero_exponent == ASSAY_MAC_NONE &&
                                     scales && m->align_bits <= 25));
 }
@@ -92,6 +105,21 @@ static void store(mac_running *r, int j, int64_t sum, int32_t grid, int fraction
     r->digits[j] = sum < 0 ? -(top | 0x800000) : top | 0x800000;
     r->unit[j] = unit;
     r->odd[j] = r->odd[j] || unit < -126 || unit > 127;
+}
+
+/* Significands times powers of two of their own: below 2^27. */
+static void sum_wide_terms(const mac_tile *t, const float *a, const int32_t *units, size_t first,
+                           size_t n, const int32_t top[COLUMNS], int64_t sum[COLUMNS])
+{
+    const float *b = t->value + first * COLUMNS;
+    const int32_t *exponent = t->exponent + first * COLUMNS;
+    const int32_t bits = (int32_t)t->unit->align_bits;
+    for (size_t k = 0; k < n; k++)
+        for (int j = 0; j < COLUMNS; j++) {
+            const size_t at = k * COLUMNS + (size_t)j;
+            const int32_t up = units[k] + exponent[at] - top[j] + bits;
+            sum[j] += (int32_t)(a[k] * b[at] * power_of_two(up < -126 ? -126 : up));
+        }
 }
 
 static void sum_terms(const mac_tile *t, const float *a, size_t first, size_t n,
@@ -140,7 +168,10 @@ static void step(const mac_tile *t, const float *a, const int32_t *units, int32_
         factor[j] = power_of_two(shift[j] - grid);
         sum[j] = cut(r->digits[j], r->unit[j], grid);
     }
-    sum_terms(t, a, first, n, factor, sum);
+    if (is_wide(m->a))
+        sum_wide_terms(t, a, units, first, n, top, sum);
+    else
+        sum_terms(t, a, first, n, factor, sum);
     for (int j = 0; j < COLUMNS; j++)
         store(r, j, sum[j], top[j] - (int32_t)m->align_bits, fraction_bits);
 }
@@ -243,12 +274,17 @@ void mac_tile_scales(const assay_mac *m, mac_tile_scale table[256])
     }
 }
 
+mac_element mac_tile_element(int64_t format, uint32_t pattern)
+{
+    const assay_mac_value v = mac_decode((enum assay_mac_format)format, pattern);
+    const int32_t exponent = is_wide(format) ? v.exponent - v.unit : v.exponent;
+    const float magnitude = (float)v.significand * power_of_two(exponent);
+    return (mac_element){v.negative ? -magnitude : magnitude, v.significand > 0 ? v.unit : NOTHING,
+                         v.kind != ASSAY_MAC_NUMBER};
+}
+
 void mac_tile_table(int64_t format, mac_element table[256])
 {
-    for (uint32_t i = 0; i < 256; i++) {
-        const assay_mac_value v = mac_decode((enum assay_mac_format)format, i);
-        const float magnitude = (float)v.significand * power_of_two(v.exponent);
-        table[i] = (mac_element){v.negative ? -magnitude : magnitude,
-                                 v.significand > 0 ? v.unit : NOTHING, v.kind != ASSAY_MAC_NUMBER};
-    }
+    for (uint32_t i = 0; i < 256; i++)
+        table[i] = mac_tile_element(format, i);
 }

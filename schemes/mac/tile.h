@@ -3,9 +3,11 @@
  * Elements of at most 8 bits have at most 4 significant digits: a product is exact in a float, and
  * times a power of two that brings the step's last kept digit to 1, truncating it to an integer is
  * the unit's cut. The greatest exponents come first, then the cut terms and their sum, in integers.
- * Exact groups (mxf4, nvf4) are summed in floats, too, and their scales' digits are multiplied in
- * integers. What is no number, and results below the least normal or beyond the greatest number,
- * are not computed here: `odd`, and an element's `special`, say so. */
+ * Elements of 16 bits, and tf32, have at most 11: their products are exact in a float, too, but
+ * each has a power of two of its own, as their exponents reach beyond a float's. Exact groups
+ * (mxf4, nvf4) are summed in floats, too, and their scales' digits are multiplied in integers. What
+ * is no number, and results below the least normal or beyond the greatest number, are not computed
+ * here: `odd`, and an element's `special`, say so. */
 #ifndef ASSAY_SCHEMES_MAC_TILE_H
 #define ASSAY_SCHEMES_MAC_TILE_H
 
@@ -13,7 +15,8 @@
 
 enum { MAC_TILE = 16 };
 
-/* What a pattern stands for, and the exponent of its leading digit. */
+/* What a pattern stands for, and the exponent of its leading digit; of a wide format the value is
+ * the significand alone, in units of that exponent. */
 typedef struct mac_element {
     float value;
     int32_t unit;
@@ -43,6 +46,9 @@ typedef struct mac_running {
 } mac_running;
 
 bool mac_tile_takes(const assay_mac *m);
+/* Are the elements of a unit that is taken of more than 8 bits? Both are or none is. */
+bool mac_tile_is_wide(const assay_mac *m);
+mac_element mac_tile_element(int64_t format, uint32_t pattern);
 /* Of a unit's block scales, by pattern. */
 void mac_tile_scales(const assay_mac *m, mac_tile_scale table[256]);
 /* Of a format of at most 8 bits, by pattern. */

@@ -104,6 +104,80 @@ static int compare(test_rng *r, const char *name, const assay_mac *m, size_t k, 
     return compared;
 }
 
+/* Rows of elements of more than 8 bits, as units store them and widened. */
+typedef struct wide_rows {
+    uint32_t pattern[1 + MAC_TILE][K], stored[1 + MAC_TILE][K];
+} wide_rows;
+
+/* A pattern: any, of few exponents, near zero. */
+static uint32_t draw_wide(test_rng *r, int64_t format, int way)
+{
+    const struct assay_mac_layout *l = mac_layout_of((enum assay_mac_format)format);
+    const int64_t field = way == 0   ? test_between(r, 0, (1 << l->exponent_bits) - 1)
+                          : way == 1 ? l->bias + test_between(r, -3, 3)
+                                     : test_between(r, 0, 2);
+    const int64_t fraction = test_between(r, 0, (1 << l->fraction_bits) - 1);
+    const uint32_t pattern =
+        (uint32_t)((test_between(r, 0, 1) << l->exponent_bits | field) << l->fraction_bits |
+                   fraction);
+    return format == ASSAY_MAC_TF32 ? pattern << 13 : pattern;
+}
+
+static void draw_wide_rows(test_rng *r, const assay_mac *m, size_t k, wide_rows *w)
+{
+    const int way = (int)test_between(r, 0, 2);
+    for (int row = 0; row <= MAC_TILE; row++)
+        for (size_t i = 0; i < k; i++)
+            w->pattern[row][i] = draw_wide(r, row == 0 ? m->a : m->b, way);
+    for (size_t i = 0; m->a == m->b && i + 1 < k; i += 2) { /* column 0 cancels, but for little */
+        w->pattern[0][i + 1] = w->pattern[0][i];
+        w->pattern[1][i + 1] =
+            w->pattern[1][i] ^ 1U << (mac_layout_of((enum assay_mac_format)m->a)->bits - 1);
+    }
+    for (int row = 0; row <= MAC_TILE; row++)
+        for (size_t i = 0; i < k; i++) {
+            if (m->a == ASSAY_MAC_TF32)
+                w->stored[row][i] = w->pattern[row][i];
+            else
+                ((uint16_t *)w->stored[row])[i] = (uint16_t)w->pattern[row][i];
+        }
+}
+
+static int compare_wide(const char *name, const assay_mac *m, size_t k, const wide_rows *w)
+{
+    static float a[K], b[K][MAC_TILE];
+    static int32_t a_exponent[K], b_exponent[K][MAC_TILE];
+    mac_running run = {.odd = {false}};
+    bool special[1 + MAC_TILE] = {false};
+    int compared = 0;
+    for (int row = 0; row <= MAC_TILE; row++)
+        for (size_t i = 0; i < k; i++) {
+            const mac_element e = mac_tile_element(row == 0 ? m->a : m->b, w->pattern[row][i]);
+            *(row == 0 ? &a[i] : &b[i][row - 1]) = e.value;
+            *(row == 0 ? &a_exponent[i] : &b_exponent[i][row - 1]) = e.unit;
+            special[row] = special[row] || e.special;
+        }
+    const mac_tile t = {.unit = m,
+                        .a_run = (int64_t)k,
+                        .b_run = (int64_t)k,
+                        .value = &b[0][0],
+                        .exponent = &b_exponent[0][0]};
+    mac_tile_run(&t, a, a_exponent, NULL, 0, k, &run);
+    for (int j = 0; j < MAC_TILE; j++) {
+        const assay_mac_rows in = {.k = k, .a = w->stored[0], .b = w->stored[1 + j]};
+        uint32_t expected;
+        assay_error err;
+        if (special[0] || special[1 + j] || run.odd[j])
+            continue;
+        assert_ok(mac_dots(m, 1, &in, &expected, &err), &err);
+        if (mac_tile_pattern(&run, j) != expected)
+            fail_msg("%s, k %zu: column %d is %08x, expected %08x", name, k, j,
+                     mac_tile_pattern(&run, j), expected);
+        compared++;
+    }
+    return compared;
+}
+
 static void every_unit_taken(void **state)
 {
     test_rng r = test_seed("columns of matrix units", 31);
@@ -111,6 +185,7 @@ static void every_unit_taken(void **state)
     (void)state;
     for (const char *const *name = assay_mac_units(); *name; name++) {
         static operands o;
+        static wide_rows w;
         assay_mac_unit u;
         assay_error err;
         int compared = 0;
@@ -121,6 +196,11 @@ static void every_unit_taken(void **state)
         for (int i = 0; i < TRIALS; i++) {
             const size_t k = multiple * (size_t)test_between(&r, 1, STEPS);
             assert_true(k <= K);
+            if (mac_tile_is_wide(&u.record)) {
+                draw_wide_rows(&r, &u.record, k, &w);
+                compared += compare_wide(*name, &u.record, k, &w);
+                continue;
+            }
             draw_all(&r, &u.record, k, &o);
             compared += compare(&r, *name, &u.record, k, &o);
         }
