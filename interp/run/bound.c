@@ -154,23 +154,29 @@ static assay_status check_products(const assay_graph *g, const assay_node *n,
     return bound <= limit ? ASSAY_OK : refuse(n, worst, bound, limit, err);
 }
 
-/* Whether the unit adds in floats, in the window's order: no accumulator. */
-static bool is_ordered(const assay_scheme_vtable *vt, const assay_unit *unit)
+/* Whether an average adds in floats, in the window's order. */
+static bool is_ordered(const assay_node *n, const assay_scheme_vtable *vt, const assay_unit *unit)
 {
-    return vt->window && vt->window(unit, NULL, 0, 0, NULL);
+    const bool pool = n->op == ASSAY_OP_AVG_POOL || n->op == ASSAY_OP_GLOBAL_AVG_POOL;
+    return pool && vt->window && vt->window(unit, NULL, 0, 0, NULL);
+}
+
+bool run_has_sums(const assay_node *n, unsigned calls, const assay_scheme_vtable *vt,
+                  const assay_unit *unit)
+{
+    return calls & ASSAY_CALLS_ACCUMULATE || (calls & ASSAY_CALLS_POOL && !is_ordered(n, vt, unit));
 }
 
 assay_status run_check_accumulator(const assay_graph *g, const assay_node *n, unsigned calls,
                                    const assay_scheme_vtable *vt, const assay_unit *unit,
                                    assay_error *err)
 {
-    const bool sums = calls & (ASSAY_CALLS_ACCUMULATE | ASSAY_CALLS_POOL);
+    const bool sums = run_has_sums(n, calls, vt, unit);
     const int64_t limit = sums && ASSAY_SCHEME_HAS(vt, facts, limit) ? vt->facts->limit(unit) : 0;
     if (limit == 0)
         return ASSAY_OK;
     if (calls & ASSAY_CALLS_ACCUMULATE)
         return check_products(g, n, vt, unit, limit, err);
-    const bool pool = n->op == ASSAY_OP_AVG_POOL || n->op == ASSAY_OP_GLOBAL_AVG_POOL;
-    const int64_t bound = pool && is_ordered(vt, unit) ? 0 : run_bound_of_sums(g, n);
+    const int64_t bound = run_bound_of_sums(g, n);
     return bound <= limit ? ASSAY_OK : refuse(n, -1, bound, limit, err);
 }

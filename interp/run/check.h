@@ -14,6 +14,11 @@ assay_status run_check_integer_node(const assay_graph *g, const assay_node *n, a
 assay_status run_check_vtable(const assay_graph *g, const assay_node *n, unsigned calls,
                               const assay_scheme_vtable *vt, assay_error *err);
 
+/* Whether a node of these calls (kernel.h) has integer sums before its rescale: averages that a
+ * scheme adds in floats, window by window, have none. */
+bool run_has_sums(const assay_node *n, unsigned calls, const assay_scheme_vtable *vt,
+                  const assay_unit *unit);
+
 /* Whether the sums of a node stay within what its scheme allows them to be able to reach; else
  * ASSAY_ERR_SCHEME and a line with the node, the bound and the limit. calls: what the node's kernel
  * calls; others than `accumulate` and `pool` have no sums. */

@@ -4,6 +4,7 @@
 #include "graph/memory.h"
 #include "interp/fast/fast.h"
 #include "interp/float/setup.h"
+#include "interp/run/check.h"
 #include "interp/run/flow.h"
 #include "interp/run/program.h"
 
@@ -55,7 +56,8 @@ assay_status assay_replay_node(const assay_program *p, int node, const void *con
     assay_view *view = calloc((size_t)(n->n_in + n->n_out) + 1, sizeof *view);
     if (!view)
         return assay_out_of_memory_for(err, "node '%s'", n->name);
-    const bool sums = p->kernel[node].calls & (ASSAY_CALLS_ACCUMULATE | ASSAY_CALLS_POOL);
+    const bool sums =
+        p->scheme && run_has_sums(n, p->kernel[node].calls, p->scheme->vt, p->unit[node]);
     assay_call call = {.graph = p->graph,
                        .node = n,
                        .in = view,

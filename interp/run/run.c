@@ -4,6 +4,7 @@
 
 #include "graph/memory.h"
 #include "interp/fast/fast.h"
+#include "interp/run/check.h"
 #include "interp/run/flow.h"
 #include "interp/run/state.h"
 
@@ -79,7 +80,8 @@ assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumul
     }
     for (int i = 0; i < p->graph->n_nodes; i++) {
         const assay_node *n = &p->graph->node[i];
-        bool sums = p->kernel[i].calls & (ASSAY_CALLS_ACCUMULATE | ASSAY_CALLS_POOL);
+        const bool sums = want_accumulators && p->scheme &&
+                          run_has_sums(n, p->kernel[i].calls, p->scheme->vt, p->unit[i]);
         assay_call call = {
             .graph = p->graph,
             .node = n,
@@ -89,7 +91,7 @@ assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumul
             .unit = p->unit[i],
             .in_turn = p->in_turn,
             .scratch = r->arena + p->plan->scratch_offset,
-            .accumulators = want_accumulators && sums ? r->accumulators : NULL,
+            .accumulators = sums ? r->accumulators : NULL,
         };
         assay_status status = run_node(r, i, &call, err);
         if (status)
