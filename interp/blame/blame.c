@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAIRED = 6, SCREENS = 12, MANY = 8, ENOUGH = 512 };
+enum { PAIRED = 6, SCREENS = 12, ENOUGH = 512 };
 
 typedef struct blaming {
     blame_report *report;
@@ -169,8 +169,13 @@ static assay_status blame_node(blaming *b, int row, bool *settled, assay_error *
         const bool full = n > 0 && found[0].full;
         const int64_t changed = full ? found[0].story.changed : s.differing;
         bool single = false;
-        if ((full && changed <= MANY) ||
-            (!try_screens(b, row, &s, changed) && (full || !try_pairs(b, row, &s, found, n)))) {
+        const bool simple = full && changed <= BLAME_MANY;
+        if (!simple && blame_doubt_unseen(b->report, row)) {
+            *settled = true;
+        } else if (!full && s.on_sums && blame_behind(b->report, row)) {
+            single = false;
+        } else if (simple || (!try_screens(b, row, &s, changed) &&
+                              (full || !try_pairs(b, row, &s, found, n)))) {
             blame_fault *f = blame_add_fault(b->report, row, &s);
             if (f)
                 blame_fill_fault(f, found, n);
@@ -178,7 +183,8 @@ static assay_status blame_node(blaming *b, int row, bool *settled, assay_error *
                 blame_say_apart(&s, found, n, f);
             single = full;
         }
-        status = blame_settle_unseen(&s, single ? &found[0] : NULL, settled, err);
+        if (!*settled)
+            status = blame_settle_unseen(&s, single ? &found[0] : NULL, settled, err);
     }
     blame_search_close(&s);
     free(found);

@@ -134,7 +134,7 @@ bool blame_lane_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 
 /* Where the node's own output was not dumped its lanes are not seen: lanes in their turn, with the
  * codes that a dead one holds. */
-enum { LEAST_LANES = 2, MOST_LANES = 32, BLIND_CODES = 5 };
+enum { LEAST_LANES = 2, MOST_LANES = 32, BLIND_CODES = 6 };
 enum { BLIND_LANES = 2 * MOST_LANES - LEAST_LANES };
 
 int blame_blind_lane_count(blame_search *s)
@@ -157,16 +157,15 @@ bool blame_blind_lane_post(blame_search *s, int i, int32_t *codes, blame_story *
         return false;
     for (int64_t e = 0; e < total(s); e++) {
         const int64_t c = e % s->count / a.inner % a.n;
-        if (c % lanes == r && (code < 4 || c > 0))
-            codes[e] = code < 4 ? constants[code] : s->base[e - a.inner];
+        if (c % lanes == r && (code != 4 || c > 0) && (code != 5 || c < a.n - 1))
+            codes[e] = code < 4 ? constants[code] : s->base[e + (code == 4 ? -1 : 1) * a.inner];
     }
     if (code < 4)
         blame_tell(story, "lane", 2, "channels c with c mod %lld = %lld hold %d", (long long)lanes,
                    (long long)r, constants[code]);
     else
-        blame_tell(story, "lane", 2,
-                   "channels c with c mod %lld = %lld hold what the one before does",
-                   (long long)lanes, (long long)r);
+        blame_tell(story, "lane", 2, "channels c with c mod %lld = %lld hold what the one %s does",
+                   (long long)lanes, (long long)r, code == 4 ? "before" : "behind");
     return true;
 }
 
@@ -228,6 +227,39 @@ int blame_edge_count(blame_search *s)
 {
     const int tiles = s->n_after == 0 ? N_TILES : BLIND_TILES;
     return s->type->rank >= 3 ? tiles * EDGE_AXES * EDGE_SIDES * FROMS : 0;
+}
+
+/* Where edges are not seen: the codes that cells hold that were not written, the tensor's last cell
+ * too. */
+enum { BLIND_HELD = 3 };
+
+int blame_blind_edge_count(blame_search *s)
+{
+    return s->n_after > 0 && is_code(s) && s->type->rank >= 3
+               ? BLIND_TILES * EDGE_AXES * EDGE_SIDES * BLIND_HELD
+               : 0;
+}
+
+bool blame_blind_edge_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    const int held = i % BLIND_HELD, axis_index = i / BLIND_HELD % EDGE_AXES;
+    const bool last = i / BLIND_HELD / EDGE_AXES % EDGE_SIDES;
+    const int64_t tile = LEAST_TILE + i / BLIND_HELD / EDGE_AXES / EDGE_SIDES;
+    const bool channels_last = s->channel_axis == s->type->rank - 1;
+    const int axis = (channels_last ? 1 : 2) + axis_index;
+    const int32_t least = (int32_t)assay_elem_min(s->type->elem);
+    const int32_t zero = s->type->q.zero_point ? s->type->q.zero_point[0] : 0;
+    const int32_t code[BLIND_HELD] = {0, zero, least};
+    if (axis >= s->type->rank - (channels_last ? 1 : 0) || tile > s->type->dim[axis] ||
+        (held > 0 && code[held] == 0) || (held == 2 && least == zero))
+        return false;
+    const blame_axis a = blame_axis_of(s->type, axis);
+    for (int64_t e = 0; e < total(s); e++)
+        if (e % s->count / a.inner % a.n % tile == (last ? tile - 1 : 0))
+            codes[e] = code[held];
+    blame_tell(story, "tile.edge", 2, "the %s cell of tiles of %lld along axis %d holds %d",
+               last ? "last" : "first", (long long)tile, axis, code[held]);
+    return true;
 }
 
 static bool is_edge(int64_t r, int64_t n, int64_t tile, bool last)

@@ -148,6 +148,35 @@ bool blame_few_bits_edit(blame_search *s, int i, blame_case *c, blame_story *sto
     return scale != NULL;
 }
 
+/* A bit of all multipliers, the highest but one first: always 0, always 1, or the other. */
+enum { MULTIPLIER_BITS = 22, BIT_CLEAR = 0, BIT_SET, BIT_FLIPPED, BIT_WAYS };
+
+int blame_multiplier_bit_count(blame_search *s)
+{
+    return blame_few_bits_count(s) > 0 ? MULTIPLIER_BITS * BIT_WAYS : 0;
+}
+
+bool blame_multiplier_bit_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    static const char *const words[BIT_WAYS] = {"always 0", "always 1", "flipped"};
+    const int way = i % BIT_WAYS, place = i / BIT_WAYS;
+    const int64_t bit = INT64_C(1) << (MULTIPLIER_BITS - place);
+    const double other = (double)c->in[0].q.scale[0] / (double)c->out.q.scale[0];
+    int64_t n;
+    float *scale = blame_weight_scales(c, &n);
+    (void)s;
+    for (int64_t k = 0; k < n && scale; k++) {
+        int exponent;
+        const double whole = ldexp(frexp((double)scale[k] * other, &exponent), MULTIPLIER_BITS + 2);
+        const int64_t m = (int64_t)whole;
+        const int64_t to = way == BIT_CLEAR ? m & ~bit : way == BIT_SET ? m | bit : m ^ bit;
+        scale[k] = (float)(ldexp(whole + (double)(to - m), exponent - MULTIPLIER_BITS - 2) / other);
+    }
+    blame_tell(story, "rescale.multiplier", 2, "bit %d of all multipliers, from the top, is %s",
+               place + 1, words[way]);
+    return scale != NULL;
+}
+
 /* ---- the output's zero point ---- */
 
 /* The codes that the fused activation leaves, however its bounds are given. */
@@ -182,15 +211,21 @@ static bool has_end(const blame_search *s)
            s->type->elem.bits <= 16;
 }
 
-/* Of codes of at most 8 bits every zero point, the bounds staying; of wider ones those near. */
+/* Of codes of at most 8 bits every zero point, the bounds staying; of wider ones those near. Where
+ * the scheme adds none after the rescale, each also added there. */
+enum { ZERO_POINTS = 256 };
+
 int blame_out_zero_point_count(blame_search *s)
 {
-    return has_end(s) ? 256 : 0;
+    const bool after = !s->has_record || s->record.rescale.zero_point == ASSAY_STAGE_AFTER;
+    return !has_end(s) ? 0 : after ? ZERO_POINTS : 2 * ZERO_POINTS;
 }
 
 bool blame_out_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
     const int32_t now = c->out.q.zero_point[0];
+    const bool after = i >= ZERO_POINTS;
+    i -= after ? ZERO_POINTS : 0;
     const int64_t z = c->out.elem.bits <= 8 ? assay_elem_min(c->out.elem) + i : now + i - 128;
     int64_t lo, hi;
     int32_t *zero;
@@ -201,8 +236,13 @@ bool blame_out_zero_point_edit(blame_search *s, int i, blame_case *c, blame_stor
         return false;
     zero[0] = (int32_t)z;
     set_bounds(c, lo, hi);
-    blame_tell(story, "rescale.zero_point", 1, "zero point of the output: %lld instead of %d",
-               (long long)z, now);
+    if (after) {
+        c->record.rescale.zero_point = ASSAY_STAGE_AFTER;
+        c->has_record = true;
+    }
+    blame_tell(story, "rescale.zero_point", after ? 2 : 1,
+               "zero point of the output: %lld instead of %d%s", (long long)z, now,
+               after ? ", added after the rescale" : "");
     return true;
 }
 

@@ -65,6 +65,8 @@ float *blame_weight_scales(blame_case *c, int64_t *n);
  * shape, in the order of permuted axes; in reverse order along a set of axes; a list in words. */
 bool blame_permutation(int n, int k, int *perm);
 void blame_transpose(const assay_type *t, const int *perm, const int32_t *from, int32_t *to);
+/* The way back: what was in the order of permuted axes, in t's. */
+void blame_untranspose(const assay_type *t, const int *perm, const int32_t *from, int32_t *to);
 void blame_flip(const assay_type *t, unsigned axes, const int32_t *from, int32_t *to);
 const char *blame_say_list(const int *list, int n, char *text, size_t size);
 

@@ -5,6 +5,7 @@
 #include "interp/blame/blame.h"
 
 enum { BLAME_FINDINGS = 96 }; /* of a node, that are held at once */
+enum { BLAME_MANY = 8 };      /* numbers changed: one cause that changes no more is believed */
 
 /* A fault of a row, `unexplained` so far, with an element that differs from what s replays. NULL:
  * out of memory. */
@@ -21,6 +22,15 @@ void blame_drop_faults(blame_report *r);
  * anew; set where there is such. */
 assay_status blame_settle_unseen(blame_search *s, const blame_finding *f, bool *settled,
                                  assay_error *err);
+
+/* Whether a row, or a node of the region that ends in it, reads what was not observed of a tensor
+ * at fault and is believed for its cause alone. That is then believed no longer: what reads it is
+ * not judged. */
+bool blame_doubt_unseen(const blame_report *r, int row);
+
+/* behind.c: of a row whose accumulators differ and were all that was dumped: whether what a node
+ * before does behind its own accumulators explains them entirely. That is then its fault. */
+bool blame_behind(blame_report *r, int row);
 
 /* region.c: the fault of the region that ends in a row; *settled as above. */
 assay_status blame_region(blame_report *r, int row, bool *settled, assay_error *err);

@@ -115,6 +115,9 @@ bool blame_record_edit(blame_search *s, int i, blame_case *c, blame_story *story
                then);
     c->has_record = true;
     assay_record_set(&c->record, f, v->value);
+    /* a way to round to even says nothing of other roundings */
+    if (strcmp(f->section, "rescale") == 0 && strcmp(f->name, "round") == 0)
+        c->record.rescale.float_rounding = ASSAY_FLOAT_ROUND_EXACT;
     return true;
 }
 

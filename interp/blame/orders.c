@@ -11,12 +11,13 @@ enum {
     N_GROUPS = sizeof groups / sizeof *groups,
     N_ROTATIONS = sizeof rotations / sizeof *rotations,
     ROTATED = N_ROTATIONS * ASSAY_MAX_RANK,
-    BLOCKED = 2 * N_GROUPS
+    BLOCKED = 2 * N_GROUPS,
+    FORWARD = PERMUTATIONS + FLIPS + 2 * N_GROUPS + ROTATED + BLOCKED
 };
 
 int blame_permuted_count(blame_search *s)
 {
-    return s->count > 1 ? PERMUTATIONS + FLIPS + 2 * N_GROUPS + ROTATED + BLOCKED : 0;
+    return s->count > 1 ? FORWARD + PERMUTATIONS : 0;
 }
 
 /* Channel c to c % g * (n / g) + c / g, or back. */
@@ -71,11 +72,14 @@ static bool permute(const blame_search *s, int i, const int32_t *from, int32_t *
 {
     int perm[ASSAY_MAX_RANK];
     char text[32];
+    const bool back = i >= FORWARD;
+    i -= back ? FORWARD : 0;
     if (i < PERMUTATIONS) {
         if (i == 0 || s->type->rank > 4 || !blame_permutation(s->type->rank, i, perm))
             return false;
-        blame_transpose(s->type, perm, from, to);
-        blame_tell(story, "output.layout", 1, "elements stored with axes in the order %s",
+        (back ? blame_untranspose : blame_transpose)(s->type, perm, from, to);
+        blame_tell(story, "output.layout", 1, "elements %s with axes in the order %s",
+                   back ? "read" : "stored",
                    blame_say_list(perm, s->type->rank, text, sizeof text));
         return true;
     }

@@ -234,8 +234,9 @@ bool blame_permutation(int n, int k, int *perm)
     return true;
 }
 
-/* from, of t's shape, in the order of its permuted axes, one element after the other. */
-void blame_transpose(const assay_type *t, const int *perm, const int32_t *from, int32_t *to)
+/* One element after the other in the order of permuted axes: from t's order, or (back) into it. */
+static void walk_permuted(const assay_type *t, const int *perm, bool back, const int32_t *from,
+                          int32_t *to)
 {
     int64_t step[ASSAY_MAX_RANK], stride = 1, at[ASSAY_MAX_RANK] = {0};
     const int64_t n = assay_shape_count(t);
@@ -247,10 +248,20 @@ void blame_transpose(const assay_type *t, const int *perm, const int32_t *from, 
         int64_t place = 0;
         for (int i = 0; i < t->rank; i++)
             place += at[i] * step[perm[i]];
-        to[k] = from[place];
+        to[back ? place : k] = from[back ? k : place];
         for (int i = t->rank - 1; i >= 0 && ++at[i] == t->dim[perm[i]]; i--)
             at[i] = 0;
     }
+}
+
+void blame_transpose(const assay_type *t, const int *perm, const int32_t *from, int32_t *to)
+{
+    walk_permuted(t, perm, false, from, to);
+}
+
+void blame_untranspose(const assay_type *t, const int *perm, const int32_t *from, int32_t *to)
+{
+    walk_permuted(t, perm, true, from, to);
 }
 
 /* Elements in the reverse order along the axes of a set. */

@@ -12,6 +12,25 @@ int blame_divisor_count(blame_search *s)
     return s->n->op == ASSAY_OP_AVG_POOL || s->n->op == ASSAY_OP_GLOBAL_AVG_POOL ? DIVISORS : 0;
 }
 
+/* Where a pool is no division: one, by each rounding. */
+int blame_division_count(blame_search *s)
+{
+    const bool sums = assay_op_get(s->n->op)->traits & ASSAY_T_SUMS;
+    return sums && s->has_record && s->record.pool.kind != ASSAY_POOL_DIVIDE ? ASSAY_ROUND_COUNT
+                                                                             : 0;
+}
+
+bool blame_division_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    (void)s;
+    c->has_record = true;
+    c->record.pool.kind = ASSAY_POOL_DIVIDE;
+    c->record.pool.round = (enum assay_rounding)i;
+    blame_tell(story, "pool.rounding", 2, "the sum is divided, and rounded by %s",
+               apply_rounding_name((enum assay_rounding)i));
+    return true;
+}
+
 static void window_of(const blame_case *c, assay_window *w)
 {
     if (c->op == ASSAY_OP_AVG_POOL)

@@ -36,10 +36,13 @@ typedef struct narrowing {
     int n, at; /* of best; the node that it is of */
 } narrowing;
 
-static bool is_better(const blame_finding *a, const blame_finding *b)
+/* a: of the node before. A reshape does nothing in most devices: of equals it is not the one. */
+static bool is_better(const blame_finding *a, const blame_finding *b, assay_op op)
 {
     if (a->full != b->full)
         return a->full;
+    if (a->full && op == ASSAY_OP_RESHAPE)
+        return a->story.changed < b->story.changed;
     return a->full ? a->story.changed <= b->story.changed : a->explained > b->explained;
 }
 
@@ -60,7 +63,8 @@ static assay_status narrow_region(blame_report *r, int row, enum blame_effort ef
         if (!status)
             blame_search_pull(&s);
         const int n = !status ? blame_search_run(&s, effort, w->found, BLAME_FINDINGS) : 0;
-        if (n > 0 && (w->n == 0 || is_better(&w->found[0], &w->best[0]))) {
+        if (n > 0 &&
+            (w->n == 0 || is_better(&w->found[0], &w->best[0], r->device.graph->node[i].op))) {
             memcpy(w->best, w->found, (size_t)n * sizeof *w->best);
             w->n = n;
             w->at = i;
@@ -101,10 +105,14 @@ assay_status blame_region(blame_report *r, int row, bool *settled, assay_error *
                                    r->rel, err);
     if (!status) {
         const bool full = w.n > 0 && w.best[0].full;
-        blame_fault *f = blame_add_fault(r, full ? w.at : maker_of(r, row), &s);
-        if (f)
-            blame_fill_fault(f, w.best, w.n);
-        status = blame_settle_unseen(&s, NULL, settled, err);
+        if (!(full && w.best[0].story.changed <= BLAME_MANY) && blame_doubt_unseen(r, row)) {
+            *settled = true;
+        } else if (full || !r->row[row].on_sums || !blame_behind(r, row)) {
+            blame_fault *f = blame_add_fault(r, full ? w.at : maker_of(r, row), &s);
+            if (f)
+                blame_fill_fault(f, w.best, w.n);
+            status = blame_settle_unseen(&s, NULL, settled, err);
+        }
         blame_search_close(&s);
     }
     free(w.found);

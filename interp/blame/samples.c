@@ -1,4 +1,5 @@
 /* Hypotheses over which sample, or which step of a sequence, a value is of. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,49 @@ enum { BEFORE, FIRST, BEHIND, INITIAL, SOURCES };
 int blame_stale_sample_count(blame_search *s)
 {
     return s->n_samples > 1 ? (1 + ASSAY_MAX_RANK) * SOURCES : 0;
+}
+
+/* Memory that was not written from an element on, or up to one: what the sample before left there;
+ * before the first sample what memory holds at first, or nothing is wrong with that sample. */
+enum { CLEAN_AT_FIRST, ZERO_AT_FIRST, ZERO_POINT_AT_FIRST, FIRSTS };
+
+int blame_stale_memory_count(blame_search *s)
+{
+    return s->n_samples > 1 && s->n_after == 0 && s->differing > 1 ? 2 * FIRSTS : 0;
+}
+
+/* The stale elements [*from, *to): front or back of the tensor, as far as anything differs. */
+static void find_stale(const blame_search *s, bool front, int64_t *from, int64_t *to)
+{
+    int64_t first = s->count, last = -1;
+    for (int64_t e = 0; e < s->n_samples * s->count; e++)
+        if (s->seen[e] && !blame_same(s, e, s->base[e])) {
+            first = e % s->count < first ? e % s->count : first;
+            last = e % s->count > last ? e % s->count : last;
+        }
+    *from = front ? 0 : first;
+    *to = front ? last + 1 : s->count;
+}
+
+bool blame_stale_memory_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    const bool front = i % 2;
+    const int at_first = i / 2;
+    int64_t from, to;
+    if (at_first == ZERO_POINT_AT_FIRST && !s->type->q.zero_point)
+        return false;
+    const int32_t fill = at_first == ZERO_POINT_AT_FIRST ? s->type->q.zero_point[0] : 0;
+    find_stale(s, front, &from, &to);
+    for (int k = at_first == CLEAN_AT_FIRST; k < s->n_samples; k++)
+        for (int64_t e = from; e < to; e++)
+            codes[k * s->count + e] = k == 0 ? fill : s->base[(k - 1) * s->count + e];
+    char then[48] = "";
+    if (at_first != CLEAN_AT_FIRST)
+        snprintf(then, sizeof then, ", in the first one %d", fill);
+    blame_tell(story, "stale.sample", to - from == s->count ? 2 : 3,
+               "elements %lld to %lld hold what the sample before gives%s", (long long)from,
+               (long long)to - 1, then);
+    return true;
 }
 
 /* What a state holds before the first step, as codes; false: the node reads none. */

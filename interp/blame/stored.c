@@ -58,6 +58,22 @@ int blame_clamped_count(blame_search *s)
     return has_codes(s) && !(assay_op_get(s->n->op)->traits & ASSAY_T_ABSORB_OUT) ? SIDES : 0;
 }
 
+/* One element alone that was to be the greatest (or the least) of many and still is: that is no
+ * chance. Of few it is named beside what else explains it. */
+enum { MANY_ELEMENTS = 64 };
+
+int blame_lone_bound_count(blame_search *s)
+{
+    const bool said = s->explained || s->n_seen >= MANY_ELEMENTS;
+    return has_codes(s) && said && s->differing == 1 ? BOTH : 0;
+}
+
+bool blame_lone_bound_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    blame_clamped_post(s, i, codes, story);
+    return true;
+}
+
 bool blame_clamped_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 {
     int32_t lo = INT32_MAX, hi = INT32_MIN;

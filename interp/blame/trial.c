@@ -72,7 +72,8 @@ static bool keeps_channels(const blame_search *s)
     for (int i = 0; i < s->n_after; i++) {
         const assay_graph *g = s->d->graph;
         const assay_node *n = &g->node[s->after[i]];
-        const bool each = assay_op_get(n->op)->traits & (ASSAY_T_UNARY | ASSAY_T_BINARY);
+        const bool each =
+            assay_op_get(n->op)->traits & (ASSAY_T_UNARY | ASSAY_T_BINARY | ASSAY_T_CONVERT);
         const bool pool = n->op == ASSAY_OP_MAX_POOL || n->op == ASSAY_OP_AVG_POOL ||
                           n->op == ASSAY_OP_GLOBAL_AVG_POOL;
         const assay_type *t = &g->value[n->out[0]].type;

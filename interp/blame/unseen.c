@@ -34,6 +34,32 @@ static void keep_channels(const blame_search *s, int32_t *codes)
     free(other);
 }
 
+/* Of what a node reads, the tensors at fault of which a cause said what was not observed: nobody
+ * knows that any more. */
+static bool doubt_inputs(const blame_device *d, const assay_node *n)
+{
+    bool found = false;
+    for (int i = 0; i < n->n_in; i++)
+        for (int k = 0; k < d->n_samples && n->in[i] != ASSAY_NO_VALUE; k++) {
+            blame_tensor *t = blame_at(d, k, n->in[i]);
+            if (!t->caused)
+                continue;
+            free(t->caused);
+            t->caused = NULL;
+            t->unknown = found = true;
+        }
+    return found;
+}
+
+bool blame_doubt_unseen(const blame_report *r, int row)
+{
+    bool found = false;
+    for (int i = 0; i <= row; i++)
+        if (i == row || r->row[i].region == row)
+            found |= doubt_inputs(&r->device, &r->device.graph->node[i]);
+    return found;
+}
+
 assay_status blame_settle_unseen(blame_search *s, const blame_finding *f, bool *settled,
                                  assay_error *err)
 {

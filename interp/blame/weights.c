@@ -49,8 +49,9 @@ enum { PERMUTATIONS = 24, FLIPS = 16, FLATTENED = 2 };
 
 int blame_weights_layout_count(blame_search *s)
 {
-    return has_weights(s) && blame_input_type(s, 1)->rank <= 4 ? PERMUTATIONS + FLIPS + FLATTENED
-                                                               : 0;
+    return has_weights(s) && blame_input_type(s, 1)->rank <= 4
+               ? 2 * PERMUTATIONS + FLIPS + FLATTENED
+               : 0;
 }
 
 /* Weights of inputs that were an image before they were made a row: in the image's other order. */
@@ -81,7 +82,10 @@ bool blame_weights_layout_edit(blame_search *s, int i, blame_case *c, blame_stor
     const assay_type *t = &c->in[1];
     int perm[ASSAY_MAX_RANK];
     char text[32];
-    if (i >= PERMUTATIONS + FLIPS)
+    const bool back = i >= PERMUTATIONS + FLIPS + FLATTENED;
+    if (back)
+        i -= PERMUTATIONS + FLIPS + FLATTENED;
+    else if (i >= PERMUTATIONS + FLIPS)
         return reorder_flattened(s, i > PERMUTATIONS + FLIPS, c, story);
     const bool flips = i >= PERMUTATIONS;
     const unsigned axes = flips ? (unsigned)(i - PERMUTATIONS) : 0;
@@ -95,9 +99,9 @@ bool blame_weights_layout_edit(blame_search *s, int i, blame_case *c, blame_stor
         blame_tell(story, "weights.layout", 1, "weights in reverse order along axes (set %u)",
                    axes);
     } else {
-        blame_transpose(t, perm, from, to);
-        blame_tell(story, "weights.layout", 1, "weights stored with axes in the order %s",
-                   blame_say_list(perm, t->rank, text, sizeof text));
+        (back ? blame_untranspose : blame_transpose)(t, perm, from, to);
+        blame_tell(story, "weights.layout", 1, "weights %s with axes in the order %s",
+                   back ? "read" : "stored", blame_say_list(perm, t->rank, text, sizeof text));
     }
     return blame_set_codes(c, 1, t, to);
 }
@@ -349,6 +353,41 @@ bool blame_bias_edit(blame_search *s, int i, blame_case *c, blame_story *story)
     else
         blame_tell(story, "bias.channel", 1, "the bias of the channel %d %s", abs(offset),
                    offset > 0 ? "behind" : "before");
+    return bias != NULL;
+}
+
+/* One channel's numbers for all of them: of bias and of rescale. (Channel 0's are tried before.) */
+enum { MOST_CHANNELS = 4096 };
+
+int blame_one_channel_count(blame_search *s)
+{
+    const bool seen = s->n_after == 0 && has_weights(s) && s->channel_axis >= 0;
+    const int64_t n = seen ? s->type->dim[s->channel_axis] : 0;
+    return n > 1 && n <= MOST_CHANNELS ? 2 * (int)n : 0;
+}
+
+bool blame_one_channel_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int64_t of = i / 2;
+    int64_t n = 0;
+    (void)s;
+    if (i % 2) {
+        float *scale = blame_weight_scales(c, &n);
+        if (!scale || of >= n)
+            return false;
+        const float all = scale[of];
+        for (int64_t k = 0; k < n; k++)
+            scale[k] = all;
+        blame_tell(story, "rescale.channel", 2, "the rescale of channel %lld", (long long)of);
+        return true;
+    }
+    if (c->n_in < 3 || !c->constant[2] || of >= (n = assay_shape_count(&c->in[2])))
+        return false;
+    const void *old;
+    void *bias = other_biases(c, &old);
+    for (int64_t k = 0; k < n && bias; k++)
+        take_bias(c, bias, k, old, of);
+    blame_tell(story, "bias.channel", 2, "the bias of channel %lld", (long long)of);
     return bias != NULL;
 }
 

@@ -10,6 +10,7 @@ from faults import FAULTS
 import faults_operands  # noqa: F401 (registers its own, as those behind it do)
 import faults_output  # noqa: F401
 import faults_dealt  # noqa: F401
+import faults_memory  # noqa: F401
 import faults_rows  # noqa: F401
 
 TRIES = 60
@@ -91,7 +92,6 @@ def mask_part(rng, made, output):
     mask = np.random.RandomState(rng.randrange(1 << 30)).rand(*values.shape) < 0.8
     if (values != golden)[mask].any():
         made.values = dict(made.values, **{output: np.where(mask, values, 5)})
-        made.names = [n for n in made.names if made.bundle.tensor[n]["index"] <= made.bundle.tensor[output]["index"]]
         made.masks[output] = mask
         made.kind = "masked"
 
