@@ -149,6 +149,21 @@ static assay_status key_description(assay_reading *c, const assay_tree *t, const
     return set_text(c, t, &c->data->description);
 }
 
+/* What a parent says of itself is not true of a file that extends it. */
+static assay_status describe_as_child(assay_reading *c)
+{
+    assay_scheme_data *d = c->data;
+    const char *says = "extends ";
+    const size_t n = strlen(says) + (d->name ? strlen(d->name) : 0) + 1;
+    char *text = malloc(n);
+    if (!text)
+        return assay_read_no_memory(c);
+    snprintf(text, n, "%s%s", says, d->name ? d->name : "");
+    free(d->description);
+    d->description = text;
+    return ASSAY_OK;
+}
+
 static assay_status key_extends(assay_reading *c, const assay_tree *t, const scheme_key *k)
 {
     (void)c, (void)t, (void)k;
@@ -305,6 +320,8 @@ assay_status assay_scheme_read(const char *file, const char *text, size_t length
         s = assay_read_fail(&c, tree, "a scheme is a map of keys");
     else if ((parent = assay_tree_get(tree, "extends")))
         s = read_parent(&c, parent, depth);
+    if (!s && parent && !assay_tree_get(tree, "description"))
+        s = describe_as_child(&c);
     if (!s && parent)
         s = assay_claims_begin(&c, &claims);
     if (!s && !assay_tree_get(tree, "scheme"))

@@ -127,6 +127,7 @@ prints '^  from tflite:$' "check names the parent" "$assay" scheme check ./child
 prints '^    pool: kind, round, keep_zero_point$' "what comes from it" "$assay" scheme check ./child.yaml
 prints '^    accumulator: overflow$' "what does not" "$assay" scheme check ./child.yaml
 prints '^  claims of bit-exactness inherited: add, ' "claims" "$assay" scheme show ./child.yaml
+prints '^child: extends ' 'nor what its parent says of itself' "$assay" scheme show ./child.yaml
 prints '^  claims lost: conv, .*fc, .*[(]accumulator.bits is another[)]$' "and lost ones" "$assay" scheme show ./child.yaml
 printf 'scheme: slow\nextends: onnxruntime\nconvert: {floats_in_turn: yes}\n' >slow.yaml
 prints '^  claims of bit-exactness of floats inherited: .*add, ' "of floats" "$assay" scheme check ./slow.yaml
