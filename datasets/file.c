@@ -245,6 +245,13 @@ static assay_status open_raw(assay_dataset *d, const char *spec, int64_t size, a
     return ASSAY_OK;
 }
 
+static assay_status open_text(assay_dataset *d, assay_error *err)
+{
+    const assay_status status = dataset_open_text(d, err);
+    const int64_t count = d->count;
+    return status ? status : dataset_split_samples(d, ASSAY_NPY_I8, 1, &count, err);
+}
+
 /* ---- choosing ----------------------------------------------------------------------------- */
 
 static assay_status open_format(assay_dataset *d, const assay_dataset_options *o, assay_error *err)
@@ -263,7 +270,7 @@ static assay_status open_format(assay_dataset *d, const assay_dataset_options *o
     if (whole && memcmp(magic, "PK\3\4", 4) == 0)
         return open_npz(d, st.st_size, err);
     if (dataset_ends_with(d->path, ".txt"))
-        return dataset_open_text(d, err);
+        return open_text(d, err);
     if (whole && magic[0] == 0 && magic[1] == 0 && magic[3] > 0)
         return open_idx(d, st.st_size, err);
     return assay_fail(err, ASSAY_ERR_INPUT,

@@ -42,12 +42,15 @@ assay_status dataset_open_file(assay_dataset *d, const assay_dataset_options *op
 assay_status dataset_split_samples(assay_dataset *d, assay_npy_type type, int rank,
                                    const int64_t *shape, assay_error *err);
 
-/* A text of integers, blanks or commas between them: a stream of tokens in memory. */
+/* A text of integers, blanks or commas between them: a stream of tokens in memory, and how many. */
 assay_status dataset_open_text(assay_dataset *d, assay_error *err);
 /* Cuts an opened stream (a file of integers, each a sample) into windows; others stay. */
 assay_status dataset_cut_windows(assay_dataset *d, const assay_dataset_options *options,
                                  assay_error *err);
 assay_status dataset_read_window(const assay_dataset *d, int64_t i, void *out, assay_error *err);
+/* n tokens of a stream from the first one on. */
+assay_status dataset_read_tokens(const assay_dataset *d, int64_t first, size_t n, int64_t *token,
+                                 assay_error *err);
 /* Bytes of the file, in native byte order: n elements of `size` from `offset`. */
 assay_status dataset_read_elements(const assay_dataset *d, int64_t offset, size_t n, size_t size,
                                    void *out, assay_error *err);

@@ -1,48 +1,10 @@
-/* Streams of tokens, cut into windows, and the tokens that follow each. */
-#include <errno.h>
+/* Streams of tokens, cut into windows. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "datasets/internal.h"
 #include "graph/memory.h"
-
-/* ---- a text ---- */
-
-static const char between[] = " \t\r\n,";
-
-static assay_status parse_tokens(assay_dataset *d, const char *text, assay_error *err)
-{
-    for (const char *p = text + strspn(text, between); *p; p += strspn(p, between)) {
-        char *end;
-        errno = 0;
-        d->tokens[d->count] = strtoll(p, &end, 10);
-        if (end == p || errno || (*end && !strchr(between, *end)))
-            return assay_fail(err, ASSAY_ERR_INPUT,
-                              "%s: token %" PRId64 " is \"%.*s\"; expected integers with blanks or "
-                              "commas between them",
-                              d->path, d->count, (int)strcspn(p, between) % 40, p);
-        d->count++;
-        p = end;
-    }
-    return ASSAY_OK;
-}
-
-assay_status dataset_open_text(assay_dataset *d, assay_error *err)
-{
-    char *text;
-    assay_status status = dataset_read_text(d->path, &text, err);
-
-    if (status)
-        return status;
-    d->tokens = malloc((strlen(text) / 2 + 1) * sizeof *d->tokens);
-    status = d->tokens ? parse_tokens(d, text, err) : assay_out_of_memory_for(err, "%s", d->path);
-    free(text);
-    const int64_t count = d->count;
-    return status ? status : dataset_split_samples(d, ASSAY_NPY_I8, 1, &count, err);
-}
-
-/* ---- windows ---- */
 
 assay_status dataset_cut_windows(assay_dataset *d, const assay_dataset_options *options,
                                  assay_error *err)
@@ -72,8 +34,8 @@ bool dataset_has_windows(const assay_dataset *d)
 }
 
 /* n tokens from number `first` of the stream on. */
-static assay_status read_tokens(const assay_dataset *d, int64_t first, size_t n, int64_t *out,
-                                assay_error *err)
+assay_status dataset_read_tokens(const assay_dataset *d, int64_t first, size_t n, int64_t *out,
+                                 assay_error *err)
 {
     const size_t size = text_npy_type_size(d->element);
     if (d->tokens) {
@@ -124,7 +86,7 @@ assay_status dataset_read_window(const assay_dataset *d, int64_t i, void *out, a
 {
     const size_t n = dataset_sample_count(&d->type);
     int64_t *token = malloc((n + 1) * sizeof *token);
-    assay_status status = token ? read_tokens(d, i * d->step, n, token, err)
+    assay_status status = token ? dataset_read_tokens(d, i * d->step, n, token, err)
                                 : assay_out_of_memory_for(err, "%s", d->path);
 
     for (size_t k = 0; !status && k < n; k++)
@@ -134,51 +96,5 @@ assay_status dataset_read_window(const assay_dataset *d, int64_t i, void *out, a
                            "%s: token %" PRId64 " is %" PRId64 ", which %s does not hold", d->path,
                            i * d->step + (int64_t)k, token[k], text_npy_type_name(d->type.type));
     free(token);
-    return status;
-}
-
-/* ---- what follows ---- */
-
-static assay_status next_in_stream(const assay_dataset *d, int64_t i, int64_t *label,
-                                   assay_error *err)
-{
-    const int64_t n = (int64_t)dataset_sample_count(&d->type), first = i * d->step + 1;
-    const int64_t there = first + n <= d->stream ? n : d->stream - first;
-    const assay_status status = read_tokens(d, first, (size_t)there, label, err);
-
-    if (there < n)
-        label[n - 1] = -1;
-    for (int64_t k = 0; k < n - d->step && i > 0; k++)
-        label[k] = -1;
-    return status;
-}
-
-static assay_status next_in_rows(const assay_dataset *d, int64_t i, int64_t *label,
-                                 assay_error *err)
-{
-    const assay_sample_type *t = &d->type;
-    const size_t n = dataset_sample_count(t);
-    const size_t row = t->rank > 0 ? (size_t)t->shape[t->rank - 1] : 1;
-    void *stored = malloc(dataset_sample_bytes(t) + 1);
-    assay_status status =
-        stored ? dataset_read(d, i, stored, err) : assay_out_of_memory_for(err, "%s", d->path);
-
-    for (size_t k = 0; !status && k < n; k++)
-        label[k] = (k + 1) % row ? text_npy_integer(stored, t->type, k + 1) : -1;
-    free(stored);
-    return status;
-}
-
-assay_status dataset_next_tokens(const assay_dataset *d, int64_t i, int64_t ignored, int64_t *label,
-                                 assay_error *err)
-{
-    if (!text_npy_is_integer(d->type.type))
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s: samples are %s, no tokens", d->path,
-                          text_npy_type_name(d->type.type));
-    const assay_status status =
-        d->stream ? next_in_stream(d, i, label, err) : next_in_rows(d, i, label, err);
-    const size_t n = dataset_sample_count(&d->type);
-    for (size_t k = 0; !status && k < n; k++)
-        label[k] = label[k] == ignored || label[k] < 0 ? -1 : label[k];
     return status;
 }
