@@ -333,6 +333,12 @@ static void shape_forms(void **state)
         {10, "in x f32 2,3\nIsInf x -> y detect_negative=0 detect_positive=0\nout y", "less",
          "[2,3]"},
         {7, "in x f32 2,3\nAtan x -> y\nout y", "atan", "[2,3]"},
+        {18, "in x f32 1,5,5\nconst i i64 2 = 5 5\nconst b i64 2 = 1 5\nCol2Im x,i,b -> y\nout y",
+         "reshape transpose reshape scatter_reduce reshape slice transpose", "[1,1,5,5]"},
+        {18,
+         "in x f32 2,12,15\nconst i i64 2 = 6 5\nconst b i64 2 = 2 3\nCol2Im x,i,b -> y "
+         "strides=[2,1] pads=[0,1,0,1] dilations=[1,1]\nout y",
+         "reshape transpose reshape scatter_reduce reshape slice transpose", "[2,2,6,5]"},
     };
     (void)state;
     CHECK_ALL(forms);

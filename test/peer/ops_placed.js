@@ -34,6 +34,15 @@ const scatterElements = near((r, m) => {
     {axis: r.chance(0.5) ? axis : axis - shape.length, reduction: reduction(r, true)}), 'float32');
 });
 
+const col2im = near((r, m) => {
+  const axes = r.int(1, 3), each = (lo, hi) => Array.from({length: axes}, () => r.int(lo, hi));
+  const block = each(1, 3), strides = each(1, 3), dilations = each(1, 2), pads = [...each(0, 2), ...each(0, 2)];
+  const image = block.map((b, i) => Math.max(dilations[i] * (b - 1) + 1 - pads[i] - pads[axes + i], 1) + r.int(0, 4));
+  const steps = image.map((d, i) => Math.floor((d + pads[i] + pads[axes + i] - dilations[i] * (block[i] - 1) - 1) / strides[i]) + 1);
+  const x = input(m, r, [r.int(1, 2), r.int(1, 3) * product(block), product(steps)]), list = v => m.constant('int64', [axes], v.map(BigInt));
+  m.output(m.node('Col2Im', [x, list(image), list(block)], {strides, dilations, pads}), 'float32');
+});
+
 const gridSample = opset => near((r, m) => {
   const axes = opset < 20 ? 2 : r.pick([2, 2, 3]), x = r.shape(axes + 2, 5), modes = opset < 20 ? ['bilinear', 'nearest', 'bicubic'] : ['linear', 'nearest', 'cubic'];
   const grid = input(m, r, [x[0], ...r.shape(axes, 4), axes], 1.5), mode = r.pick(axes === 2 ? modes : modes.slice(0, 2));
@@ -90,7 +99,7 @@ const grouped = near((r, m) => {
 
 module.exports = {
   cases: {
-    ScatterND: scatterND, ScatterElements: scatterElements, GridSample: gridSample(16), 'GridSample of opset 20': gridSample(20), RoiAlign: roiAlign,
+    ScatterND: scatterND, Col2Im: col2im, ScatterElements: scatterElements, GridSample: gridSample(16), 'GridSample of opset 20': gridSample(20), RoiAlign: roiAlign,
     BitwiseAnd: bits('BitwiseAnd', 'int8'), BitwiseOr: bits('BitwiseOr', 'uint8'), BitwiseXor: bits('BitwiseXor', 'int8'),
     BitwiseNot: bits('BitwiseNot', 'uint8'), BitShift: bits('BitShift', 'uint8'), DynamicQuantizeMatMul: dynamicMatmul,
     MatMulIntegerToFloat: integerMatmul, GroupQueryAttention: grouped,
