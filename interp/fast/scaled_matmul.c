@@ -1,21 +1,26 @@
-/* Products of small floats on a unit whose step is one aligned sum, 16 columns of B at a time
- * (schemes/mac/tile.h). What that leaves out is the reference's, element by element. */
+/* Products of floats on a unit whose step is one aligned sum, or an IEEE fused multiply-add, 16
+ * columns of B at a time (schemes/mac/tile.h, chain.h). What that leaves out is the reference's,
+ * element by element. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "interp/fast/fast.h"
 #include "interp/ref/ref.h"
+#include "schemes/mac/chain.h"
 #include "schemes/mac/scheme.h"
 #include "schemes/mac/tile.h"
 #include "schemes/mac/unit.h"
 
 enum { COLUMNS = MAC_TILE };
+static_assert((int)COLUMNS == (int)MAC_CHAIN, "both go by as many columns");
 
 typedef struct matrix_node {
     assay_fast base;
     mac_element a[256], b[256]; /* by pattern */
     mac_tile_scale scale[256];
-    bool wide; /* patterns are too many for tables */
+    bool wide;  /* patterns are too many for tables */
+    bool chain; /* fused multiply-adds: elements are their numbers */
 } matrix_node;
 
 typedef struct room {
@@ -44,14 +49,23 @@ static size_t carve(const assay_graph *g, const assay_node *n, char *memory, roo
     return used;
 }
 
-/* A row's numbers, of patterns of a format; false when some is none. table: by pattern, or NULL. */
-static bool decode(const mac_element *table, int64_t format, const int32_t *codes, size_t k,
-                   float *value, int32_t *unit, size_t stride)
+static mac_element number_of(int64_t format, int32_t code)
+{
+    const uint32_t bits = mac_to_f32((enum assay_mac_format)format, (uint32_t)code);
+    mac_element e = {.special = false};
+    memcpy(&e.value, &bits, sizeof bits);
+    return e;
+}
+
+/* A row's numbers, of patterns of a format; false when some is none. table: by pattern. */
+static bool decode(const matrix_node *f, const mac_element *table, int64_t format,
+                   const int32_t *codes, size_t k, float *value, int32_t *unit, size_t stride)
 {
     bool special = false;
     for (size_t i = 0; i < k; i++) {
-        const mac_element e =
-            table ? table[codes[i] & 0xff] : mac_tile_element(format, (uint32_t)codes[i]);
+        const mac_element e = f->chain  ? number_of(format, codes[i])
+                              : f->wide ? mac_tile_element(format, (uint32_t)codes[i])
+                                        : table[codes[i] & 0xff];
         value[i * stride] = e.value;
         unit[i * stride] = e.unit;
         special = special || e.special;
@@ -91,7 +105,7 @@ static void pack(work *w, int64_t batch, int64_t first, int n)
             ref_load_operand(&w->b, w->call->out[0].type, batch, first + j);
         } else
             memset(codes, 0, w->depth * sizeof *codes);
-        w->good[j] = decode(w->f->wide ? NULL : w->f->b, w->m->mac.b, codes, w->depth, w->r.b + j,
+        w->good[j] = decode(w->f, w->f->b, w->m->mac.b, codes, w->depth, w->r.b + j,
                             w->r.b_unit + j, COLUMNS);
         if (j < n)
             w->good[j] = has_scales(w->f, w->m, scale, (size_t)w->b.runs) && w->good[j];
@@ -119,6 +133,23 @@ static assay_status finish(work *w, assay_dot *d, const uint32_t y[COLUMNS],
     return ASSAY_OK;
 }
 
+/* The dots of elements first to last of K as f32 patterns; odd: not to be used. */
+static void dots(const work *w, const mac_tile *t, size_t first, size_t last, mac_running *r,
+                 uint32_t part[COLUMNS])
+{
+    if (!w->f->chain) {
+        mac_tile_run(t, w->r.a, w->r.a_unit, w->r.a_scale, first, last, r);
+        for (int j = 0; j < COLUMNS; j++)
+            part[j] = mac_tile_pattern(r, j);
+        return;
+    }
+    float y[COLUMNS];
+    mac_chain_run(w->r.a + first, w->r.b + first * COLUMNS, last - first, y);
+    memcpy(part, y, sizeof y);
+    for (int j = 0; j < COLUMNS; j++)
+        r->odd[j] = r->odd[j] || y[j] != y[j];
+}
+
 /* Row `row` of A by the packed columns. */
 static assay_status one_row(work *w, assay_dot *d, int64_t batch, int64_t row, int64_t column,
                             int n, int64_t at, assay_error *err)
@@ -130,19 +161,18 @@ static assay_status one_row(work *w, assay_dot *d, int64_t batch, int64_t row, i
                         .exponent = w->r.b_unit,
                         .scale = w->m->mac.scale_block > 0 ? w->r.patterns : NULL,
                         .scales = w->f->scale};
-    uint32_t y[COLUMNS] = {0};
+    uint32_t y[COLUMNS] = {0}, part[COLUMNS];
     mac_running r = {.odd = {false}};
     ref_load_operand(&w->a, w->call->out[0].type, batch, row);
-    const bool good = decode(w->f->wide ? NULL : w->f->a, w->m->mac.a, w->r.codes, w->depth, w->r.a,
-                             w->r.a_unit, 1) &&
-                      has_scales(w->f, w->m, w->r.a_scale, (size_t)w->a.runs);
+    const bool good =
+        decode(w->f, w->f->a, w->m->mac.a, w->r.codes, w->depth, w->r.a, w->r.a_unit, 1) &&
+        has_scales(w->f, w->m, w->r.a_scale, (size_t)w->a.runs);
     const size_t length = mac_unit_run(w->m);
     for (size_t i = 0; good && i < w->depth; i += length) {
-        mac_tile_run(&t, w->r.a, w->r.a_unit, w->r.a_scale, i,
-                     i + length < w->depth ? i + length : w->depth, &r);
+        dots(w, &t, i, i + length < w->depth ? i + length : w->depth, &r, part);
         for (int j = 0; j < n; j++) {
             d->b_scale = w->r.scales + (size_t)j * (size_t)w->b.runs;
-            y[j] = mac_unit_add_run(w->m, d, i, mac_tile_pattern(&r, j), y[j]);
+            y[j] = mac_unit_add_run(w->m, d, i, part[j], y[j]);
         }
     }
     for (int j = 0; j < COLUMNS; j++)
@@ -186,15 +216,17 @@ assay_status fast_scaled_matmul(const assay_fast_setup *s, assay_fast **out, ass
     const assay_mac_node *m = mac_node(s->unit);
     const assay_type *a = &assay_node_in(s->graph, s->node, 0)->type;
     room r;
-    if (s->vt != &mac_vtable || !mac_tile_takes(&m->mac) || a->dim[a->rank - 1] == 0)
+    if (s->vt != &mac_vtable || a->dim[a->rank - 1] == 0 ||
+        !(mac_tile_takes(&m->mac) || mac_chain_takes(&m->mac)))
         return ASSAY_OK;
     matrix_node *f = fast_alloc(sizeof *f);
     if (!f)
         return fast_memory(s, err);
     f->base = (assay_fast){
         .run = run, .free = free_node, .scratch = carve(s->graph, s->node, NULL, &r), .threads = 1};
+    f->chain = mac_chain_takes(&m->mac);
     f->wide = mac_tile_is_wide(&m->mac);
-    if (!f->wide) {
+    if (!f->wide && !f->chain) {
         mac_tile_table(m->mac.a, f->a);
         mac_tile_table(m->mac.b, f->b);
     }

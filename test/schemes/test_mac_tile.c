@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "schemes/mac/chain.h"
 #include "schemes/mac/formats.h"
 #include "schemes/mac/tile.h"
 
@@ -213,8 +214,70 @@ static void every_unit_taken(void **state)
     assert_true(taken > scaled && scaled > 0);
 }
 
+/* Numbers of all sizes, of few (so that sums cancel), and around the least ones; infinities. */
+static uint32_t draw_f32(test_rng *r, int way)
+{
+    const uint32_t sign = (uint32_t)test_between(r, 0, 1) << 31,
+                   fraction = (uint32_t)test_between(r, 0, 0x7fffff);
+    const int64_t field = way == 0   ? test_between(r, 0, 254)
+                          : way == 1 ? test_between(r, 125, 129)
+                          : way == 2 ? test_between(r, 50, 66)
+                                     : test_between(r, 190, 255);
+    return sign | (uint32_t)field << 23 |
+           (field == 255 ? 0 : fraction & (way == 1 ? 0x700000 : ~0U));
+}
+
+static void compare_chain(test_rng *r, const char *name, const assay_mac *m, int *numbers)
+{
+    static uint32_t a[K], b[MAC_CHAIN][K];
+    static float wide_a[K], wide_b[K * MAC_CHAIN];
+    const size_t k = (size_t)test_between(r, 1, 40);
+    const int way = (int)test_between(r, 0, 3);
+    float y[MAC_CHAIN];
+    for (size_t i = 0; i < k; i++) {
+        a[i] = draw_f32(r, way);
+        memcpy(&wide_a[i], &a[i], sizeof a[i]);
+        for (int j = 0; j < MAC_CHAIN; j++) {
+            b[j][i] = draw_f32(r, way);
+            memcpy(&wide_b[i * MAC_CHAIN + (size_t)j], &b[j][i], sizeof b[j][i]);
+        }
+    }
+    mac_chain_run(wide_a, wide_b, k, y);
+    for (int j = 0; j < MAC_CHAIN; j++) {
+        const assay_mac_rows in = {.k = k, .a = a, .b = b[j]};
+        uint32_t expected, found;
+        assay_error err;
+        memcpy(&found, &y[j], sizeof found);
+        assert_ok(mac_dots(m, 1, &in, &expected, &err), &err);
+        if (y[j] == y[j] && found != expected)
+            fail_msg("%s, k %zu: column %d is %08x, expected %08x", name, k, j, found, expected);
+        *numbers += y[j] == y[j];
+    }
+}
+
+static void chains(void **state)
+{
+    test_rng r = test_seed("chains of fused multiply-adds", 32);
+    int taken = 0, numbers = 0;
+    (void)state;
+    for (const char *const *name = assay_mac_units(); *name; name++) {
+        assay_mac_unit u;
+        assay_error err;
+        assert_ok(mac_open(*name, &u, &err), &err);
+        if (!mac_chain_takes(&u.record))
+            continue;
+        assert_int_equal(u.record.a, ASSAY_MAC_F32);
+        for (int i = 0; i < TRIALS; i++)
+            compare_chain(&r, *name, &u.record, &numbers);
+        taken++;
+    }
+    assert_int_equal(taken, 2); /* f32-fma, amd-cdna1-f32 */
+    assert_true(numbers > taken * TRIALS * MAC_CHAIN / 2);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_unit_taken)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_unit_taken),
+                                       cmocka_unit_test(chains)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
