@@ -141,26 +141,33 @@ static void put_strip(FILE *f, const drawing *d, int first, int end)
 
 /* ---- what colours it ---- */
 
+static void put_legend(FILE *f, int m)
+{
+    fprintf(f, "<p class=\"legend k%d\">", m);
+    for (int g = 0; g < REPORT_GRADES; g++)
+        if (report_grade_name(m, g))
+            fprintf(f, "<span style=\"background:var(--c%d)\">%s</span> ", g,
+                    report_grade_name(m, g));
+    fputs("</p>\n", f);
+}
+
 static void put_choices(FILE *f, const report *r, const report_chapter *c)
 {
-    bool chosen = false;
+    bool says[REPORT_MOST_MEASURES], chosen = false;
     for (int m = 0; m < report_n_measures; m++) {
-        if (!report_measure_says(r, c, m))
+        says[m] = report_measure_says(r, c, m);
+        if (!says[m])
             continue;
         fprintf(f,
-                "<input type=\"radio\" name=\"c%dm\" id=\"c%dm%d\" class=\"by%d s%d\"%s>"
+                "<input type=\"radio\" name=\"c%dm\" id=\"c%dm%d\" class=\"by%d\"%s>"
                 "<label for=\"c%dm%d\">%s</label>\n",
-                c->number, c->number, m, m, (int)report_measures[m].scale, chosen ? "" : " checked",
-                c->number, m, report_measures[m].name);
+                c->number, c->number, m, m, chosen ? "" : " checked", c->number, m,
+                report_measures[m].name);
         chosen = true;
     }
-    for (int s = 0; s < REPORT_SCALES; s++) {
-        fprintf(f, "<p class=\"legend s%d\">", s);
-        for (int g = 0; g < REPORT_GRADES; g++)
-            fprintf(f, "<span style=\"background:var(--c%d)\">%s</span> ", g,
-                    report_grade_name((enum report_scale)s, g));
-        fputs("</p>\n", f);
-    }
+    for (int m = 0; m < report_n_measures; m++)
+        if (says[m])
+            put_legend(f, m);
 }
 
 void report_put_graph(FILE *f, const report *r, const report_chapter *c)

@@ -25,14 +25,21 @@ static_assert(sizeof report_measures / sizeof *report_measures <= REPORT_MOST_ME
 const int report_n_measures = sizeof report_measures / sizeof *report_measures;
 
 static const struct {
+    enum report_kind kind; /* of the measure whose word it is */
     const char *word;
     int grade;
-} words[] = {{"clean", 0},     {"same", 0},
-             {"bit-exact", 0}, {"stated steps", 1},
-             {"inherited", 2}, {"partly bit-exact", 2},
-             {"suspect", 3},   {"not claimed bit-exact", 3},
-             {"outside", 4},   {"own", 5},
-             {"different", 5}};
+} words[] = {{REPORT_BLAME, "clean", 0},
+             {REPORT_BLAME, "inherited", 2},
+             {REPORT_BLAME, "suspect", 3},
+             {REPORT_BLAME, "own", 5},
+             {REPORT_DIFF, "same", 0},
+             {REPORT_DIFF, "different", 5},
+             {REPORT_BUNDLE, "bit-exact", 0},
+             {REPORT_BUNDLE, "stated steps", 1},
+             {REPORT_BUNDLE, "partly bit-exact", 2},
+             {REPORT_BUNDLE, "not claimed bit-exact", 3},
+             {REPORT_BUNDLE, "outside", 4}};
+enum { WORDS = sizeof words / sizeof *words };
 
 /* Up to these a grade goes: of dB from the other side. */
 static const double limits[REPORT_SCALES][REPORT_GRADES - 1] = {
@@ -42,16 +49,20 @@ static const double limits[REPORT_SCALES][REPORT_GRADES - 1] = {
 };
 
 static const char *const grade_names[REPORT_SCALES][REPORT_GRADES] = {
-    [REPORT_WORDS] = {"clean, same, bit-exact", "stated steps", "inherited, partly bit-exact",
-                      "suspect, not claimed bit-exact", "outside", "own, different"},
     [REPORT_DB] = {"50 dB and more, or equal", "40", "30", "20", "10", "less"},
     [REPORT_SHARE] = {"none", "to 0.01 %", "to 0.1 %", "to 1 %", "to 10 %", "more"},
     [REPORT_POINTS] = {"none", "to 0.1", "to 0.5", "to 1", "to 5", "more"},
 };
 
-const char *report_grade_name(enum report_scale scale, int grade)
+const char *report_grade_name(int m, int grade)
 {
-    return grade >= 0 && grade < REPORT_GRADES ? grade_names[scale][grade] : NULL;
+    const report_measure *by = &report_measures[m];
+    if (by->scale != REPORT_WORDS)
+        return grade_names[by->scale][grade];
+    for (int i = 0; i < WORDS; i++)
+        if (words[i].kind == by->kind && words[i].grade == grade)
+            return words[i].word;
+    return NULL;
 }
 
 /* ---- what the bundle says ---- */
@@ -150,8 +161,8 @@ int report_measure_of(const report *r, const report_chapter *c, const report_nod
     *text = 0;
     if (by->scale == REPORT_WORDS) {
         snprintf(text, size, "%s", word_of(r, c, node, by));
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            if (strcmp(words[i].word, text) == 0)
+        for (int i = 0; i < WORDS; i++)
+            if (words[i].kind == by->kind && strcmp(words[i].word, text) == 0)
                 return words[i].grade;
         return -1;
     }

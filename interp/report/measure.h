@@ -29,7 +29,7 @@ bool report_measure_number(const report *r, const report_chapter *c, const repor
                            double *number);
 /* Whether it says anything of any node of a bundle. */
 bool report_measure_says(const report *r, const report_chapter *c, int m);
-/* What a grade stands for; NULL: no such grade. */
-const char *report_grade_name(enum report_scale scale, int grade);
+/* What a grade of measure m stands for; NULL: it has no such grade. */
+const char *report_grade_name(int m, int grade);
 
 #endif

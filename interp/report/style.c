@@ -1,11 +1,11 @@
 /* The looks of a report's page, and its script; see style.h. */
 #include "interp/report/style.h"
 
-/* A measure's colours, where it is chosen; the legend of its scale. */
-#define BY(M)    ".by" #M ":checked~.draw rect{fill:var(--m" #M ",var(--panel))}"
-#define COLOURS  BY(0) BY(1) BY(2) BY(3) BY(4) BY(5) BY(6) BY(7) BY(8) BY(9) BY(10) BY(11)
-#define SCALE(S) ".s" #S ":checked~.legend.s" #S "{display:block}"
-#define LEGENDS  SCALE(0) SCALE(1) SCALE(2) SCALE(3)
+/* A measure's colours and its legend, where it is chosen. */
+#define BY(M)                                                                                      \
+    ".by" #M ":checked~.draw rect{fill:var(--m" #M ",var(--panel))}"                               \
+    ".by" #M ":checked~.k" #M "{display:block}"
+#define MEASURES BY(0) BY(1) BY(2) BY(3) BY(4) BY(5) BY(6) BY(7) BY(8) BY(9) BY(10) BY(11)
 
 const char report_style[] =
     "body{margin:0 auto;padding:0 16px 40px;max-width:1100px}"
@@ -32,13 +32,13 @@ const char report_style[] =
     ".graph :focus-visible+label{outline:2px solid var(--link)}"
     ".tools:empty{display:none}.tools>*{margin-right:8px;font-size:13px}"
     ".legend{display:none;font-size:11px;margin:6px 0}.legend span{padding:1px 8px;"
-    "display:inline-block;margin:1px 0}" LEGENDS "\n"
+    "display:inline-block;margin:1px 0}\n"
     ".draw{overflow:auto;max-height:80vh;border:1px solid var(--line);margin-top:6px}"
     ".draw svg{display:block;margin:0 auto;width:calc(var(--w)*var(--z,1)*1px);height:auto}"
     ".draw rect{fill:var(--panel);stroke:var(--quiet)}.draw a{text-decoration:none}"
     ".draw a:hover rect,.draw a:focus rect{stroke:var(--link);stroke-width:2}"
     ".draw .off{opacity:.15}.draw .hit rect{stroke:var(--link);stroke-width:3}"
-    ".edge{fill:none;stroke:var(--quiet);stroke-width:1.2}" COLOURS "\n"
+    ".edge{fill:none;stroke:var(--quiet);stroke-width:1.2}" MEASURES "\n"
     "article{border-top:1px solid var(--line);padding:10px 0 12px}"
     "article:target{outline:2px solid var(--link);outline-offset:4px}figure{margin:8px 0}"
     "img{image-rendering:pixelated;max-width:100%;border:1px solid var(--line)}"

@@ -327,17 +327,34 @@ def viewers():
           any("ZERO_POINT_TENSOR" in n for n in notes.values()), "with constants of the network", notes, constants)
 
 
+TRIAL = """<script>const q=document.querySelector('input[type=search]');q.value='CONV';q.dispatchEvent(new Event('input'));
+document.querySelector('button[aria-label=larger]').click();document.querySelectorAll('th')[3].click();
+document.title=[document.querySelectorAll('.n.hit').length,document.querySelectorAll('.n.off').length,document.querySelector('output').value,
+document.querySelectorAll('table.nodes tbody tr:not(.off)').length].join(' ')</script></body>"""
+
+
+def load(chromium, path):
+    run = subprocess.run([chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
+                          f"--user-data-dir={os.getcwd()}/browser", "--virtual-time-budget=2000", "--dump-dom", f"file://{os.getcwd()}/{path}"],
+                         capture_output=True, text=True, timeout=100, check=False)
+    return run.returncode, run.stdout, [line for line in run.stderr.splitlines() if "CONSOLE" in line]
+
+
 def browser():
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if not chromium:
         check(True, "loads in Chromium without a message # SKIP there is no chromium")
         return
-    run = subprocess.run([chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
-                          f"--user-data-dir={os.getcwd()}/browser", "--virtual-time-budget=2000", "--dump-dom", f"file://{os.getcwd()}/r.html"],
-                         capture_output=True, text=True, timeout=100, check=False)
-    said = [line for line in run.stderr.splitlines() if "CONSOLE" in line]
-    check(run.returncode == 0 and not said, "loads in Chromium without a message", said[:3], run.returncode)
-    check('type="search"' in run.stdout and ">fit</button>" in run.stdout, "its script adds search and zoom", run.stdout[:200])
+    status, page, said = load(chromium, "r.html")
+    check(status == 0 and not said, "loads in Chromium without a message", said[:3], status)
+    check('type="search"' in page and ">fit</button>" in page, "its script adds search and zoom", page[:200])
+    write("trial.html", read("r.html").replace(b"</body>", TRIAL.encode()))
+    status, page, said = load(chromium, "trial.html")
+    nodes = json.loads(read("good/manifest.json"))["nodes"]
+    hits = sum(any("conv" in w.lower() for w in (n["name"], n["op"], *n["outputs"])) for n in nodes)
+    title = re.search("<title>(.*?)</title>", page).group(1).split()
+    check(status == 0 and not said and title == [str(hits), str(len(nodes) + 1 - hits), str(hits), "found", str(hits)] and hits > 0,
+          "which find nodes, in the drawing and in the table", title, hits, said[:3])
 
 
 def main():
