@@ -315,7 +315,9 @@ def fields(data):
 def viewers():
     """A quantized network as ONNX says where the parameters of each tensor are (GraphProto.quantization_annotation), which Netron shows."""
     assay(0, "convert", "q.assay", "-o", "q.onnx")
-    graph = list(fields(next(v for k, v in fields(read("q.onnx")) if k == 7)))
+    model = dict(fields(read("q.onnx")))
+    check(model[2] == b"assay", "who wrote it", model[2])
+    graph = list(fields(model[7]))
     constants = {v.decode() for k, t in graph if k == 5 for n, v in fields(t) if n == 8}
     notes = {}
     for note in (list(fields(v)) for k, v in graph if k == 14):

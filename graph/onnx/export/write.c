@@ -337,6 +337,7 @@ static pb_value_info **interfaces(onnx_writer *w, const int *id, int n)
 assay_status onnx_write_end(onnx_writer *w, unsigned char **bytes, size_t *length)
 {
     Assay__Onnx__Model model = ASSAY__ONNX__MODEL__INIT;
+    char producer[] = "assay";
     Assay__Onnx__OperatorSet set = ASSAY__ONNX__OPERATOR_SET__INIT, *sets[1] = {&set};
 
     w->graph.input = interfaces(w, w->g->input, w->g->n_inputs);
@@ -345,6 +346,7 @@ assay_status onnx_write_end(onnx_writer *w, unsigned char **bytes, size_t *lengt
     w->graph.n_output = (size_t)w->g->n_outputs;
     set.has_version = true;
     set.version = w->opset;
+    model.producer_name = producer;
     model.has_ir_version = true;
     model.ir_version = w->opset > 24   ? 13
                        : w->opset > 23 ? 12
