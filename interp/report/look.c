@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/memory.h"
+#include "interp/golden/compare.h"
 
 enum { PLANES = 16, SIDE = 64, GAP = 1 };
 
@@ -18,12 +19,16 @@ bool report_look_scale(const assay_type *t, double *scale, int32_t *zero_point)
     return true;
 }
 
-/* A code, a float, or a small float's pattern. */
+bool report_look_is_codes(const assay_type *t)
+{
+    return t->elem.kind == ASSAY_KIND_INT || t->elem.kind == ASSAY_KIND_BOOL;
+}
+
+/* A code, or what a float is. */
 static double element(const assay_type *t, const void *data, int64_t i)
 {
-    if (t->elem.kind == ASSAY_KIND_F32)
-        return (double)((const float *)data)[i];
-    return (double)assay_elem_get(t->elem, data, (size_t)i);
+    return report_look_is_codes(t) ? (double)assay_elem_get(t->elem, data, (size_t)i)
+                                   : golden_element_real(t, data, i);
 }
 
 static double zero_of(const assay_type *t)
@@ -53,7 +58,7 @@ static void find_range(report_look *l, const void *data)
 /* A bin a code where there are as many bins; else the range in equal parts, whole codes. */
 static void choose_bins(report_look *l)
 {
-    const bool codes = l->tensor->type.elem.kind != ASSAY_KIND_F32;
+    const bool codes = report_look_is_codes(&l->tensor->type);
     const double range = l->max - l->min + (codes ? 1 : 0);
     if (l->elements == 0)
         return;
@@ -89,6 +94,8 @@ static void choose_planes(report_look *l, bool channels_last, int64_t pixels)
 {
     page_planes *p = &l->planes;
     *p = page_planes_of(&l->tensor->type, channels_last);
+    if (p->width == 1) /* a column lies down */
+        *p = (page_planes){p->n, 1, p->height, p->plane, p->line, p->line};
     if (p->n < 1 || p->height < 1 || p->width < 1 || pixels < 1)
         return;
     const int64_t longest = p->height > p->width ? p->height : p->width;

@@ -14,7 +14,7 @@ typedef struct report_look {
     /* ---- of all samples ---- */
     int64_t elements, nan, infinite, zeros; /* zeros: reals, so codes of the zero point */
     int64_t low, high;                      /* at the least and the greatest code */
-    double min, max; /* of codes, or of the finite floats; 0 when there are none */
+    double min, max; /* of codes, or of finite reals; 0 when there are none */
     int n_bins;      /* 0: nothing to count */
     int64_t bin[REPORT_BINS];
     double left, step; /* bin i is [left + i * step, left + (i + 1) * step) */
@@ -30,6 +30,8 @@ typedef struct report_look {
 assay_status report_look_into(const assay_bundle *bundle, int i, int64_t pixels, report_look *out,
                               assay_error *err);
 void report_look_clear(report_look *l);
+/* Whether elements are counted as codes: integers; else as reals. */
+bool report_look_is_codes(const assay_type *t);
 /* The codes' scale and zero point: false where the tensor has none, or several. */
 bool report_look_scale(const assay_type *t, double *scale, int32_t *zero_point);
 

@@ -61,7 +61,7 @@ static void put_counts(FILE *f, const report_look *l)
     if (report_look_scale(t, &scale, &zero_point) && t->elem.kind == ASSAY_KIND_INT)
         snprintf(text + n, sizeof text - (size_t)n, ", as reals %.6g to %.6g",
                  scale * (l->min - zero_point), scale * (l->max - zero_point));
-    report_put_fact(f, t->elem.kind == ASSAY_KIND_F32 ? "values" : "codes", text);
+    report_put_fact(f, report_look_is_codes(t) ? "codes" : "values", text);
     n = snprintf(text, sizeof text, "%" PRId64 " in %d sample%s; zero %.3g %%", l->elements,
                  l->samples, l->samples == 1 ? "" : "s", 100 * (double)l->zeros / all);
     if (t->elem.kind == ASSAY_KIND_INT && t->q.granularity != ASSAY_Q_NONE)
@@ -130,7 +130,7 @@ static void put_histogram(FILE *f, const report_look *l)
 {
     const assay_type *t = &l->tensor->type;
     const axis a = axis_of(l);
-    const double last = t->elem.kind == ASSAY_KIND_F32 ? a.hi : a.hi - 1;
+    const double last = report_look_is_codes(t) ? a.hi - 1 : a.hi;
     double scale;
     int32_t zero = 0;
 
@@ -155,7 +155,7 @@ static void put_histogram(FILE *f, const report_look *l)
     if (x_of(&a, zero) > LEFT + APART && x_of(&a, zero) < LEFT + PLOT - APART)
         put_tick(f, &a, zero, "middle", t);
     fprintf(f, "</svg><figcaption>elements by %s, counts logarithmic%s</figcaption></figure>\n",
-            t->elem.kind == ASSAY_KIND_F32 ? "value" : "code",
+            report_look_is_codes(t) ? "code" : "value",
             t->q.granularity == ASSAY_Q_TENSOR ? "; below, the real values" : "");
 }
 
