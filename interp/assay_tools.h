@@ -162,10 +162,11 @@ typedef struct assay_quantizer_options {
     const char *target; /* a file: what the device offers */
     bool integer_io;
 } assay_quantizer_options;
-/* `report`: {"integer", "fused", "rescales", "conversions", "float": [{"node", "op", "reason"}],
- * "ranges": [{"value", "method", "seen_min", "seen_max", "min", "max", "clipped", "type", "scale",
- * "zero_point", "note"}]}. ASSAY_ERR_INPUT: a part of the profile is missing, or it is of another
- * network. */
+/* p: NULL for a scheme of matrix units, whose scales come from the values; a scheme of codes needs
+ * one. `report`: {"integer", "fused", "rescales", "conversions", "float": [{"node", "op",
+ * "reason"}], "ranges": [{"value", "method", "seen_min", "seen_max", "min", "max", "clipped",
+ * "type", "scale", "zero_point", "note"}]}. ASSAY_ERR_INPUT: a part of the profile is missing, or
+ * it is of another network. */
 assay_status assay_quantize(const assay_graph *g, const assay_profile *p, const assay_scheme *s,
                             const assay_quantizer_options *options, assay_graph **out,
                             char **report, assay_error *err);

@@ -3,8 +3,21 @@
 #include "interp/api/options.h"
 #include "interp/api/report.h"
 #include "interp/kernel/kernel.h"
+#include "interp/run/evaluate.h"
 #include "opt/quantize/adapt.h"
 #include "opt/quantize/qdq.h"
+
+static assay_status with_profile(const assay_graph *g, const assay_profile *p,
+                                 const assay_scheme *s, const assay_quantize_options *options,
+                                 assay_graph **out, assay_quantize_report *r, assay_error *err)
+{
+    assay_status status = p ? profile_complete(p, err)
+                            : assay_fail(err, ASSAY_ERR_INPUT,
+                                         "scheme '%s' needs a profile to quantize for", s->name);
+    if (!status)
+        status = profile_check(p, g, err);
+    return !status ? quantize_network(g, p, s, options, out, r, err) : status;
+}
 
 assay_status assay_quantize(const assay_graph *g, const assay_profile *p, const assay_scheme *s,
                             const assay_quantizer_options *options, assay_graph **out,
@@ -21,11 +34,8 @@ assay_status assay_quantize(const assay_graph *g, const assay_profile *p, const 
     if (!status)
         status = assay_choices_make(&o, &q, err);
     if (!status)
-        status = profile_complete(p, err);
-    if (!status)
-        status = profile_check(p, g, err);
-    if (!status)
-        status = quantize_network(g, p, s, &q.options, out, &r, err);
+        status = s->mac ? run_quantize_for_units(g, s, true, out, &r, err)
+                        : with_profile(g, p, s, &q.options, out, &r, err);
     if (!status && report)
         status = assay_text_of_json(assay_report_json(&r), report, err);
     if (status) {

@@ -12,7 +12,6 @@
 #include "interp/kernel/kernel.h"
 #include "interp/run/evaluate.h"
 #include "interp/run/model.h"
-#include "opt/lower/opt.h"
 #include "opt/quantize/adapt.h"
 #include "opt/quantize/qdq.h"
 #include "opt/quantize/units.h"
@@ -120,14 +119,11 @@ static int quantize_floats(cli_session *s, bool shows)
 {
     assay_graph *out;
     assay_error err;
-    int changed;
 
-    if (quantize_for_units(s->graph, s->scheme, &out, &s->report, &err))
+    if (run_quantize_for_units(s->graph, s->scheme, !shows, &out, &s->report, &err))
         return cli_failed(&err);
     s->floating = s->graph;
     s->graph = out;
-    if (!shows && lower_fold_codes(out, run_evaluate_node, &changed, &err))
-        return cli_failed(&err);
     return CLI_OK;
 }
 

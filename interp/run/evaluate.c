@@ -10,6 +10,7 @@
 #include "interp/kernel/kernel.h"
 #include "interp/move/move.h"
 #include "interp/run/program.h"
+#include "opt/lower/opt.h"
 #include "schemes/mac/scheme.h"
 #include "schemes/node/spec.h"
 
@@ -97,5 +98,20 @@ assay_status run_whole_graph(const assay_graph *g, const assay_scheme *s, const 
                assay_type_bytes(&g->value[g->output[i]].type));
     assay_run_free(r);
     assay_program_free(p);
+    return status;
+}
+
+assay_status run_quantize_for_units(const assay_graph *g, const assay_scheme *s, bool folds,
+                                    assay_graph **out, assay_quantize_report *report,
+                                    assay_error *err)
+{
+    int changed;
+    assay_status status = quantize_for_units(g, s, out, report, err);
+    if (!status && folds)
+        status = lower_fold_codes(*out, run_evaluate_node, &changed, err);
+    if (status) {
+        assay_graph_free(*out);
+        *out = NULL;
+    }
     return status;
 }

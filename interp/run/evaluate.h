@@ -3,6 +3,7 @@
 #define ASSAY_INTERP_EVALUATE_H
 
 #include "graph/core/graph.h"
+#include "opt/quantize/units.h"
 #include "schemes/scheme.h"
 
 /* Computes node n of g, whose inputs are all constants, into out[i], memory for every element of
@@ -14,5 +15,10 @@ assay_status run_evaluate_node(const assay_graph *g, const assay_node *n, void *
  * is the assay_run_fn of opt/rewrite/optimize.h. */
 assay_status run_whole_graph(const assay_graph *g, const assay_scheme *s, const void *const *in,
                              void *const *out, assay_error *err);
+/* quantize_for_units, and `folds` what is made of constants alone once and for all: patterns of
+ * weights. *out is NULL after a failure. */
+assay_status run_quantize_for_units(const assay_graph *g, const assay_scheme *s, bool folds,
+                                    assay_graph **out, assay_quantize_report *report,
+                                    assay_error *err);
 
 #endif

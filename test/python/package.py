@@ -120,6 +120,12 @@ def programs(net, profile, x):
             "--per-tensor", "--symmetry", "symmetric", "-o", "mixed.assay")
     check(mixed.text() == assay.load("mixed.assay").text() and mixed.report["float"][0]["op"] == "global_avg_pool", "with every option as by the command")
     raises(assay.InputError, "a method that is none", net.quantize, profile, "tflite", calibration="median", words="median")
+    raises(assay.InputError, "codes need a profile", net.quantize, None, "tflite", words="needs a profile")
+    units = net.quantize(None, "hopper-fp8")  # a scheme of matrix units, whose scales come from the values
+    command("quantize", "net.assay", "-s", "hopper-fp8", "-o", "units.assay")
+    check(units.text() == assay.load("units.assay").text() and units.report["float"] == [], "for matrix units as by the command", units.report)
+    patterns = [v for v in units.program("hopper-fp8").run(x[0]).values() if v.dtype == np.uint8]
+    check(patterns, "patterns of small floats are unsigned arrays")
     results = {engine: q.program("tflite", engine=engine).run(x[0], accumulators=engine == "ref") for engine in ("ref", "fast", "both")}
     ref = results["ref"]
     check(all(np.array_equal(ref[n], r[n]) for r in results.values() for n in ref), "engines give the same bits")

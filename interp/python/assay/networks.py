@@ -135,18 +135,19 @@ class Network:
         from .profiles import Profile
         return Profile.of(self)
 
-    def quantize(self, profile: "Profile", scheme: SchemeLike, *, symmetry: Optional[str] = None, chooser: Optional[str] = None,
+    def quantize(self, profile: Optional["Profile"], scheme: SchemeLike, *, symmetry: Optional[str] = None, chooser: Optional[str] = None,
                  calibration: Sequence[str] = (), calibrate_weights: Optional[str] = None, per_tensor: bool = False,
                  keep_float: Sequence[str] = (), precision: Any = (), target: Any = None, integer_io: bool = False) -> "Network":
         """The integer network of this float one under a scheme; its `report` says what stays in float and why.
 
+        profile: None for a scheme of matrix units, whose scales come from the values.
         The options are those of `assay quantize`: calibration "mse" or ["kl", "conv*=percentile:99.9"]; keep_float: patterns
         of nodes; precision: {"fc*": "i16"} or "fc*=i16"; target: a file with what the device offers.
         """
         o = quantizer_options(symmetry=symmetry, chooser=chooser, calibration=calibration, calibrate_weights=calibrate_weights,
                               per_tensor=per_tensor, keep_float=keep_float, precision=precision, target=target, integer_io=integer_io)
         out, report = P(), P()
-        call("assay_quantize", self._ref, profile._ref, scheme_of(scheme)._ref, c.byref(o), c.byref(out), c.byref(report))
+        call("assay_quantize", self._ref, profile._ref if profile else None, scheme_of(scheme)._ref, c.byref(o), c.byref(out), c.byref(report))
         return Network(out.value or 0, keep=self._ref, report=json.loads(take_text(report)))
 
     def under(self, scheme: SchemeLike, *, adapt: bool = False) -> "Network":

@@ -9,6 +9,7 @@ from ._library import Type
 from .errors import InputError
 
 _INTEGER, _FLOAT, _BOOL = 1, 2, 3
+_SMALL = ("f16", "bf16", "tf32", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f6e3m2", "f6e2m3", "f4e2m1", "f8e8m0")  # graph/core/floats.def, from 4 on
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class TensorType:
 
     dtype: of its array; bits: of a code (5-bit codes are in int8); shape: C order; scale, zero_point: None where the tensor
     is not quantized, else arrays of one element, of one for each index of `axis`, or of one for each run of `block`
-    indices along it.
+    indices along it. floats: the name of a small float, "f8e4m3fn", whose patterns the array holds, unsigned; else None.
     """
 
     dtype: np.dtype
@@ -27,6 +28,7 @@ class TensorType:
     zero_point: Optional[np.ndarray] = None
     axis: Optional[int] = None
     block: Optional[int] = None
+    floats: Optional[str] = None
 
     @property
     def is_quantized(self) -> bool:
@@ -57,7 +59,7 @@ class TensorType:
 
     def __str__(self) -> str:
         extent = ",".join(map(str, self.shape))
-        kind = "bool" if self.dtype.kind == "b" else f"{self.dtype.kind}{self.bits}"
+        kind = self.floats if self.floats else "bool" if self.dtype.kind == "b" else f"{self.dtype.kind}{self.bits}"
         return f"{kind}[{extent}]" + (f" q({self.scale.size} scales)" if self.scale is not None and self.scale.size > 1 else
                                       f" q({float(self.scale[0]):g},{int(self.zero_point[0])})" if self.scale is not None and self.zero_point is not None else "")
 
@@ -72,6 +74,9 @@ def type_of(t: Type) -> TensorType:
     elif t.elem.kind == _INTEGER:
         size = 1 if bits <= 8 else 2 if bits <= 16 else 4 if bits <= 32 else 8
         dtype = np.dtype(f"{'i' if t.elem.is_signed else 'u'}{size}")
+    elif _BOOL < t.elem.kind <= _BOOL + len(_SMALL):
+        dtype = np.dtype(f"u{1 if bits <= 8 else 2 if bits <= 16 else 4}")
+        return TensorType(dtype, bits, tuple(t.dim[:t.rank]), floats=_SMALL[t.elem.kind - _BOOL - 1])
     else:
         raise InputError("a tensor without elements")
     shape = tuple(t.dim[:t.rank])
