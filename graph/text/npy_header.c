@@ -80,6 +80,19 @@ static bool take_string(scanner *s, char *text, size_t max)
     return true;
 }
 
+/* Raw bytes, as which ml_dtypes' small floats are stored: unsigned numbers of as many. */
+static bool take_void(const char *text, assay_npy_header *out)
+{
+    static const assay_npy_type of[5] = {
+        [1] = ASSAY_NPY_U1, [2] = ASSAY_NPY_U2, [4] = ASSAY_NPY_U4};
+    const int bytes = strncmp(text, "|V", 2) == 0 && strlen(text) == 3 ? text[2] - '0' : 0;
+    if (bytes != 1 && bytes != 2 && bytes != 4)
+        return false;
+    out->type = of[bytes];
+    out->swap = false;
+    return true;
+}
+
 static assay_status parse_descr(scanner *s)
 {
     char text[16];
@@ -96,6 +109,8 @@ static assay_status parse_descr(scanner *s)
             return ASSAY_OK;
         }
     }
+    if (take_void(text, s->out))
+        return ASSAY_OK;
     return assay_fail(s->err, ASSAY_ERR_UNSUPPORTED,
                       "%s: npy element type '%s' is not supported; expected bool, int or uint of "
                       "8 to 64 bits, or float of 16 to 64 bits",

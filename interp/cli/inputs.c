@@ -19,9 +19,12 @@ static bool stores(assay_npy_type t, assay_elem e)
                                                    {ASSAY_NPY_U8, ASSAY_NPY_I8}};
     const size_t size = assay_elem_size(e);
 
-    if (e.kind != ASSAY_KIND_INT)
+    if (e.kind != ASSAY_KIND_INT && !assay_is_small_float(e))
         return t == (e.kind == ASSAY_KIND_BOOL ? ASSAY_NPY_BOOL : ASSAY_NPY_F4);
-    return t == container[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3][e.is_signed];
+    return t == container[size == 1   ? 0
+                          : size == 2 ? 1
+                          : size == 4 ? 2
+                                      : 3][e.kind == ASSAY_KIND_INT && e.is_signed];
 }
 
 assay_sample_type cli_sample_of(const assay_value *in)
@@ -152,11 +155,13 @@ assay_status cli_check_codes(const assay_value *in, const void *data, const char
     const size_t n = (size_t)assay_shape_count(&in->type);
     char kind[8];
 
-    if (e.kind != ASSAY_KIND_INT || e.bits == 8 * assay_elem_size(e))
+    const bool small = assay_is_small_float(e);
+    if ((e.kind != ASSAY_KIND_INT && !small) || e.bits == 8 * assay_elem_size(e))
         return ASSAY_OK;
+    const assay_elem codes = small ? assay_int(e.bits, false) : e; /* of patterns */
     for (size_t i = 0; i < n; i++) {
-        const int64_t v = assay_elem_get(e, data, i);
-        if (v < assay_elem_min(e) || v > assay_elem_max(e))
+        const int64_t v = assay_elem_get(codes, data, i);
+        if (v < assay_elem_min(codes) || v > assay_elem_max(codes))
             return assay_fail(err, ASSAY_ERR_INPUT,
                               "%s: element %zu is %lld, outside %s of input '%s'", file, i,
                               (long long)v, assay_elem_print(e, kind), in->name);

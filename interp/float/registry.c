@@ -69,6 +69,8 @@ static bool admits(int kinds, const assay_type *t)
     case ASSAY_KIND_BOOL:
         return kinds & BOOLS;
     default:
+        if (assay_is_small_float(t->elem))
+            return false; /* patterns: float_decode makes numbers of them */
         return kinds & (assay_is_quantized(t) ? CODES : INTEGER);
     }
 }

@@ -77,6 +77,9 @@ npy("f8.npy", "<f8", (1, 4), bytes(32))
 npy("c8.npy", "<c8", (1, 4), bytes(32))
 npy("more.npy", "<f4", (4, 4), bytes(64))
 npy("none.npy", "<f4", (0, 4), b"")
+npy("patterns.npy", "|u1", (1, 4), bytes((2, 7, 9, 0)))
+npy("void.npy", "|V1", (1, 4), bytes((2, 7, 9, 0)))
+npy("beyond.npy", "|u1", (1, 4), bytes((2, 7, 16, 0)))
 PY
 run() { # NAME PATTERN ARGUMENTS
     local name=$1 pattern=$2
@@ -92,6 +95,15 @@ run "three files for two" "'b' has 1 file and others have 2; each sample takes o
 run "other elements" "f8.npy: holds float64 .1,4., but input 'b' takes f32.1,4." -i f4.npy -i f8.npy
 run "elements of no kind" "c8.npy: npy element type '<c8' is not supported" -i c8.npy -i f4.npy
 run "another shape" "more.npy: holds float32 .4,4., but input 'a' takes" -i more.npy -i f4.npy
+# patterns of small floats: unsigned, or raw bytes as ml_dtypes' arrays are saved
+echo 'graph p { input x: f4e2m1[1,4] const s: f32[1,1] = [2] y: f32[1,4] = float_decode(x, s) {block=[1,4]} output y }' >patterns.assay
+echo 'graph p { input x: f4e2m1[1,4] y: f4e2m1[1,4] = relu(x) output y }' >relu.assay
+for given in patterns void; do
+    runs 0 "$given as fp4" "$assay" run patterns.assay -i "$given.npy"
+    runs 0 "are their numbers" grep -q '^ *1  12$' <("$assay" run patterns.assay -i "$given.npy")
+done
+refused "a pattern beyond fp4" "beyond.npy: element 2 is 16, outside f4e2m1 of input 'x'" "$assay" run patterns.assay -i beyond.npy
+refused "no number made of them" "the float engine has no relu of f4e2m1" "$assay" run relu.assay -i patterns.npy
 run "no elements" "none.npy: holds float32 .0,4., but input 'a' takes" -i none.npy -i f4.npy
 cp f4.npy f4.npz
 run "another format" "f4.npz: holds 144 bytes, but .* takes 16 .*read as raw bytes" -i f4.npz -i f4.npy
