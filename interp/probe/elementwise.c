@@ -4,7 +4,7 @@
 
 #include "interp/probe/makers.h"
 
-enum { SIDE = 256, SOME = 96, SCALES = 16 };
+enum { SIDE = 256, SOME = 96, SCALES = 16, SLOPES = 32 };
 
 static enum assay_op op_of(const char *name)
 {
@@ -42,7 +42,7 @@ void probe_pairs(probe_net *n, const char *op)
                                                   : product * plain / 0.1;
         const int zero[2] = {wide ? 0 : t->zero_point + scales[k].a_zero,
                              wide ? 0 : t->zero_point + scales[k].b_zero};
-        char name[3][16];
+        char name[3][32];
         int in[2];
         snprintf(name[0], sizeof name[0], "a%d", k);
         snprintf(name[1], sizeof name[1], "b%d", k);
@@ -79,6 +79,45 @@ static assay_type fixed_type(probe_net *n, const char *op, probe_shape shape, do
     return probe_type(n, e, shape, scale, wide ? 0 : n->types->zero_point + k);
 }
 
+void probe_prelu(probe_net *n, const char *op)
+{
+    static const struct {
+        double in, slope, out;
+    } scales[] = {{0.047, 0.011, 0.031},
+                  {0.0625, 0.0078125, 0.0625},
+                  {0.0213, 0.0039, 0.0217},
+                  {0.05, 0.02, 0.0903}};
+    const probe_types *t = n->types;
+    const bool wide = t->activation.bits > 8;
+    for (int k = 0; k < (int)(sizeof scales / sizeof *scales); k++) {
+        const probe_shape shape = PROBE_SHAPE(1, SIDE, 1, SLOPES),
+                          slopes = PROBE_SHAPE(1, 1, SLOPES);
+        const double in_scale = probe_vary(n, scales[k].in);
+        char name[3][16];
+        int in[2];
+        snprintf(name[0], sizeof name[0], "x%d", k);
+        snprintf(name[1], sizeof name[1], "slope%d", k);
+        snprintf(name[2], sizeof name[2], "%s%d", op, k);
+        const assay_type type =
+            probe_type(n, t->activation, shape, in_scale, wide ? 0 : t->zero_point + k);
+        void *data = probe_input(n, name[0], type, &in[0]);
+        for (int64_t i = 0; data && i < SIDE * SLOPES; i++)
+            assay_elem_set(type.elem, data, (size_t)i, probe_code(n, type.elem, i / SLOPES));
+        const assay_type of = probe_type(n, t->activation, slopes, probe_vary(n, scales[k].slope),
+                                         wide ? 0 : t->zero_point - k);
+        void *slope = probe_constant(n, name[1], of, &in[1]);
+        for (int64_t i = 0; slope && i < SLOPES; i++)
+            assay_elem_set(
+                of.elem, slope, (size_t)i,
+                probe_code(n, of.elem,
+                           i * (SIDE / SLOPES) + probe_between(n, 0, SIDE / SLOPES - 1)));
+        probe_node(n, ASSAY_OP_PRELU, name[2], in, 2,
+                   probe_type(n, t->activation, shape, probe_vary(n, scales[k].out),
+                              wide ? 0 : t->zero_point + 2 * k),
+                   NULL, "codes by slopes, one a channel");
+    }
+}
+
 void probe_single(probe_net *n, const char *op)
 {
     static const struct {
@@ -96,14 +135,17 @@ void probe_single(probe_net *n, const char *op)
         assay_attrs attr = {0};
         snprintf(name[0], sizeof name[0], "x%d", k);
         snprintf(name[1], sizeof name[1], "%s%d", op, k);
-        attr.alpha.alpha = k % 2 ? 0.125f : 0.21f;
+        const bool is_elu = strcmp(op, "elu") == 0; /* TFLite's has no other alpha */
+        attr.alpha.alpha = is_elu ? 1 : k % 2 ? 0.125f : 0.21f;
         const int in = probe_codes(n, name[0],
                                    probe_type(n, t->activation, PROBE_SHAPE(1, count),
                                               probe_vary(n, scales[k].in) * factor,
-                                              wide ? 0 : t->zero_point + k));
+                                              strcmp(op, "rsqrt") == 0 /* of nothing below 0 */
+                                                  ? (int32_t)assay_elem_min(t->activation)
+                                                  : wide ? 0 : t->zero_point + k));
         probe_node(
             n, op_of(op), name[1], &in, 1,
             fixed_type(n, op, PROBE_SHAPE(1, count), probe_vary(n, scales[k].out) * factor, k),
-            strcmp(op, "leaky_relu") == 0 ? &attr : NULL, wide ? "codes" : "every code");
+            is_elu || strcmp(op, "leaky_relu") == 0 ? &attr : NULL, wide ? "codes" : "every code");
     }
 }

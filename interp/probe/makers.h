@@ -7,7 +7,7 @@
 #include "interp/probe/net.h"
 
 probe_maker probe_weighted, probe_depthwise, probe_matmul;
-probe_maker probe_pairs, probe_single;
+probe_maker probe_pairs, probe_single, probe_prelu;
 probe_maker probe_pool, probe_means, probe_resize, probe_softmax, probe_layer_norm;
 probe_maker probe_quantize, probe_dequantize;
 

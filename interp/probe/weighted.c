@@ -2,6 +2,7 @@
  * overflow narrow accumulators, in an order that shows. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "interp/probe/makers.h"
 
@@ -36,7 +37,12 @@ static int64_t bias_of(probe_net *n, double ratio, assay_elem out, int32_t zero)
 
 /* ---- many rescales ---- */
 
-enum kind { CONV, DEPTHWISE, FC };
+enum kind { CONV, DEPTHWISE, TRANSPOSE, FC };
+
+static assay_op op_of(enum kind kind)
+{
+    return kind == FC ? ASSAY_OP_FC : kind == TRANSPOSE ? ASSAY_OP_CONV_TRANSPOSE : ASSAY_OP_CONV;
+}
 
 typedef struct rescales {
     int x;
@@ -109,8 +115,8 @@ static void add_rescales(probe_net *n, const rescales *r, int number, double of_
     assay_attrs attr = {0};
     attr.conv.layout = ASSAY_LAYOUT_NHWC;
     attr.conv.group = r->kind == DEPTHWISE ? CHANNELS : 1;
-    probe_node(n, is_fc ? ASSAY_OP_FC : ASSAY_OP_CONV, name[0], in, 3,
-               probe_type(n, e, shape, out_scale, zero), is_fc ? NULL : &attr,
+    probe_node(n, op_of(r->kind), name[0], in, 3, probe_type(n, e, shape, out_scale, zero),
+               is_fc ? NULL : &attr,
                "along the last axis rescales of accumulators that the bias sets, ties among "
                "them");
 }
@@ -130,9 +136,9 @@ static void fill_far(probe_net *n, assay_elem e, void *data, int64_t count, int3
     }
 }
 
-static void add_sums(probe_net *n, int64_t group, int number)
+static void add_sums(probe_net *n, enum kind kind, int number)
 {
-    const bool is_fc = group<0, each = group> 1;
+    const bool is_fc = kind == FC, each = kind == DEPTHWISE;
     const assay_elem e = n->types->activation, we = n->types->weight;
     const int64_t outs = each ? DEEP : WIDE, ins = each ? 1 : DEEP;
     const double terms = is_fc ? 9 * DEEP : 9.0 * (double)ins;
@@ -166,7 +172,7 @@ static void add_sums(probe_net *n, int64_t group, int number)
     attr.conv.layout = ASSAY_LAYOUT_NHWC;
     attr.conv.group = each ? DEEP : 1;
     attr.conv.pad_begin = attr.conv.pad_end = (assay_list){2, {1, 1}};
-    probe_node(n, is_fc ? ASSAY_OP_FC : ASSAY_OP_CONV, name[0], in, 3,
+    probe_node(n, op_of(kind), name[0], in, 3,
                probe_type(n, e, is_fc ? PROBE_SHAPE(CELLS, WIDE) : PROBE_SHAPE(1, 6, 6, outs),
                           0.03125, n->types->zero_point),
                is_fc ? NULL : &attr,
@@ -176,20 +182,21 @@ static void add_sums(probe_net *n, int64_t group, int number)
 
 void probe_weighted(probe_net *n, const char *op)
 {
-    const bool is_conv = op[0] == 'c', per_channel = is_conv && n->types->weight.is_signed;
+    const enum kind kind = strcmp(op, "fc") == 0 ? FC : strcmp(op, "conv") == 0 ? CONV : TRANSPOSE;
+    const bool per_channel = kind != FC && n->types->weight.is_signed;
     const int32_t zero = n->types->zero_point;
     const bool wide = n->types->activation.bits > 8;
     const int32_t least = wide ? 0 : (int32_t)assay_elem_min(n->types->activation);
-    const rescales r = begin(n, is_conv ? CONV : FC);
+    const rescales r = begin(n, kind);
     add_rescales(n, &r, 0, per_channel ? 0 : exp2(-7), zero);
     add_rescales(n, &r, 1, per_channel ? 0 : exp2(-11) * 1.37, least);
     add_rescales(n, &r, 2, exp2(-20) * 1.9999, wide ? 0 : zero + 2);
     add_rescales(n, &r, 3, exp2(-3) * 1.0001, zero);
     add_rescales(n, &r, 4, exp2(-22), least);
-    add_sums(n, is_conv ? 1 : -1, 0);
-    add_sums(n, is_conv ? 1 : -1, 1);
+    add_sums(n, kind, 0);
+    add_sums(n, kind, 1);
     if (n->extreme)
-        add_sums(n, is_conv ? 1 : -1, 2);
+        add_sums(n, kind, 2);
 }
 
 void probe_depthwise(probe_net *n, const char *op)
@@ -200,7 +207,7 @@ void probe_depthwise(probe_net *n, const char *op)
     add_rescales(n, &r, 1, exp2(-20) * 1.9999, n->types->zero_point);
     add_rescales(n, &r, 2, exp2(-6), n->types->zero_point);
     for (int i = 0; i < 3; i++)
-        add_sums(n, DEEP, i == 2 && !n->extreme ? 3 : i);
+        add_sums(n, DEPTHWISE, i == 2 && !n->extreme ? 3 : i);
 }
 
 void probe_matmul(probe_net *n, const char *op)

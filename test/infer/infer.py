@@ -149,6 +149,13 @@ def check_domains(tap, assay, folder):
     tap.check(report and report["verdict"] == "class" and "fbgemm" in report["presets"], "a device that takes positive scales", said)
 
 
+def check_left_shifts(tap, assay, folder):
+    """Of large R an operand goes to the left until the first step has its bits, which no other R shows: [1 floor, 4 trunc, half-even] is another rule."""
+    rule = {**BARE, **PRODUCT, "multiplier_round": "trunc", "round": [[5, "trunc"], [None, "half-even"]], "left_shift": "wrap"}
+    verdict, wrong = sweep.judge(random.Random(5), assay, folder, rule, "u8", more=["--acc-bits", "40"], of="scale")
+    tap.check(not wrong and verdict.startswith("class"), "by scales, a first step that shows in left shifts: " + verdict, wrong)
+
+
 def check_arguments(tap, assay):
     for name, more in [("no oracle", []), ("a kind", ["--oracle", "true", "--kind", "x", "--type", "i8"]), ("a type", ["--oracle", "true", "--kind", "multiplier", "--type", "i9"]),
                        ("a range", ["--oracle", "true", "--kind", "multiplier", "--type", "i8", "--shift", "3:1"])]:
@@ -166,6 +173,7 @@ def main():
     check_scale_faults(tap, assay, folder)
     check_windows(tap, assay, folder)
     check_domains(tap, assay, folder)
+    check_left_shifts(tap, assay, folder)
     for name in QUICK:
         check_preset(tap, assay, folder, name)
     for name in QUICK_SCALES:
