@@ -184,8 +184,10 @@ static assay_status take_codes(const infer_oracle *d, const assay_npy *out, cons
     const int64_t lo = assay_elem_min(d->o->type), hi = assay_elem_max(d->o->type);
     char elem[8];
     if (!holds_integers(out->type))
-        return assay_fail(err, ASSAY_ERR_INPUT, "the oracle's out.npy holds %s, not integers",
-                          text_npy_type_name(out->type));
+        return assay_fail(
+            err, ASSAY_ERR_INPUT,
+            "the oracle's out.npy holds %s, not integers (int8 to int64, uint8 to uint32)",
+            text_npy_type_name(out->type));
     if (refused && errors->type != ASSAY_NPY_U1 && errors->type != ASSAY_NPY_BOOL)
         return assay_fail(err, ASSAY_ERR_INPUT, "the oracle's errors.npy holds %s, not uint8",
                           text_npy_type_name(errors->type));

@@ -143,9 +143,10 @@ bool probe_is_stretch_given(const probe_findings *f, const probe_stretch *s);
  * integers. */
 int probe_count_agreed(const probe_findings *f, int k);
 bool probe_agrees(const probe_findings *f, int k);
-/* The scheme that agrees with most ops, or gives most elements. */
+/* A scheme that agrees with all ops that it computes in integers, else with most; or the one that
+ * gives most elements. */
 int probe_base(const probe_findings *f);
-/* It agrees with as many ops and stretches as the base. */
+/* It agrees with as many ops and stretches as the base, and with all where that does. */
 bool probe_is_nearest(const probe_findings *f, int k);
 bool probe_is_full(const probe_op_finding *f);
 /* "class", or "none" where no record gives everything. */

@@ -66,11 +66,18 @@ bool probe_agrees(const probe_findings *f, int k)
     return all;
 }
 
+/* One that leaves in floats what it does not give comes before one that gives more, but not all. */
+static int rank(const probe_findings *f, int k)
+{
+    const int all = f->n_ops + f->n_stretches;
+    return probe_count_agreed(f, k) + (probe_agrees(f, k) ? all : 0);
+}
+
 int probe_base(const probe_findings *f)
 {
     int best = f->n_ops > 0 ? f->op[0].nearest : 0;
     for (int k = 0; k < f->schemes.n; k++)
-        if (probe_count_agreed(f, k) > probe_count_agreed(f, best))
+        if (rank(f, k) > rank(f, best))
             best = k;
     return best;
 }
@@ -91,7 +98,7 @@ int probe_changes(enum assay_op op, const assay_record *a, const assay_record *b
 
 bool probe_is_nearest(const probe_findings *found, int k)
 {
-    return probe_count_agreed(found, k) == probe_count_agreed(found, probe_base(found));
+    return rank(found, k) == rank(found, probe_base(found));
 }
 
 bool probe_is_open(enum probe_state state)

@@ -275,6 +275,16 @@ def try_forms():
         check(same == taken and len(taken) >= 7, "%s: %d networks give what the text form gives" % (form, len(taken)), set(taken) - set(same))
 
 
+def try_floats():
+    """A device that leaves a network's op in floats, as the preset says: it is that, and the op is no contradiction."""
+    assay("probe", "-o", "floats", "--op", "conv,conv_transpose", "--types", "u8s8")
+    device_of("onnxruntime", "floats", "out", "onnx")
+    status, found, said = infer("floats", "out")
+    verdicts = {o["op"]: o["verdict"] for o in found["ops"]}
+    check(status == 1 and "onnxruntime" in found["presets"] and found["verdict"] == "class" and verdicts == {"conv": "class", "conv_transpose": "float"},
+          "an op in floats beside one in integers", said)
+
+
 def try_bundle():
     """Any golden bundle and its dumps."""
     device_of("tosa-double", "s8s8", "out")
@@ -313,6 +323,7 @@ def main():
         try_faults("three")
         try_next()
         try_forms()
+        try_floats()
         try_bundle()
     finally:
         shutil.rmtree(work)
