@@ -56,7 +56,7 @@ static assay_status one(units_maker *m, int x, const char *role, int *out)
         t.dim[d] = v.type.dim[d] > 0;
     snprintf(suffix, sizeof suffix, "%sscale", role);
     for (int again = 0; again < 2; again++) {
-        const assay_status s = units_name(m, v.name, suffix, again > 0, name);
+        const assay_status s = quantize_units_name(m, v.name, suffix, again > 0, name);
         if (s)
             return s;
         *out = assay_graph_find_value(m->g, name);
@@ -65,7 +65,7 @@ static assay_status one(units_maker *m, int x, const char *role, int *out)
         if (is_one(&m->g->value[*out], &t))
             return ASSAY_OK;
     }
-    return units_taken(m, name);
+    return quantize_units_taken(m, name);
 }
 
 /* Scales of x for such elements, chosen by nodes. */
@@ -83,9 +83,9 @@ static assay_status scales(units_maker *m, int x, const assay_mac_sharing *h,
     for (int d = 0; d < type.rank; d++)
         a.block_scale.block.v[d] = whole(type.dim[d]);
     snprintf(suffix, sizeof suffix, "%sscale_of_scales", role);
-    assay_status s = h->second
-                         ? units_add(m, ASSAY_OP_BLOCK_SCALE, &x, 1, base, suffix, &a, &o->second)
-                         : ASSAY_OK;
+    assay_status s =
+        h->second ? quantize_units_add(m, ASSAY_OP_BLOCK_SCALE, &x, 1, base, suffix, &a, &o->second)
+                  : ASSAY_OK;
 
     a.block_scale.block = o->block;
     a.block_scale.to = (int)mac_elem_of(h->to);
@@ -93,8 +93,8 @@ static assay_status scales(units_maker *m, int x, const assay_mac_sharing *h,
     a.block_scale.reach = 1;
     const int scaled[] = {x, o->second};
     snprintf(suffix, sizeof suffix, "%sscale", role);
-    return !s ? units_add(m, ASSAY_OP_BLOCK_SCALE, scaled, h->second ? 2 : 1, base, suffix, &a,
-                          &o->scale)
+    return !s ? quantize_units_add(m, ASSAY_OP_BLOCK_SCALE, scaled, h->second ? 2 : 1, base, suffix,
+                                   &a, &o->scale)
               : s;
 }
 
@@ -116,8 +116,8 @@ static assay_status encode(units_maker *m, int x, enum assay_mac_scales how,
                                             .saturate = m->s->saturate != 0}};
     const int encoded[] = {x, o->scale, o->second};
     snprintf(suffix, sizeof suffix, "%s%s", role, mac_layout_of(elements)->name);
-    return units_add(m, ASSAY_OP_FLOAT_ENCODE, encoded, h->second ? 3 : 2, m->g->value[x].name,
-                     suffix, &e, &o->codes);
+    return quantize_units_add(m, ASSAY_OP_FLOAT_ENCODE, encoded, h->second ? 3 : 2,
+                              m->g->value[x].name, suffix, &e, &o->codes);
 }
 
 /* The product of two operands, as value y; y < 0: as a new one. */
@@ -129,7 +129,7 @@ static assay_status multiply(units_maker *m, const units_operand *a, const units
     const bool seconds = a->second != ASSAY_NO_VALUE || b->second != ASSAY_NO_VALUE;
     const int n = bias != ASSAY_NO_VALUE ? 7 : seconds ? 6 : 4;
     if (y < 0)
-        return units_add(m, ASSAY_OP_SCALED_MATMUL, in, n, m->prefix, suffix, &attr, out);
+        return quantize_units_add(m, ASSAY_OP_SCALED_MATMUL, in, n, m->prefix, suffix, &attr, out);
     *out = y;
     return assay_graph_add_node(m->g, ASSAY_OP_SCALED_MATMUL, NULL, in, n, &y, 1, &attr, NULL,
                                 m->err);
@@ -156,12 +156,12 @@ static assay_status products(units_maker *m, int a, int b, bool constant_b, int 
         (enum assay_mac_scales)(constant_b ? m->s->weight_scales : m->s->activation_scales);
     units_operand oa, ob;
     bool given_a = false, given_b = false;
-    assay_status s = units_given(m, a, &oa, &given_a);
+    assay_status s = quantize_units_given(m, a, &oa, &given_a);
     if (!s)
-        s = units_given(m, b, &ob, &given_b);
+        s = quantize_units_given(m, b, &ob, &given_b);
     if (s)
         return s;
-    const assay_mac *unit = units_taking(m, given_a ? &oa : NULL, given_b ? &ob : NULL, k);
+    const assay_mac *unit = quantize_units_taking(m, given_a ? &oa : NULL, given_b ? &ob : NULL, k);
     if (!unit) {
         given_a = given_b = false;
         unit = &m->s->unit[0].record;
@@ -206,7 +206,7 @@ static assay_status turned(units_maker *m, int x, const char *suffix, int *out)
         a.perm.perm.v[d] = d;
     a.perm.perm.v[rank - 2] = rank - 1;
     a.perm.perm.v[rank - 1] = rank - 2;
-    return units_add(m, ASSAY_OP_TRANSPOSE, &x, 1, m->prefix, suffix, &a, out);
+    return quantize_units_add(m, ASSAY_OP_TRANSPOSE, &x, 1, m->prefix, suffix, &a, out);
 }
 
 static assay_status matmul(units_maker *m, const assay_node *n)
@@ -234,12 +234,15 @@ static assay_status filter_rows(units_maker *m, const assay_node *n, int *out)
     if (c->layout != ASSAY_LAYOUT_NHWC) {
         for (int d = 1; d < w.rank; d++)
             perm.perm.perm.v[d] = d < w.rank - 1 ? d + 1 : 1;
-        s = units_add(m, ASSAY_OP_TRANSPOSE, &n->in[1], 1, m->prefix, "filters", &perm, &rows);
+        s = quantize_units_add(m, ASSAY_OP_TRANSPOSE, &n->in[1], 1, m->prefix, "filters", &perm,
+                               &rows);
     }
     shape.shape.shape.v[0] = c->group;
     shape.shape.shape.v[1] = w.dim[0] / c->group;
     shape.shape.shape.v[2] = w.dim[0] ? assay_shape_count(&w) / w.dim[0] : 0;
-    return !s ? units_add(m, ASSAY_OP_RESHAPE, &rows, 1, m->prefix, "filter_rows", &shape, out) : s;
+    return !s ? quantize_units_add(m, ASSAY_OP_RESHAPE, &rows, 1, m->prefix, "filter_rows", &shape,
+                                   out)
+              : s;
 }
 
 /* The bias as [g, 1, O/g], added where groups are several. */
@@ -249,8 +252,8 @@ static assay_status add_bias(units_maker *m, int bias, int64_t group, int x, int
     const assay_attrs shape = {.shape = {.shape = {.n = 3, .v = {group, 1, channels / group}}}};
     int in[2] = {x, 0};
     assay_status s =
-        units_add(m, ASSAY_OP_RESHAPE, &bias, 1, m->prefix, "bias_rows", &shape, &in[1]);
-    return !s ? units_add(m, ASSAY_OP_ADD, in, 2, m->prefix, "with_bias", NULL, out) : s;
+        quantize_units_add(m, ASSAY_OP_RESHAPE, &bias, 1, m->prefix, "bias_rows", &shape, &in[1]);
+    return !s ? quantize_units_add(m, ASSAY_OP_ADD, in, 2, m->prefix, "with_bias", NULL, out) : s;
 }
 
 /* [N, g, windows, O/g] to y's shape. */
@@ -263,7 +266,7 @@ static assay_status as_image(units_maker *m, const assay_node *n, int x)
     memcpy(perm.perm.perm.v, n->attr.conv.layout == ASSAY_LAYOUT_NHWC ? nhwc : nchw, sizeof nchw);
     memcpy(shape.shape.shape.v, y.dim, (size_t)y.rank * sizeof *y.dim);
     const assay_status s =
-        units_add(m, ASSAY_OP_TRANSPOSE, &x, 1, m->prefix, "turned", &perm, &turned_x);
+        quantize_units_add(m, ASSAY_OP_TRANSPOSE, &x, 1, m->prefix, "turned", &perm, &turned_x);
     return !s ? assay_graph_add_node(m->g, ASSAY_OP_RESHAPE, NULL, &turned_x, 1, n->out, 1, &shape,
                                      NULL, m->err)
               : s;
@@ -275,7 +278,8 @@ static assay_status conv(units_maker *m, const assay_node *n)
     const int64_t group = n->attr.conv.group;
     const int bias = input(n, 2);
     int x, w, y;
-    assay_status s = units_add(m, ASSAY_OP_PATCHES, n->in, 1, m->prefix, "patches", &attr, &x);
+    assay_status s =
+        quantize_units_add(m, ASSAY_OP_PATCHES, n->in, 1, m->prefix, "patches", &attr, &x);
     if (!s)
         s = filter_rows(m, n, &w);
     if (!s)

@@ -22,7 +22,7 @@ static assay_status reshape(units_maker *m, int x, int rank, const int64_t *dim,
 {
     assay_attrs a = {.shape = {.shape = {.n = rank}}};
     memcpy(a.shape.shape.v, dim, (size_t)rank * sizeof *dim);
-    return units_add(m, ASSAY_OP_RESHAPE, &x, 1, base, suffix, &a, out);
+    return quantize_units_add(m, ASSAY_OP_RESHAPE, &x, 1, base, suffix, &a, out);
 }
 
 /* The one scale, in the rank of y. */
@@ -45,7 +45,8 @@ static assay_status transpose(units_maker *m, const assay_node *n, const assay_v
     const int scale = o->scale;
     for (int d = 0; d < perm->n; d++)
         o->block.v[d] = old.v[perm->v[d]];
-    return units_add(m, ASSAY_OP_TRANSPOSE, &scale, 1, y->name, "given_scale", &n->attr, &o->scale);
+    return quantize_units_add(m, ASSAY_OP_TRANSPOSE, &scale, 1, y->name, "given_scale", &n->attr,
+                              &o->scale);
 }
 
 /* Filters [O, ..] to rows [g, O/g, K], a scale each. */
@@ -77,7 +78,8 @@ static assay_status move(units_maker *m, const assay_node *n, units_operand *o, 
     const assay_node moved = *n; /* the list of nodes may move */
     const assay_value to = *y;
     const int codes = o->codes;
-    assay_status s = units_add(m, moved.op, &codes, 1, to.name, "given", &moved.attr, &o->codes);
+    assay_status s =
+        quantize_units_add(m, moved.op, &codes, 1, to.name, "given", &moved.attr, &o->codes);
     if (s)
         return s;
     return one                              ? move_one_scale(m, &to, o)
@@ -90,7 +92,7 @@ static bool moves(assay_op op)
     return op == ASSAY_OP_TRANSPOSE || op == ASSAY_OP_RESHAPE || op == ASSAY_OP_PATCHES;
 }
 
-assay_status units_given(units_maker *m, int x, units_operand *o, bool *is)
+assay_status quantize_units_given(units_maker *m, int x, units_operand *o, bool *is)
 {
     int path[MOST_MOVES], n = 0, at = m->g->value[x].producer;
     assay_status s = ASSAY_OK;
@@ -131,8 +133,8 @@ static bool takes(const units_maker *m, const assay_mac *unit, int64_t f, const 
     return (int64_t)scale == format && run % unit->scale_block == 0;
 }
 
-const assay_mac *units_taking(const units_maker *m, const units_operand *a, const units_operand *b,
-                              int64_t k)
+const assay_mac *quantize_units_taking(const units_maker *m, const units_operand *a,
+                                       const units_operand *b, int64_t k)
 {
     for (int i = 0; i < m->s->n_units; i++) {
         const assay_mac *unit = &m->s->unit[i].record;

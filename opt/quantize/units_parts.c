@@ -10,27 +10,28 @@ static bool is_foreign(const units_maker *m, int v, assay_op op)
     return maker_of < m->first_made || m->g->node[maker_of].op != op;
 }
 
-assay_status units_name(units_maker *m, const char *base, const char *suffix, bool again,
-                        char name[UNITS_NAME])
+assay_status quantize_units_name(units_maker *m, const char *base, const char *suffix, bool again,
+                                 char name[UNITS_NAME])
 {
     if (snprintf(name, UNITS_NAME, "%s:%s%s", base, suffix, again ? ":made" : "") < UNITS_NAME)
         return ASSAY_OK;
     return assay_fail(m->err, ASSAY_ERR_LIMIT, "value '%.100s...': the name is too long", base);
 }
 
-assay_status units_taken(units_maker *m, const char *name)
+assay_status quantize_units_taken(units_maker *m, const char *name)
 {
     return assay_fail(m->err, ASSAY_ERR_INPUT,
                       "value '%.200s': its name is one that a product on matrix units needs", name);
 }
 
-assay_status units_add(units_maker *m, assay_op op, const int *in, int n_in, const char *base,
-                       const char *suffix, const assay_attrs *attr, int *out)
+assay_status quantize_units_add(units_maker *m, assay_op op, const int *in, int n_in,
+                                const char *base, const char *suffix, const assay_attrs *attr,
+                                int *out)
 {
     char name[UNITS_NAME];
     const char *names = name;
     for (int again = 0; again < 2; again++) {
-        const assay_status s = units_name(m, base, suffix, again > 0, name);
+        const assay_status s = quantize_units_name(m, base, suffix, again > 0, name);
         if (s)
             return s;
         *out = assay_graph_find_value(m->g, name);
@@ -39,5 +40,5 @@ assay_status units_add(units_maker *m, assay_op op, const int *in, int n_in, con
         if (!is_foreign(m, *out, op))
             return ASSAY_OK;
     }
-    return units_taken(m, name);
+    return quantize_units_taken(m, name);
 }

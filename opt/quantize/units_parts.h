@@ -22,22 +22,23 @@ typedef struct units_operand {
 
 enum { UNITS_NAME = 512 };
 /* "BASE:SUFFIX", and `again` "BASE:SUFFIX:made". */
-assay_status units_name(units_maker *m, const char *base, const char *suffix, bool again,
-                        char name[UNITS_NAME]);
+assay_status quantize_units_name(units_maker *m, const char *base, const char *suffix, bool again,
+                                 char name[UNITS_NAME]);
 /* The failure of a name that the network has. */
-assay_status units_taken(units_maker *m, const char *name);
+assay_status quantize_units_taken(units_maker *m, const char *name);
 /* Node `op` on n inputs; its one output is "BASE:SUFFIX", with ":made" behind it where the network
  * has that name, or the value that such a node gave before. */
-assay_status units_add(units_maker *m, assay_op op, const int *in, int n_in, const char *base,
-                       const char *suffix, const assay_attrs *attr, int *out);
+assay_status quantize_units_add(units_maker *m, assay_op op, const int *in, int n_in,
+                                const char *base, const char *suffix, const assay_attrs *attr,
+                                int *out);
 
 /* The patterns and scales that value x was decoded from and only moved since: moved likewise, into
  * *o. *is: whether there are such; nothing else is set where there are none. */
-assay_status units_given(units_maker *m, int x, units_operand *o, bool *is);
+assay_status quantize_units_given(units_maker *m, int x, units_operand *o, bool *is);
 
 /* The unit for a product of two operands as they were given (NULL: patterns are to be made); NULL:
  * the scheme has none that takes them. k: the elements of a row. */
-const assay_mac *units_taking(const units_maker *m, const units_operand *a, const units_operand *b,
-                              int64_t k);
+const assay_mac *quantize_units_taking(const units_maker *m, const units_operand *a,
+                                       const units_operand *b, int64_t k);
 
 #endif
