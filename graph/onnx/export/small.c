@@ -24,11 +24,10 @@ static bool is_whole(const assay_type *x, const assay_list *block, int d)
 /* One axis is cut into blocks, or has a scale an index; false: more than one are. */
 static bool sharing_of(const assay_type *x, const assay_list *block, sharing *s)
 {
-    int cut = 0, whole = 0, last = -1;
+    int cut = 0, last = -1;
     for (int d = 0; d < x->rank; d++) {
         if (x->dim[d] <= 1)
             continue;
-        whole += is_whole(x, block, d);
         cut += !is_whole(x, block, d);
         if (!is_whole(x, block, d))
             last = d;
