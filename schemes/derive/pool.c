@@ -171,7 +171,7 @@ static assay_status two_stage(const assay_derive *d)
     assay_status s = whole_windows(d, "two-stage");
     if (s)
         return s;
-    if (side[0] == 0)
+    if (side[0] == 0 && side[1] == 0)
         return derive_fail(d, "two-stage pooling needs windows of one or two axes");
     if (side[0] < 1 || side[0] > 8 || side[1] < 1 || side[1] > 8)
         return derive_fail(d,
