@@ -116,11 +116,13 @@ static assay_status build_scheme(const blame_case *c, blame_built *b, assay_erro
     return assay_scheme_of_record(c->scheme, &c->record, precomputed_of(c), &b->scheme, err);
 }
 
-/* One rescale of the unit with roundings of its own, where the unit has it. */
+/* One rescale of the unit with roundings of its own, where the unit has it, its numbers written as
+ * those roundings take them: an edit before this one may have changed that. */
 static assay_status set_lone(const blame_case *c, const assay_program *p, assay_error *err)
 {
     assay_rescale *r = p->unit[0] ? &p->unit[0]->scale[c->lone_scale] : NULL;
-    if (!r || !r->rule || (!r->scale && (!r->multiplier || !r->shift)))
+    if (!r || !r->rule || (!r->scale && (!r->multiplier || !r->shift)) ||
+        r->rule->encoding != c->lone.encoding || r->rule->pre_shift != c->lone.pre_shift)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': no such rescale", c->name);
     r->rule = &c->lone;
     apply_rescale_choose(r);
