@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "interp/explain/watching.h"
+#include "schemes/apply/apply.h"
 
 static watch *watch_of(const assay_unit *u)
 {
@@ -53,9 +54,10 @@ static int32_t *kept(watch *w, const int32_t *from, size_t n)
     return to;
 }
 
-static void keep_row(watch *w, const int32_t *x, size_t n, size_t at)
+/* with: how many behind them belong to them. */
+static void keep_row(watch *w, const int32_t *x, size_t n, size_t with, size_t at)
 {
-    w->seen->row = kept(w, x, n);
+    w->seen->row = kept(w, x, n + with);
     w->seen->n_row = w->seen->row ? n : 0;
     w->seen->at = at;
 }
@@ -226,7 +228,7 @@ static bool watch_window(const assay_unit *u, const int32_t *x, size_t n, int32_
         return true;
     w->vt->window(w->real, x, n, count, out);
     if (at >= 0) {
-        keep_row(w, x, n, 0);
+        keep_row(w, x, n, 0, 0);
         w->seen->count = count;
         note(w, EXPLAIN_WINDOW, *out);
     }
@@ -239,8 +241,8 @@ static void watch_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *
     int64_t at;
     if (!begin(w, n, out, &at))
         return;
-    if (at >= 0)
-        keep_row(w, x, n, (size_t)at);
+    if (at >= 0) /* a layer norm's gammas and betas stand behind its codes */
+        keep_row(w, x, n, w->real->row == apply_layer_norm ? 2 * n : 0, (size_t)at);
     w->vt->row(w->real, x, n, out);
     if (at >= 0)
         note(w, EXPLAIN_ROW, out[at]);
@@ -258,7 +260,7 @@ static void watch_interpolate(const assay_unit *u, const int32_t *c, const int32
     if (!begin(w, n, out, &at))
         return;
     if (at >= 0) {
-        keep_row(w, c + 4 * at, 4, 0);
+        keep_row(w, c + 4 * at, 4, 0, 0);
         w->seen->in[0] = fy[at];
         w->seen->in[1] = fx[at];
     }

@@ -1,11 +1,15 @@
-/* Steps that forms share: a shift or a quotient, rounded; the way into the output's type. */
+/* Steps that forms share: a shift or a quotient, rounded; the way into the output's type; a
+ * rescale. */
 #include "interp/explain/forms.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "graph/files/memory.h"
+#include "graph/memory.h"
 #include "schemes/apply/apply.h"
 #include "schemes/explain/explain.h"
 
@@ -72,4 +76,48 @@ double explain_real(uint32_t bits)
     float f;
     memcpy(&f, &bits, sizeof f);
     return (double)f;
+}
+
+/* ---- rescales ---- */
+
+/* A line of assay_explain_steps: its name ends where its column does, or at the last pair of
+ * blanks before a longer one's text. */
+static void say_line(explain_trace *t, const char *line)
+{
+    const size_t column = 2 + ASSAY_EXPLAIN_NAME;
+    const char *text = strlen(line) > column && line[column - 1] == ' ' ? line + column
+                       : strstr(line + 2, "  ")                         ? strstr(line + 2, "  ") + 2
+                                                                        : line + 2;
+    size_t n = (size_t)(text - line) - 2;
+    while (n > 0 && line[2 + n - 1] == ' ')
+        n--;
+    if (strncmp(line + 2, "in binary", n) == 0 && t->n > 0) {
+        char *name = NULL;
+        if (asprintf(&name, "%s, binary", t->step[t->n - 1].name) < 0)
+            name = NULL;
+        explain_add(t, name, strdup(text));
+        return;
+    }
+    explain_add(t, strndup(line + 2, n), strdup(text));
+}
+
+void explain_say_rescale(explain_trace *t, const assay_unit *u, const explain_rescale *r)
+{
+    assay_single o;
+    file_memory text = {0};
+    FILE *f = file_memory_open(&text);
+    assay_single_of_unit(&o, u, r->r, r->channel);
+    if (f) {
+        assay_explain_steps_in_binary(f, &o, r->acc);
+        putc('\0', f);
+    }
+    if (!file_memory_close(f)) {
+        t->short_of_memory = true;
+    } else {
+        char *rest = NULL;
+        for (char *line = strtok_r(text.text, "\n", &rest); line;
+             line = strtok_r(NULL, "\n", &rest))
+            say_line(t, line);
+    }
+    free(text.text);
 }

@@ -6,54 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/files/memory.h"
 #include "graph/memory.h"
 #include "interp/explain/watching.h"
 #include "schemes/apply/apply.h"
-#include "schemes/explain/explain.h"
 #include "schemes/rescale/trace.h"
-
-/* A line of assay_explain_steps: its name ends where its column does, or at the last pair of
- * blanks before a longer one's text. */
-static void say_line(explain_trace *t, const char *line)
-{
-    const size_t column = 2 + ASSAY_EXPLAIN_NAME;
-    const char *text = strlen(line) > column && line[column - 1] == ' ' ? line + column
-                       : strstr(line + 2, "  ")                         ? strstr(line + 2, "  ") + 2
-                                                                        : line + 2;
-    size_t n = (size_t)(text - line) - 2;
-    while (n > 0 && line[2 + n - 1] == ' ')
-        n--;
-    if (strncmp(line + 2, "in binary", n) == 0 && t->n > 0) {
-        char *name = NULL;
-        if (asprintf(&name, "%s, binary", t->step[t->n - 1].name) < 0)
-            name = NULL;
-        explain_add(t, name, strdup(text));
-        return;
-    }
-    explain_add(t, strndup(line + 2, n), strdup(text));
-}
-
-static void say_rescale(explain_trace *t, const assay_unit *u, const explain_rescale *r)
-{
-    assay_single o;
-    file_memory text = {0};
-    FILE *f = file_memory_open(&text);
-    assay_single_of_unit(&o, u, r->r, r->channel);
-    if (f) {
-        assay_explain_steps_in_binary(f, &o, r->acc);
-        putc('\0', f);
-    }
-    if (!file_memory_close(f)) {
-        t->short_of_memory = true;
-    } else {
-        char *rest = NULL;
-        for (char *line = strtok_r(text.text, "\n", &rest); line;
-             line = strtok_r(NULL, "\n", &rest))
-            say_line(t, line);
-    }
-    free(text.text);
-}
 
 /* ---- by row function ---- */
 
@@ -81,7 +37,7 @@ static bool say_rescales(const work *k)
         const explain_rescale *r = &s->rescale[i];
         if (s->n_rescales > 1)
             explain_say(k->t, which[r->r - k->u->scale], " ");
-        say_rescale(k->t, k->u, r);
+        explain_say_rescale(k->t, k->u, r);
     }
     return s->n_rescales > 0 &&
            apply_rescale_one(s->rescale[s->n_rescales - 1].r, s->rescale[s->n_rescales - 1].acc,
@@ -166,7 +122,7 @@ static void say_pool(const work *k)
     if (u && u->pool == apply_pool_rescale && s->count > 0) {
         const explain_rescale r = {.r = &u->by_count[u->n_by_count > 1 ? s->count - 1 : 0],
                                    .acc = s->acc - s->count * u->in_zero[0]};
-        say_rescale(k->t, u, &r);
+        explain_say_rescale(k->t, u, &r);
         return;
     }
     if (s->count > 0)
@@ -203,7 +159,7 @@ static void say_sums(const work *k, int64_t element)
         .r = k->u ? &k->u->scale[ASSAY_OUT] : NULL, .acc = s->acc, .channel = s->channel};
     explain_sums(k->t, k->p, k->node, element, s);
     if (k->u && s->n_rescales == 1) {
-        say_rescale(k->t, k->u, &r);
+        explain_say_rescale(k->t, k->u, &r);
         return;
     }
     explain_say(k->t, "accumulator", "%" PRId64, s->acc);
@@ -273,7 +229,7 @@ static void say_all(const work *k, const void *const *in, int64_t element)
         break;
     case EXPLAIN_ROW:
         say_row(k, "codes of the row");
-        if (k->u && explain_softmax_form(k->t, k->u, k->s))
+        if (k->u && (explain_softmax_form(k->t, k->u, k->s) || explain_norm_form(k->t, k->u, k->s)))
             k->t->honest = NULL;
         break;
     case EXPLAIN_INTERPOLATE:

@@ -16,6 +16,8 @@ bool explain_corner_form(explain_trace *t, const assay_unit *u, const explain_se
                          bool *rescaled);
 /* Softmax and log softmax, of the row that the function was given. */
 bool explain_softmax_form(explain_trace *t, const assay_unit *u, const explain_seen *s);
+/* Layer and L2 normalization, likewise. */
+bool explain_norm_form(explain_trace *t, const assay_unit *u, const explain_seen *s);
 /* The codes of the window that a max pool takes the greatest of. */
 void explain_window_codes(explain_trace *t, const assay_graph *g, const assay_node *n,
                           const void *in, int64_t element);
@@ -32,6 +34,8 @@ int64_t explain_say_quotient(explain_trace *t, int64_t v, int64_t d, enum assay_
 bool explain_say_store(explain_trace *t, const assay_unit *u, int64_t v, const explain_seen *s);
 /* The same of one that has not. */
 bool explain_say_end(explain_trace *t, const assay_unit *u, int64_t v, const explain_seen *s);
+/* A rescale of the unit, as schemes/explain has it. */
+void explain_say_rescale(explain_trace *t, const assay_unit *u, const explain_rescale *r);
 /* A float32 by its bits. */
 double explain_real(uint32_t bits);
 #endif

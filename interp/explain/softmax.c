@@ -133,6 +133,36 @@ static bool say_float_sum(explain_trace *t, const assay_unit *u, const explain_s
     return v != beyond && say_rounded(t, u, s, f, v);
 }
 
+/* 16 bits: 513 entries of e^x on [-10, 0], 513 of 1 / (1 + x) on [0, 1]. */
+static bool say_lut16(explain_trace *t, const assay_unit *u, const explain_seen *s, int32_t max)
+{
+    int32_t sum = 0, own = 0;
+    for (size_t i = 0; i < s->n_row; i++) {
+        const assay_int128 d =
+            apply_rescale_value(&u->scale[ASSAY_FIRST], (int64_t)s->row[i] - max, 0) + INT16_MAX;
+        const int32_t at = (int32_t)apply_saturate128(d, 16);
+        const int32_t e = apply_softmax_lookup(u->table, at);
+        sum = apply_wrap32((int64_t)sum + e);
+        if (i == s->at) {
+            own = e;
+            explain_say(t, "distance rescaled", "+ %d = %" PRId32 ", held in 16 bits", INT16_MAX,
+                        at);
+            explain_say(t, "exponential", "between entries %d and %d: %" PRId32, 256 + (at >> 7),
+                        257 + (at >> 7), e);
+        }
+    }
+    const unsigned left = (unsigned)apply_clamp_to(apply_clz32((uint32_t)sum), 1, 31);
+    explain_say(t, "sum of exponentials", "%" PRId32 ", %u leading zeros", sum, left);
+    const int64_t scaled = explain_say_shift(t, "sum in 17 bits", sum * (INT64_C(1) << (left - 1)),
+                                             14, ASSAY_ROUND_HALF_UP);
+    const int64_t inverse =
+        apply_softmax_lookup(u->list[0], apply_saturate(scaled - 3 * 32768, 16));
+    explain_say(t, "reciprocal of the sum", "at %" PRId64 " - 98304: %" PRId64, scaled, inverse);
+    explain_say(t, "product", "%" PRId32 " * %" PRId64 " = %" PRId64, own, inverse, own * inverse);
+    const int64_t v = explain_say_shift(t, "rounding 1", own * inverse, 31 - left, u->last);
+    return explain_say_store(t, u, v < 0 ? 0 : v, s);
+}
+
 static int64_t say_integer_row(explain_trace *t, const assay_unit *u, const explain_seen *s,
                                int32_t max)
 {
@@ -171,6 +201,7 @@ bool explain_softmax_form(explain_trace *t, const assay_unit *u, const explain_s
     } forms[] = {
         {apply_softmax_fixed, say_fixed},
         {apply_log_softmax, say_log},
+        {apply_softmax_lut16, say_lut16},
         {apply_softmax_float_table, say_float_table},
         {apply_softmax_float_sum, say_float_sum},
         {apply_softmax_integer_table, say_integer_table},

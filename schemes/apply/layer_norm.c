@@ -122,8 +122,8 @@ static int64_t beta_of(const assay_unit *u, int32_t code)
     return u->k[6] ? apply_saturate128(apply_rescale_value(&u->scale[ASSAY_SECOND], v, 0), 62) : v;
 }
 
-/* What is rescaled in the end: normalized * gamma + beta. */
-static int64_t sum_of(const assay_unit *u, int32_t z, int32_t gamma, int32_t beta)
+/* Normalized * gamma + beta. */
+int64_t apply_layer_norm_sum(const assay_unit *u, int32_t z, int32_t gamma, int32_t beta)
 {
     const unsigned shift = (unsigned)u->k[2];
     assert(u->k[2] >= 0 && u->k[2] <= 62);
@@ -132,15 +132,20 @@ static int64_t sum_of(const assay_unit *u, int32_t z, int32_t gamma, int32_t bet
                              ASSAY_ROUND_HALF_AWAY);
 }
 
-void apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_layer_norm_normalize(const assay_unit *u, const int32_t *x, size_t n, int32_t *z)
 {
     if (u->rec.softmax.layer_norm == ASSAY_LAYER_NORM_SQRT)
-        normalize_sqrt(u, x, n, out);
+        normalize_sqrt(u, x, n, z);
     else
-        normalize_newton(u, x, n, out, NULL);
+        normalize_newton(u, x, n, z, NULL);
+}
+
+void apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    apply_layer_norm_normalize(u, x, n, out);
     for (size_t i = 0; i < n; i++)
-        out[i] =
-            apply_rescale_one(&u->scale[ASSAY_OUT], sum_of(u, out[i], x[n + i], x[2 * n + i]), 0);
+        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT],
+                                   apply_layer_norm_sum(u, out[i], x[n + i], x[2 * n + i]), 0);
 }
 
 size_t apply_accepted_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *scratch,
@@ -158,7 +163,7 @@ size_t apply_accepted_row(const assay_unit *u, const int32_t *x, size_t n, int32
         const int64_t code = beta - u->k[5];
         const bool accepted =
             !u->k[4] || !u->k[6] || apply_rescale_accepts(&u->scale[ASSAY_SECOND], code, 0);
-        const int64_t sum = accepted ? sum_of(u, scratch[i], x[n + i], beta) : 0;
+        const int64_t sum = accepted ? apply_layer_norm_sum(u, scratch[i], x[n + i], beta) : 0;
         if (!accepted || !apply_rescale_accepts(&u->scale[ASSAY_OUT], sum, 0)) {
             *operand = accepted ? sum : code;
             return i;

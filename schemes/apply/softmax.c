@@ -65,7 +65,7 @@ void apply_log_softmax(const assay_unit *u, const int32_t *x, size_t n, int32_t 
     }
 }
 
-static int16_t lookup(const int64_t *table, int64_t x)
+int32_t apply_softmax_lookup(const int64_t *table, int64_t x)
 {
     assert(x >= INT16_MIN && x <= INT16_MAX);
     int64_t index = 256 + apply_shift_right(x, 7), slope = table[index + 1] - table[index];
@@ -81,14 +81,14 @@ void apply_softmax_lut16(const assay_unit *u, const int32_t *x, size_t n, int32_
     for (size_t i = 0; i < n; i++) {
         const assay_int128 d =
             apply_rescale_value(&u->scale[ASSAY_FIRST], (int64_t)x[i] - max, 0) + 32767;
-        out[i] = lookup(u->table, apply_saturate128(d, 16));
+        out[i] = apply_softmax_lookup(u->table, apply_saturate128(d, 16));
         sum = apply_wrap32((int64_t)sum + out[i]);
     }
     unsigned headroom =
         (unsigned)apply_clamp_to(apply_clz32((uint32_t)sum), 1, 31); /* wrapped: 1 */
     int64_t shifted =
         apply_round_shift(sum * (INT64_C(1) << (headroom - 1)), 14, ASSAY_ROUND_HALF_UP);
-    int64_t inverse = lookup(u->list[0], apply_saturate(shifted - 98304, 16));
+    int64_t inverse = apply_softmax_lookup(u->list[0], apply_saturate(shifted - 98304, 16));
     for (size_t i = 0; i < n; i++) {
         int64_t v = apply_round_shift(out[i] * inverse, 31 - headroom, u->last);
         out[i] = apply_rescale_store(o, v < 0 ? 0 : v);

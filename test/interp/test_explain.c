@@ -154,10 +154,37 @@ static void random_elements(void **state)
                 w.moved > 0);
 }
 
+/* Ops over whole rows, under schemes that have each of their kinds: every element has its steps. */
+static void rows(void **state)
+{
+    static const assay_op ops[] = {ASSAY_OP_LAYER_NORM, ASSAY_OP_L2_NORM, ASSAY_OP_SOFTMAX};
+    static const char *const schemes[] = {"tflite", "tflite-int16x8", "npu16"};
+    enum { OPS = sizeof ops / sizeof *ops, SCHEMES = sizeof schemes / sizeof *schemes };
+    (void)state;
+    test_rng r = test_seed("explain rows", 77);
+    tally w = {0};
+    for (int i = 0; i < OPS * SCHEMES * 12; i++) {
+        assay_error err = {0};
+        assay_scheme *s = NULL;
+        assert_ok(assay_scheme_open(schemes[i % SCHEMES], &s, &err), &err);
+        assay_graph *g = test_random_layers_of(&r, s, ops[i / SCHEMES % OPS], 1);
+        if (g)
+            check_network(g, s, &r, &w);
+        assay_graph_free(g);
+        assay_scheme_free(s);
+    }
+    print_message("# layer norm %d, L2 norm %d, softmax %d with steps to the code; %d not\n",
+                  w.with_code[ASSAY_OP_LAYER_NORM], w.with_code[ASSAY_OP_L2_NORM],
+                  w.with_code[ASSAY_OP_SOFTMAX], w.honest);
+    assert_true(w.with_code[ASSAY_OP_LAYER_NORM] > 20 && w.with_code[ASSAY_OP_L2_NORM] > 10 &&
+                w.with_code[ASSAY_OP_SOFTMAX] > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_elements),
+        cmocka_unit_test(rows),
     };
     return cmocka_run_group_tests_name("explain", tests, NULL, NULL);
 }

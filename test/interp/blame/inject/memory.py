@@ -2,7 +2,8 @@
 """Faults of memory and of what lies behind sums: memory.py ASSAY SOURCE   (TAP)
 
 One channel's numbers for all, orders taken for others, a bit of every multiplier, tiles' edges never written (seen and
-not), halves of samples, a mask with what lies behind it, accumulators alone; and accumulators of a device that is right."""
+not), halves of samples, a mask with what lies behind it, accumulators alone, a rounding in part; accumulators of a device that
+is right."""
 import os
 import random
 import shutil
@@ -117,6 +118,23 @@ def sums_alone(bench):
     return all(s == 1 and len(f) == 1 and f[0][0] == name and "rescale.zero_point" in f[0][1] for s, name, f in said) and tried > 1, said
 
 
+def partly_rounded(bench):
+    """What one rounding explains in part and nothing wholly: pairs of causes are tried, among them a rescale written otherwise."""
+    device, said = Device(Bundle(bench.shop.drawn(1, "tflite"))), []
+    for index, entry in enumerate(device.bundle.nodes):
+        if entry["op"] in faults.BINARY and device.known[index]:
+            node = device.node(index)
+            node.rule = dict(node.rule, steps=node.rule["steps"][:-1] + [(node.rule["steps"][-1][0], "floor")])
+            codes = np.array(node.codes())
+            at = np.random.RandomState(3).rand(*codes.shape) < 0.1
+            codes[at] = np.clip(codes[at] + 1, node.low, node.high)
+            made = plant.Planted("one", device.bundle, [(node.output, "unexplained")], device.behind(index, codes), [], "")
+            made.names = list(made.values)
+            status, report, _ = bench.asked(made)
+            said.append((status, [f["name"] for f in report["faults"]] == [node.output]))
+    return len(said) > 1 and all(s == (1, True) for s in said), said
+
+
 def right_sums(bench):
     """A pool that a scheme adds in floats has no accumulators; those of the others are right."""
     folder = bench.shop.folder
@@ -137,7 +155,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(assay, source, folder)
         tests = [(f.__name__, lambda n=n, f=f: bench.single(n, f, bench.shop.shipped("plain_cnn", "tflite"))) for n, f in SINGLE]
-        tests += [(f.__name__, lambda f=f: f(bench)) for f in (masked, halves, sums_alone, right_sums)]
+        tests += [(f.__name__, lambda f=f: f(bench)) for f in (masked, halves, sums_alone, partly_rounded, right_sums)]
         tests.append(("edges, not dumped", lambda: bench.single("tile.edge", faults_memory.rows_never_written, bench.shop.drawn(1, "tflite"), plant.hidden)))
         for number, (name, test) in enumerate(tests, 1):
             good, why = test()
