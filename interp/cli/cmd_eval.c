@@ -185,8 +185,8 @@ const cli_command cli_eval = {
         "  assay eval segment.onnx -p segment.yaml -s tflite -d images/ --labels maps/ "
         "--ignore-label 255\n"
         "  assay eval denoiser.onnx -p denoiser.yaml -s tflite -d noisy/ --min-sqnr 30\n"
-        "  assay eval gpt.onnx --shape ids=1x128 -p gpt.yaml -s tflite -d ids=tokens.npy\n"
-        "  assay eval bert.onnx -p bert.yaml -s tflite -d samples/ --by agreement --class-axis 2\n"
+        "  assay eval gpt.onnx -p gpt.yaml -s tflite -d tokens.txt --max-drop 1\n"
+        "  assay eval gpt.onnx -p gpt.yaml -s tflite -d tokens.txt --by agreement --max-drop 1\n"
         "  assay eval net.onnx -p profile.yaml -s tflite -d test/ --shard 3/8 -o part3.json\n"
         "  assay eval two.onnx -p two.yaml -s tflite -d a=pairs/a.npy -d b=pairs/b.npy\n",
     .options = options,

@@ -43,6 +43,9 @@ def networks():
          " y: f32[1,4] = relu(s)\n output y }\n")
     text("pixels.assay", "graph pixels { input x: f32[1,3,4,4]\n const w: f32[2,3,1,1] = [1,2,-1,0.5,-2,1]\n"
          " y: f32[1,2,4,4] = conv(x, w)\n output y }\n")
+    text("gpt.assay", "graph gpt { input ids: i64[1,4]\n const table: f32[3,3] = [3,1,-2, 0,2,1, -1,0,4]\n"
+         " y: f32[1,4,3] = gather(table, ids)\n output y }\n")
+    text("tokens.txt", "0 1 2 0 2 2 1 0 1 1 2 0 0\n")
     text("total.assay", "graph total { input x: i8[1,2] q(0.5,0)\n var total: i8[1,2] q(0.5,0)\n"
          " before: i8[1,2] q(0.5,0) = read(total)\n"
          " sum: i8[1,2] q(0.5,0) = add(x, before)\n done: i8[1,2] q(0.5,0) = assign(total, sum)\n"
@@ -78,6 +81,7 @@ def prepare():
     make("assay quantize net.onnx -p profile.yaml -s tflite --integer-io -o codes.assay")
     make("assay convert codes.assay -o net.tflite")
     make("assay convert two.assay -o two.onnx && assay convert total.assay -o streaming.tflite")
+    make("assay convert gpt.assay -o gpt.onnx && assay profile gpt.onnx -d tokens.txt -q -o gpt.yaml")
     make("assay convert pixels.assay -o segment.onnx && cp segment.onnx denoiser.onnx")
     arrays()
     make("assay profile segment.onnx -d images -q -o segment.yaml && cp segment.yaml denoiser.yaml")
