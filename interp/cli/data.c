@@ -189,6 +189,8 @@ static assay_status open_source(cli_data *d, const cli_args *a, int k, assay_err
                                            .window_step = d->stride};
     assay_status status = dataset_open(from->path, &options, &from->dataset, err);
 
+    if (!status && dataset_has_windows(from->dataset) && !cli_has(a, "preprocess"))
+        from->preprocess = (assay_preprocess){0}; /* a file beside tokens is about images */
     if (!status)
         status = dataset_preprocess_type(&from->preprocess, dataset_sample_type(from->dataset),
                                          from->path, &from->type, err);

@@ -88,6 +88,10 @@ def streams():
         for net in ("net.assay", "net32.assay"):
             status, text, got = evaluated(net, "-d", *source)
             agrees(f"{source[0]} in windows of {net}", got, windows(stream))
+    write("preprocess.yaml", b"dtype: f32\nscale: 1/255\n")
+    _, _, got = evaluated("net.assay", "-d", "s.npy")
+    agrees("what lies beside tokens is about images", got, windows(stream))
+    os.remove("preprocess.yaml")
     for step in (1, 3, T + 2):
         _, text, got = evaluated("net.assay", "-d", "s.npy", "--stride", str(step))
         agrees(f"windows {step} apart", got, windows(stream, step))
