@@ -34,7 +34,7 @@ if modules=$("$peer/install.sh" 2>why); then
             op=$(basename "$folder")
             NODE_PATH=$modules node "$peer/dumps.js" "$folder/$op.onnx" "$folder/golden" "device/$op" >/dev/null 2>&1 || rm -rf "device/$op"
         done
-        judge $types onnxruntime "sub reduce_mean" "ONNX Runtime, $types" # in floats there
+        judge $types onnxruntime "sub reduce_mean conv_transpose prelu" "ONNX Runtime, $types" # in floats there
     done
 else
     echo "# SKIP onnxruntime: $(cat why)"
@@ -50,9 +50,9 @@ for runtime in tflite29 tflite22; do
     device builtin s8s8
     case $runtime in
     tflite29)
-        judge s8s8 tflite-2.9-x86 "reduce_mean" "TensorFlow Lite 2.9, s8s8" # what its contract leaves out
+        judge s8s8 tflite-2.9-x86 "reduce_mean gelu" "TensorFlow Lite 2.9, s8s8" # what its contract leaves out
         device xnnpack s8s8
-        judge s8s8 litert-xnnpack "matmul reduce_mean rescale leaky_relu" "TensorFlow Lite 2.9, XNNPACK, s8s8" # its delegate takes fewer ops than LiteRT's
+        judge s8s8 litert-xnnpack "matmul reduce_mean rescale leaky_relu conv_transpose elu gelu" "TensorFlow Lite 2.9, XNNPACK, s8s8" # its delegate takes fewer ops than LiteRT's
         device builtin s16s8
         judge s16s8 tflite-2.9-x86 "reduce_mean sigmoid tanh" "TensorFlow Lite 2.9, s16s8"
         ;;
