@@ -58,8 +58,8 @@
 #define CLI_AS_IS_OPTION                                                                           \
     {                                                                                              \
         "as-is", 0, NULL,                                                                          \
-            "run a quantized network that holds what the scheme's types do not; the contract "     \
-            "says what is outside"                                                                 \
+            "take a network that holds bits, zero points or scales which the scheme's types do "   \
+            "not have; those nodes are not claimed bit-exact, and the contract says why"           \
     }
 #define CLI_RUN_OPTIONS                                                                            \
     CLI_AS_IS_OPTION, CLI_MODEL_OPTIONS, CLI_SCHEME_OPTIONS, CLI_QDQ_OPTIONS, CLI_ENGINE_OPTIONS,  \
