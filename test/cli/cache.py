@@ -19,7 +19,7 @@ from support import TAP, check, write
 ASSAY = os.path.realpath(sys.argv[1])
 SEED = int(os.environ.get("ASSAY_SEED", "0")) or int.from_bytes(os.urandom(4), "little")
 RNG = np.random.default_rng(SEED)
-ROWS, WIDTH, STEPS = 7, 4, 20
+ROWS, WIDTH, STEPS = 7, 4, 10
 STATE = ["--state", "past=present"]
 
 
