@@ -34,39 +34,6 @@ static void *make(builder *b, size_t size)
         (list)[(count)++] = (item);                                                                \
     } while (0)
 
-static int dtype_of(const char *name)
-{
-    static const char *const names[] = {[ONNX_FLOAT] = "f32",
-                                        [ONNX_UINT8] = "u8",
-                                        [ONNX_INT8] = "i8",
-                                        [ONNX_UINT16] = "u16",
-                                        [ONNX_INT16] = "i16",
-                                        [ONNX_INT32] = "i32",
-                                        [ONNX_INT64] = "i64",
-                                        [ONNX_STRING] = "str",
-                                        [ONNX_BOOL] = "bool",
-                                        [ONNX_FLOAT16] = "f16",
-                                        [ONNX_DOUBLE] = "f64",
-                                        [ONNX_UINT32] = "u32",
-                                        [ONNX_UINT64] = "u64",
-                                        [ONNX_BFLOAT16] = "bf16",
-                                        [ONNX_FLOAT8E4M3FN] = "f8e4m3fn",
-                                        [ONNX_FLOAT8E4M3FNUZ] = "f8e4m3fnuz",
-                                        [ONNX_FLOAT8E5M2] = "f8e5m2",
-                                        [ONNX_FLOAT8E5M2FNUZ] = "f8e5m2fnuz",
-                                        [ONNX_UINT4] = "u4",
-                                        [ONNX_INT4] = "i4",
-                                        [ONNX_FLOAT4E2M1] = "f4e2m1",
-                                        [ONNX_FLOAT8E8M0] = "f8e8m0",
-                                        [ONNX_UINT2] = "u2",
-                                        [ONNX_INT2] = "i2"};
-    for (int i = 1; i < (int)(sizeof names / sizeof *names); i++)
-        if (names[i] && strcmp(names[i], name) == 0)
-            return i;
-    fail_msg("no element type '%s'", name);
-    return 0;
-}
-
 /* The next word of *text, up to one of `stops`; NULL at the end. */
 static char *word(builder *b, const char **text, const char *stops)
 {
@@ -141,7 +108,7 @@ static pb_tensor *parse_tensor(builder *b, const char **text, bool raw, bool fil
     char *w;
 
     assay__onnx__tensor__init(t);
-    t->data_type = dtype_of(need(word(b, text, " ")));
+    t->data_type = onnx_build_dtype(need(word(b, text, " ")));
     t->has_data_type = true;
     t->n_dims = parse_dims(b, need(word(b, text, " ")), &t->dims);
     t->has_raw_data = raw;
@@ -168,7 +135,7 @@ static Assay__Onnx__Type *parse_type(builder *b, const char **text)
     assay__onnx__tensor_type__init(tensor);
     type->tensor_type = tensor;
     tensor->has_elem_type = true;
-    tensor->elem_type = dtype_of(need(word(b, text, " ")));
+    tensor->elem_type = onnx_build_dtype(need(word(b, text, " ")));
     dims = word(b, text, " ");
     if (!dims)
         return type;
@@ -344,7 +311,7 @@ static pb_tensor *parse_external(builder *b, const char **text)
 
     assay__onnx__tensor__init(t);
     t->has_data_type = true;
-    t->data_type = dtype_of(need(word(b, text, " ")));
+    t->data_type = onnx_build_dtype(need(word(b, text, " ")));
     t->n_dims = parse_dims(b, need(word(b, text, " ")), &t->dims);
     t->has_data_location = true;
     t->data_location = 1;

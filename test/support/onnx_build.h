@@ -25,4 +25,7 @@
 /* The serialized model, malloc'ed; fails the test when the text is not as above. */
 void *onnx_build(int64_t opset, const char *text, size_t *length);
 
+/* ONNX's number of an element type by our name, "f32". */
+int onnx_build_dtype(const char *name);
+
 #endif

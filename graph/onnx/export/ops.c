@@ -1,6 +1,4 @@
 /* Operators on real values, in ONNX's words. */
-#include <string.h>
-
 #include "graph/onnx/export/parts.h"
 
 static void inputs(onnx_writer *w, const char *const *in, int n)
@@ -59,44 +57,6 @@ static void pool(onnx_writer *w, const assay_node *n, const char *name, const ch
             onnx_write_refuse(w, n, "a dilated average pool");
     if (n->op == ASSAY_OP_MAX_POOL)
         onnx_write_list(w, "dilations", &a->dilation, NULL);
-}
-
-static void slice(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
-                  const char *y)
-{
-    const assay_attr_slice *a = &n->attr.slice;
-    assay_list end = a->begin, axes = a->begin;
-
-    for (int i = 0; i < a->begin.n; i++) {
-        end.v[i] = a->begin.v[i] + a->step.v[i] * a->size.v[i];
-        if (end.v[i] < 0)
-            end.v[i] = INT64_MIN; /* before the first, not counted from the end */
-        axes.v[i] = i;
-    }
-    onnx_write_node(w, name, y);
-    inputs(w, in, 1);
-    onnx_write_input(w, onnx_write_integers(w, y, "starts", &a->begin));
-    onnx_write_input(w, onnx_write_integers(w, y, "ends", &end));
-    onnx_write_input(w, onnx_write_integers(w, y, "axes", &axes));
-    onnx_write_input(w, onnx_write_integers(w, y, "steps", &a->step));
-}
-
-static void pad(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
-                const char *y)
-{
-    const assay_attr_pad *a = &n->attr.pad;
-    assay_list pads = {.n = 2 * a->begin.n};
-
-    if (a->mode != ASSAY_PAD_CONSTANT || pads.n > ASSAY_ATTR_LIST)
-        onnx_write_refuse(w, n, "a pad that is not by a constant");
-    for (int i = 0; i < a->begin.n && pads.n <= ASSAY_ATTR_LIST; i++) {
-        pads.v[i] = a->begin.v[i];
-        pads.v[a->begin.n + i] = a->end.v[i];
-    }
-    onnx_write_node(w, name, y);
-    inputs(w, in, 1);
-    onnx_write_input(w, onnx_write_integers(w, y, "pads", &pads));
-    onnx_write_input(w, onnx_write_number(w, y, "value", a->value));
 }
 
 static void reduce(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
@@ -158,21 +118,6 @@ static void block(onnx_writer *w, const assay_node *n, const char *name, const c
         onnx_write_string(w, "mode", a->order == ASSAY_D2S_CRD ? "CRD" : "DCR");
     else if (a->order == ASSAY_D2S_CRD)
         onnx_write_refuse(w, n, "blocks in the order of columns, rows, depth");
-}
-
-/* The result's shape, or the list of an attribute, as the second input. */
-static void shaped(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
-                   const char *y)
-{
-    const assay_type *t = &assay_node_out(w->g, n, 0)->type;
-    assay_list shape = {.n = t->rank};
-
-    memcpy(shape.v, t->dim, (size_t)shape.n * sizeof *shape.v);
-    onnx_write_node(w, name, y);
-    inputs(w, in, 1);
-    onnx_write_input(w,
-                     onnx_write_integers(w, y, "shape",
-                                         n->op == ASSAY_OP_TILE ? &n->attr.tile.repeats : &shape));
 }
 
 static void clip(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
@@ -367,15 +312,15 @@ static const translation translations[ASSAY_OP_COUNT] = {
     [ASSAY_OP_CONV_TRANSPOSE] = {.name = "ConvTranspose", .whole = conv},
     [ASSAY_OP_MAX_POOL] = {.name = "MaxPool", .whole = pool},
     [ASSAY_OP_AVG_POOL] = {.name = "AveragePool", .whole = pool},
-    [ASSAY_OP_SLICE] = {.name = "Slice", .whole = slice},
-    [ASSAY_OP_PAD] = {.name = "Pad", .whole = pad},
+    [ASSAY_OP_SLICE] = {.name = "Slice", .whole = onnx_export_slice},
+    [ASSAY_OP_PAD] = {.name = "Pad", .whole = onnx_export_pad},
     [ASSAY_OP_REDUCE_MEAN] = {.name = "ReduceMean", .whole = reduce},
     [ASSAY_OP_REDUCE_SUM] = {.name = "ReduceSum", .whole = reduce},
     [ASSAY_OP_REDUCE_MAX] = {.name = "ReduceMax", .whole = reduce},
     [ASSAY_OP_REDUCE_MIN] = {.name = "ReduceMin", .whole = reduce},
-    [ASSAY_OP_RESHAPE] = {.name = "Reshape", .whole = shaped},
-    [ASSAY_OP_EXPAND] = {.name = "Expand", .whole = shaped},
-    [ASSAY_OP_TILE] = {.name = "Tile", .whole = shaped},
+    [ASSAY_OP_RESHAPE] = {.name = "Reshape", .whole = onnx_export_shaped},
+    [ASSAY_OP_EXPAND] = {.name = "Expand", .whole = onnx_export_shaped},
+    [ASSAY_OP_TILE] = {.name = "Tile", .whole = onnx_export_shaped},
     [ASSAY_OP_RESIZE] = {.name = "Resize", .whole = resize},
     [ASSAY_OP_DEPTH_TO_SPACE] = {.name = "DepthToSpace", .whole = block},
     [ASSAY_OP_SPACE_TO_DEPTH] = {.name = "SpaceToDepth", .whole = block},

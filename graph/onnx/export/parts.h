@@ -33,6 +33,14 @@ void onnx_export_product(onnx_writer *w, const assay_node *n, const char *name,
 void onnx_export_scale(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
                        const char *y);
 
+/* ---- moves.c: numbers that are inputs ---- */
+void onnx_export_slice(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                       const char *y);
+void onnx_export_pad(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                     const char *y);
+void onnx_export_shaped(onnx_writer *w, const assay_node *n, const char *name,
+                        const char *const *in, const char *y);
+
 /* ---- ops.c ---- */
 
 /* Node n on real values named `in`, its result named y. Refuses what ONNX has no operator for. */
