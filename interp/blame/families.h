@@ -1,10 +1,10 @@
 /* The families of hypotheses.def, by file: hypotheses.c (the record, schemes), operands.c (zero
  * points, signs, scales), matrices.c (readings of matrices, values of channels), moves.c (ops that
- * move), weights.c (weights, bias), windows.c (padding, strides, tiles), pools.c (divisors), ends.c
- * (scales, zero point and bounds of the output), stored.c (the same where no edit reaches them),
- * codes.c, stale.c and orders.c (what is done to codes), samples.c (samples, steps), tables.c
- * (functions of codes), fits.c and fit_scales.c (numbers that are solved for); what they share is
- * in pieces.c and fits.h. */
+ * move), weights_order.c and weights.c (weights, bias), windows.c (padding, strides, tiles),
+ * pools.c (divisors), ends.c (scales, zero point and bounds of the output), stored.c (the same
+ * where no edit reaches them), codes.c, stale.c and orders.c (what is done to codes), samples.c
+ * (samples, steps), tables.c (functions of codes), fits.c and fit_scales.c (numbers that are solved
+ * for); what they share is in pieces.c and fits.h. */
 #ifndef ASSAY_INTERP_BLAME_FAMILIES_H
 #define ASSAY_INTERP_BLAME_FAMILIES_H
 
@@ -36,6 +36,8 @@ int blame_scheme_apply(const assay_scheme *scheme, blame_case *c);
 /* Ops with weights in input 1; the type of input i, kind NONE where it is absent; its elements
  * where it is a constant. */
 bool blame_is_weighted(const assay_node *n);
+/* Such an op whose weights are a constant of integers or float32 (weights.c). */
+bool blame_has_weights(const blame_search *s);
 const assay_type *blame_input_type(const blame_search *s, int i);
 const void *blame_constant_of(const blame_search *s, int i);
 /* Codes of an input read in the other signedness; flip: with their top bits flipped (operands.c).

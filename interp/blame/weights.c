@@ -1,109 +1,15 @@
-/* Hypotheses over weights and biases: signs, order, what another layer, tile or channel has in
- * their place. */
+/* Hypotheses over weights and biases: what another layer, tile or channel has in their place. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "interp/blame/families.h"
 
-static bool has_weights(const blame_search *s)
+bool blame_has_weights(const blame_search *s)
 {
     const enum assay_kind kind = (enum assay_kind)blame_input_type(s, 1)->elem.kind;
     return blame_is_weighted(s->n) && blame_constant_of(s, 1) &&
            (kind == ASSAY_KIND_INT || kind == ASSAY_KIND_F32);
-}
-
-int blame_weights_sign_count(blame_search *s)
-{
-    return has_weights(s) && s->has_record && blame_can_change_sign(blame_input_type(s, 1)) ? 7 : 0;
-}
-
-bool blame_weights_sign_edit(blame_search *s, int i, blame_case *c, blame_story *story)
-{
-    static const char *const words[] = {
-        "with the top bit flipped",   "read with the other sign", "negated",
-        "read as sign and magnitude", "read without their sign",  "half the range too great",
-        "half the range too small"};
-    const int64_t n = assay_shape_count(&c->in[1]), half = INT64_C(1) << (c->in[1].elem.bits - 1);
-    assay_type t = c->in[1];
-    int32_t *w;
-    (void)s;
-    blame_tell(story, "weights.sign", 1, "weights %s", words[i]);
-    if (i < 2)
-        return blame_change_sign(c, 1, i == 0);
-    if (!t.elem.is_signed || !(w = blame_codes_of(c, 1)))
-        return false;
-    for (int64_t k = 0; k < n; k++)
-        w[k] = i == 4                    ? abs(w[k])
-               : i == 5                  ? w[k] + (int32_t)half
-               : i == 6                  ? w[k] - (int32_t)half
-               : i == 2 || w[k] == -half ? -w[k]
-               : w[k] < 0                ? (int32_t) - (w[k] + half)
-                                         : w[k];
-    t.elem = assay_int(16, true);
-    c->has_record = true;
-    return blame_set_codes(c, 1, &t, w);
-}
-
-enum { PERMUTATIONS = 24, FLIPS = 16, FLATTENED = 2 };
-
-int blame_weights_layout_count(blame_search *s)
-{
-    return has_weights(s) && blame_input_type(s, 1)->rank <= 4
-               ? 2 * PERMUTATIONS + FLIPS + FLATTENED
-               : 0;
-}
-
-/* Weights of inputs that were an image before they were made a row: in the image's other order. */
-static bool reorder_flattened(const blame_search *s, bool back, blame_case *c, blame_story *story)
-{
-    const assay_graph *g = s->d->graph;
-    const assay_value *x = assay_node_in(g, s->n, 0);
-    const assay_node *reshape = x->producer >= 0 ? &g->node[x->producer] : NULL;
-    if (s->n->op != ASSAY_OP_FC || !reshape || reshape->op != ASSAY_OP_RESHAPE)
-        return false;
-    const assay_type *image = &assay_node_in(g, reshape, 0)->type;
-    const int64_t outputs = c->in[1].dim[0], depth = c->in[1].dim[1];
-    if (image->rank != 4 || assay_shape_count(image) != depth)
-        return false;
-    const int64_t inner = back ? image->dim[1] : image->dim[2] * image->dim[3];
-    int32_t *from = blame_codes_of(c, 1), *to = blame_codes_of(c, 1);
-    if (!from || !to || inner == 1 || inner == depth)
-        return false;
-    for (int64_t o = 0; o < outputs; o++)
-        for (int64_t k = 0; k < depth; k++)
-            to[o * depth + k] = from[o * depth + k % inner * (depth / inner) + k / inner];
-    blame_tell(story, "weights.layout", 1, "weights of the flattened image in its other order");
-    return blame_set_codes(c, 1, &c->in[1], to);
-}
-
-bool blame_weights_layout_edit(blame_search *s, int i, blame_case *c, blame_story *story)
-{
-    const assay_type *t = &c->in[1];
-    int perm[ASSAY_MAX_RANK];
-    char text[32];
-    const bool back = i >= PERMUTATIONS + FLIPS + FLATTENED;
-    if (back)
-        i -= PERMUTATIONS + FLIPS + FLATTENED;
-    else if (i >= PERMUTATIONS + FLIPS)
-        return reorder_flattened(s, i > PERMUTATIONS + FLIPS, c, story);
-    const bool flips = i >= PERMUTATIONS;
-    const unsigned axes = flips ? (unsigned)(i - PERMUTATIONS) : 0;
-    if (flips ? axes == 0 || axes >> t->rank : i == 0 || !blame_permutation(t->rank, i, perm))
-        return false;
-    int32_t *from = blame_codes_of(c, 1), *to = blame_codes_of(c, 1);
-    if (!from || !to)
-        return false;
-    if (flips) {
-        blame_flip(t, axes, from, to);
-        blame_tell(story, "weights.layout", 1, "weights in reverse order along axes (set %u)",
-                   axes);
-    } else {
-        (back ? blame_untranspose : blame_transpose)(t, perm, from, to);
-        blame_tell(story, "weights.layout", 1, "weights %s with axes in the order %s",
-                   back ? "read" : "stored", blame_say_list(perm, t->rank, text, sizeof text));
-    }
-    return blame_set_codes(c, 1, t, to);
 }
 
 /* Zeros; the weights of channels some way off; another node's. */
@@ -151,7 +57,7 @@ static int32_t zero_of(const assay_type *t)
 
 int blame_weights_stale_count(blame_search *s)
 {
-    return has_weights(s) ? 2 + N_OFFSETS + BLAME_DEALT + s->d->graph->n_values : 0;
+    return blame_has_weights(s) ? 2 + N_OFFSETS + BLAME_DEALT + s->d->graph->n_values : 0;
 }
 
 bool blame_weights_stale_edit(blame_search *s, int i, blame_case *c, blame_story *story)
@@ -202,8 +108,9 @@ enum { N_BLOCKS = sizeof blocks / sizeof *blocks, RUNS = 16 };
 
 int blame_weights_block_count(blame_search *s)
 {
-    return has_weights(s) && blame_input_type(s, 1)->rank >= 2 ? N_BLOCKS * RUNS * BLOCK_KINDS * 4
-                                                               : 0;
+    return blame_has_weights(s) && blame_input_type(s, 1)->rank >= 2
+               ? N_BLOCKS * RUNS * BLOCK_KINDS * 4
+               : 0;
 }
 
 bool blame_weights_block_edit(blame_search *s, int i, blame_case *c, blame_story *story)
@@ -243,7 +150,7 @@ static const int64_t MOST_WORK = INT64_C(8000000000);
 
 int blame_weights_run_count(blame_search *s)
 {
-    if (s->n_after == 0 || !has_weights(s))
+    if (s->n_after == 0 || !blame_has_weights(s))
         return 0;
     const assay_type *t = blame_input_type(s, 1);
     const int64_t n = t->dim[s->n->op == ASSAY_OP_CONV_TRANSPOSE ? 1 : 0];
@@ -275,7 +182,7 @@ enum { PARTS = 16 };
 
 int blame_weights_part_count(blame_search *s)
 {
-    return has_weights(s) ? 2 * 2 * (PARTS - 1) : 0;
+    return blame_has_weights(s) ? 2 * 2 * (PARTS - 1) : 0;
 }
 
 bool blame_weights_part_edit(blame_search *s, int i, blame_case *c, blame_story *story)
@@ -361,7 +268,7 @@ enum { MOST_CHANNELS = 4096 };
 
 int blame_one_channel_count(blame_search *s)
 {
-    const bool seen = s->n_after == 0 && has_weights(s) && s->channel_axis >= 0;
+    const bool seen = s->n_after == 0 && blame_has_weights(s) && s->channel_axis >= 0;
     const int64_t n = seen ? s->type->dim[s->channel_axis] : 0;
     return n > 1 && n <= MOST_CHANNELS ? 2 * (int)n : 0;
 }
@@ -397,7 +304,7 @@ enum { MOST_APART = 128 };
 
 int blame_any_channel_count(blame_search *s)
 {
-    return (s->n_after > 0 || s->unseen_bits) && has_weights(s) ? 2 * MOST_APART : 0;
+    return (s->n_after > 0 || s->unseen_bits) && blame_has_weights(s) ? 2 * MOST_APART : 0;
 }
 
 bool blame_any_channel_edit(blame_search *s, int i, blame_case *c, blame_story *story)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No function of the product is longer than 50 lines, or branches more than 30 times.
+"""No function of the product is longer than 50 lines, or branches more than 30 times; no file has more than 400 lines.
 
   functions.py SOURCE        TAP
 
@@ -11,6 +11,8 @@ import re
 import sys
 
 LINES, BRANCHES = 50, 30
+FILE_LINES = 400
+WRITTEN = (".c", ".h", ".def", ".py", ".sh", "meson.build")
 FLOORS = ["graph", "schemes", "datasets", "opt", "interp"]
 TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 BRANCH = re.compile(r"\b(?:if|for|while|case)\b|\?|&&|\|\|")
@@ -35,18 +37,26 @@ def too_much(text):
     return {name: f"{lines} lines, {branches} branches" for name, lines, branches in functions(text) if lines > LINES or branches > BRANCHES}
 
 
-def sources(top):
-    for floor in FLOORS:
+def sources(top, floors, ends):
+    for floor in floors:
         for folder, _, names in os.walk(os.path.join(top, floor)):
             for name in sorted(names):
-                if name.endswith((".c", ".h")):
+                if name.endswith(ends):
                     yield os.path.join(folder, name)
+
+
+def long_files(paths):
+    for path in paths:
+        with open(path, encoding="utf-8") as f:
+            lines = sum(1 for _ in f)
+        if lines > FILE_LINES:
+            yield f"{path}: {lines} lines"
 
 
 def main():
     top = sys.argv[1]
     count, bad = 0, []
-    for path in sources(top):
+    for path in sources(top, FLOORS, (".c", ".h")):
         with open(path, encoding="utf-8") as f:
             text = f.read()
         count += len(list(functions(text)))
@@ -59,6 +69,7 @@ def main():
         ("and there are some", [] if count > 3000 else [str(count)]),
         ("a long one is found", [] if too_much(long) else [long]),
         ("a branching one is found", [] if too_much(knotty) else [knotty]),
+        (f"no file has more than {FILE_LINES} lines", list(long_files(sources(top, FLOORS + ["test", "bench"], WRITTEN)))),
         ("what comments say is no branch", list(too_much(short))),
     ]
     print(f"1..{len(checks)}")
