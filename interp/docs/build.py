@@ -134,7 +134,7 @@ class Site:
         bad = [(c, printed) for c, verdict, printed in results if verdict == "not ok"]
         missed = sorted({printed.strip() for _, verdict, printed in results if verdict == "skip"})
         self.failed += [f"{path}: {c.text.splitlines()[0]}: {printed.strip()[-600:]}" for c, printed in bad]
-        said = f"{sum(v == 'ok' for _, v, _ in results)} of this page's {len(results)} commands were run when it was built, and did what it says"
+        said = f"{sum(v == 'ok' for _, v, _ in results)} of this page's {len(results)} commands were run when it was built and did what it says"
         said += f"; not run here: {'; '.join(missed)}" if missed else ""
         title, body, _ = self.pages[path[:-3] + ".html"]
         self.pages[path[:-3] + ".html"] = (title, body, f"<footer>{html.escape(said)}.</footer>")
