@@ -22,7 +22,7 @@ static assay_status run_node(const assay_graph *g, const assay_node *n, const as
                        .node = n,
                        .in = views,
                        .out = views + n->n_in,
-                       .vt = mac_conversions.vt,
+                       .vt = unit ? mac_conversions.vt : NULL, /* of floats: none's order */
                        .unit = unit};
 
     for (int i = 0; i < n->n_in; i++) {
