@@ -30,6 +30,7 @@ typedef struct assay_diff_row {
     int64_t sample;
     int index;
     enum { ASSAY_DIFF_COMPARED, ASSAY_DIFF_DIGEST_ONLY, ASSAY_DIFF_MISSING, ASSAY_DIFF_SHAPE } kind;
+    bool shown;              /* alone: decides nothing, passes whatever differs */
     assay_comparison result; /* for DIGEST_ONLY only pass is meaningful */
     char note[160];
 } assay_diff_row;
@@ -46,8 +47,8 @@ typedef struct assay_diff_element {
 typedef struct assay_diff {
     int n_rows, n_compared, n_failed;
     assay_diff_row *row;
-    int first; /* first divergent row in execution order, or -1 */
-    int n_elements;
+    int first;      /* first divergent row in execution order, or -1 */
+    int n_elements; /* those of rows that decide come first, each in execution order */
     assay_diff_element element[ASSAY_DIFF_SHOWN];
     json_t *extra; /* names of what only the second has (extra.h); NULL of two files */
 } assay_diff;

@@ -31,19 +31,41 @@ static assay_thresholds limits_for(const assay_diff_options *o, const char *name
     return t;
 }
 
+/* Where the next element of a row goes: behind those of rows that decide, if it does, else behind
+ * all. ASSAY_DIFF_SHOWN: nowhere. */
+static int place_of(const assay_diff *d, const assay_diff_row *r)
+{
+    int k = 0;
+    while (k < d->n_elements && (r->shown || !d->row[d->element[k].row].shown))
+        k++;
+    return k;
+}
+
+/* Makes room there; the last is dropped where all places are taken. */
+static assay_diff_element *new_element(assay_diff *d, int at)
+{
+    const int kept = d->n_elements < ASSAY_DIFF_SHOWN ? d->n_elements : ASSAY_DIFF_SHOWN - 1;
+    assay_diff_element *e = &d->element[at];
+    memmove(e + 1, e, (size_t)(kept - at) * sizeof *e);
+    d->n_elements = kept + 1;
+    return e;
+}
+
 /* Keeps the first mismatching elements of a failed row for the report. */
 static void keep_elements(assay_diff *d, int row, const assay_type *ta, const void *a,
                           const assay_type *tb, const void *b, const assay_thresholds *limits)
 {
     const int64_t n = assay_shape_count(ta);
     const int64_t first = d->row[row].result.first;
+    int at = place_of(d, &d->row[row]);
 
-    for (int64_t i = first < 0 ? n : first; i < n && d->n_elements < ASSAY_DIFF_SHOWN; i++) {
+    for (int64_t i = first < 0 ? n : first; i < n && at < ASSAY_DIFF_SHOWN; i++) {
         const assay_element_error m = golden_element_compare(ta, a, tb, b, i, limits);
-        assay_diff_element *e = &d->element[d->n_elements];
+        assay_diff_element *e;
         int64_t rest = i;
         if (m.same || (m.good && d->row[row].result.mismatches > 0))
             continue;
+        e = new_element(d, at++);
         e->row = row;
         e->rank = ta->rank;
         for (int k = ta->rank - 1; k >= 0; k--) {
@@ -57,7 +79,6 @@ static void keep_elements(assay_diff *d, int row, const assay_type *ta, const vo
         }
         e->real_a = m.a;
         e->real_b = m.b;
-        d->n_elements++;
     }
 }
 
@@ -81,8 +102,10 @@ assay_diff_row *golden_diff_add_row(assay_diff *d, const char *name, const char 
     return r->name && r->op ? r : NULL;
 }
 
-void golden_diff_count_row(assay_diff *d, const assay_diff_row *r)
+void golden_diff_count_row(assay_diff *d, assay_diff_row *r)
 {
+    if (r->shown)
+        r->result.pass = true;
     if (r->kind == ASSAY_DIFF_MISSING)
         return;
     d->n_compared++;

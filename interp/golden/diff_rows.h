@@ -8,9 +8,9 @@
 /* A new row at the end, not yet counted; NULL when out of memory. A later one moves it. */
 assay_diff_row *golden_diff_add_row(assay_diff *d, const char *name, const char *op, int64_t sample,
                                     int index);
-/* Takes its verdict into the diff's. */
-void golden_diff_count_row(assay_diff *d, const assay_diff_row *r);
-/* Compares elements in memory as that row, and counts it. */
+/* Takes its verdict into the diff's; a row that is only shown passes. */
+void golden_diff_count_row(assay_diff *d, assay_diff_row *r);
+/* Compares elements in memory as that row, keeps the first that differ, and counts it. */
 assay_status golden_diff_compare_row(assay_diff *d, assay_diff_row *r, const assay_diff_options *o,
                                      const assay_type *ta, const void *a, const assay_type *tb,
                                      const void *b, assay_error *err);

@@ -11,7 +11,7 @@ nets=${ASSAY_SHARED:-$source/../shared}/golden/onnx/nets
 nets=$(realpath "$nets")
 presets=(tflite onnxruntime pow2 npu16 tosa-double)
 
-# The verdict of a pair is its first line; where they differ it names the first tensor, and an element.
+# The verdict of a pair is its first line; where they differ it names the first tensor, and an element of it.
 compare() { # NETWORK A B
     local net=$1 a=$2 b=$3
     "$assay" diff "$net-$a" "$net-$b" >out 2>err
@@ -20,7 +20,8 @@ compare() { # NETWORK A B
     case $status in
     0) grep -q '^SAME: ' out ;;
     1) head -n 1 out | grep -Eq "^DIFFERENT: [0-9]+ of [0-9]+ tensors; first at #[0-9]+ '[^']+' \([a-z_]+\)" &&
-        sed -n 2p out | grep -Eq '^  [^ ]+( \(constant\))?\[[0-9,]+\]  -?[0-9.e+-]+ != -?[0-9.e+-]+$' ;;
+        sed -n 2p out | grep -Eq '^  [^ ]+\[[0-9,]+\]  -?[0-9.e+-]+ != -?[0-9.e+-]+$' &&
+        [ "$(sed -n '2s/^  \([^[ ]*\).*/\1/p' out)" = "$(sed -n "1s/^[^']*'\([^' ]*\).*/\1/p" out)" ] ;;
     *) false ;;
     esac
 }

@@ -187,6 +187,16 @@ def tiny_numbers():
     status, out = assay("diff", "n", "ns")
     check(status == 0 and "multiplier[0]: 1374389504 != 10737418, of another scheme" in out,
           "parameters of another scheme are shown, and decide nothing", out)
+    many = "graph g {{ input x: i8[1,32] q(0.1,3)\n const w: i8[1,32] q(0.01,0) = [{w}]\n" \
+           " y: i8[1,1] q(0.05,-4) = fc(x, w)\n output y }}"
+    write("many.bin", bytes(range(32)))
+    for to, w, scheme in (("m", 1, "tflite"), ("mw", 3, "./more.yaml")):
+        write("many.assay", many.format(w=",".join([str(w)] * 32)).encode())
+        assay("golden", "many.assay", "-s", scheme, "-i", "many.bin", "-f", "-o", to)
+    lines = [line.strip() for line in assay("diff", "m", "mw")[1].splitlines()]
+    check("first at #1 'y' (fc)" in lines[0] and lines[1].startswith("y[0,0]  ") and
+          sum(line.startswith("w (constant)[") for line in lines) == 19,
+          "elements of the tensor that is named first stand before constants that are only shown", lines)
     shutil.rmtree("device", ignore_errors=True)
     for folder in ("tensors", "constants", "parameters"):
         os.makedirs("device/" + folder)
