@@ -12,6 +12,7 @@
 
 #include "graph/memory.h"
 #include "interp/blame/layout.h"
+#include "interp/blame/layouts.h"
 #include "interp/blame/sums.h"
 #include "interp/golden/extra.h"
 
@@ -20,7 +21,7 @@ typedef struct reading {
     assay_bundle *other; /* the device is a bundle, */
     assay_dumps dumps;   /* or a folder */
     const char *path;
-    int straight, transposed[2]; /* dumps whose shape says which layout they are in */
+    blame_layouts layouts[ASSAY_MAX_RANK + 1];
 } reading;
 
 /* ---- elements ---- */
@@ -74,13 +75,11 @@ static assay_status adopt(reading *r, const assay_bundle_tensor *t, const assay_
         free(data);
         return bad_shape(r, t, found, err);
     }
-    const int layout = blame_layout_find(&t->type, found, perm);
+    blame_layouts_count(r->layouts, &t->type, found);
     if (blame_layout_same(&t->type, found)) {
         to->device = data;
-        r->straight += found->rank >= 3 && layout < 0;
-    } else if (layout >= 0) {
+    } else if (blame_layout_find(&t->type, found, perm) >= 0) {
         to->device = blame_layout_transpose(&t->type, found, perm, data);
-        r->transposed[layout]++;
         free(data);
     } else {
         free(data);
@@ -141,7 +140,7 @@ static assay_status read_device(reading *r, int i, blame_tensor *to, assay_error
         if (at < 0)
             return ASSAY_OK;
         if (!r->other->tensor[at].file)
-            return blame_sums_of_bundle(r->d->bundle, i, r->other, at, to, err);
+            return blame_sums_of_bundle(r->d->bundle, i, r->other, at, r->layouts, to, err);
         found = r->other->tensor[at].type;
         status = golden_bundle_read(r->other, at, &data, err);
         if (!status)
@@ -150,7 +149,7 @@ static assay_status read_device(reading *r, int i, blame_tensor *to, assay_error
     }
     status = golden_dumps_match(&r->dumps, r->d->bundle, i, &at, err);
     if (!status && at < 0) {
-        status = blame_sums_of_dumps(r->d->bundle, i, &r->dumps, &at, to, err);
+        status = blame_sums_of_dumps(r->d->bundle, i, &r->dumps, &at, r->layouts, to, err);
         return !status && at >= 0 ? read_mask(r, t, at, to, err) : status;
     }
     if (status)
@@ -191,40 +190,6 @@ static assay_status read_tensors(reading *r, assay_error *err)
         d->dumped += !status && (to->device || to->sums);
     }
     return status;
-}
-
-static bool transpose_in_place(void **data, const assay_type *t, const int *perm)
-{
-    void *transposed = blame_layout_transpose(t, t, perm, *data);
-    if (!transposed)
-        return false;
-    free(*data);
-    *data = transposed;
-    return true;
-}
-
-/* Dumps of a shape that either layout has are in that of the others, where those agree. */
-static assay_status transpose_ambiguous(const reading *r, assay_error *err)
-{
-    blame_device *d = r->d;
-    int perm[ASSAY_MAX_RANK];
-    if (r->straight > 0 || (r->transposed[0] > 0) == (r->transposed[1] > 0))
-        return ASSAY_OK;
-    for (int k = 0; k < d->n_samples; k++)
-        for (int v = 0; v < d->graph->n_values; v++) {
-            const assay_type *type = &d->graph->value[v].type;
-            assay_type flags = *type;
-            blame_tensor *t = blame_at(d, k, v);
-            void *mask = t->mask;
-            if (!t->device || !blame_layout_is(type, type, r->transposed[1] > 0, perm))
-                continue;
-            flags.elem = assay_bool();
-            if (!transpose_in_place(&t->device, type, perm) ||
-                (mask && !transpose_in_place(&mask, &flags, perm)))
-                return assay_out_of_memory(err);
-            t->mask = mask;
-        }
-    return ASSAY_OK;
 }
 
 /* ---- opening ---- */
@@ -287,7 +252,7 @@ assay_status blame_device_open(const char *golden, const char *device, unsigned 
     if (!status)
         status = read_tensors(&r, err);
     if (!status)
-        status = transpose_ambiguous(&r, err);
+        status = blame_layouts_settle(out, r.layouts, err);
     if (!status && device && out->dumped == 0)
         status =
             assay_fail(err, ASSAY_ERR_INPUT,

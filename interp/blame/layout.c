@@ -36,7 +36,9 @@ int blame_layout_find(const assay_type *golden, const assay_type *found, int *pe
 
 bool blame_layout_same(const assay_type *a, const assay_type *b)
 {
-    int i = 0, j = 0;
+    int i = 0, j = 0, perm[ASSAY_MAX_RANK];
+    if (!assay_shape_equal(a, b) && blame_layout_find(a, b, perm) >= 0)
+        return false; /* [1,16,1,16] as [1,1,16,16] */
     while (i < a->rank || j < b->rank) {
         if (i < a->rank && a->dim[i] == 1)
             i++;

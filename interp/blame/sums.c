@@ -12,7 +12,7 @@
 
 /* Takes `data`, int32 or int64 of shape `found`, as int64 in the golden's order. */
 static assay_status adopt(const char *path, const assay_bundle_tensor *t, const assay_type *found,
-                          void *data, blame_tensor *to, assay_error *err)
+                          void *data, blame_layouts *by_rank, blame_tensor *to, assay_error *err)
 {
     const size_t n = (size_t)assay_shape_count(&t->type);
     const bool good = found->elem.kind == ASSAY_KIND_INT && found->elem.is_signed &&
@@ -24,6 +24,7 @@ static assay_status adopt(const char *path, const assay_bundle_tensor *t, const 
     const bool same = blame_layout_same(&t->type, found);
     const bool other = !same && blame_layout_find(&t->type, found, perm) >= 0;
     like.elem = found->elem;
+    blame_layouts_count(by_rank, &t->type, found);
     if (!good || (!same && !other)) {
         free(data);
         return assay_fail(
@@ -54,7 +55,8 @@ static assay_status read_golden(const assay_bundle *b, int i, blame_tensor *to, 
 }
 
 assay_status blame_sums_of_dumps(const assay_bundle *golden, int i, const assay_dumps *dumps,
-                                 int *at, blame_tensor *to, assay_error *err)
+                                 int *at, blame_layouts *by_rank, blame_tensor *to,
+                                 assay_error *err)
 {
     const assay_bundle_tensor *t = &golden->tensor[i];
     assay_type like = golden_bundle_sums_type(&t->type), found;
@@ -68,12 +70,13 @@ assay_status blame_sums_of_dumps(const assay_bundle *golden, int i, const assay_
         status = golden_dumps_read(dumps, *at, &like, &found, &data, err);
     }
     if (!status)
-        status = adopt(dumps->dump[*at].path, t, &found, data, to, err);
+        status = adopt(dumps->dump[*at].path, t, &found, data, by_rank, to, err);
     return status ? status : read_golden(golden, i, to, err);
 }
 
 assay_status blame_sums_of_bundle(const assay_bundle *golden, int i, const assay_bundle *other,
-                                  int at, blame_tensor *to, assay_error *err)
+                                  int at, blame_layouts *by_rank, blame_tensor *to,
+                                  assay_error *err)
 {
     assay_type found;
     void *data;
@@ -81,7 +84,7 @@ assay_status blame_sums_of_bundle(const assay_bundle *golden, int i, const assay
         return ASSAY_OK;
     assay_status status = golden_bundle_read_sums(other, at, &found, &data, err);
     if (!status)
-        status = adopt(other->dir, &golden->tensor[i], &found, data, to, err);
+        status = adopt(other->dir, &golden->tensor[i], &found, data, by_rank, to, err);
     return status ? status : read_golden(golden, i, to, err);
 }
 

@@ -3,7 +3,7 @@
 
 One channel's numbers for all, orders taken for others, a bit of every multiplier, tiles' edges never written (seen and
 not), halves of samples, a mask with what lies behind it, accumulators alone, a rounding in part; accumulators of a device that
-is right."""
+is right; channels last where the shape does not say so."""
 import os
 import random
 import shutil
@@ -150,12 +150,59 @@ def right_sums(bench):
     return status == 0 and has == ["conv"], (status, has, report["verdict"])
 
 
+CUBES = """graph cubes {
+  input x: i8[1,4,8,4] q(0.02,3)
+  const u: i8[8,4,1,1] q(0.01,0) = [%s]
+  const w: i8[8,1,1,1] q(0.01,0) = [90,-31,17,66,-80,55,21,-7]
+  const v: i8[8,8,1,1] q(0.01,0) = [%s]
+  a: i8[1,8,8,4] q(0.05,0) = conv(x, u)
+  b: i8[1,8,8,8] q(0.05,0) = pad(a) {begin=[0,0,0,1], end=[0,0,0,3]}
+  c: i8[1,8,8,8] q(0.03,5) = conv(b, w) {group=8}
+  d: i8[1,8,8,8] q(0.08,-4) = conv(c, v)
+  e: i8[1,8,1,8] q(0.08,-4) = slice(d) {begin=[0,0,3,0], size=[1,8,1,8]}
+  f: i8[1,8,8] q(0.08,-4) = reshape(e) {shape=[1,8,8]}
+  g: i8[1,4,8] q(0.08,-4) = slice(f) {begin=[0,2,0], size=[1,4,8]}
+  output g
+}
+"""
+
+
+def channels_last(bench):
+    """Every picture with its channels last, those too whose shape does not say so: codes, accumulators alone, and both with
+    rows that are not pictures; then some as golden has them. A picture of golden's shape in another order among
+    others of golden's order is at fault."""
+    draw, folder = np.random.RandomState(8), bench.shop.folder
+    golden = bench.shop.written(CUBES % tuple(",".join(map(str, draw.randint(-127, 128, n))) for n in (32, 64)), [1, 4, 8, 4], "--accumulators")
+    tensors = Bundle(golden).tensors
+    said = []
+
+    def device(kinds, keep=(), turn=lambda a: True):
+        empty(bench.folder)
+        for t in tensors:
+            for kind in kinds:
+                path = os.path.join(golden, kind, os.path.basename(t["file"]))
+                if os.path.exists(path):
+                    a = np.load(path)
+                    moved = a.ndim == 4 and t["name"] not in keep and turn(a)
+                    os.makedirs(os.path.join(bench.folder, kind), exist_ok=True)
+                    np.save(os.path.join(bench.folder, kind, os.path.basename(path)), np.ascontiguousarray(np.moveaxis(a, 1, -1)) if moved else a)
+        status, report, _ = blame(bench.assay, golden, bench.folder)
+        said.append((status, [f["class"] for f in report["faults"]] if report else None))
+
+    device(["tensors"])
+    device(["accumulators"])
+    device(["tensors", "accumulators"])
+    device(["tensors"], keep=["x", "d"])
+    device(["tensors"], turn=lambda a: a.shape == (1, 8, 8, 8) and not np.array_equal(a, np.load(os.path.join(golden, "tensors", "0002_pad_b.npy"))))
+    return said[:4] == [(0, [])] * 4 and said[4][0] == 1, said
+
+
 def main():
     assay, source = (os.path.realpath(a) for a in sys.argv[1:3])
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(assay, source, folder)
         tests = [(f.__name__, lambda n=n, f=f: bench.single(n, f, bench.shop.shipped("plain_cnn", "tflite"))) for n, f in SINGLE]
-        tests += [(f.__name__, lambda f=f: f(bench)) for f in (masked, halves, sums_alone, partly_rounded, right_sums)]
+        tests += [(f.__name__, lambda f=f: f(bench)) for f in (masked, halves, sums_alone, partly_rounded, right_sums, channels_last)]
         tests.append(("edges, not dumped", lambda: bench.single("tile.edge", faults_memory.rows_never_written, bench.shop.drawn(1, "tflite"), plant.hidden)))
         for number, (name, test) in enumerate(tests, 1):
             good, why = test()

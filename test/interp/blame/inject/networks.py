@@ -46,13 +46,13 @@ class Shop:
             self.run("golden", *command, "-q", "-o", to)
         return to
 
-    def written(self, text, shape):
+    def written(self, text, shape, *more):
         """The bundle of a network in text for tflite, on random codes of i8."""
         file, array = os.path.join(self.folder, "net.assay"), os.path.join(self.folder, "x.npy")
         with open(file, "w") as f:
             f.write(text)
         np.save(array, np.random.RandomState(3).randint(-128, 128, shape).astype(np.int8))
-        return self.golden("net", file, "-s", "tflite", "-i", array)
+        return self.golden("net", file, "-s", "tflite", "-i", array, *more)
 
     def shipped(self, model, scheme, samples=1, quantized_for=None):
         """quantized_for: run what was quantized for that scheme under another."""

@@ -1,0 +1,116 @@
+/* Dumps whose shape does not say their layout; see layouts.h. */
+#include "interp/blame/layouts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/memory.h"
+#include "interp/blame/layout.h"
+
+/* Whether another layout has the elements in another order. */
+static bool is_ordered(const assay_type *t)
+{
+    int wide = 0;
+    for (int i = 1; i < t->rank; i++)
+        wide += t->dim[i] > 1;
+    return wide >= 2 && t->rank >= 3;
+}
+
+void blame_layouts_count(blame_layouts *by_rank, const assay_type *golden, const assay_type *found)
+{
+    int perm[ASSAY_MAX_RANK];
+    blame_layouts *of = &by_rank[golden->rank];
+    const int layout = blame_layout_find(golden, found, perm);
+    if (!is_ordered(golden))
+        return;
+    if (blame_layout_same(golden, found))
+        of->straight += blame_layout_find(golden, golden, perm) < 0;
+    else if (layout >= 0)
+        of->transposed[layout]++;
+}
+
+static bool transpose(void **data, const assay_type *t, assay_elem elem, const int *perm)
+{
+    assay_type like = *t;
+    like.elem = elem;
+    void *transposed = *data ? blame_layout_transpose(&like, &like, perm, *data) : NULL;
+    if (!transposed)
+        return !*data;
+    free(*data);
+    *data = transposed;
+    return true;
+}
+
+/* How many elements are golden's. */
+static int64_t agreeing(const blame_tensor *t, const assay_type *type)
+{
+    const size_t width = t->device ? assay_elem_size(type->elem) : sizeof *t->sums;
+    const char *found = t->device ? t->device : (const void *)t->sums;
+    const char *golden = t->device ? t->golden : (const void *)t->golden_sums;
+    int64_t agree = 0;
+    for (int64_t i = 0; i < assay_shape_count(type); i++)
+        agree += memcmp(found + (size_t)i * width, golden + (size_t)i * width, width) == 0;
+    return agree;
+}
+
+static bool transpose_all(blame_tensor *t, const assay_type *type, const int *perm)
+{
+    void *mask = t->mask, *sums = t->sums;
+    const bool good = transpose(&t->device, type, type->elem, perm) &&
+                      transpose(&sums, type, assay_int(64, true), perm) &&
+                      transpose(&mask, type, assay_bool(), perm);
+    t->mask = mask;
+    t->sums = sums;
+    return good;
+}
+
+/* perm is of three axes or more, of which one stays: its inverse is the other layout's. */
+static bool transpose_if_nearer(blame_tensor *t, const assay_type *type, bool last)
+{
+    int perm[ASSAY_MAX_RANK], back[ASSAY_MAX_RANK];
+    const int64_t straight = agreeing(t, type);
+    if (!blame_layout_is(type, type, last, perm) || !blame_layout_is(type, type, !last, back))
+        return true;
+    if (!transpose_all(t, type, perm))
+        return false;
+    return agreeing(t, type) > straight || transpose_all(t, type, back);
+}
+
+static bool is_unanimous(const blame_layouts *l)
+{
+    return (l->straight > 0) + (l->transposed[0] > 0) + (l->transposed[1] > 0) == 1;
+}
+
+static bool settle(blame_tensor *t, const assay_type *type, const blame_layouts *own,
+                   const blame_layouts *all)
+{
+    int perm[ASSAY_MAX_RANK];
+    bool good = true;
+    for (int last = 0; last < 2 && good; last++) {
+        if (!all->transposed[last] || !blame_layout_is(type, type, last, perm))
+            continue;
+        if (!is_unanimous(own))
+            good = transpose_if_nearer(t, type, last);
+        else if (own->transposed[last])
+            good = transpose_all(t, type, perm);
+    }
+    return good;
+}
+
+assay_status blame_layouts_settle(blame_device *d, const blame_layouts *by_rank, assay_error *err)
+{
+    blame_layouts all = {0};
+    for (int i = 0; i <= ASSAY_MAX_RANK; i++) {
+        all.straight += by_rank[i].straight;
+        all.transposed[0] += by_rank[i].transposed[0];
+        all.transposed[1] += by_rank[i].transposed[1];
+    }
+    for (int k = 0; k < d->n_samples; k++)
+        for (int v = 0; v < d->graph->n_values; v++) {
+            const assay_type *type = &d->graph->value[v].type;
+            blame_tensor *t = blame_at(d, k, v);
+            if ((t->device || t->sums) && !settle(t, type, &by_rank[type->rank], &all))
+                return assay_out_of_memory(err);
+        }
+    return ASSAY_OK;
+}
