@@ -47,6 +47,9 @@ assay_status report_read_profile(report_chapter *c, assay_error *err);
 /* network.c: the layout of a bundle whose nodes and looks are read. */
 assay_status report_lay_out(report_chapter *c, assay_error *err);
 void report_chapter_clear(report_chapter *c);
+/* Fails where a file or folder `path` would replace one of the report's files, or lie in a bundle
+ * of it, whose files are counted when it is verified. */
+assay_status report_check_place(const report *r, const char *path, assay_error *err);
 
 /* The first chapter with such a tensor, and its look's number; NULL: there is none. */
 const report_chapter *report_find_tensor(const report *r, const char *name, int *look);

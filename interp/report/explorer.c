@@ -96,7 +96,9 @@ assay_status report_write_explorer(const report *r, const char *dir, assay_error
                           c ? "%s: nothing is said of the nodes of this bundle"
                             : "%s: measures by node need a golden bundle among the files",
                           c ? c->source.path : dir);
-    assay_status status = file_new_folder(dir, is_ours, &partial, err);
+    assay_status status = report_check_place(r, dir, err);
+    if (!status)
+        status = file_new_folder(dir, is_ours, &partial, err);
     for (int m = 0; m < report_n_measures && !status; m++)
         if (report_measure_says(r, c, m))
             status = write_measure(r, c, m, partial.path, err);

@@ -61,5 +61,6 @@ static void print_page(FILE *f, const void *what)
 
 assay_status report_write_html(const report *r, const char *path, assay_error *err)
 {
-    return file_print(path, print_page, r, err);
+    const assay_status status = report_check_place(r, path, err);
+    return status ? status : file_print(path, print_page, r, err);
 }

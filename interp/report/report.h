@@ -15,7 +15,8 @@ assay_status report_open(const char *const *path, const char *const *name, int n
 void report_free(report *r);
 
 /* One page of HTML that needs nothing but itself: a chapter a file. The same files give the same
- * bytes. "-" is standard output. */
+ * bytes. "-" is standard output. ASSAY_ERR_INPUT where `path` is one of the files, or in one of the
+ * bundles, which it would spoil; the same of `dir` below. */
 assay_status report_write_html(const report *r, const char *path, assay_error *err);
 /* What the files say of each node of the first bundle, as "node data" of Google's Model Explorer: a
  * new folder with a file a measure, NAME.json. ASSAY_ERR_INPUT where no bundle was given, or

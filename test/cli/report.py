@@ -265,6 +265,16 @@ def refusals():
     refused("no output", "pass -o", "good")
     refused("nothing by node", "need a golden bundle", "eval.json", "--model-explorer", "data")
     check(not os.path.exists("no.html") and not os.path.exists("data"), "and nothing is written")
+    before = read("good/manifest.json"), read("eval.json"), sorted(os.listdir("good"))
+    os.symlink("eval.json", "link.json")
+    os.symlink("good", "linked")
+    for path in ("eval.json", "./good/../eval.json", "link.json", os.path.abspath("eval.json")):
+        refused(f"a page over {path}", "would be written over 'eval.json'", "good", "eval.json", "-o", path)
+    for path in ("good/manifest.json", "good/page.html", "linked/page.html", "good/tensors/page.html"):
+        refused(f"a page at {path}", "would be written into 'good'", "eval.json", "good", "-o", path)
+    refused("node data in a bundle", "would be written into 'good'", "good", "eval.json", "blame.json", "--model-explorer", "good/data")
+    check(before == (read("good/manifest.json"), read("eval.json"), sorted(os.listdir("good"))), "and nothing is spoiled")
+    assay(0, "report", "good", "-o", "good.html")
     shutil.copytree("good", "torn")
     first = sorted(os.listdir("torn/tensors/s00000"))[0]
     write(f"torn/tensors/s00000/{first}", b"no array")
