@@ -81,6 +81,22 @@ static const form forms[] = {
     {25, "in x i32 4\nCast x -> y to=22\nout y", {7, 8, -9, 200}, {7, -8, 7, -8}},
     {25, "in x i32 3\nCast x -> y to=25\nout y", {3, 4, -1}, {3, 0, 3}},
     {25, "in x f32 3\nCast x -> y to=26\nout y", {1.9f, -2, -1.5f}, {1, -2, -1}},
+    /* of constants, as of values of the run */
+    {25,
+     "in x i32 4\nconst w i32 4 = 7 8 -9 200\nCast w -> v to=22\nCast v -> e to=6\n"
+     "Add x,e -> y\nout y",
+     {0, 0, 0, 0},
+     {7, -8, 7, -8}},
+    {25,
+     "in x i32 3\nconst w i32 3 = 3 4 -1\nCast w -> v to=25\nCast v -> e to=6\n"
+     "Add x,e -> y\nout y",
+     {0, 0, 0},
+     {3, 0, 3}},
+    {25,
+     "in x i32 3\nconst w f32 3 = 1.9 9 -1.5\nCast w -> v to=26\nCast v -> e to=6\n"
+     "Add x,e -> y\nout y",
+     {0, 0, 0},
+     {1, 1, -1}},
     /* constants of a typed list and of raw bytes, several in a byte */
     {23,
      "in x f32 3\nlist w f4e2m1 3 = 82 7\nCast w -> v to=1\nAdd x,v -> y\nout y",

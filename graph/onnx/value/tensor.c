@@ -117,12 +117,23 @@ double onnx_get_real(const onnx_const *c, int64_t i)
 }
 #undef LOAD
 
+/* The code that v is in a type of fewer bits than a byte: its low bits. */
+static int64_t within_bits(int dtype, int64_t v)
+{
+    const unsigned bits = onnx_dtype_packed(dtype);
+    const bool has_sign = dtype == ONNX_INT4 || dtype == ONNX_INT2;
+    if (bits == 0)
+        return v;
+    const int64_t low = v & ((1 << bits) - 1);
+    return has_sign && low >> (bits - 1) ? low - (1 << bits) : low;
+}
+
 void onnx_set_int(onnx_const *c, int64_t i, int64_t v)
 {
     /* Constants under construction were allocated by onnx_new_const, which returns them writable.
      */
     char *at = (char *)(uintptr_t)c->data + (size_t)i * onnx_dtype_size(c->dtype);
-    uint64_t u = (uint64_t)v;
+    uint64_t u = (uint64_t)within_bits(c->dtype, v);
 
     switch (onnx_dtype_size(c->dtype)) {
     case 1: {
@@ -145,6 +156,18 @@ void onnx_set_int(onnx_const *c, int64_t i, int64_t v)
     }
 }
 
+/* What a real becomes in a type of fewer bits than a byte: beyond it one of its ends, as cast has
+ * it (interp/float/cast.c). */
+static int64_t within_ends(int dtype, int64_t v)
+{
+    assay_elem e;
+    if (onnx_dtype_packed(dtype) == 0 || !onnx_dtype_elem(dtype, &e) || e.kind != ASSAY_KIND_INT)
+        return v;
+    return v < assay_elem_min(e)   ? assay_elem_min(e)
+           : v > assay_elem_max(e) ? assay_elem_max(e)
+                                   : v;
+}
+
 void onnx_set_real(onnx_const *c, int64_t i, double v)
 {
     char *at = (char *)(uintptr_t)c->data + (size_t)i * onnx_dtype_size(c->dtype);
@@ -158,6 +181,6 @@ void onnx_set_real(onnx_const *c, int64_t i, double v)
         *at = v != 0;
     } else {
         onnx_const one = {.dtype = ONNX_DOUBLE, .data = &v};
-        onnx_set_int(c, i, onnx_get_int(&one, 0));
+        onnx_set_int(c, i, within_ends(c->dtype, onnx_get_int(&one, 0)));
     }
 }
