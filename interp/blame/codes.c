@@ -16,10 +16,13 @@ static bool is_code(const blame_search *s)
     return s->type->elem.kind == ASSAY_KIND_INT && s->type->elem.bits <= 32;
 }
 
-/* What has bits that may be stuck: codes, and floats that were dumped. */
+/* What has bits that may be stuck: codes, and floats and patterns of small ones that were dumped.
+ */
 static bool has_bits(const blame_search *s)
 {
-    return is_code(s) || (s->type->elem.kind == ASSAY_KIND_F32 && s->n_after == 0 && !s->on_sums);
+    const assay_elem e = s->type->elem;
+    const bool floats = e.kind == ASSAY_KIND_F32 || assay_is_small_float(e);
+    return is_code(s) || (floats && s->n_after == 0 && !s->on_sums);
 }
 
 static bool differs(const blame_search *s, int64_t i)

@@ -55,7 +55,8 @@ static assay_status check_elements(const reading *r, const assay_bundle_tensor *
             !isnan(((const float *)golden)[i]))
             return assay_fail(err, ASSAY_ERR_INPUT, "%.200s: tensor '%.200s': element %lld is NaN",
                               r->path, t->name, (long long)i);
-    for (int64_t i = 0; i < n && e.kind == ASSAY_KIND_INT && e.bits < 8 * assay_elem_size(e); i++) {
+    const bool bits = e.kind == ASSAY_KIND_INT || assay_is_small_float(e);
+    for (int64_t i = 0; i < n && bits && e.bits < 8 * assay_elem_size(e); i++) {
         const int64_t v = assay_elem_get(e, found, (size_t)i);
         if ((!of->mask || of->mask[i]) && (v < assay_elem_min(e) || v > assay_elem_max(e)))
             return assay_fail(

@@ -3,7 +3,7 @@
 
 One channel's numbers for all, orders taken for others, a bit of every multiplier, tiles' edges never written (seen and
 not), halves of samples, a mask with what lies behind it, accumulators alone, a rounding in part; accumulators of a device that
-is right; channels last where the shape does not say so."""
+is right; channels last where the shape does not say so; patterns of small floats."""
 import os
 import random
 import shutil
@@ -187,7 +187,7 @@ def channels_last(bench):
                     os.makedirs(os.path.join(bench.folder, kind), exist_ok=True)
                     np.save(os.path.join(bench.folder, kind, os.path.basename(path)), np.ascontiguousarray(np.moveaxis(a, 1, -1)) if moved else a)
         status, report, _ = blame(bench.assay, golden, bench.folder)
-        said.append((status, [f["class"] for f in report["faults"]] if report else None))
+        said.append((status, [f["class"] for f in report["faults"]]))
 
     device(["tensors"])
     device(["accumulators"])
@@ -197,12 +197,30 @@ def channels_last(bench):
     return said[:4] == [(0, [])] * 4 and said[4][0] == 1, said
 
 
+def patterns(bench):
+    """Patterns of 4-bit floats: a bit that is stuck, and what 4 bits cannot hold."""
+    shop, said = bench.shop, []
+    network, golden = (os.path.join(shop.folder, "fp4" + end) for end in (".assay", ""))
+    shop.run("quantize", f"{shop.source}/datasets/models/plain_cnn.onnx", "-s", "blackwell-nvfp4", "-o", network)
+    shop.run("golden", network, "-s", "blackwell-nvfp4", "-i", f"{shop.source}/datasets/glyphs/test/0000_A.png", "-q", "-o", golden)
+    tensors = Bundle(golden).tensors
+    last = [t for t in tensors if t["op"] == "float_encode"][1]
+    for bits in (0, 2, 5):
+        empty(bench.folder)
+        for t in tensors[:tensors.index(last) + 1]:
+            a = np.load(os.path.join(golden, t["file"]))
+            np.save(os.path.join(bench.folder, os.path.basename(t["file"])), a | np.uint8(1 << bits) if t is last else a)
+        status, report, _ = blame(bench.assay, golden, bench.folder)
+        said.append((status, [(f["name"], f["class"]) for f in report["faults"]]))
+    return said == [(1, [(last["name"], "stuck_bit")])] * 2 + [(2, [])], said
+
+
 def main():
     assay, source = (os.path.realpath(a) for a in sys.argv[1:3])
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(assay, source, folder)
         tests = [(f.__name__, lambda n=n, f=f: bench.single(n, f, bench.shop.shipped("plain_cnn", "tflite"))) for n, f in SINGLE]
-        tests += [(f.__name__, lambda f=f: f(bench)) for f in (masked, halves, sums_alone, partly_rounded, right_sums, channels_last)]
+        tests += [(f.__name__, lambda f=f: f(bench)) for f in (masked, halves, sums_alone, partly_rounded, right_sums, channels_last, patterns)]
         tests.append(("edges, not dumped", lambda: bench.single("tile.edge", faults_memory.rows_never_written, bench.shop.drawn(1, "tflite"), plant.hidden)))
         for number, (name, test) in enumerate(tests, 1):
             good, why = test()
