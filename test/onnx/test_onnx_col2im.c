@@ -145,6 +145,12 @@ static void what_does_not_fit_is_refused(void **state)
     } wrong[] = {
         {"in x f32 1,5,5\nconst i i64 2 = 5 5\nconst b i64 2 = 1 6\nCol2Im x,i,b -> y\nout y",
          "no block fits along axis 1"},
+        {"in x f32 1,5,5\nconst i i64 1 = 25\nconst b i64 1 = 5\nCol2Im x,i,b -> y "
+         "dilations=[4611686018427387904]\nout y",
+         "no block fits along axis 0"},
+        {"in x f32 1,5,5\nconst i i64 1 = 25\nconst b i64 1 = 5\nCol2Im x,i,b -> y "
+         "pads=[9223372036854775807,0]\nout y",
+         "no block fits along axis 0"},
         {"in x f32 1,5,4\nconst i i64 2 = 5 5\nconst b i64 2 = 1 5\nCol2Im x,i,b -> y\nout y",
          "does not have 5 elements for each of 5 blocks"},
         {"in x f32 1,5,5\nconst i i64 2 = 5 5\nconst b i64 1 = 5\nCol2Im x,i,b -> y\nout y",

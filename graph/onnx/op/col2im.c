@@ -25,6 +25,22 @@ static void ints_or(onnx_node *node, const char *name, int n, int64_t value, ass
         l->v[i] = value;
 }
 
+static bool is_within(int64_t v, int64_t least)
+{
+    return v >= least && v <= INT32_MAX;
+}
+
+/* Whether all numbers of axis i are extents, and a block lies within the padded image. */
+static bool fits_along(const folding *f, const assay_list *pads, int i)
+{
+    const int64_t before = pads->v[i], behind = pads->v[f->axes + i];
+    if (!is_within(f->image.v[i], 1) || !is_within(f->block.v[i], 1) ||
+        !is_within(f->stride.v[i], 1) || !is_within(f->dilation.v[i], 1) || !is_within(before, 0) ||
+        !is_within(behind, 0))
+        return false;
+    return is_within(f->image.v[i] + before + behind, f->dilation.v[i] * (f->block.v[i] - 1) + 1);
+}
+
 static bool read_attributes(onnx_node *n, folding *f)
 {
     assay_list pads;
@@ -39,13 +55,11 @@ static bool read_attributes(onnx_node *n, folding *f)
     f->begin.n = axes;
     f->block_count = f->step_count = f->padded_count = 1;
     for (int i = 0; i < axes && !n->status; i++) {
+        if (!fits_along(f, &pads, i))
+            return onnx_fail(n, ASSAY_ERR_INPUT, "no block fits along axis %d", i);
         const int64_t reach = f->dilation.v[i] * (f->block.v[i] - 1) + 1;
         f->begin.v[i] = pads.v[i];
         f->padded[i] = f->image.v[i] + pads.v[i] + pads.v[axes + i];
-        if (f->image.v[i] < 1 || f->block.v[i] < 1 || f->stride.v[i] < 1 || f->dilation.v[i] < 1 ||
-            pads.v[i] < 0 || pads.v[axes + i] < 0 || f->padded[i] < reach ||
-            f->padded[i] > INT32_MAX)
-            return onnx_fail(n, ASSAY_ERR_INPUT, "no block fits along axis %d", i);
         f->steps[i] = (f->padded[i] - reach) / f->stride.v[i] + 1;
         f->block_count *= f->block.v[i];
         f->step_count *= f->steps[i];
