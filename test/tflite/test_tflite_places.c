@@ -158,6 +158,35 @@ static void test_range(void **state)
     }
 }
 
+/* Numbers that doubles do not tell apart, and steps whose multiples int64 does not hold. */
+static void test_range_of_int64(void **state)
+{
+    static const int64_t start[2] = {INT64_C(1) << 60, INT64_MIN},
+                         limit[2] = {(INT64_C(1) << 60) + 5, INT64_MAX},
+                         delta[2] = {2, INT64_C(1) << 62}, zero = 0;
+    static const int64_t want[2][4] = {
+        {INT64_C(1) << 60, (INT64_C(1) << 60) + 2, (INT64_C(1) << 60) + 4},
+        {INT64_MIN, -(INT64_C(1) << 62), 0, INT64_C(1) << 62}};
+
+    (void)state;
+    for (int k = 0; k < 2; ++k) {
+        tb_model m = {.n_inputs = 1, .input = {3}, .n_outputs = 1, .output = {5}};
+
+        tb_add(&m, "start", TFL_INT64, -1);
+        tb_data(&m, &start[k], 8);
+        tb_add(&m, "limit", TFL_INT64, -1);
+        tb_data(&m, &limit[k], 8);
+        tb_add(&m, "delta", TFL_INT64, -1);
+        tb_data(&m, &delta[k], 8);
+        tb_add(&m, "zero", TFL_INT64, 1, -1);
+        tb_add(&m, "numbers", TFL_INT64, 1, -1);
+        tb_add(&m, "y", TFL_INT64, 3 + k, -1);
+        tb_outputs(tb_operator(&m, RANGE, 0, 1, 2, -2), 4, -2);
+        tb_outputs(tb_operator(&m, BITWISE_XOR, 4, 3, -2), 5, -2);
+        run_model(&m, (const void *[]){&zero}, want[k], (size_t)(3 + k) * sizeof want[k][0]);
+    }
+}
+
 static void test_bitwise_xor(void **state)
 {
     static const int32_t a[3] = {5, -1, 7}, b[3] = {3, 6, 7}, want[3] = {6, -7, 0};
@@ -199,6 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_hot),          cmocka_unit_test(test_scatter_nd),
         cmocka_unit_test(test_reverse_sequence), cmocka_unit_test(test_range),
-        cmocka_unit_test(test_bitwise_xor),      cmocka_unit_test(test_refused)};
+        cmocka_unit_test(test_range_of_int64),   cmocka_unit_test(test_bitwise_xor),
+        cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

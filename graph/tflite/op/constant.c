@@ -1,5 +1,4 @@
 /* Operators whose result is known without running them, because every shape is. */
-#include <math.h>
 #include <string.h>
 
 #include "graph/tflite/op/op.h"
@@ -89,6 +88,17 @@ assay_status tfl_op_shape(const tfl_op *o)
                                    : constant_output(o, x->dim, x->rank);
 }
 
+/* How many of start, start + delta, ... lie before the limit; delta is not 0. Distances of int64
+ * are uint64. */
+static uint64_t range_count(int64_t start, int64_t limit, int64_t delta)
+{
+    const uint64_t step = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta;
+    const uint64_t way =
+        delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
+    const bool none = delta > 0 ? limit <= start : limit >= start;
+    return none ? 0 : way / step + (way % step != 0);
+}
+
 /* RANGE: start, limit, delta, which must be known: so many integers, whatever the file says. */
 assay_status tfl_op_range(const tfl_op *o)
 {
@@ -102,15 +112,15 @@ assay_status tfl_op_range(const tfl_op *o)
         return s;
     if (part[2] == 0)
         return tfl_fail(o, "its delta is 0");
-    const double count = ceil(((double)part[1] - (double)part[0]) / (double)part[2]);
+    const uint64_t count = range_count(part[0], part[1], part[2]);
     if (count > MAX_RANGE)
-        return tfl_unsupported(o, "of %.0f elements", count);
-    n = count > 0 ? (int64_t)count : 0;
+        return tfl_unsupported(o, "of %llu elements", (unsigned long long)count);
+    n = (int64_t)count;
     value = assay_arena_array(o->m->temp, (size_t)n + 1, sizeof *value);
     if (!value)
         return tfl_no_memory(o->m);
     for (int64_t i = 0; i < n; ++i)
-        value[i] = part[0] + i * part[2];
+        value[i] = (int64_t)((uint64_t)part[0] + (uint64_t)i * (uint64_t)part[2]);
     if (tfl_out(o, 0)->value < 0) {
         tfl_out(o, 0)->type.rank = 1;
         tfl_out(o, 0)->type.dim[0] = n;
