@@ -4,7 +4,8 @@
  *   s00003/NAME.EXT                sample 3
  *   tensors/[s00003/]NAME.EXT      laid out like a golden bundle; accumulators/ likewise
  *   constants/NAME.EXT             weights, biases
- *   parameters/NODE.KEY.EXT        a node's integers: multiplier, shift, zero_point, ...
+ *   parameters/NODE.KEY.EXT        a node's integers: multiplier, shift, zero_point, ...; NODE is
+ * its name or, as in a bundle, that of its first output
  *
  * NAME is a tensor's name or its name in a bundle ("0007_conv_NAME"), with what file systems
  * dislike made '_'. EXT: .npy carries its own type; .hex and .mem are $readmemh text (hex.h); .h is

@@ -5,12 +5,14 @@
 #include "graph/files/files.h"
 #include "interp/golden/dumps.h"
 
-/* What a file may be called: as in a bundle, but for the number that a node has there; the name;
- * the name with '_' for what file systems dislike. */
+/* What a file may be called: as in a bundle, but for the number that a node has there, by the
+ * node's first output or by its own name; the name; the name with '_' for what file systems
+ * dislike. */
 typedef struct names {
     enum assay_dump_kind kind;
     bool numbered;
-    char bundle[2 * ASSAY_BUNDLE_STEM], name[1024], plain[ASSAY_BUNDLE_STEM];
+    char bundle[2 * ASSAY_BUNDLE_STEM], own[2 * ASSAY_BUNDLE_STEM];
+    char name[1024], plain[ASSAY_BUNDLE_STEM];
 } names;
 
 /* A name as files have it. */
@@ -38,12 +40,15 @@ static bool name_parameter(const json_t *node, const char *key, names *to)
 {
     const char *name = json_string_value(json_object_get(node, "name"));
     const char *op = json_string_value(json_object_get(node, "op"));
+    const char *made = json_string_value(json_array_get(json_object_get(node, "outputs"), 0));
     char plain[ASSAY_BUNDLE_STEM];
     *to = (names){.kind = ASSAY_DUMP_PARAMETER, .numbered = true};
     if (!name || !op)
         return false;
-    make_plain(name, plain);
+    make_plain(made ? made : name, plain);
     snprintf(to->bundle, sizeof to->bundle, "%.60s_%s.%.60s", op, plain, key);
+    make_plain(name, plain);
+    snprintf(to->own, sizeof to->own, "%.60s_%s.%.60s", op, plain, key);
     snprintf(to->name, sizeof to->name, "%.900s.%.60s", name, key);
     snprintf(to->plain, sizeof to->plain, "%.190s.%.60s", plain, key);
     return true;
@@ -54,17 +59,25 @@ static bool is(const char *file, size_t n, const char *name)
     return strncmp(file, name, n) == 0 && name[n] == 0;
 }
 
+/* Is it what a bundle calls it? */
+static bool is_of_bundle(const char *file, size_t n, const names *w)
+{
+    const size_t digits = strspn(file, "0123456789");
+    const char *rest = file + digits + 1;
+    if (!w->numbered)
+        return is(file, n, w->bundle);
+    return digits >= 4 && digits < n && file[digits] == '_' &&
+           (is(rest, n - digits - 1, w->bundle) || is(rest, n - digits - 1, w->own));
+}
+
 /* How well dump i fits: 3 the bundle's name, 2 the name, 1 the plain one, 0 not at all. */
 static int fit(const assay_dump *d, const names *w)
 {
     const char *file = file_base_name(d->path), *dot = strrchr(file, '.');
     const size_t n = dot ? (size_t)(dot - file) : strlen(file);
-    const size_t digits = w->numbered ? strspn(file, "0123456789") : 0;
     if (d->kind != w->kind || d->folder)
         return 0;
-    if (!w->numbered ? is(file, n, w->bundle)
-                     : digits >= 4 && file[digits] == '_' &&
-                           is(file + digits + 1, n - digits - 1, w->bundle))
+    if (is_of_bundle(file, n, w))
         return 3;
     return is(file, n, w->name) ? 2 : is(file, n, w->plain);
 }

@@ -211,6 +211,17 @@ def tiny_numbers():
     check(status == 1 and "y (multiplier)[0]  1374389504 != 10737418" in out and "y (shift) " in out,
           "dumped multipliers that differ, and shifts that do not", out)
     os.unlink("device/parameters/y.multiplier.hex")
+    write("called.assay", net.format(w=8, b=-50000).replace("fc(x, w, b)", "fc(x, w, b) @layer/fc").encode())
+    assay("golden", "called.assay", "-s", "tflite", "-i", "tiny.bin", "--format", "npy,hex", "-f", "-o", "called")
+    for name in ("0001_fc_y", "0001_fc_layer_fc", "layer_fc"):
+        shutil.rmtree("device/parameters")
+        os.makedirs("device/parameters")
+        shutil.copy("ns/parameters/0001_fc_y.multiplier.hex", f"device/parameters/{name}.multiplier.hex")
+        status, out = assay("diff", "called", "device")
+        check(status == 1 and "layer/fc (multiplier)[0]  1374389504 != 10737418" in out,
+              f"a node's parameters, where its output is called otherwise: {name}", out)
+    shutil.rmtree("device/parameters")
+    os.makedirs("device/parameters")
     write("device/parameters/y.thing.hex", b"00000000\n")
     status, out = assay("diff", "n", "device")
     check(status == 0 and "'parameters/y.thing.hex'" in out, "a list that no node has is named", out)
