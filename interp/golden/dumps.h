@@ -4,9 +4,9 @@
  *   s00003/NAME.EXT                sample 3
  *   tensors/[s00003/]NAME.EXT      laid out like a golden bundle; accumulators/ likewise
  *   constants/NAME.EXT             weights, biases
- *   parameters/NODE.KEY.EXT        a node's integers: multiplier, shift, zero_point, ...; NODE is
- * its name or, as in a bundle, that of its first output
+ *   parameters/NODE.KEY.EXT        a node's integers: multiplier, shift, zero_point, ...
  *
+ * NODE is a node's name or, as in a bundle, that of its first output.
  * NAME is a tensor's name or its name in a bundle ("0007_conv_NAME"), with what file systems
  * dislike made '_'. EXT: .npy carries its own type; .hex and .mem are $readmemh text (hex.h); .h is
  * passed over; anything else is raw: the container's little-endian bytes, or, of elements of less
