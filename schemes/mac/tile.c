@@ -58,7 +58,7 @@ bool mac_tile_takes(const assay_mac *m)
     const bool truncates = m->align_cut == ASSAY_ROUND_TRUNC && m->out_round == ASSAY_ROUND_TRUNC;
     const bool scales =
         m->scale_block == 0 || (m->scale == ASSAY_MAC_E8M0 && m->scale_place == ASSAY_MAC_AT_TERM &&
-                                m->scale_block % m->group == 0);
+                                m->group > 0 && m->scale_block % m->group == 0);
     const bool elements =
         (is_small(m->a) && is_small(m->b)) ||
         (is_wide(m->a) && is_wide(m->b) && m->scale_block == 0 && m->exact_group == 1);

@@ -1,11 +1,15 @@
-/* Sums of 16 columns at a time beside the unit's own dots, of every shipped unit that is taken: any
- * patterns, small ones, and sums that cancel; with scales where the unit has them. */
+/* Sums of 16 columns at a time beside the unit's own dots, of every shipped unit that is taken, and
+ * of those with one parameter changed that still are: any patterns, small ones, and sums that
+ * cancel; with scales where the unit has them. */
 #include "test/support/support.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "schemes/mac/chain.h"
 #include "schemes/mac/formats.h"
+#include "schemes/mac/parameters.h"
+#include "schemes/mac/scale.h"
 #include "schemes/mac/tile.h"
 
 enum { STEPS = 4, K = 256, TRIALS = 400 };
@@ -137,7 +141,7 @@ static void draw_wide_rows(test_rng *r, const assay_mac *m, size_t k, wide_rows 
     }
     for (int row = 0; row <= MAC_TILE; row++)
         for (size_t i = 0; i < k; i++) {
-            if (m->a == ASSAY_MAC_TF32)
+            if ((row == 0 ? m->a : m->b) == ASSAY_MAC_TF32)
                 w->stored[row][i] = w->pattern[row][i];
             else
                 ((uint16_t *)w->stored[row])[i] = (uint16_t)w->pattern[row][i];
@@ -179,32 +183,39 @@ static int compare_wide(const char *name, const assay_mac *m, size_t k, const wi
     return compared;
 }
 
+/* How many columns of so many tiles were compared. */
+static int compare_tiles(test_rng *r, const char *name, const assay_mac *m, int trials)
+{
+    static operands o;
+    static wide_rows w;
+    const size_t multiple = mac_multiple(m);
+    int compared = 0;
+    for (int i = 0; i < trials && multiple <= K; i++) {
+        const size_t steps = K / multiple < STEPS ? K / multiple : STEPS;
+        const size_t k = multiple * (size_t)test_between(r, 1, (int64_t)steps);
+        if (mac_tile_is_wide(m)) {
+            draw_wide_rows(r, m, k, &w);
+            compared += compare_wide(name, m, k, &w);
+        } else {
+            draw_all(r, m, k, &o);
+            compared += compare(r, name, m, k, &o);
+        }
+    }
+    return compared;
+}
+
 static void every_unit_taken(void **state)
 {
     test_rng r = test_seed("columns of matrix units", 31);
     int taken = 0, scaled = 0;
     (void)state;
     for (const char *const *name = assay_mac_units(); *name; name++) {
-        static operands o;
-        static wide_rows w;
         assay_mac_unit u;
         assay_error err;
-        int compared = 0;
         assert_ok(mac_open(*name, &u, &err), &err);
         if (!mac_tile_takes(&u.record))
             continue;
-        const size_t multiple = mac_multiple(&u.record);
-        for (int i = 0; i < TRIALS; i++) {
-            const size_t k = multiple * (size_t)test_between(&r, 1, STEPS);
-            assert_true(k <= K);
-            if (mac_tile_is_wide(&u.record)) {
-                draw_wide_rows(&r, &u.record, k, &w);
-                compared += compare_wide(*name, &u.record, k, &w);
-                continue;
-            }
-            draw_all(&r, &u.record, k, &o);
-            compared += compare(&r, *name, &u.record, k, &o);
-        }
+        const int compared = compare_tiles(&r, *name, &u.record, TRIALS);
         if (compared < TRIALS)
             fail_msg("%s: %d columns of %d tiles were compared", *name, compared, TRIALS);
         taken++;
@@ -227,20 +238,36 @@ static uint32_t draw_f32(test_rng *r, int way)
            (field == 255 ? 0 : fraction & (way == 1 ? 0x700000 : ~0U));
 }
 
+/* Draws element i of a row as the unit stores it; its value. */
+static float draw_held(test_rng *r, int64_t format, int way, uint32_t *row, size_t i)
+{
+    const uint32_t drawn =
+        format == ASSAY_MAC_F32 ? draw_f32(r, way) : draw_wide(r, format, way % 3);
+    const bool half = format == ASSAY_MAC_BF16 || format == ASSAY_MAC_F16;
+    const uint32_t bits = half ? mac_to_f32((enum assay_mac_format)format, drawn) : drawn;
+    float value;
+    if (half)
+        ((uint16_t *)row)[i] = (uint16_t)drawn;
+    else
+        row[i] = drawn;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static void compare_chain(test_rng *r, const char *name, const assay_mac *m, int *numbers)
 {
     static uint32_t a[K], b[MAC_CHAIN][K];
     static float wide_a[K], wide_b[K * MAC_CHAIN];
-    const size_t k = (size_t)test_between(r, 1, 40);
+    const size_t multiple = mac_multiple(m), steps = 40 / multiple;
+    const size_t k = multiple * (size_t)test_between(r, 1, steps ? (int64_t)steps : 1);
     const int way = (int)test_between(r, 0, 3);
     float y[MAC_CHAIN];
+    if (k > K)
+        return;
     for (size_t i = 0; i < k; i++) {
-        a[i] = draw_f32(r, way);
-        memcpy(&wide_a[i], &a[i], sizeof a[i]);
-        for (int j = 0; j < MAC_CHAIN; j++) {
-            b[j][i] = draw_f32(r, way);
-            memcpy(&wide_b[i * MAC_CHAIN + (size_t)j], &b[j][i], sizeof b[j][i]);
-        }
+        wide_a[i] = draw_held(r, m->a, way, a, i);
+        for (int j = 0; j < MAC_CHAIN; j++)
+            wide_b[i * MAC_CHAIN + (size_t)j] = draw_held(r, m->b, way, b[j], i);
     }
     mac_chain_run(wide_a, wide_b, k, y);
     for (int j = 0; j < MAC_CHAIN; j++) {
@@ -275,9 +302,65 @@ static void chains(void **state)
     assert_true(numbers > taken * TRIALS * MAC_CHAIN / 2);
 }
 
+/* Values that a parameter may have: the words that it takes, and numbers at its ends and beside
+ * the unit's. */
+static size_t values_of(const assay_mac_parameter *p, int64_t now, int64_t v[64])
+{
+    char text[1024];
+    size_t n = 0;
+    for (char *word = strtok((mac_expected(p, text, sizeof text), text), " ,;:'"); word && n < 56;
+         word = strtok(NULL, " ,;:'"))
+        n += mac_parse(p, word, &v[n]);
+    const int64_t near = now == ASSAY_MAC_NONE ? p->min : now;
+    const int64_t numbers[] = {p->min, p->min + 1, near - 1, near + 1, 2 * near, p->max};
+    const bool is_number = p->kind == ASSAY_MAC_INT || p->kind == ASSAY_MAC_INT_OR_NONE;
+    for (size_t i = 0; is_number && i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i] >= p->min && numbers[i] <= p->max)
+            v[n++] = numbers[i];
+    return n;
+}
+
+/* Takes no unit whose numbers are others. */
+static void one_parameter_changed(void **state)
+{
+    test_rng r = test_seed("units with one parameter changed", 33);
+    int taken = 0, left = 0, compared = 0;
+    size_t n_parameters;
+    const assay_mac_parameter *p = mac_parameters(&n_parameters);
+    (void)state;
+    for (const char *const *name = assay_mac_units(); *name; name++) {
+        assay_mac_unit u;
+        assay_error err;
+        assert_ok(mac_open(*name, &u, &err), &err);
+        if (!mac_tile_takes(&u.record) && !mac_chain_takes(&u.record))
+            continue;
+        for (size_t i = 0; i < n_parameters; i++) {
+            int64_t v[64];
+            const size_t n = values_of(&p[i], *mac_member(&u.record, &p[i]), v);
+            for (size_t j = 0; j < n; j++) {
+                assay_mac m = u.record;
+                char what[256];
+                *mac_member(&m, &p[i]) = v[j];
+                if (mac_contradiction(&m))
+                    continue;
+                snprintf(what, sizeof what, "%s with %s %lld", *name, p[i].name, (long long)v[j]);
+                if (mac_tile_takes(&m))
+                    compared += compare_tiles(&r, what, &m, 4);
+                else if (mac_chain_takes(&m))
+                    compare_chain(&r, what, &m, &compared);
+                else
+                    left++;
+                taken += mac_tile_takes(&m) || mac_chain_takes(&m);
+            }
+        }
+    }
+    print_message("# %d units taken, %d not, %d columns\n", taken, left, compared);
+    assert_true(taken > 500 && left > 500 && compared > taken);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_unit_taken),
-                                       cmocka_unit_test(chains)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_unit_taken), cmocka_unit_test(chains),
+                                       cmocka_unit_test(one_parameter_changed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
