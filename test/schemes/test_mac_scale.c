@@ -1,5 +1,6 @@
 /* schemes/mac/scale.h: scales of blocks and elements under them, against test/vectors/matrix-units
  * (MX in four modes of five formats, NVFP4 in two), and what those rows do not hold. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -152,10 +153,59 @@ static void what_is_no_number(void **state)
     assert_int_equal(out[0], 0x7c); /* Inf */
 }
 
+/* The code of a power of two by the table of ONNX's Cast. */
+static uint32_t power_of(float x, enum assay_power_round round, bool saturate)
+{
+    int exponent;
+    if (isnan(x) || x < 0)
+        return 255;
+    if (isinf(x) || x < 0x1p-127F)
+        return !saturate ? 255 : isinf(x) ? 254 : 0;
+    const float digits = 2 * frexpf(x, &exponent);
+    const bool up = round == ASSAY_POWER_UP        ? digits > 1
+                    : round == ASSAY_POWER_NEAREST ? digits >= 1.5F
+                                                   : false;
+    const int code = exponent - 1 + up + 127;
+    return code < 255 ? (uint32_t)code : saturate ? 254 : 255;
+}
+
+/* Elements of e8m0 under a scale of 1 and of 1 times 1/2. */
+static void powers(void **state)
+{
+    test_rng r = test_seed("elements of e8m0", 41);
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        static const uint32_t ends[] = {0,          1,          0x3fffff,   0x400000,   0x400001,
+                                        0x600000,   0x7fffff,   0x800000,   0x7f7fffff, 0x7f400000,
+                                        0x7f000001, 0x7f800000, 0x7fc00000, 0x80000000, 0xbf800000};
+        const int n_ends = (int)(sizeof ends / sizeof *ends);
+        const uint32_t bits = i < n_ends ? ends[i] : (uint32_t)test_random(&r);
+        const bool halved = i >= n_ends && i % 2;
+        float x;
+        memcpy(&x, &bits, sizeof x);
+        for (int k = 0; k < 6; k++) {
+            static const enum assay_power_round rounds[] = {ASSAY_POWER_UP, ASSAY_POWER_DOWN,
+                                                            ASSAY_POWER_NEAREST};
+            const assay_mac_scaling s = {.elements = ASSAY_MAC_E8M0,
+                                         .to = ASSAY_MAC_F32,
+                                         .by = k % 2 ? ASSAY_SCALE_BY_DIVIDE
+                                                     : ASSAY_SCALE_BY_RECIPROCAL,
+                                         .saturate = k < 3,
+                                         .round = rounds[k % 3]};
+            const int32_t in = (int32_t)bits;
+            int32_t out;
+            mac_scale_encode(&s, &in, 1, ONE, halved ? 0x3f000000 : ONE, &out);
+            const uint32_t want = power_of(halved ? 2 * x : x, s.round, s.saturate);
+            if ((uint32_t)out != want)
+                fail_msg("%a: %d, expected %u", (double)x, out, want);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(mx_blocks), cmocka_unit_test(nvfp4_blocks),
-                                       cmocka_unit_test(f32_scales),
-                                       cmocka_unit_test(what_is_no_number)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mx_blocks), cmocka_unit_test(nvfp4_blocks), cmocka_unit_test(f32_scales),
+        cmocka_unit_test(what_is_no_number), cmocka_unit_test(powers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -302,29 +302,73 @@ static void chains(void **state)
     assert_true(numbers > taken * TRIALS * MAC_CHAIN / 2);
 }
 
-/* Values that a parameter may have: the words that it takes, and numbers at its ends and beside
+/* Values that a parameter may have: formats, roundings, words, and numbers at its ends and beside
  * the unit's. */
 static size_t values_of(const assay_mac_parameter *p, int64_t now, int64_t v[64])
 {
     char text[1024];
     size_t n = 0;
-    for (char *word = strtok((mac_expected(p, text, sizeof text), text), " ,;:'"); word && n < 56;
-         word = strtok(NULL, " ,;:'"))
+    const bool is_mode = p->kind == ASSAY_MAC_MODE || p->kind == ASSAY_MAC_MODE_OR_NONE;
+    const bool is_number = p->kind == ASSAY_MAC_INT || p->kind == ASSAY_MAC_INT_OR_NONE;
+    const int count = p->kind == ASSAY_MAC_FORMAT ? ASSAY_MAC_FORMATS
+                      : is_mode                   ? ASSAY_ROUND_COUNT
+                                                  : 0;
+    for (int i = 0; i < count; i++)
+        v[n++] = i;
+    snprintf(text, sizeof text, "%s", mac_expected(p, (char[1024]){""}, sizeof text));
+    for (char *word = strtok(text, " ,;:'"); word && n < 56; word = strtok(NULL, " ,;:'"))
         n += mac_parse(p, word, &v[n]);
     const int64_t near = now == ASSAY_MAC_NONE ? p->min : now;
     const int64_t numbers[] = {p->min, p->min + 1, near - 1, near + 1, 2 * near, p->max};
-    const bool is_number = p->kind == ASSAY_MAC_INT || p->kind == ASSAY_MAC_INT_OR_NONE;
     for (size_t i = 0; is_number && i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i] >= p->min && numbers[i] <= p->max)
             v[n++] = numbers[i];
     return n;
 }
 
+static struct {
+    int taken, left, compared;
+} tried;
+
+static void try_unit(test_rng *r, const char *what, const assay_mac *m)
+{
+    if (mac_contradiction(m))
+        return;
+    if (mac_tile_takes(m))
+        tried.compared += compare_tiles(r, what, m, 4);
+    else if (mac_chain_takes(m))
+        compare_chain(r, what, m, &tried.compared);
+    else {
+        tried.left++;
+        return;
+    }
+    tried.taken++;
+}
+
+/* A parameter of a unit at each of its values; B's format with A's, too. */
+static void try_parameter(test_rng *r, const char *name, const assay_mac *unit,
+                          const assay_mac_parameter *p)
+{
+    int64_t v[64];
+    assay_mac m = *unit;
+    const size_t n = values_of(p, *mac_member(&m, p), v);
+    for (size_t j = 0; j < n; j++) {
+        char what[256];
+        m = *unit;
+        *mac_member(&m, p) = v[j];
+        snprintf(what, sizeof what, "%s with %s %lld", name, p->name, (long long)v[j]);
+        try_unit(r, what, &m);
+        if (strcmp(p->name, "a") == 0) {
+            m.b = m.a;
+            try_unit(r, what, &m);
+        }
+    }
+}
+
 /* Takes no unit whose numbers are others. */
 static void one_parameter_changed(void **state)
 {
     test_rng r = test_seed("units with one parameter changed", 33);
-    int taken = 0, left = 0, compared = 0;
     size_t n_parameters;
     const assay_mac_parameter *p = mac_parameters(&n_parameters);
     (void)state;
@@ -332,30 +376,13 @@ static void one_parameter_changed(void **state)
         assay_mac_unit u;
         assay_error err;
         assert_ok(mac_open(*name, &u, &err), &err);
-        if (!mac_tile_takes(&u.record) && !mac_chain_takes(&u.record))
-            continue;
-        for (size_t i = 0; i < n_parameters; i++) {
-            int64_t v[64];
-            const size_t n = values_of(&p[i], *mac_member(&u.record, &p[i]), v);
-            for (size_t j = 0; j < n; j++) {
-                assay_mac m = u.record;
-                char what[256];
-                *mac_member(&m, &p[i]) = v[j];
-                if (mac_contradiction(&m))
-                    continue;
-                snprintf(what, sizeof what, "%s with %s %lld", *name, p[i].name, (long long)v[j]);
-                if (mac_tile_takes(&m))
-                    compared += compare_tiles(&r, what, &m, 4);
-                else if (mac_chain_takes(&m))
-                    compare_chain(&r, what, &m, &compared);
-                else
-                    left++;
-                taken += mac_tile_takes(&m) || mac_chain_takes(&m);
-            }
-        }
+        if (mac_tile_takes(&u.record) || mac_chain_takes(&u.record))
+            for (size_t i = 0; i < n_parameters; i++)
+                try_parameter(&r, *name, &u.record, &p[i]);
     }
-    print_message("# %d units taken, %d not, %d columns\n", taken, left, compared);
-    assert_true(taken > 500 && left > 500 && compared > taken);
+    print_message("# %d units taken, %d not, %d columns\n", tried.taken, tried.left,
+                  tried.compared);
+    assert_true(tried.taken > 500 && tried.left > 500 && tried.compared > tried.taken);
 }
 
 int main(void)

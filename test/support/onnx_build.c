@@ -70,7 +70,8 @@ static void add_number(builder *b, pb_tensor *t, bool raw, double v, int64_t iv)
         int64_t i = (int64_t)(t->raw_data.len / onnx_dtype_size(t->data_type));
         size_t length = t->raw_data.len + onnx_dtype_size(t->data_type);
         uint8_t *grown = make(b, length);
-        onnx_const c = {.dtype = t->data_type, .data = grown};
+        const bool packed = onnx_dtype_packed(t->data_type) > 0; /* numbers are bytes */
+        onnx_const c = {.dtype = packed ? ONNX_UINT8 : t->data_type, .data = grown};
         if (t->raw_data.len)
             memcpy(grown, t->raw_data.data, t->raw_data.len);
         if (onnx_is_float(t->data_type) && !onnx_is_narrow(t->data_type))
