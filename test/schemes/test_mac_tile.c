@@ -11,6 +11,7 @@
 #include "schemes/mac/parameters.h"
 #include "schemes/mac/scale.h"
 #include "schemes/mac/tile.h"
+#include "test/support/mac_values.h"
 
 enum { STEPS = 4, K = 256, TRIALS = 400 };
 
@@ -302,30 +303,6 @@ static void chains(void **state)
     assert_true(numbers > taken * TRIALS * MAC_CHAIN / 2);
 }
 
-/* Values that a parameter may have: formats, roundings, words, and numbers at its ends and beside
- * the unit's. */
-static size_t values_of(const assay_mac_parameter *p, int64_t now, int64_t v[64])
-{
-    char text[1024];
-    size_t n = 0;
-    const bool is_mode = p->kind == ASSAY_MAC_MODE || p->kind == ASSAY_MAC_MODE_OR_NONE;
-    const bool is_number = p->kind == ASSAY_MAC_INT || p->kind == ASSAY_MAC_INT_OR_NONE;
-    const int count = p->kind == ASSAY_MAC_FORMAT ? ASSAY_MAC_FORMATS
-                      : is_mode                   ? ASSAY_ROUND_COUNT
-                                                  : 0;
-    for (int i = 0; i < count; i++)
-        v[n++] = i;
-    snprintf(text, sizeof text, "%s", mac_expected(p, (char[1024]){""}, sizeof text));
-    for (char *word = strtok(text, " ,;:'"); word && n < 56; word = strtok(NULL, " ,;:'"))
-        n += mac_parse(p, word, &v[n]);
-    const int64_t near = now == ASSAY_MAC_NONE ? p->min : now;
-    const int64_t numbers[] = {p->min, p->min + 1, near - 1, near + 1, 2 * near, p->max};
-    for (size_t i = 0; is_number && i < sizeof numbers / sizeof *numbers; i++)
-        if (numbers[i] >= p->min && numbers[i] <= p->max)
-            v[n++] = numbers[i];
-    return n;
-}
-
 static struct {
     int taken, left, compared;
 } tried;
@@ -351,7 +328,7 @@ static void try_parameter(test_rng *r, const char *name, const assay_mac *unit,
 {
     int64_t v[64];
     assay_mac m = *unit;
-    const size_t n = values_of(p, *mac_member(&m, p), v);
+    const size_t n = test_mac_values(p, *mac_member(&m, p), v);
     for (size_t j = 0; j < n; j++) {
         char what[256];
         m = *unit;
@@ -365,8 +342,32 @@ static void try_parameter(test_rng *r, const char *name, const assay_mac *unit,
     }
 }
 
+/* Two parameters at once, drawn. */
+static void try_pairs(test_rng *r, const char *name, const assay_mac *unit, int trials)
+{
+    size_t n_parameters;
+    const assay_mac_parameter *p = mac_parameters(&n_parameters);
+    for (int i = 0; i < trials; i++) {
+        char what[256];
+        assay_mac m = *unit;
+        int length = snprintf(what, sizeof what, "%s", name);
+        for (int k = 0; k < 2; k++) {
+            int64_t v[64];
+            const assay_mac_parameter *q = &p[test_between(r, 0, (int64_t)n_parameters - 1)];
+            const size_t n = test_mac_values(q, *mac_member(&m, q), v);
+            if (n == 0)
+                continue;
+            const int64_t value = v[test_between(r, 0, (int64_t)n - 1)];
+            *mac_member(&m, q) = value;
+            length += snprintf(what + length, sizeof what - (size_t)length, ", %s %lld", q->name,
+                               (long long)value);
+        }
+        try_unit(r, what, &m);
+    }
+}
+
 /* Takes no unit whose numbers are others. */
-static void one_parameter_changed(void **state)
+static void one_or_two_parameters_changed(void **state)
 {
     test_rng r = test_seed("units with one parameter changed", 33);
     size_t n_parameters;
@@ -376,9 +377,11 @@ static void one_parameter_changed(void **state)
         assay_mac_unit u;
         assay_error err;
         assert_ok(mac_open(*name, &u, &err), &err);
-        if (mac_tile_takes(&u.record) || mac_chain_takes(&u.record))
-            for (size_t i = 0; i < n_parameters; i++)
-                try_parameter(&r, *name, &u.record, &p[i]);
+        if (!mac_tile_takes(&u.record) && !mac_chain_takes(&u.record))
+            continue;
+        for (size_t i = 0; i < n_parameters; i++)
+            try_parameter(&r, *name, &u.record, &p[i]);
+        try_pairs(&r, *name, &u.record, mac_chain_takes(&u.record) ? 2000 : 200);
     }
     print_message("# %d units taken, %d not, %d columns\n", tried.taken, tried.left,
                   tried.compared);
@@ -388,6 +391,6 @@ static void one_parameter_changed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_unit_taken), cmocka_unit_test(chains),
-                                       cmocka_unit_test(one_parameter_changed)};
+                                       cmocka_unit_test(one_or_two_parameters_changed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
