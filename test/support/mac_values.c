@@ -19,7 +19,7 @@ size_t test_mac_values(const assay_mac_parameter *p, int64_t now, int64_t v[64])
     for (int i = 0; i < count; i++)
         v[n++] = i;
     snprintf(text, sizeof text, "%s", mac_expected(p, (char[1024]){""}, sizeof text));
-    for (char *word = strtok(text, " ,;:'"); word && n < 56; word = strtok(NULL, " ,;:'"))
+    for (char *word = strtok(text, " ,;:'|()"); word && n < 56; word = strtok(NULL, " ,;:'|()"))
         n += mac_parse(p, word, &v[n]);
     const int64_t near = now == ASSAY_MAC_NONE ? p->min : now;
     const int64_t numbers[] = {p->min, p->min + 1, near - 1, near + 1, 2 * near, p->max};
