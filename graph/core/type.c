@@ -59,6 +59,14 @@ int64_t assay_elem_max(assay_elem e)
     return (INT64_C(1) << (e.is_signed ? e.bits - 1 : e.bits)) - 1;
 }
 
+int64_t assay_elem_wrap(assay_elem e, int64_t v)
+{
+    assert(e.bits >= 1 && e.bits <= 64);
+    const unsigned lost = 64 - e.bits;
+    const uint64_t up = (uint64_t)v << lost;
+    return e.is_signed ? (int64_t)up >> lost : (int64_t)(up >> lost);
+}
+
 bool assay_elem_equal(assay_elem a, assay_elem b)
 {
     return a.kind == b.kind && a.bits == b.bits && a.is_signed == b.is_signed;

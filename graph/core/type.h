@@ -19,6 +19,8 @@ size_t assay_elem_size(assay_elem e);
 /* Least and greatest code of an integer element kind (u64 does not occur). */
 int64_t assay_elem_min(assay_elem e);
 int64_t assay_elem_max(assay_elem e);
+/* The code of an integer type that has v's low bits. */
+int64_t assay_elem_wrap(assay_elem e, int64_t v);
 
 /* A kind that exists: int of 1..32 bits or i64, f32, bool, a small float. */
 bool assay_elem_valid(assay_elem e);

@@ -31,16 +31,6 @@ static int64_t machine_integer_of(float v, assay_elem to)
     return wide ? INT64_MIN : INT32_MIN;
 }
 
-/* v as an element of fewer bits than its container. */
-static int64_t wrapped(int64_t v, assay_elem to)
-{
-    const unsigned lost = 64 - to.bits;
-    const uint64_t up = (uint64_t)v << lost;
-    return to.kind != ASSAY_KIND_INT || to.bits >= 8 ? v
-           : to.is_signed                            ? (int64_t)up >> lost
-                                                     : (int64_t)(up >> lost);
-}
-
 assay_status float_cast(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *y = &call->out[0];
@@ -64,7 +54,8 @@ assay_status float_cast(assay_call *call, assay_error *err)
         }
         if (to_bool)
             v = v != 0;
-        v = wrapped(v, y->type->elem);
+        if (y->type->elem.kind == ASSAY_KIND_INT)
+            v = assay_elem_wrap(y->type->elem, v);
         if (float_holds_f32(y))
             ((float *)y->data)[i] = to == ASSAY_CAST_F16    ? assay_round_f16(f)
                                     : to == ASSAY_CAST_BF16 ? assay_round_bf16(f)

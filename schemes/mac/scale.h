@@ -1,16 +1,19 @@
+/* clang-format off */
 /* Scales of blocks of small floats, and elements under a scale. Integers only.
  *
  * m is a block's greatest magnitude, max the greatest number of the elements' format, emax the
  * exponent of its leading digit. All but floor of log2 is binary32, rounded to nearest, ties to
  * even.
  *
- *   rule      scale                                      (source)
+ *   rule      scale                                                           (source)
  *   amax      m / max, to f32; 1 where that is 0. In other formats: clamped to the least normal and
- * the greatest number, then rounded. With a scale's scale s: (m / max) / s.      (vLLM; torchao)
- *   floor     2^S, S = floor(log2 m) - emax                                              (OCP
- * MX 1.0, 6.3) ceil      S = ceil(log2 m) - emax (torchao) even      S = floor(log2 m') - emax, m'
- * is m rounded to the elements' fraction bits, ties away (torchao) round_up  S = ceil(log2(m * (1 /
- * max)))                                              (cuBLAS; torchao)
+ *             the greatest number, then rounded. With a scale's scale s: (m / max) / s.
+ *                                                                             (vLLM; torchao)
+ *   floor     2^S, S = floor(log2 m) - emax                                   (OCP MX 1.0, 6.3)
+ *   ceil      S = ceil(log2 m) - emax                                         (torchao)
+ *   even      S = floor(log2 m') - emax, m' is m rounded to the elements'     (torchao)
+ *             fraction bits, ties away
+ *   round_up  S = ceil(log2(m * (1 / max)))                                   (cuBLAS; torchao)
  *
  * S is kept within -127 and 127, so m = 0 gives 2^-127; Inf or NaN in a block gives e8m0's NaN.
  *
@@ -23,6 +26,7 @@
  * An element of e8m0 is a power of two, `round` says which; saturate: Inf is the greatest one, what
  * is below the least one that, 0 too; else all of these are NaN. NaN and numbers below 0 are NaN.
  * (ONNX Cast, opset 24: its two columns) */
+/* clang-format on */
 #ifndef ASSAY_SCHEMES_MAC_SCALE_H
 #define ASSAY_SCHEMES_MAC_SCALE_H
 

@@ -8,24 +8,17 @@ move unchanged, and the first step reads the codes of 0; products are computed h
 import json
 import os
 import re
-import subprocess
-import sys
 import tempfile
 
 import numpy as np
 
+from command import ASSAY, assay
 from support import TAP, check, write
 
-ASSAY = os.path.realpath(sys.argv[1])
 SEED = int(os.environ.get("ASSAY_SEED", "0")) or int.from_bytes(os.urandom(4), "little")
 RNG = np.random.default_rng(SEED)
 ROWS, WIDTH, STEPS = 7, 4, 10
 STATE = ["--state", "past=present"]
-
-
-def assay(*args):
-    run = subprocess.run([ASSAY, *args], capture_output=True, timeout=120, check=False, text=True)
-    return run.returncode, run.stdout + run.stderr
 
 
 def network(path, shift=""):

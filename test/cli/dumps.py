@@ -7,20 +7,13 @@ container or packed nibbles, $readmemh words of every width, with addresses, com
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 
+from command import ASSAY, assay
 from support import TAP, check, write
 
-ASSAY = os.path.realpath(sys.argv[1])
 CODES = [1, 7, -8, -1, 0, 3, -6]
 BITS = sum((c & 15) << 4 * i for i, c in enumerate(CODES))
-
-
-def assay(*args):
-    run = subprocess.run([ASSAY, *args], capture_output=True, timeout=60, check=False, text=True)
-    return run.returncode, run.stdout + run.stderr
 
 
 def diff(name, content, *more):

@@ -1,27 +1,21 @@
 #!/usr/bin/python3
 """fix.py ASSAY: --fix INPUT=NUMBERS on ONNX's own node tests whose shapes are inputs, against NumPy."""
 import os
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 
+import command
+from command import assay
 from support import TAP, check
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
 from tap import skip_all  # noqa: E402
 
-ASSAY = os.path.realpath(sys.argv[1])
 NODE = "/usr/share/libonnx-testdata/data/node"
 RNG = np.random.default_rng(18)
-
-
-def assay(*args):
-    run = subprocess.run([ASSAY, *args], capture_output=True, timeout=120, check=False, text=True)
-    return run.returncode, run.stdout + run.stderr
 
 
 def fixes(pairs):
@@ -38,8 +32,7 @@ def gives(test, pairs, x, want):
 
 
 def refused(name, pattern, *args):
-    status, text = assay("convert", *args, "-o", "no.assay")
-    check(status == 2 and text.count("\n") == 1 and re.search(pattern, text), name, (status, text))
+    command.refused(name, pattern, "convert", *args, "-o", "no.assay")
 
 
 def main():

@@ -11,27 +11,15 @@ import random
 import re
 import shutil
 import struct
-import subprocess
-import sys
 import tempfile
 import zlib
 
+from command import ASSAY, assay, refused
 from support import FORMATS, TAP, check, npy, write
 
-ASSAY = os.path.realpath(sys.argv[1])
 SEED = int(os.environ.get("ASSAY_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
 RANDOM = random.Random(SEED)
 N, H, W, C = 6, 4, 5, 3
-
-
-def assay(*args):
-    run = subprocess.run([ASSAY, *args], capture_output=True, timeout=120, check=False, text=True)
-    return run.returncode, run.stdout + run.stderr
-
-
-def refused(name, pattern, *args):
-    status, text = assay(*args)
-    check(status == 2 and text.count("\n") == 1 and re.search(pattern, text), name, (status, text))
 
 
 def load(path):

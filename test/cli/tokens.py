@@ -6,30 +6,17 @@ token against the definitions, computed here with NumPy on a network of bigrams:
 """
 import json
 import os
-import re
-import subprocess
-import sys
 import tempfile
 
 import numpy as np
 
+from command import ASSAY, assay, refused
 from support import TAP, check, write
 
-ASSAY = os.path.realpath(sys.argv[1])
 SEED = int(os.environ.get("ASSAY_SEED", "0")) or int.from_bytes(os.urandom(4), "little")
 RNG = np.random.default_rng(SEED)
 T, V = 8, 11
 TABLE = np.round(RNG.normal(0, 3, (V, V)), 3).astype(np.float32)
-
-
-def assay(*args):
-    run = subprocess.run([ASSAY, *args], capture_output=True, timeout=120, check=False, text=True)
-    return run.returncode, run.stdout + run.stderr
-
-
-def refused(name, pattern, *args):
-    status, text = assay(*args)
-    check(status == 2 and text.count("\n") == 1 and re.search(pattern, text), name, (status, text))
 
 
 def evaluated(*args):

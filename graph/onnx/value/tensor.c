@@ -117,15 +117,10 @@ double onnx_get_real(const onnx_const *c, int64_t i)
 }
 #undef LOAD
 
-/* The code that v is in a type of fewer bits than a byte: its low bits. */
-static int64_t within_bits(int dtype, int64_t v)
+/* The type of codes that share bytes; false for others. */
+static bool packed_elem(int dtype, assay_elem *e)
 {
-    const unsigned bits = onnx_dtype_packed(dtype);
-    const bool has_sign = dtype == ONNX_INT4 || dtype == ONNX_INT2;
-    if (bits == 0)
-        return v;
-    const int64_t low = v & ((1 << bits) - 1);
-    return has_sign && low >> (bits - 1) ? low - (1 << bits) : low;
+    return onnx_dtype_packed(dtype) > 0 && onnx_dtype_elem(dtype, e) && e->kind == ASSAY_KIND_INT;
 }
 
 void onnx_set_int(onnx_const *c, int64_t i, int64_t v)
@@ -133,7 +128,8 @@ void onnx_set_int(onnx_const *c, int64_t i, int64_t v)
     /* Constants under construction were allocated by onnx_new_const, which returns them writable.
      */
     char *at = (char *)(uintptr_t)c->data + (size_t)i * onnx_dtype_size(c->dtype);
-    uint64_t u = (uint64_t)within_bits(c->dtype, v);
+    assay_elem e;
+    uint64_t u = (uint64_t)(packed_elem(c->dtype, &e) ? assay_elem_wrap(e, v) : v);
 
     switch (onnx_dtype_size(c->dtype)) {
     case 1: {
@@ -161,7 +157,7 @@ void onnx_set_int(onnx_const *c, int64_t i, int64_t v)
 static int64_t within_ends(int dtype, int64_t v)
 {
     assay_elem e;
-    if (onnx_dtype_packed(dtype) == 0 || !onnx_dtype_elem(dtype, &e) || e.kind != ASSAY_KIND_INT)
+    if (!packed_elem(dtype, &e))
         return v;
     return v < assay_elem_min(e)   ? assay_elem_min(e)
            : v > assay_elem_max(e) ? assay_elem_max(e)

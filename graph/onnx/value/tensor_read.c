@@ -83,13 +83,8 @@ static void unpack_byte(onnx_const *wide, int64_t byte, unsigned packed)
 {
     const unsigned bits = onnx_dtype_packed(wide->dtype);
     const int64_t each = 8 / bits;
-    const bool has_sign = wide->dtype == ONNX_INT4 || wide->dtype == ONNX_INT2;
-    for (int64_t i = 0; i < each && each * byte + i < wide->count; i++) {
-        int code = (int)(packed >> (unsigned)i * bits & ((1U << bits) - 1));
-        if (has_sign && code >> (bits - 1))
-            code -= 1 << bits;
-        onnx_set_int(wide, each * byte + i, code);
-    }
+    for (int64_t i = 0; i < each && each * byte + i < wide->count; i++)
+        onnx_set_int(wide, each * byte + i, packed >> (unsigned)i * bits & ((1U << bits) - 1));
 }
 
 /* Bytes of so many elements that share bytes. */
