@@ -25,6 +25,20 @@ typedef struct form {
 #define HUGE_F HUGE_VALF
 #define NONE   NAN
 
+/* Constants and values of the run that an integer type does not hold: cast, each is what the other
+ * is. */
+#define BEYOND(type)                                                                               \
+    {                                                                                              \
+        25,                                                                                        \
+            "in x f32 8\nconst w f32 8 = 300 -5 1e10 -1e10 3e38 -inf inf 70000.5\n"                \
+            "Cast x -> a to=" #type "\nCast w -> b to=" #type "\n"                                 \
+            "Cast a -> e to=1\nCast b -> f to=1\nSub e,f -> y\nout y",                             \
+            {300, -5, 1e10f, -1e10f, 3e38f, -HUGE_F, HUGE_F, 70000.5f},                            \
+        {                                                                                          \
+            0, 0, 0, 0, 0, 0, 0, 0                                                                 \
+        }                                                                                          \
+    }
+
 static const form forms[] = {
     /* half way goes to the even one; 464 is half way from 448 to what would be 480 */
     {19,
@@ -97,6 +111,18 @@ static const form forms[] = {
      "Add x,e -> y\nout y",
      {0, 0, 0},
      {1, 1, -1}},
+    /* beyond the type, too: what a scheme makes of them is not settled by the import */
+    BEYOND(3),
+    BEYOND(2),
+    BEYOND(5),
+    BEYOND(4),
+    BEYOND(6),
+    BEYOND(12),
+    BEYOND(7),
+    BEYOND(21),
+    BEYOND(22),
+    BEYOND(25),
+    BEYOND(26),
     /* constants of a typed list and of raw bytes, several in a byte */
     {23,
      "in x f32 3\nlist w f4e2m1 3 = 82 7\nCast w -> v to=1\nAdd x,v -> y\nout y",

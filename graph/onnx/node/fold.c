@@ -266,8 +266,26 @@ static const onnx_const *fold_reduce(onnx_node *n, assay_op op, const assay_attr
     return y;
 }
 
+/* Whether some float of x is, toward zero, none of the integers of a type. */
+static bool leaves_integers(const onnx_const *x, int dtype)
+{
+    assay_elem to;
+    if (!onnx_is_float(x->dtype) || !onnx_dtype_elem(dtype, &to) || to.kind != ASSAY_KIND_INT)
+        return false;
+    const double least = (double)assay_elem_min(to);
+    const double end = least + ldexp(1, to.bits); /* the first above */
+    for (int64_t i = 0; i < x->count; i++) {
+        const double v = trunc(onnx_get_real(x, i));
+        if (!(v >= least && v < end)) /* NaN neither */
+            return true;
+    }
+    return false;
+}
+
 const onnx_const *onnx_cast_const(onnx_node *n, const onnx_const *x, int dtype)
 {
+    if (leaves_integers(x, dtype))
+        return NULL;
     onnx_const *y = onnx_fold_result(n, dtype, x->rank, x->dim, x->count);
 
     for (int64_t i = 0; y && i < y->count; i++) {

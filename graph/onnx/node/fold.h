@@ -19,7 +19,9 @@ const onnx_const *onnx_fold_move(onnx_node *n, assay_op op, const assay_attrs *a
 /* numpy broadcasting to a shape, which must fit. NULL as onnx_fold_result. */
 const onnx_const *onnx_expand_const(onnx_node *n, const onnx_const *x, const assay_list *shape);
 
-/* Every element converted as Cast does. */
+/* Every element converted as Cast does. NULL, without failing the node, where a float lies beyond
+ * the integers of the type: what those become is the scheme's to say, so the cast stays in the
+ * graph. */
 const onnx_const *onnx_cast_const(onnx_node *n, const onnx_const *x, int dtype);
 
 #endif

@@ -13,8 +13,10 @@ static const assay_attrs to_f32 = {.cast = {.to = ASSAY_CAST_F32}};
 
 static onnx_value *as_i32(onnx_node *n, onnx_value *x, const char *suffix)
 {
-    if (x && x->constant && !n->status)
-        return onnx_constant(n, onnx_cast_const(n, x->constant, ONNX_INT32), suffix);
+    const onnx_const *c =
+        x && x->constant && !n->status ? onnx_cast_const(n, x->constant, ONNX_INT32) : NULL;
+    if (c)
+        return onnx_constant(n, c, suffix);
     return onnx_op1(n, ASSAY_OP_CAST, &to_i32, x, suffix);
 }
 

@@ -152,18 +152,6 @@ void onnx_set_int(onnx_const *c, int64_t i, int64_t v)
     }
 }
 
-/* What a real becomes in a type of fewer bits than a byte: beyond it one of its ends, as cast has
- * it (interp/float/cast.c). */
-static int64_t within_ends(int dtype, int64_t v)
-{
-    assay_elem e;
-    if (!packed_elem(dtype, &e))
-        return v;
-    return v < assay_elem_min(e)   ? assay_elem_min(e)
-           : v > assay_elem_max(e) ? assay_elem_max(e)
-                                   : v;
-}
-
 void onnx_set_real(onnx_const *c, int64_t i, double v)
 {
     char *at = (char *)(uintptr_t)c->data + (size_t)i * onnx_dtype_size(c->dtype);
@@ -177,6 +165,6 @@ void onnx_set_real(onnx_const *c, int64_t i, double v)
         *at = v != 0;
     } else {
         onnx_const one = {.dtype = ONNX_DOUBLE, .data = &v};
-        onnx_set_int(c, i, within_ends(c->dtype, onnx_get_int(&one, 0)));
+        onnx_set_int(c, i, onnx_get_int(&one, 0));
     }
 }
