@@ -86,7 +86,7 @@ void cli_progress_begin(cli_progress *p, const char *what, int64_t total, bool q
 void cli_progress_step(cli_progress *p); /* one more done; callers serialise */
 void cli_progress_end(cli_progress *p);
 
-#define CLI_DECLARE(ID) extern const cli_command cli_##ID;
+#define CLI_DECLARE(ID) extern const cli_command cli_cmd_##ID;
 CLI_COMMANDS(CLI_DECLARE)
 #undef CLI_DECLARE
 

@@ -75,7 +75,7 @@ static const cli_option options[] = {
     {"quiet", 'q', NULL, "no report, only the exit status"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_blame = {
+const cli_command cli_cmd_blame = {
     .name = "blame",
     .usage = "GOLDEN DEVICE [--scheme S] [--json FILE] [--junit FILE] [--html FILE]",
     .summary = "name the nodes of a device that are at fault, and the cause of each",

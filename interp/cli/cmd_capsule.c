@@ -45,7 +45,7 @@ static const cli_option options[] = {
     {"json", 0, "FILE", "the same as JSON (- for standard output)"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_capsule = {
+const cli_command cli_cmd_capsule = {
     .name = "capsule",
     .usage = "GOLDEN DEVICE NODE -o DIR [--json FILE]",
     .summary = "write a faulty node as the smallest network that still shows the fault",

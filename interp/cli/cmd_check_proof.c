@@ -82,7 +82,7 @@ static const cli_option options[] = {
      "the scheme that optimize was given, for an ONNX model or a plugin"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_check_proof = {
+const cli_command cli_cmd_check_proof = {
     .name = "check-proof",
     .usage = "CERTIFICATE.json [--model MODEL] [--result FILE.assay]",
     .summary = "check an optimizer's certificate with an evaluator of its own",

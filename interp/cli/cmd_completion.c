@@ -216,7 +216,7 @@ static int run(const cli_args *a)
 
 static const cli_option options[] = {{NULL, 0, NULL, NULL}};
 
-const cli_command cli_completion = {
+const cli_command cli_cmd_completion = {
     .name = "completion",
     .usage = "bash|zsh",
     .summary = "print a script that completes commands, options and schemes in a shell",

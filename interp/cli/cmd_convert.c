@@ -102,7 +102,7 @@ static const cli_option options[] = {
      "FILE.tflite: TFLite's operators, channels last; FILE.assay or -: text form"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_convert = {
+const cli_command cli_cmd_convert = {
     .name = "convert",
     .usage = "MODEL [--scheme S] -o FILE",
     .summary = "write a network as QDQ ONNX, as TFLite or in text form",

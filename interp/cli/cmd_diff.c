@@ -97,7 +97,7 @@ static const cli_option options[] = {
     {"quiet", 'q', NULL, "no report, only the exit status"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_diff = {
+const cli_command cli_cmd_diff = {
     .name = "diff",
     .usage = "REFERENCE OTHER [thresholds]",
     .summary = "compare two bundles, or a bundle and a device's dumps, in execution order",

@@ -171,7 +171,7 @@ static const cli_option options[] = {
     {"output", 'o', "FILE", "the shard's results"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_eval = {
+const cli_command cli_cmd_eval = {
     .name = "eval",
     .usage = "MODEL --dataset PATH [--scheme S [--profile PROFILE.yaml]]",
     .summary = "measure accuracy over a data set, by sample or by pixel; noise and agreement with "

@@ -74,7 +74,7 @@ static int run(const cli_args *a)
 
 static const cli_option options[] = {CLI_VERDICT_OPTIONS, {NULL, 0, NULL, NULL}};
 
-const cli_command cli_eval_merge = {
+const cli_command cli_cmd_eval_merge = {
     .name = "eval merge",
     .usage = "SHARD.json ... [--json FILE]",
     .summary = "join the results of eval's shards: the same bytes as one run, in any order",

@@ -59,7 +59,7 @@ static const cli_option options[] = {
     {"json", 0, "FILE", "the steps as JSON (- for standard output)"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_explain = {
+const cli_command cli_cmd_explain = {
     .name = "explain",
     .usage = "GOLDEN [DEVICE] NODE[ELEMENT] [--sample N] [--json FILE]",
     .summary =

@@ -188,7 +188,7 @@ static const cli_option options[] = {
      "bits of a $readmemh word (default: one element); a smaller one takes several for an element"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_golden = {
+const cli_command cli_cmd_golden = {
     .name = "golden",
     .usage = "MODEL --scheme S (--input FILE ... | --dataset PATH) -o DIR",
     .summary = "run a network and write a golden bundle: every tensor, hashed and dumped",

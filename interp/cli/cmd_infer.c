@@ -203,7 +203,7 @@ static const cli_option options[] = {
     {"output", 'o', "FOUND.yaml", "the record found, as a scheme file"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_infer = {
+const cli_command cli_cmd_infer = {
     .name = "infer",
     .usage = "--oracle 'CMD' --kind multiplier|scale --type i8|u8|i16 [--budget ROWS] "
              "[-o FOUND.yaml] | DIR OUTPUTS | --model NET --dumps DIR",

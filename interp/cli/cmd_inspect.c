@@ -278,7 +278,7 @@ static const cli_option options[] = {
     {"plan-svg", 0, NULL, "the memory plan as a drawing"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_inspect = {
+const cli_command cli_cmd_inspect = {
     .name = "inspect",
     .usage = "MODEL [--canonical] [--scheme NAME] [--text | --json FILE | --plan | --plan-svg]",
     .summary = "show a network: nodes, types, shapes, MACs",

@@ -196,7 +196,7 @@ static int run(const cli_args *a)
 static const cli_option options[] = {
     {"output", 'o', "DIR", "all pages into a folder, as files for man"}, {NULL, 0, NULL, NULL}};
 
-const cli_command cli_manual = {
+const cli_command cli_cmd_manual = {
     .name = "manual",
     .usage = "[COMMAND] | -o DIR",
     .summary = "print the manual page of a command, for man",

@@ -88,7 +88,7 @@ static const cli_option options[] = {
     {"output", 'o', "FILE.assay", "the network in text form (default: report only)"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_optimize = {
+const cli_command cli_cmd_optimize = {
     .name = "optimize",
     .usage = "MODEL --scheme S [--allow none|bounded:N|any] [-o FILE.assay]",
     .summary = "rewrite an integer network; every application is proved exact, or refused",

@@ -61,7 +61,7 @@ static const cli_option options[] = {
     {"seed", 0, "N", "seed of the numbers drawn (default: 1)"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_probe = {
+const cli_command cli_cmd_probe = {
     .name = "probe",
     .usage = "-o DIR [--op OP,...] [--types s8s8|u8s8|u8u8|s16s8]",
     .summary = "write small networks whose outputs reveal a device's arithmetic",

@@ -127,7 +127,7 @@ static const cli_option options[] = {
     {"output", 'o', "FILE", "the profile (default: profile.yaml)"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_profile = {
+const cli_command cli_cmd_profile = {
     .name = "profile",
     .usage = "MODEL (--dataset PATH | --input FILE ...) [--shard K/N] -o PROFILE.yaml",
     .summary = "measure the ranges of a float network's values on real inputs",

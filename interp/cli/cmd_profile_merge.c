@@ -58,7 +58,7 @@ static const cli_option options[] = {{"output", 'o', "FILE", "the merged profile
                                      {"partial", 0, NULL, "accept that some shards are missing"},
                                      {NULL, 0, NULL, NULL}};
 
-const cli_command cli_profile_merge = {
+const cli_command cli_cmd_profile_merge = {
     .name = "profile merge",
     .usage = "PROFILE.yaml ... -o MERGED.yaml",
     .summary = "join the profiles of shards: the same bytes as one run, in any order and grouping",

@@ -236,7 +236,7 @@ static const cli_option options[] = {
     {"html", 0, "FILE", "the same and the table, as a page"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_profile_show = {
+const cli_command cli_cmd_profile_show = {
     .name = "profile show",
     .usage = "PROFILE.yaml [--json FILE | --svg FILE | --html FILE]",
     .summary =

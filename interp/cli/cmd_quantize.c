@@ -68,7 +68,7 @@ static const cli_option options[] = {
     {"output", 'o', "FILE.assay", "the integer network in text form (default: report only)"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_quantize = {
+const cli_command cli_cmd_quantize = {
     .name = "quantize",
     .usage = "MODEL --profile PROFILE.yaml --scheme S [-o FILE.assay]",
     .summary = "quantize a float network under a scheme; report what stays in float and why",

@@ -38,7 +38,7 @@ static const cli_option options[] = {
     {"value", 0, "PATTERN", "look only into tensors of bundles whose name matches (default: all)"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_report = {
+const cli_command cli_cmd_report = {
     .name = "report",
     .usage = "BUNDLE|PROFILE|JSON... -o FILE.html",
     .summary = "gather bundles, profiles and the --json of run, eval, sensitivity, diff and blame "

@@ -206,7 +206,7 @@ static const cli_option options[] = {
      "each node's time as JSON, of several samples the least (- for standard output)"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_run = {
+const cli_command cli_cmd_run = {
     .name = "run",
     .usage = "MODEL [--scheme S] --input FILE ... [-o DIR]",
     .summary = "run a network on an input, or a sequence of them, and show its outputs",

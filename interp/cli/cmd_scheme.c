@@ -142,7 +142,7 @@ static const cli_option options[] = {
     {NULL, 0, NULL, NULL},
 };
 
-const cli_command cli_scheme = {
+const cli_command cli_cmd_scheme = {
     .name = "scheme",
     .usage = "VERB ...",
     .summary = "explain the arithmetics: what they do, where two differ, one rescale step by step",

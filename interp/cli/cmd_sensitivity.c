@@ -92,7 +92,7 @@ static const cli_option options[] = {CLI_MODEL_OPTIONS,    CLI_SCHEME_OPTIONS,  
                                      CLI_JUDGE_OPTIONS,    CLI_QUANTIZE_OPTIONS, CLI_JSON_OPTION,
                                      {NULL, 0, NULL, NULL}};
 
-const cli_command cli_sensitivity = {
+const cli_command cli_cmd_sensitivity = {
     .name = "sensitivity",
     .usage = "MODEL --profile PROFILE.yaml --scheme S --dataset PATH",
     .summary =

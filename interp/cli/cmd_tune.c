@@ -139,7 +139,7 @@ static const cli_option options[] = {
     {"output", 'o', "FILE.assay", "the integer network in text form"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_tune = {
+const cli_command cli_cmd_tune = {
     .name = "tune",
     .usage = "MODEL --profile PROFILE.yaml --scheme S --dataset PATH [--target-drop 0.5]",
     .summary = "pick calibrations and nodes to keep in float; say why the search stopped",

@@ -180,7 +180,7 @@ static const cli_option options[] = {
     {NULL, 0, NULL, NULL},
 };
 
-const cli_command cli_vectors = {
+const cli_command cli_cmd_vectors = {
     .name = "vectors",
     .usage = "lint DIR|FILE.csv -s SCHEME",
     .summary = "judge a suite of test rows for a rescale unit",

@@ -85,7 +85,7 @@ static const cli_option options[] = {
     {"files-only", 0, NULL, "check digests of files, do not run the network again"},
     {NULL, 0, NULL, NULL}};
 
-const cli_command cli_verify = {
+const cli_command cli_cmd_verify = {
     .name = "verify",
     .usage = "BUNDLE ... [--engine E] [--files-only] [--json FILE]",
     .summary = "check a golden bundle's files, and run its network again",

@@ -8,7 +8,7 @@
 #include "schemes/record/guess.h"
 
 static const cli_command *const commands[] = {
-#define ROW(ID) &cli_##ID,
+#define ROW(ID) &cli_cmd_##ID,
     CLI_COMMANDS(ROW)
 #undef ROW
         NULL};
