@@ -66,7 +66,8 @@ typedef struct assay_rescales {
     size_t size; /* sizeof(assay_rescales) */
     size_t n;
     const char *op;   /* whose arithmetic; NULL: "conv" */
-    const char *type; /* of the codes: "i8", "u8", "i16", ...; NULL: the scheme's activations */
+    const char *type; /* of the codes: "i8", "u8", "i16", ...; NULL: the scheme's activations;
+                       * unsigned: the arithmetic of nodes with unsigned codes */
     bool wide;        /* the arithmetic of codes of more than 8 bits */
     bool per_tensor;  /* the weights have one scale */
     const int64_t *acc;

@@ -12,14 +12,24 @@ bool assay_scheme_is_wide(const assay_scheme *s)
     return s->record && assay_data(s)->base.types.activation_bits > 8;
 }
 
+static assay_elem own_type(const assay_scheme *s)
+{
+    assay_scheme_caps caps;
+    assay_scheme_get_caps(s, &caps);
+    return assay_int(caps.activation_bits, caps.activation_signed);
+}
+
+unsigned assay_scheme_own_form(const assay_scheme *s, bool wide)
+{
+    return assay_form_of_codes(wide, own_type(s));
+}
+
 assay_status assay_rows_type(const assay_scheme *s, const char *name, assay_elem *out,
                              assay_error *err)
 {
     char *end = NULL;
     if (!name) {
-        assay_scheme_caps caps;
-        assay_scheme_get_caps(s, &caps);
-        *out = assay_int(caps.activation_bits, caps.activation_signed);
+        *out = own_type(s);
         return ASSAY_OK;
     }
     const long bits = name[0] == 'i' || name[0] == 'u' ? strtol(name + 1, &end, 10) : 0;
@@ -108,11 +118,15 @@ assay_status assay_scheme_derive(const assay_scheme *s, const assay_rescales *ro
                                  uint8_t *refused, assay_error *err)
 {
     assay_rescales r;
+    assay_elem type;
     assay_status status = ASSAY_OPTIONS_TAKE(rows, &r, err);
 
     if (!status && !r.scale)
         status = assay_fail(err, ASSAY_ERR_INPUT, "scale is needed: what the integers stand for");
+    if (!status)
+        status = assay_rows_type(s, r.type, &type, err);
     return status ? status
-                  : assay_scheme_batch_derive(s, r.op, r.wide || assay_scheme_is_wide(s), r.scale,
-                                              r.n, multiplier, shift, pre, refused, err);
+                  : assay_scheme_batch_derive(
+                        s, r.op, assay_form_of_codes(r.wide || assay_scheme_is_wide(s), type),
+                        r.scale, r.n, multiplier, shift, pre, refused, err);
 }

@@ -23,17 +23,27 @@ static bool is_left(const assay_scheme *s, const assay_record *r, assay_op op)
     return listed || lacks;
 }
 
-static void compare_records(cli_pair *p, const cli_args *args)
+/* The record in force for an op; false after a message. */
+static bool record_of(const cli_args *args, const assay_scheme *s, const char *op, assay_record *r)
+{
+    const bool wide = cli_has(args, "wide") || assay_scheme_is_wide(s);
+    assay_elem type;
+    if (!cli_scheme_type(args, s, &type))
+        return false;
+    assay_effective_record(assay_data(s), op, "", assay_form_of_codes(wide, type), r);
+    return true;
+}
+
+/* False after a message. */
+static bool compare_records(cli_pair *p, const cli_args *args)
 {
     const char *op = cli_value(args, "op", "conv");
     const assay_op of = assay_op_find(op);
-    bool wide_a = cli_has(args, "wide") || assay_scheme_is_wide(p->a);
-    bool wide_b = cli_has(args, "wide") || assay_scheme_is_wide(p->b);
     assay_record a, b;
     size_t n, same = 0, differ = 0;
     const assay_field *fields = assay_record_fields(&n);
-    assay_effective_record(assay_data(p->a), op, "", wide_a, &a);
-    assay_effective_record(assay_data(p->b), op, "", wide_b, &b);
+    if (!record_of(args, p->a, op, &a) || !record_of(args, p->b, op, &b))
+        return false;
     printf("parameters %s %s:\n", cli_has(args, "op") ? "that are read for" : "for", op);
     for (size_t i = 0; i < n; i++) {
         if (cli_has(args, "op") && !assay_reads_op(&a, of, &fields[i]) &&
@@ -60,6 +70,7 @@ static void compare_records(cli_pair *p, const cli_args *args)
     }
     if (!cli_has(args, "scale") && !cli_has(args, "model"))
         p->differ = differ > 0;
+    return true;
 }
 
 int cli_scheme_diff(const cli_args *args)
@@ -88,8 +99,8 @@ int cli_scheme_diff(const cli_args *args)
                               without->name)
                 : cli_trouble("scheme diff: a plugin has no record to compare");
     } else {
-        compare_records(&p, args);
-        if (cli_has(args, "scale"))
+        status = compare_records(&p, args) ? CLI_OK : CLI_TROUBLE;
+        if (status == CLI_OK && cli_has(args, "scale"))
             status = cli_diff_scales(&p, args);
         if (status == CLI_OK && cli_has(args, "model"))
             status = cli_diff_network(&p, args);

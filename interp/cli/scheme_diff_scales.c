@@ -97,7 +97,8 @@ static bool set(assay_single *o, const assay_scheme *s, const question *q, doubl
     assay_error err;
     const assay_batch b = {
         .n = 1, .type = q->type, .scale = &real, .zero_point = &q->zero, .in_zero = &q->in_zero};
-    if (!assay_single_start(o, s, q->op, q->wide || assay_scheme_is_wide(s), &err))
+    if (!assay_single_start(o, s, q->op,
+                            assay_form_of_codes(q->wide || assay_scheme_is_wide(s), q->type), &err))
         return assay_single_set(o, &b, 0, why, size);
     snprintf(why, size, "%.200s", err.text);
     return false;

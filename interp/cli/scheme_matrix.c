@@ -214,9 +214,10 @@ static int over_scales(field *f, const cli_args *a)
         const assay_rescale *r[MAX] = {NULL};
         char why[256];
         for (int k = 0; k < f->n; k++) {
-            bool wide = cli_has(a, "wide") || assay_scheme_is_wide(f->scheme[k]);
+            const unsigned form =
+                assay_form_of_codes(cli_has(a, "wide") || assay_scheme_is_wide(f->scheme[k]), type);
             assay_error err;
-            if (!assay_single_start(&single[k], f->scheme[k], cli_value(a, "op", NULL), wide,
+            if (!assay_single_start(&single[k], f->scheme[k], cli_value(a, "op", NULL), form,
                                     &err) &&
                 assay_single_set(&single[k], &b, 0, why, sizeof why)) {
                 f->wraps[k] = !assay_single_holds(&single[k], (int64_t)acc[0], (int64_t)acc[1]);

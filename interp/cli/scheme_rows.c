@@ -275,6 +275,7 @@ static int derive_rows(const cli_args *a, const assay_scheme *s, rows *r)
     const assay_rescales b = {.size = sizeof b,
                               .n = r->n,
                               .op = cli_value(a, "op", NULL),
+                              .type = cli_value(a, "type", NULL),
                               .wide = cli_has(a, "wide"),
                               .scale = r->real[SCALE]};
     assay_status status =

@@ -49,11 +49,12 @@ int cli_scheme_show(const cli_args *a)
     bool wide = cli_has(a, "wide") || assay_scheme_is_wide(s);
     assay_record rec;
     assay_single single;
-    if (assay_single_start(&single, s, op, wide, &err)) {
+    const unsigned form = assay_scheme_own_form(s, wide);
+    if (assay_single_start(&single, s, op, form, &err)) {
         assay_scheme_free(s);
         return cli_failed(&err);
     }
-    assay_effective_record(d, op, "", wide, &rec);
+    assay_effective_record(d, op, "", form, &rec);
     printf("%s%s%s\ndigest %s\n", s->name, s->description ? ": " : "",
            s->description ? s->description : "", s->digest);
     print_contract(d);
@@ -68,10 +69,10 @@ int cli_scheme_show(const cli_args *a)
         rec.rescale.encoding == ASSAY_ENCODE_SHIFT || rec.rescale.encoding == ASSAY_ENCODE_GLOW)
         printf("  Shifts are written %s.\n", assay_explain_shift_sign(&rec.rescale));
     printf("\nrounding, as the code does it ('.': no accumulator has this value; '-': refused):\n");
-    assay_status status = assay_explain_rounding(stdout, s, op, wide, &err);
+    assay_status status = assay_explain_rounding(stdout, s, op, form, &err);
     if (!status) {
         printf("\nexamples, as the code does them:\n");
-        status = assay_explain_examples(stdout, s, op, wide, &err);
+        status = assay_explain_examples(stdout, s, op, form, &err);
     }
     if (!status)
         printf("\nrecord:\n%s", s->text);

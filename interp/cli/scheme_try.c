@@ -77,7 +77,7 @@ static int explain(const cli_args *a, const assay_scheme *s, const numbers *n, a
                            .hi = cli_has(a, "max") ? &n->hi : NULL};
     bool formed = cli_has(a, "in-scale") || cli_has(a, "weight-scale") || cli_has(a, "out-scale");
     bool wide = cli_has(a, "wide") || assay_scheme_is_wide(s);
-    if (assay_single_start(&o, s, cli_value(a, "op", NULL), wide, &err))
+    if (assay_single_start(&o, s, cli_value(a, "op", NULL), assay_form_of_codes(wide, type), &err))
         return cli_failed(&err);
     bool ok = formed ? assay_single_form(&o, &b, 0, (float)n->in, (float)n->weight, (float)n->out,
                                          why, sizeof why)

@@ -211,8 +211,8 @@ static bool find_space(asked *q)
         if (!cli_vectors_space(q->a, q->scheme[i], &other))
             return false;
         q->space.scales = q->space.scales || other.scales;
-        q->rows =
-            q->rows && !assay_single_start(&single, q->scheme[i], q->space.op, q->space.wide, &err);
+        q->rows = q->rows && !assay_single_start(&single, q->scheme[i], q->space.op,
+                                                 vectors_form(&q->space), &err);
     }
     return q->rows || q->mutants || (is_unread(q, "kind") && is_unread(q, "acc"));
 }

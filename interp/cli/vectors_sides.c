@@ -33,12 +33,12 @@ bool cli_vectors_space(const cli_args *a, const assay_scheme *s, vectors_space *
     *out = (vectors_space){.op = cli_value(a, "op", "conv"),
                            .wide = cli_has(a, "wide") || assay_scheme_is_wide(s)};
     assay_record r;
-    assay_effective_record(assay_data(s), out->op, "", out->wide, &r);
+    if (!cli_scheme_op(a) || !cli_scheme_type(a, s, &out->type))
+        return false;
+    assay_effective_record(assay_data(s), out->op, "", vectors_form(out), &r);
     const int32_t e = r.rescale.encoding;
     out->scales =
         kind ? strcmp(kind, "scale") == 0 : e != ASSAY_ENCODE_MULTIPLIER && e != ASSAY_ENCODE_SHIFT;
-    if (!cli_scheme_op(a) || !cli_scheme_type(a, s, &out->type))
-        return false;
     accumulators(s, out);
     if (!cli_has(a, "acc"))
         return true;

@@ -30,8 +30,7 @@ void probe_apart_open(probe_apart *x, const assay_scheme *const *scheme, enum as
 {
     const char *name = assay_op_get(op)->name;
     *x = (probe_apart){.op = op,
-                       .form = (wide ? ASSAY_FORM_WIDE : 0U) |
-                               (type.is_signed ? 0U : ASSAY_FORM_UNSIGNED),
+                       .form = assay_form_of_codes(wide, type),
                        .type = type,
                        .seed = seed,
                        .scheme = scheme};

@@ -135,7 +135,7 @@ bool vectors_draw(const assay_scheme *side, const vectors_space *space, size_t s
                   uint64_t seed, vectors_rows *rows)
 {
     assay_record r;
-    assay_effective_record(assay_data(side), space->op, "", space->wide, &r);
+    assay_effective_record(assay_data(side), space->op, "", vectors_form(space), &r);
     drawer d = {.space = space, .rule = r.rescale, .accumulator_bits = 1, .random = {seed}};
     while (d.accumulator_bits < 61 && INT64_C(1) << (d.accumulator_bits - 1) <= space->hi)
         d.accumulator_bits++;

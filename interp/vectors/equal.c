@@ -9,7 +9,7 @@
 
 static void record_of(const assay_scheme *side, const vectors_space *space, assay_record *r)
 {
-    assay_effective_record(assay_data(side), space->op, "", space->wide, r);
+    assay_effective_record(assay_data(side), space->op, "", vectors_form(space), r);
 }
 
 static bool takes(const assay_scheme *side, const vectors_space *space, int64_t m, int64_t shift)

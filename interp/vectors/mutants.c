@@ -59,7 +59,7 @@ static void consider(maker *m, assay_field_value v)
         m->status = status == ASSAY_ERR_MEMORY ? assay_out_of_memory(m->err) : ASSAY_OK;
         return;
     }
-    assay_effective_record(assay_data(side), m->space->op, "", m->space->wide, &r);
+    assay_effective_record(assay_data(side), m->space->op, "", vectors_form(m->space), &r);
     const bool unread = memcmp(&r, &m->record, sizeof r) == 0;
     if (!unread && !keep(m, side, v))
         m->status = assay_out_of_memory(m->err);
@@ -200,7 +200,7 @@ assay_status vectors_mutants_of(const assay_scheme *side, const vectors_space *s
     maker m = {.side = side, .space = space, .out = out, .err = err};
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
-    assay_effective_record(assay_data(side), space->op, "", space->wide, &m.record);
+    assay_effective_record(assay_data(side), space->op, "", vectors_form(space), &m.record);
     for (size_t i = 0; i < n; i++) {
         m.field = &fields[i];
         m.index = (int)i;

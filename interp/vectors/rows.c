@@ -32,10 +32,10 @@ assay_status vectors_side(const assay_scheme *s, const vectors_space *space,
 {
     assay_record r;
     assay_single probe;
-    assay_status status = assay_single_start(&probe, s, space->op, space->wide, err);
+    assay_status status = assay_single_start(&probe, s, space->op, vectors_form(space), err);
     if (status)
         return status;
-    assay_effective_record(assay_data(s), space->op, "", space->wide, &r);
+    assay_effective_record(assay_data(s), space->op, "", vectors_form(space), &r);
     if (!space->scales) /* else zero_shift would be another */
         r.rescale.shift_sign = ASSAY_SHIFT_RIGHT;
     if (change)
@@ -81,7 +81,7 @@ assay_status vectors_ask(const assay_scheme *side, const vectors_space *space,
 {
     assay_single o;
     char why[256];
-    assay_status status = assay_single_start(&o, side, space->op, space->wide, err);
+    assay_status status = assay_single_start(&o, side, space->op, vectors_form(space), err);
     for (size_t i = 0; i < rows->n && !status; i++)
         if (!set(&o, space, &rows->row[i]) ||
             !assay_single_code(&o, rows->row[i].acc, false, &code[i], why, sizeof why))
@@ -93,5 +93,6 @@ bool vectors_single(const assay_scheme *side, const vectors_space *space, const 
                     assay_single *out)
 {
     assay_error err;
-    return !assay_single_start(out, side, space->op, space->wide, &err) && set(out, space, row);
+    return !assay_single_start(out, side, space->op, vectors_form(space), &err) &&
+           set(out, space, row);
 }

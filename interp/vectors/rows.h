@@ -6,6 +6,7 @@
 #ifndef ASSAY_INTERP_VECTORS_ROWS_H
 #define ASSAY_INTERP_VECTORS_ROWS_H
 
+#include "schemes/record/data.h"
 #include "schemes/rescale/single.h"
 
 typedef struct vectors_row {
@@ -22,6 +23,12 @@ typedef struct vectors_space {
     assay_elem type;
     int64_t lo, hi; /* accumulators */
 } vectors_space;
+
+/* Of the record in force: flags of enum assay_form. */
+static inline unsigned vectors_form(const vectors_space *space)
+{
+    return assay_form_of_codes(space->wide, space->type);
+}
 
 typedef struct vectors_rows {
     size_t n, room;

@@ -29,14 +29,14 @@ static bool one(assay_single *o, double real, int64_t zero, int64_t acc, int64_t
     return assay_single_code(o, acc, true, code, why, size);
 }
 
-assay_status assay_explain_rounding(FILE *f, const assay_scheme *s, const char *op, bool wide,
+assay_status assay_explain_rounding(FILE *f, const assay_scheme *s, const char *op, unsigned form,
                                     assay_error *err)
 {
     static const double values[] = {-2.5, -1.5, -0.75, -0.5, -0.25, 0.25, 0.5, 0.75, 1.5, 2.5};
     enum { N = sizeof values / sizeof *values };
     char why[256];
     assay_single o;
-    assay_status status = assay_single_start(&o, s, op, wide, err);
+    assay_status status = assay_single_start(&o, s, op, form, err);
     if (status)
         return status;
     int64_t middle = middle_of(&o.rec);
@@ -127,11 +127,11 @@ static void print_example(FILE *f, assay_single *o, int64_t acc, double real, in
                 e->pre > 0 ? " after the pre-shift" : "");
 }
 
-assay_status assay_explain_examples(FILE *f, const assay_scheme *s, const char *op, bool wide,
+assay_status assay_explain_examples(FILE *f, const assay_scheme *s, const char *op, unsigned form,
                                     assay_error *err)
 {
     assay_single o;
-    assay_status status = assay_single_start(&o, s, op, wide, err);
+    assay_status status = assay_single_start(&o, s, op, form, err);
     if (status)
         return status;
     bool any = o.rec.types.activation_zero_point == ASSAY_ZERO_POINT_ANY;

@@ -38,6 +38,13 @@ enum assay_form {
     ASSAY_FORM_DEPTHWISE = 4 /* what is called so above */
 };
 
+/* Of a rescale without a node: that of nodes with codes of this type, wide: of more than 8 bits. */
+static inline unsigned assay_form_of_codes(bool wide, assay_elem type)
+{
+    return (wide ? (unsigned)ASSAY_FORM_WIDE : 0U) |
+           (type.is_signed ? 0U : (unsigned)ASSAY_FORM_UNSIGNED);
+}
+
 static inline bool assay_scope_is_named(enum assay_scope s)
 {
     return s != ASSAY_SCOPE_WIDE && s != ASSAY_SCOPE_UNSIGNED_DEPTHWISE;

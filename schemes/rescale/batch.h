@@ -11,7 +11,7 @@ typedef struct assay_batch {
     size_t n;
     const char *op;  /* whose overrides apply; NULL: "conv" */
     bool wide;       /* the record for codes of more than 8 bits */
-    assay_elem type; /* of the output, 1..32 bits */
+    assay_elem type; /* of the output, 1..32 bits; unsigned: the record for unsigned codes */
     const int64_t *acc;
     bool sums;           /* acc are exact sums, which a weighted op's accumulator holds first */
     const double *scale; /* R; rounded to float32 first where the scheme forms scales in float32 */
@@ -29,9 +29,10 @@ typedef struct assay_batch {
 assay_status assay_scheme_batch_apply(const assay_scheme *s, const assay_batch *b, int64_t *out,
                                       uint8_t *error, assay_error *err);
 
-/* Multipliers, shifts and pre-shifts (may be NULL) of n scales as the target writes them; float
- * encodings give IEEE bits in `multiplier` and 0 in shift. error as above. */
-assay_status assay_scheme_batch_derive(const assay_scheme *s, const char *op, bool wide,
+/* Multipliers, shifts and pre-shifts (may be NULL) of n scales as the target writes them, under the
+ * record of a form (enum assay_form); float encodings give IEEE bits in `multiplier` and 0 in
+ * shift. error as above. */
+assay_status assay_scheme_batch_derive(const assay_scheme *s, const char *op, unsigned form,
                                        const double *scale, size_t n, int64_t *multiplier,
                                        int64_t *shift, int64_t *pre, uint8_t *error,
                                        assay_error *err);

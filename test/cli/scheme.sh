@@ -35,6 +35,31 @@ low "--min -128" '^  at least -128 +-128$' -128
 low "--max -15900" '^  at most -15900 +-15900$' -28
 low "" '^  low 8 bits +7$' 7
 
+# ---- unsigned codes: rows have the arithmetic of nodes with such codes ----
+printf 'scheme: legacy\nextends: tflite\nrescale: {round: [half-up]}\nunsigned_ops: {fc: {rescale: {round: [floor]}}}\n' >legacy.yaml
+printf 'scheme: plain\nextends: tflite\nrescale: {round: [half-up]}\n' >plain.yaml
+for type in i8 u8; do
+    cat >net.assay <<END
+graph net {
+  input x: $type[1,1] q(1,0)
+  const w: i8[1,1] q(1,0) = [1]
+  y: $type[1,1] q(2,0) = fc(x, w)
+  output y
+}
+END
+    printf '\5' >x.raw
+    runs 0 "a node of $type codes" "$assay" golden net.assay -s ./legacy.yaml --as-is -i x.raw -f -o golden-$type
+    node=$(python3 -c "import sys; print(open(sys.argv[1], 'rb').read()[-1])" "golden-$type/tensors/0001_fc_y.npy")
+    prints "^  code +$node\$" "a row of $type codes is rounded as a node of them" "$assay" scheme try ./legacy.yaml --op fc --acc 5 --scale 0.5 --type $type
+    prints '^  code +3$' "a row of $type codes of another op" "$assay" scheme try ./legacy.yaml --op conv --acc 5 --scale 0.5 --type $type
+done
+runs 0 "signed codes have no other arithmetic" "$assay" scheme diff ./legacy.yaml ./plain.yaml --op fc
+runs 1 "unsigned ones have" "$assay" scheme diff ./legacy.yaml ./plain.yaml --op fc --type u8
+runs 1 "and over a range of scales" "$assay" scheme diff ./legacy.yaml ./plain.yaml --op fc --type u8 --scale 0.5
+prints '^ +2 +3\.11$' "and in the matrix: 255 of 8193" "$assay" scheme matrix --schemes ./legacy.yaml,./plain.yaml --op fc --type u8 --scale 0.5
+prints 'no row|equal|0 rows' "of signed codes no row parts them" "$assay" scheme vectors ./legacy.yaml ./plain.yaml --op fc
+prints '1 row' "of unsigned ones a row does" "$assay" scheme vectors ./legacy.yaml ./plain.yaml --op fc --type u8
+
 # ---- incidents of the field ----
 code() { # EXPECTED NAME ARGUMENTS: the code of one rescale
     local want=$1 name=$2

@@ -9,6 +9,7 @@
 
 #include "graph/core/type.h"
 #include "schemes/explain/explain.h"
+#include "schemes/record/data.h"
 
 #include "test/support/scheme_unit.h"
 
@@ -95,6 +96,33 @@ static void refused(void **state)
     assay_scheme_free(s);
 }
 
+/* Rows of unsigned codes have the arithmetic of nodes with such codes. */
+static void unsigned_codes(void **state)
+{
+    (void)state;
+    const int64_t acc[1] = {5};
+    const double half[1] = {0.5};
+    int64_t out, m, sh;
+    assay_error err = {0};
+    assay_scheme *s =
+        unit_scheme("rescale: {round: [half-up]}\n"
+                    "unsigned_ops: {conv: {rescale: {round: [floor], multiplier_bits: 15}}}\n");
+    for (int is_signed = 0; is_signed < 2; is_signed++) {
+        const assay_elem type = assay_int(8, is_signed);
+        const assay_batch b = {.n = 1, .type = type, .acc = acc, .scale = half};
+        assert_ok(assay_scheme_batch_apply(s, &b, &out, NULL, &err), &err);
+        assert_int_equal(out, is_signed ? 3 : 2);
+        assert_ok(assay_scheme_batch_derive(s, NULL, assay_form_of_codes(false, type), half, 1, &m,
+                                            &sh, NULL, NULL, &err),
+                  &err);
+        assert_int_equal(m, is_signed ? 1 << 30 : 1 << 14);
+        const assay_batch fc = {.n = 1, .op = "fc", .type = type, .acc = acc, .scale = half};
+        assert_ok(assay_scheme_batch_apply(s, &fc, &out, NULL, &err), &err);
+        assert_int_equal(out, 3);
+    }
+    assay_scheme_free(s);
+}
+
 /* The rounding table has a dash where the target takes no such scale. */
 static void rounding_table(void **state)
 {
@@ -160,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refused),
+        cmocka_unit_test(unsigned_codes),
         cmocka_unit_test(rounding_table),
         cmocka_unit_test(formed),
     };
