@@ -1,11 +1,12 @@
-/* Checking that a rescale sank below a linear resize: it adds one number to every code, and blends
- * of neighbouring codes, at fractions on both sides of every place where rounding steps, say so. */
+/* Checking that a rescale sank below a linear resize: it adds one number to every code, and values
+ * interpolated between neighbouring codes, at fractions on both sides of every place where rounding
+ * steps, say so. */
 #include <stdlib.h>
 
 #include "graph/core/type.h"
 #include "opt/check/check.h"
 
-/* The blend of two rows, each of one code. */
+/* Interpolated between two rows, each of one code. */
 static int64_t interpolated(const checker *c, const assay_unit *u, int32_t a, int32_t b, int32_t at)
 {
     const int32_t corner[4] = {a, a, b, b}, zero = 0;
@@ -49,7 +50,7 @@ assay_status check_interpolation(checker *c, const json_t *step, int64_t *worst)
         return check_reject(c, "the rescale was not only moved");
     if (!(check_traits(below) & ASSAY_T_INTERPOLATES) ||
         below->attr.resize.mode != ASSAY_RESIZE_LINEAR || !c->scheme->vt->interpolate)
-        return check_reject(c, "the node does more than to blend");
+        return check_reject(c, "the node does more than interpolate");
     assay_unit *before = NULL, *after = NULL;
     assay_status s = check_tabulate(c, c->after, rescale, &table, &size);
     for (size_t i = 1; i < size && !s; i++)

@@ -27,7 +27,7 @@ bool lower_is_product(const assay_node *n);
 /* Every output element is one of the input's, wherever it comes from: no order among codes matters.
  */
 bool lower_only_moves(const assay_node *n);
-/* Output elements are blends of neighbours, whose weights add up to one. */
+/* Output elements are interpolated between neighbours, whose weights add up to one. */
 bool lower_interpolates(const assay_node *n);
 /* Inputs first .. first + count - 1 are those that carry codes; the others are indices,
  * conditions. */

@@ -1,9 +1,9 @@
-/* A rescale that sinks below a linear resize. A blend is the sum of four codes, weighted by
- * fractions that add up to one, divided and rounded once; it depends on its codes through that sum
- * alone, and steps only where the sum is whole or half a code. A rescale that adds one number k to
- * every code adds k to every such sum, so that blends between neighbouring codes on both sides of
- * each such place, over the whole range, decide for all. Any other rescale would be rounded before
- * the blend instead of behind it: then a pair of codes is looked for that tells. */
+/* A rescale that sinks below a linear resize. An interpolated value is the sum of four codes,
+ * weighted by fractions that add up to one, divided and rounded once; it depends on its codes
+ * through that sum alone, and steps only where the sum is whole or half a code. A rescale that adds
+ * one number k to every code adds k to every such sum, so that values between neighbouring codes on
+ * both sides of each such place, over the whole range, decide for all. Any other rescale would be
+ * rounded before the blend instead of behind it: then a pair of codes is looked for that tells. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +36,10 @@ static assay_status prepare(const assay_graph *f, const assay_scheme *s, assay_u
         assay_unit_spec_fill(f, &f->node[i], in, &spec);
         return s->vt->prepare(s, &spec, unit, err);
     }
-    return assay_fail(err, ASSAY_ERR_INTERNAL, "the blend is gone");
+    return assay_fail(err, ASSAY_ERR_INTERNAL, "the resize is gone");
 }
 
-/* The blend of a and b, both twice, at a fraction of the way from a to b. */
+/* The value interpolated between a and b, both twice, at a fraction of the way from a to b. */
 static int64_t interpolate(const interpolation *b, const assay_unit *u, int64_t from, int64_t to,
                            int32_t at)
 {
@@ -49,7 +49,7 @@ static int64_t interpolate(const interpolation *b, const assay_unit *u, int64_t 
     return out;
 }
 
-/* On both sides of every place at which a blend of neighbours may step. */
+/* On both sides of every place at which the value between two neighbours may step. */
 static void list_fractions(const interpolation *b, int32_t at[FRACTIONS])
 {
     int32_t bits = 10;
@@ -98,12 +98,13 @@ static void judge(const interpolation *b, assay_verdict *v)
     if (same && adds(b)) {
         v->kind = ASSAY_EXACT;
         snprintf(v->evidence, sizeof v->evidence,
-                 "every code moves by %lld, %zu blends about each step equal",
+                 "every code moves by %lld, %zu values about each step equal",
                  (long long)(b->table[0] - assay_elem_min(b->x->elem)), looked_at);
     } else {
         snprintf(v->evidence, sizeof v->evidence,
-                 same ? "the rescale does more than to add a number"
-                      : "what is rounded before the blend is not what is rounded behind it");
+                 same
+                     ? "the rescale does more than to add a number"
+                     : "what is rounded before the interpolation is not what is rounded behind it");
     }
 }
 
@@ -115,11 +116,11 @@ assay_status prove_interpolation(const assay_graph *g, const assay_match *m, con
     interpolation b = {
         .vt = s->vt, .x = &g->value[rescale->in[0]].type, .y = &g->value[rescale->out[0]].type};
     proof->verdict.kind = ASSAY_UNPROVED;
-    assay_status status =
-        s->vt == &assay_family_vtable && lower_interpolates(&g->node[m->lower])
-            ? ASSAY_OK
-            : assay_fail(err, ASSAY_ERR_UNSUPPORTED, "nothing is known of how %s blends codes",
-                         assay_op_get(g->node[m->lower].op)->name);
+    assay_status status = s->vt == &assay_family_vtable && lower_interpolates(&g->node[m->lower])
+                              ? ASSAY_OK
+                              : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                                           "nothing is known of how %s interpolates codes",
+                                           assay_op_get(g->node[m->lower].op)->name);
     if (!status)
         status = prove_fragment_cut(g, m, 0, &proof->before, err);
     if (!status)

@@ -27,52 +27,13 @@ void rewrite_to_rescale(assay_node *n, int x, const assay_rule_image *image);
 assay_status rewrite_add_derived(assay_graph *g, int like, const char *suffix,
                                  const assay_type *type, int *id, assay_error *err);
 
-/* ---- the rules, by file ---- */
-#define ASSAY_DECLARE_RULE(name)                                                                   \
-    bool rewrite_##name##_matches(const assay_graph *g, const int *uses, assay_match *m);          \
-    assay_status rewrite_##name##_rewrite(assay_graph *g, const assay_match *m,                    \
-                                          const assay_rule_image *image, assay_error *err)
-/* rules_rescale.c */
-ASSAY_DECLARE_RULE(identity);
-ASSAY_DECLARE_RULE(merge);
-ASSAY_DECLARE_RULE(convert);
-ASSAY_DECLARE_RULE(pair);
-/* rules_absorb.c */
-ASSAY_DECLARE_RULE(up);
-ASSAY_DECLARE_RULE(product_up);
-ASSAY_DECLARE_RULE(quantize_up);
-ASSAY_DECLARE_RULE(average_up);
-ASSAY_DECLARE_RULE(down);
-ASSAY_DECLARE_RULE(product_down);
-ASSAY_DECLARE_RULE(gains_up);
-ASSAY_DECLARE_RULE(gains_down);
-/* rules_sink.c */
-ASSAY_DECLARE_RULE(sink_move);
-ASSAY_DECLARE_RULE(sink_order);
-ASSAY_DECLARE_RULE(sink_select);
-ASSAY_DECLARE_RULE(sink_average);
-ASSAY_DECLARE_RULE(sink_interpolation);
-/* rules_graph.c */
-ASSAY_DECLARE_RULE(common);
-ASSAY_DECLARE_RULE(constant);
-ASSAY_DECLARE_RULE(pad);
-ASSAY_DECLARE_RULE(clip);
-ASSAY_DECLARE_RULE(mean);
-/* rules_move.c */
-ASSAY_DECLARE_RULE(merge_moves);
-ASSAY_DECLARE_RULE(sink_transpose);
-ASSAY_DECLARE_RULE(transpose_move);
-ASSAY_DECLARE_RULE(constant_move);
-/* rules_form.c */
-ASSAY_DECLARE_RULE(fc_to_conv);
-ASSAY_DECLARE_RULE(conv_to_fc);
-ASSAY_DECLARE_RULE(matmul_to_fc);
-ASSAY_DECLARE_RULE(fc_to_matmul);
-ASSAY_DECLARE_RULE(sums_to_fc);
-/* rules_layout.c */
-ASSAY_DECLARE_RULE(to_nhwc);
-ASSAY_DECLARE_RULE(to_nchw);
-/* rules_table.c */
-ASSAY_DECLARE_RULE(table);
+/* ---- the rules ---- */
+#define RULE(name, obligation, bounds, late, matches, rewrite)                                     \
+    bool rewrite_##matches##_matches(const assay_graph *g, const int *uses, assay_match *m);       \
+    assay_status rewrite_##rewrite##_rewrite(assay_graph *g, const assay_match *m,                 \
+                                             const assay_rule_image *image, assay_error *err);
+#define PREFERRED(name, obligation, preference, rule)                                              \
+    RULE(name, obligation, false, false, rule, rule)
+#include "opt/rewrite/rules.def"
 
 #endif

@@ -1,5 +1,5 @@
-/* Rescales that sink below what moves, chooses, averages or blends: the node works on the rescales'
- * inputs, and one rescale (or one for each output) follows it. */
+/* Rescales that sink below what moves, chooses, averages or interpolates: the node works on the
+ * rescales' inputs, and one rescale (or one for each output) follows it. */
 #include "graph/memory.h"
 #include "opt/rewrite/rules.h"
 

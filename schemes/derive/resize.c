@@ -16,5 +16,7 @@ assay_status derive_resize(const assay_derive *d)
         return derive_range(d);
     const assay_status s =
         derive_output_rescale(d, derive_scale_of(in), &one, 1, derive_scale_of(out));
-    return s ? s : derive_accepts(d, ASSAY_OUT, derive_codes(in), "a blend less its zero point");
+    return s ? s
+             : derive_accepts(d, ASSAY_OUT, derive_codes(in),
+                              "an interpolated code less its zero point");
 }

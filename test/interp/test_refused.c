@@ -183,8 +183,9 @@ static void within(void **state)
          "softmax: {layer_norm: integer-sqrt}", NULL},
         {"lrn(u) {size=1, alpha=1, beta=0.5, bias=1, layout=nhwc}", "a code times its gain", 22,
          "lrn: {bits: 15}", "i8[1,2,2,1] q(2,0)"},
-        {"resize(u) {size=[1,4,4,1], mode=linear, layout=nhwc}", "a blend less its zero point", 8,
-         "resize: {kind: fixed-point}", "i8[1,4,4,1] q(2,0)"},
+        {"resize(u) {size=[1,4,4,1], mode=linear, layout=nhwc}",
+         "an interpolated code less its zero point", 8, "resize: {kind: fixed-point}",
+         "i8[1,4,4,1] q(2,0)"},
         {"gelu(x)", "a code times I-BERT's erf", 12, "unary: {gelu: i-bert}", NULL},
     };
     (void)state;

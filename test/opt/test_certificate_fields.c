@@ -245,7 +245,7 @@ static void every_field_counts_in_every_argument(void **state)
         {"tflite", "sink-order",
          "graph t { input x: i8[1,1,4,5] q(0.1,0) a: i8[1,1,4,5] q(0.3,5) = rescale(x)\n"
          "c: i8[1,1,3,3] q(0.3,5) = max_pool(a) {kernel=[2,3]} output c }"},
-        {"tosa-single", "sink-blend",
+        {"tosa-single", "sink-interpolation",
          "graph t { input x: i8[1,1,2,3] q(0.1,0) a: u8[1,1,2,3] q(0.1,128) = rescale(x)\n"
          "c: u8[1,1,4,7] q(0.1,128) = resize(a) {mode=linear,size=[1,1,4,7]} output c }"},
         {"tosa-single", "sink-average",

@@ -98,7 +98,7 @@ static assay_status zeros_instead(assay_graph *g, const assay_match *m,
 static bool any_resize(const assay_graph *g, const int *uses, assay_match *m)
 {
     return g->node[m->lower].op == ASSAY_OP_RESIZE &&
-           rewrite_rule("sink-blend")->matches(g, uses, m);
+           rewrite_rule("sink-interpolation")->matches(g, uses, m);
 }
 
 /* Convolutions of several cells too. */

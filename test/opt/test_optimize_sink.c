@@ -108,16 +108,17 @@ static void below_a_linear_resize_where_it_only_shifts(void **state)
     static const char *const schemes[] = {"tflite-single", "tosa-single", "xnnpack-qs8"};
     (void)state;
     for (size_t i = 0; i < 3; i++)
-        rewrite_expect_exact(
-            schemes[i], SHIFTED("[1,1,2,3]") "b: u8[1,1,4,6] q(0.1,128) = resize(a) " LINEAR,
-            "sink-blend: b after a: exact: every code moves by 128", "resize(x)", "resize(a)");
+        rewrite_expect_exact(schemes[i],
+                             SHIFTED("[1,1,2,3]") "b: u8[1,1,4,6] q(0.1,128) = resize(a) " LINEAR,
+                             "sink-interpolation: b after a: exact: every code moves by 128",
+                             "resize(x)", "resize(a)");
     /* half away from zero: where 0 lies matters */
     rewrite_expect_refused("tflite",
                            SHIFTED("[1,1,2,3]") "b: u8[1,1,4,6] q(0.1,128) = resize(a) " LINEAR,
-                           "sink-blend: b after a: refused, not proved", "became");
-    rewrite_expect_refused("tosa-single",
-                           RESCALED("[1,1,2,3]") "b: i8[1,1,4,6] q(0.3,5) = resize(a) " LINEAR,
-                           "sink-blend: b after a: refused, not proved: results differ", "became");
+                           "sink-interpolation: b after a: refused, not proved", "became");
+    rewrite_expect_refused(
+        "tosa-single", RESCALED("[1,1,2,3]") "b: i8[1,1,4,6] q(0.3,5) = resize(a) " LINEAR,
+        "sink-interpolation: b after a: refused, not proved: results differ", "became");
 }
 
 static void below_reductions_by_order(void **state)
