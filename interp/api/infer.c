@@ -115,9 +115,9 @@ static assay_status take_kind(const assay_infer_options *o, infer_options *own, 
     return e.bits ? ASSAY_OK : assay_fail(err, ASSAY_ERR_INPUT, "type takes i8, u8 or i16");
 }
 
-static bool within(int64_t lo, int64_t hi, int64_t most)
+static bool within(int64_t lo, int64_t hi, int64_t max)
 {
-    return lo <= hi && lo >= -most && hi <= most;
+    return lo <= hi && lo >= -max && hi <= max;
 }
 
 static assay_status take(const assay_infer_options *o, infer_options *own, assay_error *err)
@@ -129,12 +129,12 @@ static assay_status take(const assay_infer_options *o, infer_options *own, assay
                         .acc_bits = o->acc_bits ? o->acc_bits : 32,
                         .budget = o->budget ? o->budget : 20000,
                         .timeout = o->timeout > 0 ? o->timeout : 60,
-                        .multiplier_lo = o->has_domain ? o->multiplier[0] : -INFER_MOST_MULTIPLIER,
-                        .multiplier_hi = o->has_domain ? o->multiplier[1] : INFER_MOST_MULTIPLIER,
-                        .shift_lo = o->has_domain ? o->shift[0] : -INFER_MOST_SHIFT,
-                        .shift_hi = o->has_domain ? o->shift[1] : INFER_MOST_SHIFT};
-    if (!within(own->multiplier_lo, own->multiplier_hi, INFER_MOST_MULTIPLIER) ||
-        !within(own->shift_lo, own->shift_hi, INFER_MOST_SHIFT) || own->acc_bits < 2 ||
+                        .multiplier_lo = o->has_domain ? o->multiplier[0] : -INFER_MAX_MULTIPLIER,
+                        .multiplier_hi = o->has_domain ? o->multiplier[1] : INFER_MAX_MULTIPLIER,
+                        .shift_lo = o->has_domain ? o->shift[0] : -INFER_MAX_SHIFT,
+                        .shift_hi = o->has_domain ? o->shift[1] : INFER_MAX_SHIFT};
+    if (!within(own->multiplier_lo, own->multiplier_hi, INFER_MAX_MULTIPLIER) ||
+        !within(own->shift_lo, own->shift_hi, INFER_MAX_SHIFT) || own->acc_bits < 2 ||
         own->acc_bits > 64 || own->budget > 100000000)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "infer takes multipliers and shifts from low to high, acc_bits from 2 to "

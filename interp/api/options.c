@@ -8,7 +8,7 @@
 #include "graph/files/memory.h"
 #include "graph/memory.h"
 
-enum { MOST_OPTIONS = 4096 }; /* bytes */
+enum { MAX_OPTIONS = 4096 }; /* bytes */
 
 const char *assay_version(void)
 {
@@ -27,7 +27,7 @@ assay_status assay_options_take(const void *from, void *to, size_t room, assay_e
     if (!from)
         return ASSAY_OK;
     memcpy(&size, from, sizeof size);
-    if (size < sizeof size || size > MOST_OPTIONS)
+    if (size < sizeof size || size > MAX_OPTIONS)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "options of %zu bytes: the first member is the struct's size, as "
                           "ASSAY_OPTIONS sets it",

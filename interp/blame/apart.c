@@ -9,7 +9,7 @@
 #include "interp/blame/faults.h"
 #include "interp/blame/grid.h"
 
-enum { MOST_RESCALES = 4000000, MOST_PAIRS = 3 };
+enum { MAX_RESCALES = 4000000, MAX_PAIRS = 3 };
 
 typedef struct apart {
     blame_search *s;
@@ -117,8 +117,8 @@ static int64_t differs_at(const apart *k, int64_t acc, int64_t *row, int32_t *co
 
 static void say_apart(const apart *k, const blame_finding *b, char *text, size_t size)
 {
-    const int64_t most = MOST_RESCALES / k->channels;
-    const int64_t end = k->bound < most ? k->bound : most;
+    const int64_t max = MAX_RESCALES / k->channels;
+    const int64_t end = k->bound < max ? k->bound : max;
     int64_t *row = calloc((size_t)k->channels + 16, sizeof *row);
     int32_t *codes[2] = {calloc((size_t)k->channels + 16, sizeof *codes[0]),
                          calloc((size_t)k->channels + 16, sizeof *codes[0])};
@@ -152,7 +152,7 @@ static bool is_new_class(const blame_finding *found, int j)
 void blame_say_apart(blame_search *s, const blame_finding *found, int n, blame_fault *f)
 {
     for (int j = 1, pass = 0; pass < 2; j = 1, pass++)
-        for (; j < n && found[j].full && f->n_apart < MOST_PAIRS; j++) {
+        for (; j < n && found[j].full && f->n_apart < MAX_PAIRS; j++) {
             apart k = {.s = s};
             if (is_new_class(found, j) != (pass == 0) ||
                 strcmp(found[j].story.detail, found[0].story.detail) == 0)

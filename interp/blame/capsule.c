@@ -98,7 +98,7 @@ static assay_status try_cut(const blame_capsule_parts *c, const blame_cut *cut, 
     return status;
 }
 
-enum { MOST_TRIES = 16 }; /* from which on the smallest so far is taken */
+enum { MAX_TRIES = 16 }; /* from which on the smallest so far is taken */
 
 /* Reaches along the other axes and along channels, the smallest first. */
 static const struct {
@@ -113,7 +113,7 @@ static assay_status trim_axis(const blame_capsule_parts *c, int axis, blame_cut 
 {
     assay_status status = ASSAY_OK;
     for (bool shows = true; shows && best->end[axis] - best->first[axis] > 1;) {
-        if (c->out->tries >= MOST_TRIES)
+        if (c->out->tries >= MAX_TRIES)
             break;
         const int64_t half = (best->end[axis] - best->first[axis] + 1) / 2;
         shows = false;

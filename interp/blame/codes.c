@@ -137,8 +137,8 @@ bool blame_lane_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 
 /* Where the node's own output was not dumped its lanes are not seen: lanes in their turn, with the
  * codes that a dead one holds. */
-enum { LEAST_LANES = 2, MOST_LANES = 32, BLIND_CODES = 6 };
-enum { BLIND_LANES = 2 * MOST_LANES - LEAST_LANES };
+enum { MIN_LANES = 2, MAX_LANES = 32, BLIND_CODES = 6 };
+enum { BLIND_LANES = 2 * MAX_LANES - MIN_LANES };
 
 int blame_blind_lane_count(blame_search *s)
 {
@@ -152,7 +152,7 @@ bool blame_blind_lane_post(blame_search *s, int i, int32_t *codes, blame_story *
     const int32_t least = (int32_t)assay_elem_min(s->type->elem);
     const int32_t zero = s->type->q.zero_point ? s->type->q.zero_point[0] : least;
     const int32_t constants[BLIND_CODES] = {0, zero, least, (int32_t)assay_elem_max(s->type->elem)};
-    int64_t r = i / BLIND_CODES, lanes = LEAST_LANES;
+    int64_t r = i / BLIND_CODES, lanes = MIN_LANES;
     for (; r >= lanes; lanes *= 2)
         r -= lanes;
     if (r >= a.n || lanes > a.n || (code < 4 && code > 0 && constants[code] == 0) ||
@@ -222,7 +222,7 @@ bool blame_flipped_post(blame_search *s, int i, int32_t *codes, blame_story *sto
 /* ---- edges of tiles ---- */
 
 /* BLIND: where the node's own output was not dumped, so that what lies on edges is not seen. */
-enum { LEAST_TILE = 2, MOST_TILE = 64, N_TILES = MOST_TILE - LEAST_TILE + 1, BLIND_TILES = 15 };
+enum { MIN_TILE = 2, MAX_TILE = 64, N_TILES = MAX_TILE - MIN_TILE + 1, BLIND_TILES = 15 };
 enum { EDGE_AXES = 2, EDGE_SIDES = 2 };
 enum { FROM_BEFORE, FROM_BEHIND, FROM_TILE, FROM_CONSTANT, FROMS };
 
@@ -247,7 +247,7 @@ bool blame_blind_edge_post(blame_search *s, int i, int32_t *codes, blame_story *
 {
     const int held = i % BLIND_HELD, axis_index = i / BLIND_HELD % EDGE_AXES;
     const bool last = i / BLIND_HELD / EDGE_AXES % EDGE_SIDES;
-    const int64_t tile = LEAST_TILE + i / BLIND_HELD / EDGE_AXES / EDGE_SIDES;
+    const int64_t tile = MIN_TILE + i / BLIND_HELD / EDGE_AXES / EDGE_SIDES;
     const bool channels_last = s->channel_axis == s->type->rank - 1;
     const int axis = (channels_last ? 1 : 2) + axis_index;
     const int32_t least = (int32_t)assay_elem_min(s->type->elem);
@@ -284,7 +284,7 @@ bool blame_edge_post(blame_search *s, int i, int32_t *codes, blame_story *story)
                                              "the same edge of the tile before", "one code"};
     const int from = i % FROMS, axis_index = i / FROMS % EDGE_AXES;
     const bool last = i / FROMS / EDGE_AXES % EDGE_SIDES;
-    const int64_t tile = LEAST_TILE + i / FROMS / EDGE_AXES / EDGE_SIDES;
+    const int64_t tile = MIN_TILE + i / FROMS / EDGE_AXES / EDGE_SIDES;
     const bool channels_last = s->channel_axis == s->type->rank - 1;
     const int axis = (channels_last ? 1 : 2) + axis_index;
     bool has_constant = false;

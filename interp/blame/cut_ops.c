@@ -159,9 +159,9 @@ static bool cut_reach(blame_case *c, int k, int axis, int64_t first, int64_t end
     assay_attr_conv *a = &c->attr.conv;
     const int64_t stride = a->stride.v[k], reach = (a->kernel.v[k] - 1) * a->dilation.v[k];
     const int64_t pad = a->pad_begin.v[k], in = c->in[0].dim[axis];
-    const int64_t least = first + pad - reach, most = (end - 1 + pad) / stride;
-    const int64_t from = least > 0 ? (least + stride - 1) / stride : 0;
-    const int64_t to = most < in ? most + 1 : in;
+    const int64_t min = first + pad - reach, max = (end - 1 + pad) / stride;
+    const int64_t from = min > 0 ? (min + stride - 1) / stride : 0;
+    const int64_t to = max < in ? max + 1 : in;
     if (from >= to)
         return false;
     a->pad_begin.v[k] = pad + first - from * stride;

@@ -122,20 +122,20 @@ bool blame_scale_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 }
 
 /* Multipliers of which the first bits alone are kept. */
-enum { LEAST_BITS = 4, MOST_BITS = 24 };
+enum { MIN_BITS = 4, MAX_BITS = 24 };
 
 int blame_few_bits_count(blame_search *s)
 {
     return assay_node_is_quantized(s->d->graph, s->n) && s->n->op != ASSAY_OP_CONV_TRANSPOSE &&
                    assay_op_get(s->n->op)->traits & ASSAY_T_WEIGHTED
-               ? MOST_BITS - LEAST_BITS + 1
+               ? MAX_BITS - MIN_BITS + 1
                : 0;
 }
 
 bool blame_few_bits_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
     int64_t n;
-    const int bits = LEAST_BITS + i;
+    const int bits = MIN_BITS + i;
     const double other = (double)c->in[0].q.scale[0] / (double)c->out.q.scale[0];
     float *scale = blame_weight_scales(c, &n);
     (void)s;

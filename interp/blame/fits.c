@@ -99,7 +99,7 @@ static bool settle(blame_search *s, int64_t *lo, int64_t *hi, int64_t *delta, bl
     return !open;
 }
 
-enum { MOST_NAMED = 4 };
+enum { MAX_NAMED = 4 };
 
 /* Whether channel c is explained with this much more. */
 static bool holds(blame_search *s, int64_t *delta, int64_t c, int64_t candidate, blame_votes *v,
@@ -165,7 +165,7 @@ bool blame_fit_bias_post(blame_search *s, int i, int32_t *codes, blame_story *st
     }
     good = good && settle(s, lo, hi, delta, &v, codes, &changed);
     int64_t source = -1, which = -1;
-    const char *class = good && changed > 0 && changed <= MOST_NAMED
+    const char *class = good && changed > 0 && changed <= MAX_NAMED
                             ? name_biases(s, lo, hi, delta, &v, codes, &source)
                             : "bias.value";
     for (int64_t c = 0; c < a.n && good; c++)

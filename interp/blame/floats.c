@@ -129,16 +129,16 @@ bool blame_float_bounds_edit(blame_search *s, int i, blame_case *c, blame_story 
     open_bounds(c);
     float lo = i == RELU || i == RELU6 ? 0.0f : i == RELU1 ? -1.0f : -INFINITY;
     float hi = i == RELU6 ? 6.0f : i == RELU1 ? 1.0f : INFINITY;
-    float least = INFINITY, most = -INFINITY, v;
+    float min = INFINITY, max = -INFINITY, v;
     for (int64_t e = 0; e < s->n_samples * s->count && i >= SEEN_LO; e++)
         if (s->seen[e]) {
             memcpy(&v, &s->dev[e], sizeof v);
-            least = fminf(least, v);
-            most = fmaxf(most, v);
+            min = fminf(min, v);
+            max = fmaxf(max, v);
         }
     if (i >= SEEN_LO) {
-        lo = i == SEEN_HI ? c->act_lo : least;
-        hi = i == SEEN_LO ? c->act_hi : most;
+        lo = i == SEEN_HI ? c->act_lo : min;
+        hi = i == SEEN_LO ? c->act_hi : max;
     }
     if ((i >= SEEN_LO && s->differing < 2) || (lo == c->act_lo && hi == c->act_hi) || !(lo <= hi))
         return false; /* one element may hold anything */

@@ -8,12 +8,12 @@
 
 #include "interp/blame/families.h"
 
-enum { MOST_BITS = 8, MOST_ELEMENTS = 4000000 };
+enum { MAX_BITS = 8, MAX_ELEMENTS = 4000000 };
 enum grid_kind { NO_GRID, CODES, PAIRS, PRODUCTS, SUMS };
 
 static bool is_plain(const assay_type *t)
 {
-    return t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= MOST_BITS &&
+    return t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= MAX_BITS &&
            t->q.granularity == ASSAY_Q_TENSOR && t->q.zero_point;
 }
 
@@ -91,9 +91,9 @@ static bool set_sums(blame_case *c)
         c->out.dim[k + spatial] = 1;
         cells *= t.dim[k + spatial];
     }
-    const int64_t most = codes_of(&t) - 1, step = c->op == ASSAY_OP_MAX_POOL ? cells : 1;
-    const int64_t sums = most * cells / step + 1;
-    if (sums * cells > MOST_ELEMENTS || t.rank < 3)
+    const int64_t max = codes_of(&t) - 1, step = c->op == ASSAY_OP_MAX_POOL ? cells : 1;
+    const int64_t sums = max * cells / step + 1;
+    if (sums * cells > MAX_ELEMENTS || t.rank < 3)
         return false;
     t.dim[0] = c->out.dim[0] = 1;
     t.dim[channel] = c->out.dim[channel] = sums;

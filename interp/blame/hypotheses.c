@@ -143,16 +143,16 @@ bool blame_last_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 static const int32_t overflows[] = {ASSAY_OVERFLOW_WRAP, ASSAY_OVERFLOW_SATURATE_EACH,
                                     ASSAY_OVERFLOW_SATURATE_END};
 static const char *const overflow_names[] = {"wrap", "saturate-each-step", "saturate-at-end"};
-enum { LEAST_WIDTH = 8, MAX_WIDTH = 31 };
+enum { MIN_WIDTH = 8, MAX_WIDTH = 31 };
 
 int blame_width_count(blame_search *s)
 {
-    return has_sums(s) ? 3 * (MAX_WIDTH - LEAST_WIDTH + 1) : 0;
+    return has_sums(s) ? 3 * (MAX_WIDTH - MIN_WIDTH + 1) : 0;
 }
 
 bool blame_width_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
-    const int32_t bits = LEAST_WIDTH + i / 3;
+    const int32_t bits = MIN_WIDTH + i / 3;
     assay_rule_accumulator *a = &c->record.accumulator;
     const int changed = (a->bits != bits) + (a->overflow != overflows[i % 3]);
     (void)s;
@@ -182,11 +182,11 @@ static const struct {
     {"blocks of 32", ASSAY_ORDER_FORWARD, 1, 32, ASSAY_BIAS_FIRST, 0},
     {"saturating pairs", ASSAY_ORDER_FORWARD, 1, 1, ASSAY_BIAS_FIRST, 1},
 };
-enum { N_ORDERS = sizeof orders / sizeof *orders, LEAST_SATURATING = 10, MAX_SATURATING = 26 };
+enum { N_ORDERS = sizeof orders / sizeof *orders, MIN_SATURATING = 10, MAX_SATURATING = 26 };
 
 int blame_order_count(blame_search *s)
 {
-    return has_sums(s) ? N_ORDERS * (MAX_SATURATING - LEAST_SATURATING + 1) : 0;
+    return has_sums(s) ? N_ORDERS * (MAX_SATURATING - MIN_SATURATING + 1) : 0;
 }
 
 bool blame_order_edit(blame_search *s, int i, blame_case *c, blame_story *story)
@@ -194,7 +194,7 @@ bool blame_order_edit(blame_search *s, int i, blame_case *c, blame_story *story)
     assay_rule_accumulator *a = &c->record.accumulator;
     const int o = i % N_ORDERS;
     (void)s;
-    a->bits = LEAST_SATURATING + i / N_ORDERS;
+    a->bits = MIN_SATURATING + i / N_ORDERS;
     a->overflow = ASSAY_OVERFLOW_SATURATE_EACH;
     a->order = orders[o].order;
     a->lanes = orders[o].lanes;

@@ -9,7 +9,7 @@
 #include "interp/page/bitmap.h"
 #include "interp/page/planes.h"
 
-enum { MOST_PLANES = 64, MOST_SIDE = 256, GAP = 2, FARTHEST = 32 };
+enum { MAX_PLANES = 64, MAX_SIDE = 256, GAP = 2, FARTHEST = 32 };
 
 static page_planes planes_of(const blame_report *r, const assay_node *n, const assay_type *t)
 {
@@ -117,8 +117,8 @@ static void measure(view *v)
 
 static void draw_planes(const view *v, const ranked *list, int64_t shown, FILE *f)
 {
-    const int64_t h = v->p.height < MOST_SIDE ? v->p.height : MOST_SIDE;
-    const int64_t w = v->p.width < MOST_SIDE ? v->p.width : MOST_SIDE;
+    const int64_t h = v->p.height < MAX_SIDE ? v->p.height : MAX_SIDE;
+    const int64_t w = v->p.width < MAX_SIDE ? v->p.width : MAX_SIDE;
     int64_t across = (int64_t)ceil(sqrt((double)(shown * h) / (double)w));
     across = across < 1 ? 1 : across > shown ? shown : across;
     const int64_t down = (shown + across - 1) / across;
@@ -148,7 +148,7 @@ void blame_draw_tensor(const blame_report *r, int row, int sample, FILE *f)
     view v = {.t = t,
               .at = blame_at(&r->device, sample, r->row[row].value),
               .p = planes_of(r, &g->node[r->row[row].node], t)};
-    const int64_t shown = v.p.n < MOST_PLANES ? v.p.n : MOST_PLANES;
+    const int64_t shown = v.p.n < MAX_PLANES ? v.p.n : MAX_PLANES;
     if (!v.at->device || assay_shape_count(t) == 0)
         return;
     measure(&v);
@@ -162,7 +162,7 @@ void blame_draw_tensor(const blame_report *r, int row, int sample, FILE *f)
             " x %" PRId64 "%s; grey: as replayed, red to yellow: differs, by up to %g</figcaption>"
             "</figure>\n",
             r->device.number[sample], shown, v.p.n, v.p.height, v.p.width,
-            v.p.height > MOST_SIDE || v.p.width > MOST_SIDE ? " (cut)" : "", v.far);
+            v.p.height > MAX_SIDE || v.p.width > MAX_SIDE ? " (cut)" : "", v.far);
     free(list);
 }
 
@@ -184,18 +184,18 @@ static void count_differences(const blame_report *r, int row, int64_t count[2 * 
 
 void blame_draw_histogram(const blame_report *r, int row, FILE *f)
 {
-    int64_t count[2 * FARTHEST + 1] = {0}, most = 1;
+    int64_t count[2 * FARTHEST + 1] = {0}, max = 1;
     const assay_type *t = &r->device.graph->value[r->row[row].value].type;
     if (t->elem.kind == ASSAY_KIND_F32)
         return;
     count_differences(r, row, count);
     for (int i = 0; i <= 2 * FARTHEST; i++)
-        most = count[i] > most ? count[i] : most;
+        max = count[i] > max ? count[i] : max;
     fputs("<figure><svg width=\"690\" height=\"150\" font-family=\"sans-serif\" "
           "font-size=\"10\">\n",
           f);
     for (int i = 0; i <= 2 * FARTHEST; i++) {
-        const double h = count[i] > 0 ? 4 + 100 * log1p((double)count[i]) / log1p((double)most) : 0;
+        const double h = count[i] > 0 ? 4 + 100 * log1p((double)count[i]) / log1p((double)max) : 0;
         if (count[i] > 0)
             fprintf(f,
                     "<rect x=\"%d\" y=\"%.1f\" width=\"9\" height=\"%.1f\" fill=\"#c33\"><title>%d:"

@@ -221,11 +221,11 @@ bool blame_mean_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 /* ---- late ---- */
 
 /* Every other divisor, of both sums. */
-enum { MOST_DIVISOR = 1024 };
+enum { MAX_DIVISOR = 1024 };
 
 int blame_any_divisor_count(blame_search *s)
 {
-    return blame_divisor_count(s) > 0 ? 2 * MOST_DIVISOR : 0;
+    return blame_divisor_count(s) > 0 ? 2 * MAX_DIVISOR : 0;
 }
 
 bool blame_any_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *story)

@@ -25,17 +25,17 @@ static bool follow_digit(const blame_search *s, int k, int shift, int32_t *codes
 {
     const int bits = s->type->elem.bits;
     assert(bits >= 1 && bits <= 32 && shift < 63);
-    const int64_t most = (INT64_C(1) << bits) - 1, least = assay_elem_min(s->type->elem);
+    const int64_t max = (INT64_C(1) << bits) - 1, min = assay_elem_min(s->type->elem);
     int32_t *straight = end, *turned = end + s->end_count;
     for (int64_t e = 0; e < s->count; e++)
-        codes[e] = (int32_t)((e >> shift & most) + least);
+        codes[e] = (int32_t)((e >> shift & max) + min);
     bool good = blame_finish(s, k, codes, straight);
     for (int64_t e = 0; e < s->count; e++)
-        codes[e] = (int32_t)(most - (e >> shift & most) + least);
+        codes[e] = (int32_t)(max - (e >> shift & max) + min);
     good = good && blame_finish(s, k, codes, turned);
     for (int64_t j = 0; j < s->end_count && good; j++) {
-        const int64_t digit = straight[j] - least;
-        if (place[j] < 0 || digit != most - (turned[j] - least))
+        const int64_t digit = straight[j] - min;
+        if (place[j] < 0 || digit != max - (turned[j] - min))
             place[j] = -1;
         else
             place[j] |= digit << shift;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_LANES = 2, MOST_LANES = 32, LEAST_HELD = 8 };
+enum { MIN_LANES = 2, MAX_LANES = 32, MIN_HELD = 8 };
 
 static int64_t total(const blame_search *s)
 {
@@ -69,7 +69,7 @@ static bool is_lane(const blame_search *s, int lanes, int lane, bool copies, int
         differs = differs || s->base[e] != (copies ? s->base[e - a.inner] : *code);
         held++;
     }
-    return differs && (held >= LEAST_HELD || copies);
+    return differs && (held >= MIN_HELD || copies);
 }
 
 static float float_of(int32_t bits)
@@ -83,7 +83,7 @@ static void find_lanes(const blame_search *s, blame_screen *out, int *n, int max
 {
     if (s->channel_axis < 0)
         return;
-    for (int lanes = LEAST_LANES; lanes <= MOST_LANES; lanes *= 2)
+    for (int lanes = MIN_LANES; lanes <= MAX_LANES; lanes *= 2)
         for (int lane = 0; lane < lanes && lanes < s->type->dim[s->channel_axis]; lane++)
             for (int copies = 0; copies < 2; copies++) {
                 blame_screen made = {.kind = BLAME_SCREEN_LANE, .lanes = lanes, .lane = lane};

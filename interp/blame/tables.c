@@ -49,7 +49,7 @@ bool blame_table_entry_post(blame_search *s, int i, int32_t *codes, blame_story 
 /* ---- parts of a table ---- */
 
 /* Aligned parts of 16 to 128 entries that were not loaded: 0, the zero point, the least code. */
-enum { LEAST_PART = 16, PARTS = 16 + 8 + 4 + 2, HELD = 3 };
+enum { MIN_PART = 16, PARTS = 16 + 8 + 4 + 2, HELD = 3 };
 
 int blame_table_part_count(blame_search *s)
 {
@@ -64,7 +64,7 @@ int blame_table_part_count(blame_search *s)
 bool blame_table_part_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 {
     const int64_t least = assay_elem_min(blame_input_type(s, 0)->elem);
-    int64_t part = i / HELD, size = LEAST_PART;
+    int64_t part = i / HELD, size = MIN_PART;
     for (; part >= 256 / size; size *= 2)
         part -= 256 / size;
     const int32_t held[HELD] = {0, s->type->q.zero_point[0],
@@ -90,13 +90,12 @@ bool blame_table_part_post(blame_search *s, int i, int32_t *codes, blame_story *
 
 /* ---- the scale before an exponential ---- */
 
-enum { FRACTION = 24, LEAST_BIT = 12 };
+enum { FRACTION = 24, MIN_BIT = 12 };
 
 int blame_exponent_count(blame_search *s)
 {
-    return s->n->op == ASSAY_OP_SOFTMAX || s->n->op == ASSAY_OP_LOG_SOFTMAX
-               ? FRACTION - 1 - LEAST_BIT
-               : 0;
+    return s->n->op == ASSAY_OP_SOFTMAX || s->n->op == ASSAY_OP_LOG_SOFTMAX ? FRACTION - 1 - MIN_BIT
+                                                                            : 0;
 }
 
 /* One of the upper bits of its fraction is the other. */

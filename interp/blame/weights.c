@@ -146,7 +146,7 @@ bool blame_weights_block_edit(blame_search *s, int i, blame_case *c, blame_story
 /* Where the node's own output was not dumped, no channel is seen to be as replayed: every run of
  * output channels without weights, as far as all of them take little. */
 enum { RUN_SIZES = 6 };
-static const int64_t MOST_WORK = INT64_C(8000000000);
+static const int64_t MAX_WORK = INT64_C(8000000000);
 
 int blame_weights_run_count(blame_search *s)
 {
@@ -156,7 +156,7 @@ int blame_weights_run_count(blame_search *s)
     const int64_t n = t->dim[s->n->op == ASSAY_OP_CONV_TRANSPOSE ? 1 : 0];
     const int64_t work = assay_node_macs(s->d->graph, s->n) + s->count;
     const int64_t choices = n * RUN_SIZES * (zero_of(t) ? 2 : 1);
-    return choices > MOST_WORK / (work + 1) ? 0 : (int)choices;
+    return choices > MAX_WORK / (work + 1) ? 0 : (int)choices;
 }
 
 bool blame_weights_run_edit(blame_search *s, int i, blame_case *c, blame_story *story)
@@ -264,13 +264,13 @@ bool blame_bias_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 }
 
 /* One channel's numbers for all of them: of bias and of rescale. (Channel 0's are tried before.) */
-enum { MOST_CHANNELS = 4096 };
+enum { MAX_CHANNELS = 4096 };
 
 int blame_one_channel_count(blame_search *s)
 {
     const bool seen = s->n_after == 0 && blame_has_weights(s) && s->channel_axis >= 0;
     const int64_t n = seen ? s->type->dim[s->channel_axis] : 0;
-    return n > 1 && n <= MOST_CHANNELS ? 2 * (int)n : 0;
+    return n > 1 && n <= MAX_CHANNELS ? 2 * (int)n : 0;
 }
 
 bool blame_one_channel_edit(blame_search *s, int i, blame_case *c, blame_story *story)
@@ -300,11 +300,11 @@ bool blame_one_channel_edit(blame_search *s, int i, blame_case *c, blame_story *
 
 /* Where the node's own output was not dumped, or bits of it are not seen, no channel's number is
  * solved for: every other channel's, of bias and of rescale. */
-enum { MOST_APART = 128 };
+enum { MAX_APART = 128 };
 
 int blame_any_channel_count(blame_search *s)
 {
-    return (s->n_after > 0 || s->unseen_bits) && blame_has_weights(s) ? 2 * MOST_APART : 0;
+    return (s->n_after > 0 || s->unseen_bits) && blame_has_weights(s) ? 2 * MAX_APART : 0;
 }
 
 bool blame_any_channel_edit(blame_search *s, int i, blame_case *c, blame_story *story)

@@ -6,7 +6,7 @@
 #include "interp/golden/bundle.h"
 #include "interp/page/json.h"
 
-enum { NAME = 26, TEXT = 48, MOST_OTHERS = 24 };
+enum { NAME = 26, TEXT = 48, MAX_OTHERS = 24 };
 
 static const assay_type *type_of(const blame_report *r, const blame_worked *w)
 {
@@ -79,10 +79,10 @@ static void print_others(const blame_worked *w, FILE *f)
         return;
     fprintf(f, "%d of %d other values of the record's parameters give the device's code here%s\n",
             w->n_other, w->tried, w->n_other > 0 ? ":" : "");
-    for (int i = 0; i < w->n_other && i < MOST_OTHERS; i++)
+    for (int i = 0; i < w->n_other && i < MAX_OTHERS; i++)
         fprintf(f, "  %-20s %s\n", w->other[i].class, w->other[i].detail);
-    if (w->n_other > MOST_OTHERS)
-        fprintf(f, "  ... and %d more (--json has all)\n", w->n_other - MOST_OTHERS);
+    if (w->n_other > MAX_OTHERS)
+        fprintf(f, "  ... and %d more (--json has all)\n", w->n_other - MAX_OTHERS);
 }
 
 void blame_worked_print(const blame_report *r, const blame_worked *w, FILE *f)

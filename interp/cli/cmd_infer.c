@@ -76,8 +76,8 @@ static bool read_options(const cli_args *a, infer_options *o)
         !cli_integer(a, "budget", 20000, 1, 100000000, &budget) ||
         !cli_integer(a, "acc-bits", 32, 2, 64, &acc_bits) ||
         !cli_number(a, "timeout", 60, 0.01, 1e6, &o->timeout) ||
-        !read_range(a, "multiplier", -INFER_MOST_MULTIPLIER, INFER_MOST_MULTIPLIER, multiplier) ||
-        !read_range(a, "shift", -INFER_MOST_SHIFT, INFER_MOST_SHIFT, shift))
+        !read_range(a, "multiplier", -INFER_MAX_MULTIPLIER, INFER_MAX_MULTIPLIER, multiplier) ||
+        !read_range(a, "shift", -INFER_MAX_SHIFT, INFER_MAX_SHIFT, shift))
         return false;
     o->oracle = cli_value(a, "oracle", "");
     o->budget = (size_t)budget;

@@ -7,7 +7,7 @@
 #include "interp/cli/infer.h"
 #include "interp/probe/probe.h"
 
-enum { MOST_AMONG = 64 };
+enum { MAX_AMONG = 64 };
 
 static void print_found(FILE *f, const void *what)
 {
@@ -32,7 +32,7 @@ static bool split(char *list, const char **name, int *n)
 {
     char *rest = NULL;
     for (char *at = strtok_r(list, ",", &rest); at; at = strtok_r(NULL, ",", &rest)) {
-        if (*n == MOST_AMONG)
+        if (*n == MAX_AMONG)
             return false;
         name[(*n)++] = at;
     }
@@ -96,7 +96,7 @@ static int find(const cli_args *a, const probe_ask *ask)
 
 int cli_infer_probes(const cli_args *a)
 {
-    const char *given = cli_value(a, "among", "all"), *name[MOST_AMONG];
+    const char *given = cli_value(a, "among", "all"), *name[MAX_AMONG];
     const bool all = strcmp(given, "all") == 0;
     probe_ask ask = {.among = name, .only_among = !all};
     int64_t hex_bits;
@@ -109,7 +109,7 @@ int cli_infer_probes(const cli_args *a)
     else if (!split(list, name, &ask.n_among) || (!all && ask.n_among == 0))
         status = cli_trouble("infer: --among takes names of schemes parted by commas, %d at most, "
                              "not '%.60s'",
-                             MOST_AMONG, given);
+                             MAX_AMONG, given);
     else {
         ask.hex_bits = (int)hex_bits;
         status = find(a, &ask);

@@ -64,14 +64,14 @@ static void print_numbers(const cli_progress *p, double elapsed, char *to, size_
 
 static void draw(const cli_progress *p, double elapsed)
 {
-    enum { MOST = 40, LEAST = 8 }; /* of a bar */
+    enum { MAX_WIDTH = 40, MIN_WIDTH = 8 }; /* of a bar */
     const int width = width_of_terminal();
-    char numbers[96], bar[MOST + 4] = "", line[512];
+    char numbers[96], bar[MAX_WIDTH + 4] = "", line[512];
 
     print_numbers(p, elapsed, numbers, sizeof numbers);
     int room = width - (int)(strlen(p->what) + strlen(numbers) + strlen(" []"));
-    room = room > MOST ? MOST : room;
-    if (room >= LEAST) {
+    room = room > MAX_WIDTH ? MAX_WIDTH : room;
+    if (room >= MIN_WIDTH) {
         snprintf(bar, sizeof bar, " [%*s]", room, "");
         memset(bar + 2, '#', (size_t)(p->done * room / p->total));
     }

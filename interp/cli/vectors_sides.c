@@ -12,9 +12,9 @@
 /* Accumulators: those of the record's own width, where they are not too many to decide. */
 static void accumulators(const assay_scheme *s, vectors_space *out)
 {
-    enum { MOST = 48 };
+    enum { MAX_BITS = 48 };
     const unsigned bits = assay_scheme_accumulator_bits(s, out->op, out->wide);
-    out->hi = (INT64_C(1) << ((bits < MOST ? bits : MOST) - 1)) - 1;
+    out->hi = (INT64_C(1) << ((bits < MAX_BITS ? bits : MAX_BITS) - 1)) - 1;
     out->lo = -out->hi - 1;
 }
 

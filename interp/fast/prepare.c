@@ -22,11 +22,11 @@ static bool may_trap(const assay_fast_setup *s)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const int64_t lo = assay_elem_min(x->elem), hi = assay_elem_max(x->elem);
-    const int64_t count = assay_shape_count(x), most = hi > -lo ? hi : -lo;
-    bool trapped = count > INT64_MAX / most;
+    const int64_t count = assay_shape_count(x), max = hi > -lo ? hi : -lo;
+    bool trapped = count > INT64_MAX / max;
     if (!trapped) {
-        s->vt->apply_overflow(s->unit, count * most, &trapped);
-        s->vt->apply_overflow(s->unit, -count * most, &trapped);
+        s->vt->apply_overflow(s->unit, count * max, &trapped);
+        s->vt->apply_overflow(s->unit, -count * max, &trapped);
     }
     return trapped;
 }

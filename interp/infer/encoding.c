@@ -13,7 +13,7 @@ const int32_t infer_magnitude_modes[INFER_MAGNITUDE_MODES] = {
     ASSAY_ROUND_HALF_AWAY, ASSAY_ROUND_HALF_EVEN, ASSAY_ROUND_HALF_ZERO,
     ASSAY_ROUND_TRUNC,     ASSAY_ROUND_AWAY,      ASSAY_ROUND_ODD};
 
-enum { FORMS = 3, MOST = 6000 };
+enum { FORMS = 3, MAX_FOUND = 6000 };
 static const int32_t forms[FORMS] = {ASSAY_FORM_DOUBLE, ASSAY_FORM_F32_PRODUCT, ASSAY_FORM_F32};
 
 /* A row's R in each form, by its place in the log. */
@@ -156,7 +156,7 @@ static void try_encoding(search *s, const infer_rule *k)
 {
     infer_encoding e = {.rule = *k};
     const int form = form_of(k);
-    if (s->out->n >= MOST) {
+    if (s->out->n >= MAX_FOUND) {
         s->out->cut = true;
         return;
     }

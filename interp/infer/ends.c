@@ -80,8 +80,8 @@ static bool some_result(assay_tail t, bool before, enum infer_form form, const k
         return gives_all(t, before, 1, ways[form - 1], k, n, &no);
     if (gives_all(t, before, 0, ASSAY_NARROW_SATURATE, k, n, &no))
         return true;
-    const int32_t most = k[no].width - 1 < 64 ? k[no].width - 1 : 64;
-    for (int32_t bits = 2; bits <= most; bits++)
+    const int32_t max = k[no].width - 1 < 64 ? k[no].width - 1 : 64;
+    for (int32_t bits = 2; bits <= max; bits++)
         for (int w = 0; w < 3; w++)
             if (gives_all(t, before, bits, ways[w], k, n, &no))
                 return true;

@@ -6,13 +6,13 @@
 
 #include "graph/memory.h"
 
-#define MOST_KEPT 2048   /* ways to keep a multiplier */
-#define LOOK      100000 /* work after which the clock is asked */
+#define MAX_KEPT 2048   /* ways to keep a multiplier */
+#define LOOK     100000 /* work after which the clock is asked */
 
 assay_status infer_engine_open(infer_engine *e, infer_task *t, assay_error *err)
 {
     *e = (infer_engine){.t = t};
-    e->keep = malloc(MOST_KEPT * sizeof *e->keep);
+    e->keep = malloc(MAX_KEPT * sizeof *e->keep);
     return e->keep ? ASSAY_OK : assay_out_of_memory_for(err, "candidates");
 }
 
@@ -72,7 +72,7 @@ bool infer_stop(infer_engine *e)
         e->looked = e->work;
         e->late = infer_is_late(e->t);
     }
-    if (e->work < INFER_WORK && e->list.n < INFER_MOST && !e->late)
+    if (e->work < INFER_WORK && e->list.n < INFER_MAX_CANDIDATES && !e->late)
         return false;
     e->t->complete = false;
     return true;

@@ -20,8 +20,8 @@ enum infer_form {
     INFER_FORMS
 };
 
-#define INFER_TAIL_LEAST (-4)
-#define INFER_TAIL_N     12
+#define INFER_MIN_TAIL (-4)
+#define INFER_TAIL_N   12
 
 /* What becomes of small sums on their way into the type: rules that agree on these are a class. */
 typedef struct infer_tail {
@@ -52,7 +52,7 @@ typedef struct infer_inputs {
     bool by_shift;
 } infer_inputs;
 
-#define INFER_MOST_INPUTS 128
+#define INFER_MAX_INPUTS 128
 
 /* How a multiplier is kept. */
 typedef struct infer_keep {
@@ -89,7 +89,7 @@ typedef struct infer_engine {
     size_t n_ends;
     infer_tail *tail;
     int n_tails;
-    infer_inputs inputs[INFER_MOST_INPUTS];
+    infer_inputs inputs[INFER_MAX_INPUTS];
     int n_inputs;
     infer_list list;
     uint64_t work;   /* so often was a candidate held against a row, in a stage */
@@ -97,8 +97,8 @@ typedef struct infer_engine {
     bool late;
 } infer_engine;
 
-#define INFER_MOST 20000               /* candidates that are kept in a list */
-#define INFER_WORK UINT64_C(100000000) /* of a stage, some ten seconds */
+#define INFER_MAX_CANDIDATES 20000               /* candidates that are kept in a list */
+#define INFER_WORK           UINT64_C(100000000) /* of a stage, some ten seconds */
 
 /* The zero point of rows that are asked about small values, by the stage of the zero point. */
 int32_t infer_small_zero(const infer_options *o, bool before);
@@ -135,9 +135,9 @@ typedef struct infer_partial {
     int n;
     int tail;
     enum infer_form form;
-    bool left_open;     /* left shifts and the first step's bits may be any */
-    int32_t first_most; /* the greatest first step, where left_open */
-    int64_t shift_most; /* rows with greater shifts are left out */
+    bool left_open;    /* left shifts and the first step's bits may be any */
+    int32_t first_max; /* the greatest first step, where left_open */
+    int64_t shift_max; /* rows with greater shifts are left out */
 } infer_partial;
 
 infer_placed infer_placed_by(const infer_rule *k, const infer_row *row);

@@ -79,12 +79,12 @@ int64_t infer_answer(infer_model *m, const infer_row *row)
     return ok ? code : INFER_REFUSED;
 }
 
-size_t infer_against(const infer_task *t, const infer_rule *k, size_t most)
+size_t infer_against(const infer_task *t, const infer_rule *k, size_t max)
 {
     infer_model m;
     size_t n = 0;
     infer_model_start(&m, k, t->o);
-    for (size_t i = 0; i < t->log.n && n < most; i++)
+    for (size_t i = 0; i < t->log.n && n < max; i++)
         n += infer_answer(&m, &t->log.row[i]) != t->log.row[i].answer;
     return n;
 }

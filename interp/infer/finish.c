@@ -18,7 +18,7 @@ typedef struct finisher {
 
 static bool stops(finisher *f)
 {
-    if (f->check.work < INFER_WORK && f->out->n < INFER_MOST && !f->short_of_memory &&
+    if (f->check.work < INFER_WORK && f->out->n < INFER_MAX_CANDIDATES && !f->short_of_memory &&
         !infer_is_late(f->e->t))
         return false;
     f->e->t->complete = false;
@@ -43,10 +43,10 @@ static bool is_of_form(enum infer_form form, int32_t how)
 static void try_results(finisher *f, infer_rule *k, enum infer_form form, const infer_reach *r)
 {
     static const int32_t ways[] = {ASSAY_NARROW_WRAP, ASSAY_NARROW_SATURATE, ASSAY_NARROW_REFUSE};
-    const int32_t least = form == INFER_WIDE ? 2 : 1, most = form == INFER_WIDE ? 64 : 1;
+    const int32_t min = form == INFER_WIDE ? 2 : 1, max = form == INFER_WIDE ? 64 : 1;
     if (form == INFER_WIDE)
         try_rule(f, k, r);
-    for (int32_t bits = least; bits <= most; bits++)
+    for (int32_t bits = min; bits <= max; bits++)
         for (int w = 0; w < 3; w++)
             if (is_of_form(form, ways[w])) {
                 k->result_bits = bits;

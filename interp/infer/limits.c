@@ -17,11 +17,11 @@ static void ask_at(infer_task *t, int e, int n)
 {
     const int32_t zeros[2] = {infer_middle_zero(t->o), infer_small_zero(t->o, false)};
     for (int i = 0; i < n; i++) {
-        const int64_t most = infer_acc_max(t);
-        const int64_t x = i % 4 == 0   ? -most - 1
-                          : i % 4 == 1 ? most
+        const int64_t max = infer_acc_max(t);
+        const int64_t x = i % 4 == 0   ? -max - 1
+                          : i % 4 == 1 ? max
                           : i % 4 == 2 ? -1
-                                       : rows_between(&t->random, -most - 1, most);
+                                       : rows_between(&t->random, -max - 1, max);
         infer_row row = {.acc = x, .zp = zeros[i / 2 % 2]};
         const int64_t m = i < 4 ? 4 + i : rows_between(&t->random, 1 << 23, (1 << 24) - 1);
         infer_set_scales(&t->random, &row, t->powers ? 1 : m, e - (t->powers ? 0 : i < 4 ? 2 : 23));
@@ -60,16 +60,16 @@ assay_status infer_ask_limits(infer_task *t, assay_error *err)
 
 /* ---- fields ---- */
 
-enum { MOST = 4, MOST_BASES = 500, LEAST_E = -150, MOST_E = 131 };
+enum { MAX_LIMITS = 4, MAX_BASES = 500, MIN_E = -150, MAX_E = 131 };
 
 typedef struct limits {
-    infer_rule rule[MOST]; /* its limits */
+    infer_rule rule[MAX_LIMITS]; /* its limits */
     int n;
 } limits;
 
 static void try_limit(infer_check *c, const infer_rule *k, limits *out)
 {
-    if (out->n < MOST && infer_check_holds(c, k))
+    if (out->n < MAX_LIMITS && infer_check_holds(c, k))
         out->rule[out->n++] = *k;
 }
 
@@ -90,7 +90,7 @@ static void try_greatest(infer_check *c, const infer_rule *base, int live_lo, li
                                    ASSAY_SMALL_GENERATOR};
     infer_rule k = *base;
     try_limit(c, &k, out);
-    for (int e = LEAST_E; e <= live_lo + 4; e++) {
+    for (int e = MIN_E; e <= live_lo + 4; e++) {
         k.shift_max = shift_at(base, e);
         if (!in_range(k.shift_max) || k.shift_max < k.shift_min)
             continue;
@@ -114,7 +114,7 @@ static void try_least(infer_check *c, const infer_rule *base, int live_hi, limit
                                    ASSAY_LARGE_GENERATOR};
     infer_rule k = *base;
     try_limit(c, &k, out);
-    for (int e = MOST_E; e >= live_hi - 4; e--) {
+    for (int e = MAX_E; e >= live_hi - 4; e--) {
         k.shift_min = shift_at(base, e);
         if (!in_range(k.shift_min) || k.shift_min > k.shift_max)
             continue;
@@ -219,7 +219,7 @@ assay_status infer_find_limits(infer_task *t, infer_rules *rules, assay_error *e
     bool good = add_left_shifts(rules);
     assay_status s = good ? infer_check_open(&c, t, false, err) : assay_out_of_memory(err);
     size_t i = 0;
-    for (; i < rules->n && i < MOST_BASES && out.n == 0 && !s; i++)
+    for (; i < rules->n && i < MAX_BASES && out.n == 0 && !s; i++)
         s = find_limits_of(&c, &rules->rule[i], &small, &large, &out, err);
     for (; i < rules->n && out.n > 0 && good && !s; i++)
         good = take_limits(&c, &rules->rule[i], &small, &large, &out);

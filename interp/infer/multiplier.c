@@ -13,12 +13,12 @@
 static void find_keeps(infer_engine *e)
 {
     const infer_task *t = e->t;
-    const int most = infer_is_bounded(t) && t->note[0] == '\0' ? e->multiplier_bits : 32;
+    const int max = infer_is_bounded(t) && t->note[0] == '\0' ? e->multiplier_bits : 32;
     e->keep[e->n_keep++] =
         (infer_keep){e->multiplier_bits > 0 ? e->multiplier_bits : 1, 0, ASSAY_REDUCED_CAP};
     if (infer_is_of_shifts(t))
         return;
-    for (int32_t bits = e->multiplier_bits; bits <= most; bits++)
+    for (int32_t bits = e->multiplier_bits; bits <= max; bits++)
         for (int32_t reduced = 1; reduced < bits; reduced++) {
             e->keep[e->n_keep++] = (infer_keep){bits, reduced, ASSAY_REDUCED_CAP};
             e->keep[e->n_keep++] = (infer_keep){bits, reduced, ASSAY_REDUCED_RENORMALISE};
@@ -96,7 +96,7 @@ static assay_status find_candidates(infer_engine *e, assay_error *err)
     return infer_part_candidates(e, err);
 }
 
-#define MOST_MERGED 400 /* rules that are compared with each other */
+#define MAX_MERGED 400 /* rules that are compared with each other */
 
 /* Keeps one rule of each that are proved to be one function. */
 static void merge(const infer_engine *e, infer_rules *r)
@@ -104,7 +104,7 @@ static void merge(const infer_engine *e, infer_rules *r)
     infer_task *t = e->t;
     size_t kept = 0;
     t->spellings = r->n;
-    if (r->n > MOST_MERGED)
+    if (r->n > MAX_MERGED)
         return;
     for (size_t i = 0; i < r->n; i++) {
         const infer_rule normal = infer_normal(e, &r->rule[i]);

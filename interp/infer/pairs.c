@@ -79,16 +79,16 @@ static int alike_up_to(assay_int128 a, assay_int128 b)
         a = ~a;
         b = ~b;
     }
-    const assay_int128 least = a < b ? a : b;
+    const assay_int128 min = a < b ? a : b;
     int bits = 0;
-    while (bits < 64 && ((assay_int128)1 << bits) <= least + 1)
+    while (bits < 64 && ((assay_int128)1 << bits) <= min + 1)
         bits++;
     return bits;
 }
 
 int infer_least_operand(infer_engine *e, const infer_rule *k)
 {
-    int most = 0;
+    int max = 0;
     for (size_t i = 0; i < e->n_pairs; i++) {
         const infer_pair p = e->pair[i];
         const infer_placed a = infer_placed_by(k, p.a), b = infer_placed_by(k, p.b);
@@ -103,7 +103,7 @@ int infer_least_operand(infer_engine *e, const infer_rule *k)
             return 0;
         }
         const int bits = alike_up_to(x, y);
-        most = bits > most ? bits : most;
+        max = bits > max ? bits : max;
     }
-    return most + 1;
+    return max + 1;
 }

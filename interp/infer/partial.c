@@ -45,7 +45,7 @@ static enum match code_of(const infer_engine *e, int tail, enum infer_form form,
     if (form != INFER_WIDE)
         v = apply_narrow128(v, 1,
                             form == INFER_BIT_WRAPS ? ASSAY_NARROW_WRAP : ASSAY_NARROW_SATURATE);
-    const int64_t sum = (int64_t)v + (t->before ? 0 : zp) - INFER_TAIL_LEAST;
+    const int64_t sum = (int64_t)v + (t->before ? 0 : zp) - INFER_MIN_TAIL;
     if (sum < 0 || sum >= INFER_TAIL_N)
         return OPEN;
     *code = t->code[sum];
@@ -108,8 +108,8 @@ void infer_place(infer_engine *e, const infer_rule *k)
 static bool is_told(const infer_partial *p, const infer_placed *at)
 {
     const int32_t product_bits = p->rule[0].product_bits;
-    const int64_t left = p->first_most - at->shift;
-    if (at->shift > p->shift_most)
+    const int64_t left = p->first_max - at->shift;
+    if (at->shift > p->shift_max)
         return false;
     return !p->left_open || left <= 0 ||
            (at->operand_bits + left < 32 &&
@@ -159,7 +159,7 @@ static void set_steps(infer_rule *k, int32_t mode)
 
 void infer_partial_start(infer_partial *p, const infer_candidate *c, bool steps_open)
 {
-    *p = (infer_partial){.tail = c->tail, .form = c->form, .shift_most = INT64_MAX};
+    *p = (infer_partial){.tail = c->tail, .form = c->form, .shift_max = INT64_MAX};
     p->rule[p->n++] = c->rule;
     if (!steps_open)
         return;

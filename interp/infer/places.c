@@ -22,7 +22,7 @@ static void add(infer_task *t, int64_t acc, int32_t zp, int64_t m, int e)
 
 /* ---- what is taken ---- */
 
-enum { EXPONENTS = INFER_MOST_EXPONENT - INFER_LEAST_EXPONENT + 1 };
+enum { EXPONENTS = INFER_MAX_EXPONENT - INFER_MIN_EXPONENT + 1 };
 
 static bool is_taken(const infer_task *t, const infer_row *row)
 {
@@ -36,7 +36,7 @@ static bool take_run(infer_task *t, const bool taken[EXPONENTS])
     bool gaps = false;
     for (int i = 0; i < EXPONENTS; i++)
         if (taken[i] &&
-            (at < 0 || abs(i + INFER_LEAST_EXPONENT + 8) < abs(at + INFER_LEAST_EXPONENT + 8)))
+            (at < 0 || abs(i + INFER_MIN_EXPONENT + 8) < abs(at + INFER_MIN_EXPONENT + 8)))
             at = i;
     if (at < 0)
         return false;
@@ -47,8 +47,8 @@ static bool take_run(infer_task *t, const bool taken[EXPONENTS])
         hi = taken[i] ? i : hi;
     for (int i = lo; i <= hi; i++)
         gaps |= !taken[i];
-    t->live_lo = lo + INFER_LEAST_EXPONENT;
-    t->live_hi = hi + INFER_LEAST_EXPONENT;
+    t->live_lo = lo + INFER_MIN_EXPONENT;
+    t->live_hi = hi + INFER_MIN_EXPONENT;
     t->encoder.exponent_by_log = gaps;
     return true;
 }
@@ -95,11 +95,11 @@ assay_status infer_find_taken(infer_task *t, assay_error *err)
 {
     bool taken[EXPONENTS] = {false};
     const size_t from = t->log.n;
-    for (int e = INFER_LEAST_EXPONENT; e <= INFER_MOST_EXPONENT; e++)
+    for (int e = INFER_MIN_EXPONENT; e <= INFER_MAX_EXPONENT; e++)
         add(t, 0, 0, 1, e);
     const assay_status s = infer_ask(t, err);
     for (size_t i = from; i < t->log.n && !s; i++)
-        taken[infer_exponent(infer_real(&t->log.row[i])) - INFER_LEAST_EXPONENT] =
+        taken[infer_exponent(infer_real(&t->log.row[i])) - INFER_MIN_EXPONENT] =
             is_taken(t, &t->log.row[i]);
     if (s)
         return s;
@@ -116,7 +116,7 @@ typedef struct bracket {
     size_t lo, hi;
 } bracket;
 
-enum { MOST_BRACKETS = 64, MOST_PAIRS = 1024, ROUNDS = 20, PARTS = 4, NEAR = 14 };
+enum { MAX_BRACKETS = 64, MAX_PAIRS = 1024, ROUNDS = 20, PARTS = 4, NEAR = 14 };
 
 /* Pairs of rows, one behind the other: accumulators that make codes of some R's size, of 2^d. */
 static void ask_pairs(infer_task *t)
@@ -151,7 +151,7 @@ static bool is_pair(const infer_row *a, const infer_row *b)
 static size_t find_pairs(const infer_task *t, size_t from, bracket *pair)
 {
     size_t n = 0;
-    for (size_t i = from; i + 1 < t->log.n && n < MOST_PAIRS; i++)
+    for (size_t i = from; i + 1 < t->log.n && n < MAX_PAIRS; i++)
         if (is_pair(&t->log.row[i], &t->log.row[i + 1]))
             pair[n++] = (bracket){i, i + 1};
     return n;
@@ -163,7 +163,7 @@ static void narrow_live(infer_task *t, const bracket *pair, size_t n)
     bool live[EXPONENTS] = {false};
     int best_lo = 0, best_hi = -1, lo = 0, last = -4;
     for (size_t i = 0; i < n; i++)
-        live[infer_exponent(infer_real(&t->log.row[pair[i].lo])) - INFER_LEAST_EXPONENT] = true;
+        live[infer_exponent(infer_real(&t->log.row[pair[i].lo])) - INFER_MIN_EXPONENT] = true;
     for (int i = 0; i < EXPONENTS; i++) {
         if (!live[i])
             continue;
@@ -176,15 +176,15 @@ static void narrow_live(infer_task *t, const bracket *pair, size_t n)
     }
     if (best_hi < best_lo)
         return;
-    t->live_lo = best_lo + INFER_LEAST_EXPONENT;
-    t->live_hi = best_hi + INFER_LEAST_EXPONENT + (t->powers ? 1 : 0);
+    t->live_lo = best_lo + INFER_MIN_EXPONENT;
+    t->live_hi = best_hi + INFER_MIN_EXPONENT + (t->powers ? 1 : 0);
 }
 
 static size_t choose(infer_task *t, const bracket *pair, size_t n, bracket *out)
 {
     size_t chosen = 0;
-    const size_t step = n > MOST_BRACKETS ? n / MOST_BRACKETS : 1;
-    for (size_t i = 0; i < n && chosen < MOST_BRACKETS; i += step) {
+    const size_t step = n > MAX_BRACKETS ? n / MAX_BRACKETS : 1;
+    for (size_t i = 0; i < n && chosen < MAX_BRACKETS; i += step) {
         const int e = infer_exponent(infer_real(&t->log.row[pair[i].lo]));
         if (e >= t->live_lo && e <= t->live_hi)
             out[chosen++] = pair[i];
@@ -226,12 +226,12 @@ static void narrow(const infer_task *t, size_t from, bracket *b)
     double at[PARTS + 1];
     size_t row[PARTS + 1];
     const infer_row *lo = &t->log.row[b->lo], *hi = &t->log.row[b->hi];
-    const double least = infer_real(lo), most = infer_real(hi);
+    const double min = infer_real(lo), max = infer_real(hi);
     size_t n = 0, inside[PARTS];
     for (size_t i = from; i < t->log.n && n < PARTS - 1; i++) {
         const infer_row *r = &t->log.row[i];
         const double real = infer_real(r);
-        if (r->acc == lo->acc && r->zp == lo->zp && real > least && real < most &&
+        if (r->acc == lo->acc && r->zp == lo->zp && real > min && real < max &&
             r->answer != INFER_REFUSED)
             inside[n++] = i;
     }
@@ -279,7 +279,7 @@ static void ask_near(infer_task *t, const bracket *b, size_t n)
 
 assay_status infer_find_places(infer_task *t, assay_error *err)
 {
-    bracket pair[MOST_PAIRS], chosen[MOST_BRACKETS];
+    bracket pair[MAX_PAIRS], chosen[MAX_BRACKETS];
     const size_t from = t->log.n;
     ask_pairs(t);
     assay_status s = infer_ask(t, err);

@@ -4,8 +4,8 @@
 
 #include "interp/infer/scales.h"
 
-#define INFER_LEAST_EXPONENT (-149) /* of R that is asked about */
-#define INFER_MOST_EXPONENT  128
+#define INFER_MIN_EXPONENT (-149) /* of R that is asked about */
+#define INFER_MAX_EXPONENT 128
 
 /* Which R the device takes: fills live_lo, live_hi, powers and the encoder's negative_scale and
  * exponent_by_log. ASSAY_ERR_INPUT where it takes none. */

@@ -40,16 +40,16 @@ static void try_left(infer_engine *e, infer_candidate *c, int32_t how, int32_t f
 }
 
 /* Left shifts of the operand by first steps that some row is short of. */
-static void try_lefts(infer_engine *e, infer_candidate *c, int32_t most)
+static void try_lefts(infer_engine *e, infer_candidate *c, int32_t max)
 {
     const int32_t pre = c->rule.pre_shift == ASSAY_PRE_FIXED ? c->rule.pre_shift_bits : 0;
     const int32_t drop = c->rule.reduced_bits ? c->rule.multiplier_bits - c->rule.reduced_bits : 0;
     const int32_t halved = c->rule.reduced_bits > 0; /* a reduced multiplier may be */
-    const int32_t least = e->shift_lo - drop - halved - pre;
+    const int32_t min = e->shift_lo - drop - halved - pre;
     try_left(e, c, ASSAY_LEFT_PRODUCT, 0);
     if (c->rule.pre_shift == ASSAY_PRE_REST || e->shift_lo < -31)
         return;
-    for (int32_t first = least < 0 ? 0 : least + 1; first <= most && !infer_stop(e); first++) {
+    for (int32_t first = min < 0 ? 0 : min + 1; first <= max && !infer_stop(e); first++) {
         try_left(e, c, ASSAY_LEFT_WRAP, first);
         try_left(e, c, ASSAY_LEFT_SATURATE, first);
     }
@@ -57,20 +57,20 @@ static void try_lefts(infer_engine *e, infer_candidate *c, int32_t most)
 
 static void try_products(infer_engine *e, infer_candidate *c)
 {
-    const int32_t first_most = least_of(63, e->shift_lo + 31);
+    const int32_t first_max = least_of(63, e->shift_lo + 31);
     infer_partial p;
     c->rule.left_shift = ASSAY_LEFT_WRAP; /* whose reach is the greater */
-    const int most = least_of(64, product_reach(e, &c->rule));
+    const int max = least_of(64, product_reach(e, &c->rule));
     c->rule.left_shift = ASSAY_LEFT_PRODUCT;
-    for (int bits = 0; bits <= most && !infer_stop(e); bits++) {
+    for (int bits = 0; bits <= max && !infer_stop(e); bits++) {
         c->rule.product_bits = bits;
         if (c->rule.pre_shift != ASSAY_PRE_REST)
             c->rule.round = (assay_steps){.n = 1, .step = {{0, 0}}};
         infer_partial_start(&p, c, true);
-        p.left_open = c->rule.pre_shift != ASSAY_PRE_REST && first_most >= 0;
-        p.first_most = first_most;
+        p.left_open = c->rule.pre_shift != ASSAY_PRE_REST && first_max >= 0;
+        p.first_max = first_max;
         if (infer_partial_holds(e, &p))
-            try_lefts(e, c, first_most);
+            try_lefts(e, c, first_max);
         c->rule.left_shift = ASSAY_LEFT_PRODUCT;
     }
     c->rule.product_bits = 0;
@@ -101,12 +101,12 @@ static void try_forms(infer_engine *e, const infer_candidate *with)
 /* A pre-shift, its rounding and the stage: with each operand. */
 static void try_operands(infer_engine *e, infer_candidate *c)
 {
-    const int least = infer_least_operand(e, &c->rule);
-    const int most = least_of(63, operand_reach(e, &c->rule) - 1);
-    if (least == 0)
+    const int min = infer_least_operand(e, &c->rule);
+    const int max = least_of(63, operand_reach(e, &c->rule) - 1);
+    if (min == 0)
         return;
     try_forms(e, c);
-    for (int bits = least; bits <= most && !infer_stop(e); bits++) {
+    for (int bits = min; bits <= max && !infer_stop(e); bits++) {
         c->rule.operand_bits = bits;
         if (!infer_is_idle_open(e, &c->rule))
             try_forms(e, c);

@@ -76,7 +76,7 @@ void infer_ask_operands(infer_task *t)
         }
 }
 
-void infer_ask_powers(infer_task *t, bool before, size_t most)
+void infer_ask_powers(infer_task *t, bool before, size_t max)
 {
     const int32_t zp = infer_small_zero(t->o, before);
     const int bits = t->o->acc_bits;
@@ -85,7 +85,7 @@ void infer_ask_powers(infer_task *t, bool before, size_t most)
         put(t, -infer_acc_max(t) - 1, zp, t->multiplier_lo, s);
         put(t, -infer_acc_max(t) - 1, zp, t->multiplier_hi, s);
     }
-    for (size_t tries = 0; tries < 8 * most && t->next.n < most; tries++) {
+    for (size_t tries = 0; tries < 8 * max && t->next.n < max; tries++) {
         const int j = (int)rows_between(&t->random, 0, bits - 1);
         const int k = (int)rows_between(&t->random, 0, 32);
         const int64_t m = rows_between(&t->random, 0, 15) ? INT64_C(1) << k : -(INT64_C(1) << k);
@@ -156,14 +156,14 @@ static void put_boundary(infer_task *t, int32_t zp)
     }
 }
 
-void infer_ask_neighbours(infer_task *t, bool before, size_t most)
+void infer_ask_neighbours(infer_task *t, bool before, size_t max)
 {
-    const size_t most_boundaries = t->next.n + (most - t->next.n) / 2;
-    for (size_t tries = 0; tries < 16 * most && t->next.n < most_boundaries; tries++)
+    const size_t max_boundaries = t->next.n + (max - t->next.n) / 2;
+    for (size_t tries = 0; tries < 16 * max && t->next.n < max_boundaries; tries++)
         put_boundary(t, infer_small_zero(t->o, before));
     const int32_t zp = infer_small_zero(t->o, before);
     const int bits = t->o->acc_bits < 61 ? t->o->acc_bits : 61;
-    for (size_t tries = 0; tries < most && t->next.n < most; tries++) {
+    for (size_t tries = 0; tries < max && t->next.n < max; tries++) {
         const int j = (int)rows_between(&t->random, 0, bits - 1);
         const int k = (int)rows_between(&t->random, 0, 32);
         const int64_t half = rows_between(&t->random, 0, 1);
@@ -182,12 +182,12 @@ void infer_ask_neighbours(infer_task *t, bool before, size_t most)
 
 static int64_t any_acc(infer_task *t, int bits)
 {
-    const unsigned most = (unsigned)(t->o->acc_bits < 63 ? t->o->acc_bits : 62);
+    const unsigned max = (unsigned)(t->o->acc_bits < 63 ? t->o->acc_bits : 62);
     int64_t v = few_powers(&t->random, bits < 60 ? bits : 60);
     const int64_t pick = rows_between(&t->random, 0, 3);
     if (pick == 0)
         v = rows_between(&t->random, -(INT64_C(1) << (bits - 1)), (INT64_C(1) << (bits - 1)));
-    return apply_saturate(v, most);
+    return apply_saturate(v, max);
 }
 
 static int length(int64_t v)

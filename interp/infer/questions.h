@@ -15,9 +15,9 @@ void infer_ask_zeros(infer_task *t);
 /* Operands at the ends of registers: which ones are refused. */
 void infer_ask_operands(infer_task *t);
 /* Products of powers of two that are -2, -1 and 1: what stands before the rounding. */
-void infer_ask_powers(infer_task *t, bool before, size_t most);
+void infer_ask_powers(infer_task *t, bool before, size_t max);
 /* Such products beside others whose accumulator or multiplier is next to theirs: pairs. */
-void infer_ask_neighbours(infer_task *t, bool before, size_t most);
+void infer_ask_neighbours(infer_task *t, bool before, size_t max);
 /* Any row whose value is between -2 and 1; its zero point is that of small rows. */
 infer_row infer_small_row(infer_task *t, bool before);
 /* Accumulators and zero points at or beside their ends, values about the codes. */

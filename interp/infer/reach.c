@@ -85,8 +85,8 @@ static infer_span cut(infer_span x, int64_t bits)
 {
     if (bits < 1)
         return (infer_span){0, 0};
-    const assay_int128 most = power((int)(bits < 100 ? bits : 100) - 1);
-    return (infer_span){x.lo < -most ? -most : x.lo, x.hi > most - 1 ? most - 1 : x.hi};
+    const assay_int128 max = power((int)(bits < 100 ? bits : 100) - 1);
+    return (infer_span){x.lo < -max ? -max : x.lo, x.hi > max - 1 ? max - 1 : x.hi};
 }
 
 static void reach_of(const infer_rule *k, infer_span all, int64_t m, int32_t shift, infer_reach *r)
@@ -105,13 +105,13 @@ static void reach_of_both(const infer_rule *k, infer_span all, int64_t m, int32_
     if (k->reduced_bits == 0)
         return;
     const int64_t drop = INT64_C(1) << (k->multiplier_bits - k->reduced_bits);
-    const int64_t most = (INT64_C(1) << k->multiplier_bits) - drop;
-    if (m > most || m < -most)
-        reach_of(k, all, m < 0 ? -most : most, shift, r);
+    const int64_t max = (INT64_C(1) << k->multiplier_bits) - drop;
+    if (m > max || m < -max)
+        reach_of(k, all, m < 0 ? -max : max, shift, r);
 }
 
 /* Shifts beyond which nothing is greater, or every value is next to 0. */
-enum { SHIFT_LEAST = -80, SHIFT_MOST = 160 };
+enum { SHIFT_MIN = -80, SHIFT_MAX = 160 };
 
 infer_reach infer_reach_of(const infer_engine *e, const infer_rule *k)
 {
@@ -126,9 +126,9 @@ infer_reach infer_reach_of(const infer_engine *e, const infer_rule *k)
     if (k->input_bits > 0)
         all = cut(all, k->input_bits);
     for (int32_t s = e->shift_lo; s <= e->shift_hi; s++) {
-        if (s > e->shift_lo && s < SHIFT_LEAST)
-            s = e->shift_hi < SHIFT_LEAST ? e->shift_hi : SHIFT_LEAST;
-        if (s > SHIFT_MOST && s > e->shift_lo)
+        if (s > e->shift_lo && s < SHIFT_MIN)
+            s = e->shift_hi < SHIFT_MIN ? e->shift_hi : SHIFT_MIN;
+        if (s > SHIFT_MAX && s > e->shift_lo)
             s = e->shift_hi;
         reach_of_both(k, all, e->multiplier_lo, s, &r);
         reach_of_both(k, all, e->multiplier_hi, s, &r);
@@ -161,10 +161,10 @@ static bool ends_again(const infer_options *o, const infer_rule *k, zeros z)
     if (k->sum_bits > 0 && k->sum_overflow != ASSAY_NARROW_SATURATE)
         return false;
     if (k->sum_bits > 0) {
-        const assay_int128 most = power(k->sum_bits - 1);
+        const assay_int128 max = power(k->sum_bits - 1);
         const bool stops = k->store == ASSAY_STORE_SATURATE;
-        lo = stops && lo > -most ? lo : -most;
-        hi = stops && hi < most - 1 ? hi : most - 1;
+        lo = stops && lo > -max ? lo : -max;
+        hi = stops && hi < max - 1 ? hi : max - 1;
     }
     return power(k->result_bits - 1) - 1 + z.lo >= hi && -power(k->result_bits - 1) + z.hi <= lo;
 }
@@ -235,7 +235,7 @@ static bool left_is_idle(const infer_rule *k, const infer_reach *r)
 bool infer_leave_out_before(const infer_engine *e, infer_rule *k, const infer_reach *r)
 {
     const int32_t drop = k->reduced_bits > 0 ? k->multiplier_bits - k->reduced_bits + 1 : 0;
-    const int32_t least = e->shift_lo - drop;
+    const int32_t min = e->shift_lo - drop;
     if (k->operand_bits > 0 && holds(r->operand, k->operand_bits))
         k->operand_bits = 0;
     else if (k->product_bits > 0 && holds(r->product, k->product_bits))
@@ -246,7 +246,7 @@ bool infer_leave_out_before(const infer_engine *e, infer_rule *k, const infer_re
         k->input_bits = 0;
     else if (k->input_bits > 0 && k->input_shift_range && e->shift_hi <= k->input_bits)
         k->input_bits = 0; /* every shift refuses more */
-    else if (k->input_shift_range && least > 0 && least < 100 && holds(r->input, least))
+    else if (k->input_shift_range && min > 0 && min < 100 && holds(r->input, min))
         k->input_shift_range = 0;
     else
         return false;

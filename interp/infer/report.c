@@ -58,10 +58,10 @@ void infer_print_scheme(FILE *f, const infer_options *o, const infer_result *r)
 
 /* ---- values of a field among what is left ---- */
 
-#define MOST_VALUES 80
+#define MAX_VALUES 80
 
 typedef struct values {
-    char text[MOST_VALUES][64];
+    char text[MAX_VALUES][64];
     int n;
 } values;
 
@@ -71,7 +71,7 @@ static void values_of(const infer_options *o, const infer_result *r, const assay
     assay_record rec;
     out->n = 0;
     infer_record_of(&r->found, o->type, o->acc_bits, &rec);
-    for (size_t i = 0; i < r->n_left && out->n < MOST_VALUES; i++) {
+    for (size_t i = 0; i < r->n_left && out->n < MAX_VALUES; i++) {
         char text[64];
         int k = 0;
         rec.rescale = r->left[i];

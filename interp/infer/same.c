@@ -45,12 +45,12 @@ static int bits_of_products(const infer_rule *k, const infer_reach *r)
 }
 
 bool infer_same_within(const infer_rule *k, const assay_steps *a, const assay_steps *b,
-                       const infer_reach *r, int64_t least, int64_t most)
+                       const infer_reach *r, int64_t min, int64_t max)
 {
     const int bits = bits_of_products(k, r);
-    return infer_same_steps(a, b, bits, least, most) &&
+    return infer_same_steps(a, b, bits, min, max) &&
            (r->product.hi < (assay_int128)1 << bits ||
-            infer_same_product(a, b, (assay_int128)1 << bits, least, most));
+            infer_same_product(a, b, (assay_int128)1 << bits, min, max));
 }
 
 bool infer_same_rounding(const infer_engine *e, const infer_rule *a, const infer_rule *b,
@@ -58,19 +58,19 @@ bool infer_same_rounding(const infer_engine *e, const infer_rule *a, const infer
 {
     const int32_t pre = a->pre_shift == ASSAY_PRE_FIXED ? a->pre_shift_bits : 0;
     const int32_t drop = a->reduced_bits > 0 ? a->multiplier_bits - a->reduced_bits + 1 : 0;
-    int64_t least = e->shift_lo - pre - drop, most = e->shift_hi - pre;
+    int64_t min = e->shift_lo - pre - drop, max = e->shift_hi - pre;
     if (a->pre_shift == ASSAY_PRE_REST) {
         if (a->round.step[0].bits != b->round.step[0].bits)
             return false;
-        least = most = a->round.step[0].bits;
+        min = max = a->round.step[0].bits;
     } else if (a->left_shift != ASSAY_LEFT_PRODUCT) { /* the first step takes its bits at least */
         const int32_t first = a->round.n > 1 ? a->round.step[0].bits : 0;
         if (first != (b->round.n > 1 ? b->round.step[0].bits : 0))
             return false;
-        least = least < first ? first : least;
-        most = most < first ? first : most;
+        min = min < first ? first : min;
+        max = max < first ? first : max;
     }
-    return infer_same_within(a, &a->round, &b->round, r, least, most);
+    return infer_same_within(a, &a->round, &b->round, r, min, max);
 }
 
 bool infer_is_same(const infer_engine *e, const infer_rule *a, const infer_rule *b)

@@ -18,14 +18,14 @@ bool infer_same_rounding(const infer_engine *e, const infer_rule *a, const infer
 /* Whether lists of steps make the same integers of the products of a rule, at shifts least..most.
  */
 bool infer_same_within(const infer_rule *k, const assay_steps *a, const assay_steps *b,
-                       const infer_reach *r, int64_t least, int64_t most);
+                       const infer_reach *r, int64_t min, int64_t max);
 
 /* Whether lists of roundings make one integer of every product -2^bits .. 2^bits - 1 at every shift
  * of least..most. Decided. */
-bool infer_same_steps(const assay_steps *a, const assay_steps *b, int bits, int64_t least,
-                      int64_t most);
+bool infer_same_steps(const assay_steps *a, const assay_steps *b, int bits, int64_t min,
+                      int64_t max);
 /* The same of one product. */
-bool infer_same_product(const assay_steps *a, const assay_steps *b, assay_int128 p, int64_t least,
-                        int64_t most);
+bool infer_same_product(const assay_steps *a, const assay_steps *b, assay_int128 p, int64_t min,
+                        int64_t max);
 
 #endif

@@ -12,12 +12,12 @@
 #include "interp/infer/prove.h"
 #include "interp/infer/questions.h"
 
-#define SMALL    1600 /* rows of each family */
-#define ANY      1500
-#define FEW      1000 /* rows for the first stage */
-#define SOME     2500 /* for the second */
-#define SECONDS  30   /* of a search behind encodings */
-#define MOST_TRY 24   /* encodings */
+#define SMALL   1600 /* rows of each family */
+#define ANY     1500
+#define FEW     1000 /* rows for the first stage */
+#define SOME    2500 /* for the second */
+#define SECONDS 30   /* of a search behind encodings */
+#define MAX_TRY 24   /* encodings */
 
 /* An encoding that says something of every R: until another is found. */
 static void set_first_encoder(infer_task *t)
@@ -25,8 +25,8 @@ static void set_first_encoder(infer_task *t)
     infer_plain_rule(&t->encoder);
     t->encoder.multiplier_bits = 31;
     t->encoder.shift_max = 1100;
-    t->live_lo = INFER_LEAST_EXPONENT;
-    t->live_hi = INFER_MOST_EXPONENT;
+    t->live_lo = INFER_MIN_EXPONENT;
+    t->live_hi = INFER_MAX_EXPONENT;
     t->multiplier_lo = 1;
     t->multiplier_hi = INT32_MAX;
     t->shift_lo = 0;
@@ -91,12 +91,12 @@ static bool inputs_agree(const infer_task *t, const infer_inputs *in)
 
 static void find_inputs(infer_engine *e, bool floats)
 {
-    const int32_t most = e->t->o->acc_bits < 62 ? e->t->o->acc_bits : 62;
+    const int32_t max = e->t->o->acc_bits < 62 ? e->t->o->acc_bits : 62;
     e->n_inputs = 0;
     for (int by_shift = 0; by_shift < (floats ? 1 : 2); by_shift++)
-        for (int32_t bits = 0; bits <= most; bits++) {
+        for (int32_t bits = 0; bits <= max; bits++) {
             const infer_inputs in = {bits, by_shift};
-            if (e->n_inputs < INFER_MOST_INPUTS && inputs_agree(e->t, &in))
+            if (e->n_inputs < INFER_MAX_INPUTS && inputs_agree(e->t, &in))
                 e->inputs[e->n_inputs++] = in;
         }
 }
@@ -110,7 +110,7 @@ static assay_status take_all(infer_engine *e, assay_error *err)
 }
 
 /* Rows for the first stages, which are told by values about 0: those, and a few others. */
-static assay_status take_small(infer_engine *e, size_t most, assay_error *err)
+static assay_status take_small(infer_engine *e, size_t max, assay_error *err)
 {
     size_t n = 0, small = 0, others = 0;
     infer_encode_log(e->t);
@@ -118,7 +118,7 @@ static assay_status take_small(infer_engine *e, size_t most, assay_error *err)
     for (size_t i = 0; i < e->n && !s; i++) {
         const infer_row *row = &e->row[e->order[i]];
         const bool near = fabs((double)row->acc * infer_real(row)) < 4;
-        if (near ? small++ < most : others++ < most / 4)
+        if (near ? small++ < max : others++ < max / 4)
             e->order[n++] = e->order[i];
     }
     e->n = s ? 0 : n;
@@ -230,7 +230,7 @@ static assay_status try_encodings(infer_engine *e, bool bounded, infer_rules *ou
     assay_status s = infer_find_encodings(e->t, bounded, &list, err);
     e->t->complete &= !list.cut;
     for (size_t i = 0; i < list.n && out->n == 0 && !s; i++) {
-        if (i >= MOST_TRY || infer_is_late(e->t)) {
+        if (i >= MAX_TRY || infer_is_late(e->t)) {
             e->t->complete = false;
             break;
         }

@@ -38,9 +38,9 @@ static int64_t factor(rows_random *r, int64_t odd)
 {
     if (odd < INT64_C(1) << 24)
         return 1;
-    int64_t least = (odd >> 24) | 1;
-    least += 2 * rows_between(r, 0, 3);
-    for (int64_t a = least; a < least + 1200; a += 2)
+    int64_t min = (odd >> 24) | 1;
+    min += 2 * rows_between(r, 0, 3);
+    for (int64_t a = min; a < min + 1200; a += 2)
         if (odd % a == 0 && odd / a < INT64_C(1) << 24)
             return a;
     return 0;
@@ -139,10 +139,10 @@ void infer_form_row(infer_task *t, infer_row *row, bool exact)
 static int64_t clamp_acc(const infer_task *t, double x)
 {
     const int bits = t->o->acc_bits;
-    const double most = ldexp(1, bits - 1);
-    return x >= most      ? apply_int_max((unsigned)bits)
-           : !(x > -most) ? apply_int_min((unsigned)bits)
-                          : (int64_t)x;
+    const double max = ldexp(1, bits - 1);
+    return x >= max      ? apply_int_max((unsigned)bits)
+           : !(x > -max) ? apply_int_min((unsigned)bits)
+                         : (int64_t)x;
 }
 
 static double any_code(infer_task *t, int32_t zp)

@@ -12,11 +12,11 @@ typedef struct stepper {
     infer_reach reach;
 } stepper;
 
-static bool holds(infer_engine *e, const infer_candidate *c, int64_t shift_most)
+static bool holds(infer_engine *e, const infer_candidate *c, int64_t shift_max)
 {
     infer_partial p;
     infer_partial_start(&p, c, false);
-    p.shift_most = shift_most;
+    p.shift_max = shift_max;
     return infer_partial_holds(e, &p);
 }
 
@@ -55,7 +55,7 @@ static void try_whole(stepper *s, const infer_candidate *c)
 }
 
 /* The greatest shift of a row behind its pre-shift. */
-static int64_t shift_most(const infer_engine *e, const infer_rule *k)
+static int64_t shift_max(const infer_engine *e, const infer_rule *k)
 {
     return e->shift_hi - (k->pre_shift == ASSAY_PRE_FIXED ? k->pre_shift_bits : 0);
 }
@@ -97,7 +97,7 @@ static void try_more(stepper *of, infer_candidate *c, int at, int32_t bits, int6
 {
     infer_engine *e = of->e;
     assay_steps *s = &c->rule.round;
-    const int64_t most = shift_most(e, &c->rule);
+    const int64_t max = shift_max(e, &c->rule);
     for (int32_t mode = 0; mode < ASSAY_ROUND_COUNT; mode++) {
         s->n = at + 2;
         s->step[at].bits = bits;
@@ -106,14 +106,14 @@ static void try_more(stepper *of, infer_candidate *c, int at, int32_t bits, int6
         s->step[at + 1].mode = ASSAY_ROUND_FLOOR;
         if ((at > 0 && is_one(of, &c->rule)) || !holds(e, c, used + bits))
             continue;
-        if (used + bits >= most) { /* nothing is left for the next */
+        if (used + bits >= max) { /* nothing is left for the next */
             try_whole(of, c);
             continue;
         }
         try_last(of, c, at + 1);
         if (at > 0 || is_spent(of, &c->rule))
             continue;
-        for (int32_t next = 1; next < most - bits && next <= 63 && !infer_stop(e); next++)
+        for (int32_t next = 1; next < max - bits && next <= 63 && !infer_stop(e); next++)
             try_more(of, c, 1, next, bits);
     }
 }
@@ -129,7 +129,7 @@ static void try_steps(stepper *of, infer_candidate *c)
 {
     const infer_engine *e = of->e;
     assay_steps *s = &c->rule.round;
-    const int64_t most = shift_most(e, &c->rule);
+    const int64_t max = shift_max(e, &c->rule);
     if (c->rule.pre_shift == ASSAY_PRE_REST) {
         for (int32_t mode = 0; mode < ASSAY_ROUND_COUNT; mode++) {
             s->step[0].mode = mode;
@@ -142,8 +142,8 @@ static void try_steps(stepper *of, infer_candidate *c)
         return;
     }
     try_last(of, c, 0);
-    for (int32_t bits = least_first(e, &c->rule); c->rule.left_shift == ASSAY_LEFT_PRODUCT &&
-                                                  bits < most && bits <= 63 && !infer_stop(of->e);
+    for (int32_t bits = least_first(e, &c->rule);
+         c->rule.left_shift == ASSAY_LEFT_PRODUCT && bits < max && bits <= 63 && !infer_stop(of->e);
          bits++)
         try_more(of, c, 0, bits, 0);
 }

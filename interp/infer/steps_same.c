@@ -110,19 +110,19 @@ static void read_on(const pairs *p, const assay_steps *a, const assay_steps *b, 
             }
 }
 
-static bool same_of_sign(const assay_steps *a, const assay_steps *b, int bits, int64_t least,
-                         int64_t most, bool negative)
+static bool same_of_sign(const assay_steps *a, const assay_steps *b, int bits, int64_t min,
+                         int64_t max, bool negative)
 {
     pairs now;
     memset(&now, 0, sizeof now);
     now.is[0][0] = true;
-    for (int64_t at = 0; at <= most; at++) {
+    for (int64_t at = 0; at <= max; at++) {
         pairs next;
         memset(&next, 0, sizeof next);
         for (int bit = 0; bit < 2; bit++) {
             if (at >= bits && bit != negative)
                 continue; /* bits of the sign */
-            if (at > 0 && at >= least && !agree(&now, a, b, at, negative, bit))
+            if (at > 0 && at >= min && !agree(&now, a, b, at, negative, bit))
                 return false;
             read_on(&now, a, b, at, negative, bit, &next);
         }
@@ -143,18 +143,17 @@ static assay_int128 rounded(const assay_steps *s, assay_int128 p, int64_t shift)
     return p;
 }
 
-bool infer_same_product(const assay_steps *a, const assay_steps *b, assay_int128 p, int64_t least,
-                        int64_t most)
+bool infer_same_product(const assay_steps *a, const assay_steps *b, assay_int128 p, int64_t min,
+                        int64_t max)
 {
-    for (int64_t shift = least > 0 ? least : 0; shift <= most; shift++)
+    for (int64_t shift = min > 0 ? min : 0; shift <= max; shift++)
         if (rounded(a, p, shift) != rounded(b, p, shift))
             return false;
     return true;
 }
 
-bool infer_same_steps(const assay_steps *a, const assay_steps *b, int bits, int64_t least,
-                      int64_t most)
+bool infer_same_steps(const assay_steps *a, const assay_steps *b, int bits, int64_t min,
+                      int64_t max)
 {
-    return same_of_sign(a, b, bits, least, most, false) &&
-           same_of_sign(a, b, bits, least, most, true);
+    return same_of_sign(a, b, bits, min, max, false) && same_of_sign(a, b, bits, min, max, true);
 }

@@ -59,7 +59,7 @@ static void small_codes(const infer_engine *e, const infer_end *end, infer_tail 
     memset(t, 0, sizeof *t);
     t->before = end->zero_point == ASSAY_STAGE_BEFORE;
     for (int i = 0; i < INFER_TAIL_N; i++) {
-        const infer_row row = {.acc = INFER_TAIL_LEAST + i, .multiplier = 1};
+        const infer_row row = {.acc = INFER_MIN_TAIL + i, .multiplier = 1};
         t->code[i] = infer_answer(&m, &row);
     }
 }
@@ -91,14 +91,14 @@ static bool is_idle(const infer_engine *e, int32_t bits, int32_t how, int32_t st
     return how == ASSAY_NARROW_SATURATE && store == ASSAY_STORE_SATURATE && bits >= holds;
 }
 
-#define MOST_ENDS 200 /* 2 stores by 32 widths by 3 ways, and those without a sum */
+#define MAX_ENDS 200 /* 2 stores by 32 widths by 3 ways, and those without a sum */
 
 assay_status infer_find_ends(infer_engine *e, assay_error *err)
 {
     static const int32_t stores[] = {ASSAY_STORE_SATURATE, ASSAY_STORE_WRAP};
     static const int32_t ways[] = {ASSAY_NARROW_WRAP, ASSAY_NARROW_SATURATE, ASSAY_NARROW_REFUSE};
-    e->end = malloc(MOST_ENDS * sizeof *e->end);
-    e->tail = malloc(MOST_ENDS * sizeof *e->tail);
+    e->end = malloc(MAX_ENDS * sizeof *e->end);
+    e->tail = malloc(MAX_ENDS * sizeof *e->tail);
     if (!e->end || !e->tail)
         return assay_out_of_memory_for(err, "the ends of rules");
     for (int s = 0; s < 2; s++) {
@@ -135,10 +135,10 @@ void infer_find_inputs(infer_engine *e)
 {
     const infer_options *o = e->t->o;
     const int32_t wide = o->acc_bits > (int)o->type.bits ? o->acc_bits : (int32_t)o->type.bits;
-    const int32_t most = wide + 1 < 62 ? wide + 1 : 62; /* a zero point subtracted */
+    const int32_t max = wide + 1 < 62 ? wide + 1 : 62; /* a zero point subtracted */
     e->n_inputs = 0;
     for (int by_shift = 0; by_shift < 2; by_shift++)
-        for (int32_t bits = 0; bits <= most; bits++) {
+        for (int32_t bits = 0; bits <= max; bits++) {
             const infer_inputs in = {bits, by_shift};
             if (inputs_agree(e, &in))
                 e->inputs[e->n_inputs++] = in;

@@ -120,11 +120,11 @@ static assay_status ask_form(infer_task *t, bool bounded, assay_error *err)
     assay_status s = ASSAY_OK;
     for (size_t i = 0; i < t->next.n && !s;) {
         size_t n = 0;
-        const size_t most = infer_left(t) < A_CALL ? infer_left(t) : A_CALL;
-        for (; i < t->next.n && n < most; i++)
+        const size_t max = infer_left(t) < A_CALL ? infer_left(t) : A_CALL;
+        for (; i < t->next.n && n < max; i++)
             if (t->next.row[i].bounded == bounded)
                 row[n++] = t->next.row[i];
-        if (most == 0) {
+        if (max == 0) {
             t->exhausted = true;
             return ASSAY_OK;
         }

@@ -159,9 +159,9 @@ int infer_window_bits(const infer_task *t)
 {
     const uint64_t lo = t->multiplier_lo < 0 ? 0 - (uint64_t)t->multiplier_lo : 0;
     const uint64_t hi = t->multiplier_hi > 0 ? (uint64_t)t->multiplier_hi : 0;
-    const uint64_t most = lo > hi ? lo : hi;
+    const uint64_t max = lo > hi ? lo : hi;
     int bits = 0;
-    while (bits < 32 && (UINT64_C(1) << bits) < most)
+    while (bits < 32 && (UINT64_C(1) << bits) < max)
         bits++;
     return bits;
 }
@@ -170,11 +170,11 @@ int infer_window_bits(const infer_task *t)
  * that are not normalised, lies outside of the domain and says nothing of a record. */
 static void forget_refused(infer_task *t)
 {
-    const int64_t most = INT64_C(1) << infer_window_bits(t);
+    const int64_t max = INT64_C(1) << infer_window_bits(t);
     size_t kept = 0;
     for (size_t i = 0; i < t->log.n; i++) {
         const infer_row *r = &t->log.row[i];
-        const bool record_takes = r->multiplier >= -most && r->multiplier <= most &&
+        const bool record_takes = r->multiplier >= -max && r->multiplier <= max &&
                                   r->shift >= t->shift_lo && r->shift <= t->shift_hi;
         if (r->answer != INFER_REFUSED || !record_takes)
             t->log.row[kept++] = *r;
@@ -207,9 +207,8 @@ bool infer_is_of_shifts(const infer_task *t)
 
 static bool is_everything(const infer_options *o)
 {
-    return o->multiplier_lo == -INFER_MOST_MULTIPLIER &&
-           o->multiplier_hi == INFER_MOST_MULTIPLIER && o->shift_lo == -INFER_MOST_SHIFT &&
-           o->shift_hi == INFER_MOST_SHIFT;
+    return o->multiplier_lo == -INFER_MAX_MULTIPLIER && o->multiplier_hi == INFER_MAX_MULTIPLIER &&
+           o->shift_lo == -INFER_MAX_SHIFT && o->shift_hi == INFER_MAX_SHIFT;
 }
 
 assay_status infer_find_window(infer_task *t, assay_error *err)

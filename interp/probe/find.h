@@ -26,7 +26,7 @@ typedef struct probe_score {
  * be reached, with what there is so far. ASSAY_ERR_MEMORY alone: a record that no node can have is
  * `refused`. */
 assay_status probe_score_of(const blame_device *d, const probe_group *g, const assay_record *r,
-                            int64_t least, probe_score *out, assay_error *err);
+                            int64_t min, probe_score *out, assay_error *err);
 /* The record that a scheme has for the group's first node, with the types that the network has;
  * false: it has none. */
 bool probe_record_of(const blame_device *d, const probe_group *g, const assay_scheme *scheme,
@@ -134,7 +134,7 @@ const char *probe_op_name(const probe_op_finding *f);
 const char *probe_scope_name(const probe_op_finding *f);
 /* Fields that the op reads in which two records differ, at most `most`; returns how many. */
 int probe_changes(enum assay_op op, const assay_record *a, const assay_record *b,
-                  const assay_field **field, int most);
+                  const assay_field **field, int max);
 /* All stretches between dumps of a network, when its ops have been found. */
 assay_status probe_find_stretches(const blame_device *d, probe_findings *found, assay_error *err);
 bool probe_is_stretch_given(const probe_findings *f, const probe_stretch *s);

@@ -133,14 +133,14 @@ enum { TIES = 8 }; /* elements of a row */
 /* How near to halfway between two codes an output of a row of softmax is. */
 static double from_tie(const assay_type *t, const int64_t *row, int64_t count)
 {
-    double sum = 0, least = 1;
+    double sum = 0, min = 1;
     for (int64_t i = 0; i < count; i++)
         sum += exp((double)t->q.scale[0] * (double)row[i]);
     for (int64_t i = 0; i < count; i++) {
         const double at = exp((double)t->q.scale[0] * (double)row[i]) / sum * 256;
-        least = fmin(least, fabs(at - floor(at) - 0.5));
+        min = fmin(min, fabs(at - floor(at) - 0.5));
     }
-    return least;
+    return min;
 }
 
 /* Rows of softmax with an output next to a tie, the nearest of many: a sum of exponentials that is
@@ -151,16 +151,16 @@ static int ties(probe_net *n, const char *name, assay_type type)
     int id;
     void *data = probe_input(n, name, type, &id);
     for (int64_t at = 0; data && at < assay_shape_count(&type); at += TIES) {
-        double least = 2;
+        double min = 2;
         for (int k = 0; k < DRAWN; k++) {
             const int64_t reach = (int64_t)4 << probe_between(n, 0, 5);
             int64_t row[TIES];
             for (int i = 0; i < TIES; i++)
                 row[i] = assay_elem_max(type.elem) - probe_between(n, 0, reach);
             const double distance = from_tie(&type, row, TIES);
-            if (distance >= least)
+            if (distance >= min)
                 continue;
-            least = distance;
+            min = distance;
             for (int i = 0; i < TIES; i++)
                 assay_elem_set(type.elem, data, (size_t)(at + i), row[i]);
         }
@@ -184,7 +184,7 @@ void probe_softmax(probe_net *n, const char *op)
 {
     const assay_elem e = n->types->activation;
     const bool wide = e.bits > 8, log = op[0] == 'l' && op[1] == 'o', l2 = op[0] == 'l' && !log;
-    const int32_t least = (int32_t)assay_elem_min(e), most = (int32_t)assay_elem_max(e);
+    const int32_t min = (int32_t)assay_elem_min(e), max = (int32_t)assay_elem_max(e);
     for (int k = 0; k < ROW_SCALES; k++) {
         char name[24];
         assay_attrs attr = {0};
@@ -197,7 +197,7 @@ void probe_softmax(probe_net *n, const char *op)
             attr.softmax.beta = 1;
         }
         const double scale = l2 || wide ? 2.0 / (wide ? 65536 : 256) : log ? 16 / 256.0 : 1 / 256.0;
-        const int32_t zero = wide ? 0 : l2 ? least + 128 : log ? most : least;
+        const int32_t zero = wide ? 0 : l2 ? min + 128 : log ? max : min;
         probe_node(n,
                    l2    ? ASSAY_OP_L2_NORM
                    : log ? ASSAY_OP_LOG_SOFTMAX
@@ -206,7 +206,7 @@ void probe_softmax(probe_net *n, const char *op)
                    "rows of any spread");
     }
     if (n->varied && !wide && !log && !l2)
-        add_ties(n, probe_type(n, e, PROBE_SHAPE(48, TIES), 1 / 256.0, least));
+        add_ties(n, probe_type(n, e, PROBE_SHAPE(48, TIES), 1 / 256.0, min));
 }
 
 void probe_layer_norm(probe_net *n, const char *op)

@@ -5,7 +5,7 @@
 #include "graph/memory.h"
 #include "interp/probe/find.h"
 
-enum { MOST_STEPS = PROBE_CHANGES };
+enum { MAX_STEPS = PROBE_CHANGES };
 
 /* Fills agrees, in_float, nearest, record and given. */
 static assay_status try_schemes(const blame_device *d, const probe_group *g,
@@ -56,7 +56,7 @@ static bool makes_sense(const assay_record *r)
 }
 
 /* Accumulators of any width and overflow: two fields that show together. */
-static int widths_of(const probe_group *g, const assay_record *now, assay_record *out, int most)
+static int widths_of(const probe_group *g, const assay_record *now, assay_record *out, int max)
 {
     enum { LEAST = 8, FULL = 32 };
     const unsigned traits = assay_op_get(g->op)->traits;
@@ -64,7 +64,7 @@ static int widths_of(const probe_group *g, const assay_record *now, assay_record
     if (!(traits & (ASSAY_T_WEIGHTED | ASSAY_T_SUMS)) && g->op != ASSAY_OP_MATMUL)
         return 0;
     for (int bits = LEAST; bits < FULL; bits++)
-        for (int overflow = 0; overflow < 3 && n < most; overflow++) {
+        for (int overflow = 0; overflow < 3 && n < max; overflow++) {
             static const int kinds[] = {ASSAY_OVERFLOW_WRAP, ASSAY_OVERFLOW_SATURATE_EACH,
                                         ASSAY_OVERFLOW_SATURATE_END};
             out[n] = *now;
@@ -76,7 +76,7 @@ static int widths_of(const probe_group *g, const assay_record *now, assay_record
 
 /* Takes the best of a record's neighbours, if it gives at least `least` elements. */
 static assay_status step(const blame_device *d, const probe_group *g, const blame_schemes *schemes,
-                         const assay_record *from, int64_t least, probe_op_finding *f, bool *better,
+                         const assay_record *from, int64_t min, probe_op_finding *f, bool *better,
                          assay_error *err)
 {
     enum { WIDTHS = 96 };
@@ -94,11 +94,11 @@ static assay_status step(const blame_device *d, const probe_group *g, const blam
             assay_record_set(&r, value[i].field, value[i].value);
         if (!makes_sense(&r))
             continue;
-        status = probe_score_of(d, g, &r, least, &score, err);
-        if (status || score.given < least)
+        status = probe_score_of(d, g, &r, min, &score, err);
+        if (status || score.given < min)
             continue;
         f->given = score.given;
-        least = score.given + 1;
+        min = score.given + 1;
         best = r;
         *better = true;
     }
@@ -139,7 +139,7 @@ static assay_status climb(const blame_device *d, const probe_group *g, const bla
 {
     assay_status status = ASSAY_OK;
     bool better = true;
-    for (int i = 0; i < MOST_STEPS && !status && better && f->given < g->elements; i++) {
+    for (int i = 0; i < MAX_STEPS && !status && better && f->given < g->elements; i++) {
         const assay_record from = f->record;
         status = step(d, g, schemes, &from, f->given + 1, f, &better, err);
     }

@@ -83,12 +83,12 @@ int probe_base(const probe_findings *f)
 }
 
 int probe_changes(enum assay_op op, const assay_record *a, const assay_record *b,
-                  const assay_field **field, int most)
+                  const assay_field **field, int max)
 {
     size_t n;
     int changes = 0;
     const assay_field *f = assay_record_fields(&n);
-    for (size_t i = 0; i < n && changes < most; i++)
+    for (size_t i = 0; i < n && changes < max; i++)
         if (strcmp(f[i].section, "types") != 0 && strcmp(f[i].section, "accepts") != 0 &&
             !assay_field_equal(&f[i], assay_record_get(a, &f[i]), assay_record_get(b, &f[i])) &&
             (assay_reads_op(a, op, &f[i]) || assay_reads_op(b, op, &f[i])))

@@ -27,12 +27,12 @@ static double ratio_of(probe_net *n, int64_t c)
 static int64_t bias_of(probe_net *n, double ratio, assay_elem out, int32_t zero)
 {
     const double lo = (double)assay_elem_min(out) - zero, hi = (double)assay_elem_max(out) - zero;
-    const double span = hi - lo, most = 2147483647.0 - 70000;
+    const double span = hi - lo, max = 2147483647.0 - 70000;
     double at = lo - span / 16 + probe_unit(n) * span * 1.125;
     if (probe_random(n) % 2)
         at = floor(at) + 0.5;
     at = nearbyint(at / ratio);
-    return (int64_t)(at > most ? most : at < -most ? -most : at);
+    return (int64_t)(at > max ? max : at < -max ? -max : at);
 }
 
 /* ---- many rescales ---- */
@@ -186,13 +186,13 @@ void probe_weighted(probe_net *n, const char *op)
     const bool per_channel = kind != FC && n->types->weight.is_signed;
     const int32_t zero = n->types->zero_point;
     const bool wide = n->types->activation.bits > 8;
-    const int32_t least = wide ? 0 : (int32_t)assay_elem_min(n->types->activation);
+    const int32_t min = wide ? 0 : (int32_t)assay_elem_min(n->types->activation);
     const rescales r = begin(n, kind);
     add_rescales(n, &r, 0, per_channel ? 0 : exp2(-7), zero);
-    add_rescales(n, &r, 1, per_channel ? 0 : exp2(-11) * 1.37, least);
+    add_rescales(n, &r, 1, per_channel ? 0 : exp2(-11) * 1.37, min);
     add_rescales(n, &r, 2, exp2(-20) * 1.9999, wide ? 0 : zero + 2);
     add_rescales(n, &r, 3, exp2(-3) * 1.0001, zero);
-    add_rescales(n, &r, 4, exp2(-22), least);
+    add_rescales(n, &r, 4, exp2(-22), min);
     add_sums(n, kind, 0);
     add_sums(n, kind, 1);
     if (n->extreme)

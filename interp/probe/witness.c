@@ -7,7 +7,7 @@
 #include "graph/core/type.h"
 #include "graph/memory.h"
 
-enum { FIRST = 768, MORE = 64, MOST = 4096 };
+enum { FIRST = 768, MORE = 64, MAX_PLACES = 4096 };
 
 /* ---- elements on their own ---- */
 
@@ -80,7 +80,7 @@ assay_status probe_witness_open(const blame_device *d, const probe_group *g, pro
                               .sample = k,
                               .gathers = can_gather(d, g->node[i]) && !blame_at(d, k, value)->mask,
                               .count = assay_shape_count(&d->graph->value[value].type)};
-            if (p->gathers && !(p->at = malloc(MOST * sizeof *p->at)))
+            if (p->gathers && !(p->at = malloc(MAX_PLACES * sizeof *p->at)))
                 return assay_out_of_memory(err);
             if (p->gathers)
                 spread(p);
@@ -140,7 +140,7 @@ static void learn(const probe_witness *w, probe_part *p, const void *out)
     const size_t width = assay_elem_size(w->d->graph->value[value].type.elem);
     const char *device = blame_at(w->d, p->sample, value)->device, *given = out;
     int left = MORE;
-    for (int64_t i = 0; i < p->count && left > 0 && p->n < MOST && given; i++)
+    for (int64_t i = 0; i < p->count && left > 0 && p->n < MAX_PLACES && given; i++)
         if (memcmp(device + (size_t)i * width, given + (size_t)i * width, width) != 0) {
             p->at[p->n++] = i;
             left--;

@@ -110,7 +110,7 @@ static void put_node(FILE *f, const report *r, const report_chapter *c, int i, c
 
 static void put_nodes(FILE *f, const report *r, const report_chapter *c)
 {
-    bool says[REPORT_MOST_MEASURES];
+    bool says[REPORT_MAX_MEASURES];
     for (int m = 0; m < report_n_measures; m++)
         says[m] = report_measure_says(r, c, m);
     fputs("<h3>Nodes</h3>\n<div class=\"wide\"><table class=\"nodes\"><thead><tr>"

@@ -6,7 +6,7 @@
 #include "interp/report/book.h"
 
 /* Pixels of all pictures of a bundle together, and of one at most. */
-enum { ALL_PIXELS = 6 << 20, MOST_PIXELS = 24 << 10 };
+enum { ALL_PIXELS = 6 << 20, MAX_PIXELS = 24 << 10 };
 
 const char *report_text(const json_t *o, const char *key)
 {
@@ -39,7 +39,7 @@ static assay_status read_looks(report_chapter *c, const char *pattern, assay_err
     const int64_t share = c->n_looks > 0 ? ALL_PIXELS / c->n_looks : 0;
     for (int k = 0; k < c->n_looks && !status; k++) {
         if (fnmatch(pattern, b->tensor[first[k]].name, 0) == 0)
-            status = report_look_into(b, first[k], share < MOST_PIXELS ? share : MOST_PIXELS,
+            status = report_look_into(b, first[k], share < MAX_PIXELS ? share : MAX_PIXELS,
                                       &c->look[k], err);
         else
             c->look[k].tensor = &b->tensor[first[k]];

@@ -153,7 +153,7 @@ static void put_legend(FILE *f, int m)
 
 static void put_choices(FILE *f, const report *r, const report_chapter *c)
 {
-    bool says[REPORT_MOST_MEASURES], chosen = false;
+    bool says[REPORT_MAX_MEASURES], chosen = false;
     for (int m = 0; m < report_n_measures; m++) {
         says[m] = report_measure_says(r, c, m);
         if (!says[m])

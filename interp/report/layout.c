@@ -8,7 +8,7 @@
 
 #include "graph/memory.h"
 
-enum { ORDERINGS = 8, SHIFTS = 16, MOST_BENDS = 100000 };
+enum { ORDERINGS = 8, SHIFTS = 16, MAX_BENDS = 100000 };
 
 /* ---- layers ---- */
 
@@ -199,13 +199,13 @@ static void shift(work *w, int layer, int side)
     }
     for (int i = begin + 1; i < end; i++) {
         const int u = w->at[i - 1], v = w->at[i];
-        const double least = w->right[u] + half(w->l, u) + half(w->l, v);
-        w->right[v] = w->right[v] > least ? w->right[v] : least;
+        const double min = w->right[u] + half(w->l, u) + half(w->l, v);
+        w->right[v] = w->right[v] > min ? w->right[v] : min;
     }
     for (int i = end - 2; i >= begin; i--) {
         const int v = w->at[i], u = w->at[i + 1];
-        const double most = w->left[u] - half(w->l, u) - half(w->l, v);
-        w->left[v] = w->left[v] < most ? w->left[v] : most;
+        const double max = w->left[u] - half(w->l, u) - half(w->l, v);
+        w->left[v] = w->left[v] < max ? w->left[v] : max;
     }
     for (int i = begin; i < end; i++)
         w->l->x[w->at[i]] = (w->left[w->at[i]] + w->right[w->at[i]]) / 2;
@@ -224,7 +224,7 @@ static void sweep(work *w, void (*step)(work *, int, int), int rounds)
 static void place(work *w)
 {
     report_layout *l = w->l;
-    double least = 0;
+    double min = 0;
     find_neighbours(w, 0);
     find_neighbours(w, 1);
     fill_layers(w);
@@ -233,9 +233,9 @@ static void place(work *w)
     sweep(w, order, ORDERINGS);
     sweep(w, shift, SHIFTS);
     for (int v = 0; v < l->n; v++)
-        least = v == 0 || l->x[v] - half(l, v) < least ? l->x[v] - half(l, v) : least;
+        min = v == 0 || l->x[v] - half(l, v) < min ? l->x[v] - half(l, v) : min;
     for (int v = 0; v < l->n; v++) {
-        l->x[v] -= least;
+        l->x[v] -= min;
         l->width = l->x[v] + half(l, v) > l->width ? l->x[v] + half(l, v) : l->width;
     }
 }
@@ -280,7 +280,7 @@ assay_status report_layout_make(int n, const report_edge *edge, int n_edges, rep
     if (e && far && first && out->layer) {
         rank(out, e, kept, far);
         out->span = out->n_layers;
-        while ((bends = reach(out, e, kept, far)) > MOST_BENDS)
+        while ((bends = reach(out, e, kept, far)) > MAX_BENDS)
             out->span = out->span / 2;
         int *layer = realloc(out->layer, ((size_t)n + bends + 1) * sizeof *layer);
         out->layer = layer ? layer : out->layer;

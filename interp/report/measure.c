@@ -20,7 +20,7 @@ const report_measure report_measures[] = {
     {"saturated codes, share", REPORT_SHARE, REPORT_BUNDLE, "saturated"},
     {"time, share", REPORT_SHARE, REPORT_RUN, "share"},
 };
-static_assert(sizeof report_measures / sizeof *report_measures <= REPORT_MOST_MEASURES,
+static_assert(sizeof report_measures / sizeof *report_measures <= REPORT_MAX_MEASURES,
               "one more BY in style.c");
 const int report_n_measures = sizeof report_measures / sizeof *report_measures;
 

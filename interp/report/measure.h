@@ -17,7 +17,7 @@ typedef struct report_measure {
     const char *of; /* a share's whole; NULL: it is a share already */
 } report_measure;
 
-#define REPORT_MOST_MEASURES 12 /* style.c has colours for as many */
+#define REPORT_MAX_MEASURES 12 /* style.c has colours for as many */
 extern const report_measure report_measures[];
 extern const int report_n_measures;
 

@@ -47,10 +47,10 @@ static int find_edges(const report_chapter *c, const json_t *maker, report_edge 
 
 assay_status report_lay_out(report_chapter *c, assay_error *err)
 {
-    size_t most = 1;
+    size_t max = 1;
     for (int i = 0; i < c->n_nodes; i++)
-        most += json_array_size(json_object_get(c->node[i].json, "inputs"));
-    report_edge *edge = calloc(most, sizeof *edge);
+        max += json_array_size(json_object_get(c->node[i].json, "inputs"));
+    report_edge *edge = calloc(max, sizeof *edge);
     c->input = calloc((size_t)c->n_looks + 1, sizeof *c->input);
     assay_status status = edge && c->input ? ASSAY_OK : assay_out_of_memory(err);
     if (!status) {

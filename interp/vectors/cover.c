@@ -14,11 +14,11 @@ static size_t gain_of(const vectors_cover *c, const size_t *by, size_t row)
 /* The row that decides most of what no chosen one does; VECTORS_NONE when none decides any. */
 static size_t best(const vectors_cover *c, const size_t *by)
 {
-    size_t found = VECTORS_NONE, most = 0;
+    size_t found = VECTORS_NONE, max = 0;
     for (size_t r = 0; r < c->rows; r++) {
         const size_t gain = gain_of(c, by, r);
-        if (gain > most) {
-            most = gain;
+        if (gain > max) {
+            max = gain;
             found = r;
         }
     }

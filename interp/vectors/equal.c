@@ -29,16 +29,16 @@ static int bits_of(int64_t x)
 
 bool vectors_domain_of(const assay_scheme *side, const vectors_space *space, vectors_domain *out)
 {
-    enum { LEAST = -1200, MOST = 1200 }; /* shifts of any record */
+    enum { MIN_SHIFT = -1200, MAX_SHIFT = 1200 }; /* shifts of any record */
     assay_record r;
-    const int bits = bits_of(space->lo), most = bits_of(space->hi);
+    const int bits = bits_of(space->lo), max = bits_of(space->hi);
     record_of(side, space, &r);
-    *out = (vectors_domain){.acc_bits = bits > most ? bits : most, .shift_lo = 1};
+    *out = (vectors_domain){.acc_bits = bits > max ? bits : max, .shift_lo = 1};
     if (space->scales || r.rescale.encoding != ASSAY_ENCODE_MULTIPLIER || out->acc_bits > 62)
         return false;
     out->multiplier_hi = INT64_C(1) << r.rescale.multiplier_bits; /* derive_check_precomputed */
     out->multiplier_lo = -out->multiplier_hi;
-    for (int64_t s = LEAST; s <= MOST; s++)
+    for (int64_t s = MIN_SHIFT; s <= MAX_SHIFT; s++)
         if (takes(side, space, 1, s)) {
             out->shift_lo = out->shift_lo > out->shift_hi ? s : out->shift_lo;
             out->shift_hi = s;

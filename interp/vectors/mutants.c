@@ -97,9 +97,9 @@ static void numbers(maker *m)
 /* Step i with other bits. */
 static void step_bits(maker *m, const assay_steps *now, int i)
 {
-    enum { MOST = 62 };
+    enum { MAX_BITS = 62 };
     assay_steps s = *now;
-    for (int32_t bits = 0; bits <= MOST; bits++) {
+    for (int32_t bits = 0; bits <= MAX_BITS; bits++) {
         s.step[i].bits = bits;
         consider(m, (assay_field_value){.steps = s});
     }

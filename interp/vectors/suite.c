@@ -11,7 +11,7 @@
 #include "schemes/rescale/thresholds.h"
 
 enum { DRAWN = 1024, DECIDED = 256, DECIDED_WIDE = 32 }; /* settings */
-enum { ALL_DECIDED = 4096, LEAST_DECIDED = 16 };         /* of all cases; of one */
+enum { ALL_DECIDED = 4096, MIN_DECIDED = 16 };           /* of all cases; of one */
 
 /* Codes of all sides on all rows. */
 static assay_status ask(vectors_suite *s, assay_error *err)
@@ -169,7 +169,7 @@ static assay_status decide_rest(vectors_suite *s, size_t drawn, assay_error *err
     assay_status status = vectors_suite_judge(s, err);
     const size_t left = status ? 0 : prove(s), each = ALL_DECIDED / (left + 1);
     if (each < s->settings)
-        s->settings = each > LEAST_DECIDED ? each : LEAST_DECIDED;
+        s->settings = each > MIN_DECIDED ? each : MIN_DECIDED;
     for (size_t k = 0; k < s->n_cases && !status; k++)
         if (s->cases[k].verdict == VECTORS_OPEN && !decide(s, &s->cases[k], drawn))
             status = assay_out_of_memory(err);
@@ -228,7 +228,7 @@ static assay_status find_rows(vectors_suite *s, assay_error *err)
 
 assay_status vectors_suite_make(vectors_suite *s, assay_error *err)
 {
-    const size_t most = s->space.type.bits <= 8 ? DECIDED : DECIDED_WIDE;
+    const size_t max = s->space.type.bits <= 8 ? DECIDED : DECIDED_WIDE;
     size_t drawn = 0;
     for (size_t k = 0; k < s->n_cases;
          k++) /* aimed at every first side: schemes differ in widths */
@@ -237,7 +237,7 @@ assay_status vectors_suite_make(vectors_suite *s, assay_error *err)
                 return assay_out_of_memory(err);
             drawn += DRAWN;
         }
-    s->settings = drawn < most ? drawn : most;
+    s->settings = drawn < max ? drawn : max;
     s->has_domain =
         !s->refusals && s->n_sides > 0 && vectors_domain_of(s->side[0], &s->space, &s->domain);
     if (s->has_domain && !vectors_add_corners(&s->space, &s->domain, &s->rows))

@@ -6,7 +6,7 @@
 
 #include "schemes/derive/real.h"
 
-#define LEAST_SCALE   0x1p-60
+#define MIN_SCALE     0x1p-60
 #define GREATEST_REAL 0x1p60
 #define TIE           1e-9 /* a zero point this close below a half is a tie */
 
@@ -42,7 +42,7 @@ assay_status calibrate_choose_qparams(const assay_choice *c, double min, double 
         s = (max - min) / (double)(hi - lo);
     else
         s = fmax(-min / (double)(zp - lo), max / (double)(hi - zp));
-    s = s > 0.0 ? fmax(s, LEAST_SCALE) : 1.0;
+    s = s > 0.0 ? fmax(s, MIN_SCALE) : 1.0;
     if (c->power_of_two || c->schema == ASSAY_SCHEMA_POWER_OF_TWO)
         s = power_of_two(s, c->nearest);
     *scale = (float)s;

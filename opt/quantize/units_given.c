@@ -10,7 +10,7 @@
 
 #include "opt/quantize/units_parts.h"
 
-#define MOST_MOVES 8
+#define MAX_MOVES 8
 
 static bool has_one_scale(const units_maker *m, const units_operand *o)
 {
@@ -94,10 +94,10 @@ static bool moves(assay_op op)
 
 assay_status quantize_units_given(units_maker *m, int x, units_operand *o, bool *is)
 {
-    int path[MOST_MOVES], n = 0, at = m->g->value[x].producer;
+    int path[MAX_MOVES], n = 0, at = m->g->value[x].producer;
     assay_status s = ASSAY_OK;
     *is = false;
-    for (; at >= 0 && n < MOST_MOVES && moves(m->g->node[at].op); n++) {
+    for (; at >= 0 && n < MAX_MOVES && moves(m->g->node[at].op); n++) {
         path[n] = at;
         at = m->g->value[m->g->node[at].in[0]].producer;
     }

@@ -293,30 +293,30 @@ bool apply_rescale_may_refuse(const assay_rescale *r, assay_interval x)
     return refused;
 }
 
-static int64_t within(assay_int128 x, int64_t most)
+static int64_t within(assay_int128 x, int64_t max)
 {
-    return (int64_t)(x > most ? most : x < -most ? -most : x);
+    return (int64_t)(x > max ? max : x < -max ? -max : x);
 }
 
 assay_interval apply_rescale_reach(const assay_rescale *r, assay_interval x)
 {
     const assay_int128 a = apply_rescale_value(r, x.lo, 0), b = apply_rescale_value(r, x.hi, 0);
-    const int64_t most = INT64_C(1) << 62;
+    const int64_t max = INT64_C(1) << 62;
     if (apply_rescale_wraps(r))
-        return (assay_interval){-most, most};
-    return (assay_interval){within(a < b ? a : b, most), within(a < b ? b : a, most)};
+        return (assay_interval){-max, max};
+    return (assay_interval){within(a < b ? a : b, max), within(a < b ? b : a, max)};
 }
 
 typedef void (*row_fn)(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                        int32_t *out);
 
 /* Whether `scaled` holds r's operands; *least: the least shift, or 0. */
-static bool fits_64(const assay_rescale *r, int64_t *least)
+static bool fits_64(const assay_rescale *r, int64_t *min)
 {
     const int64_t widest = INT64_C(1) << 31;
-    *least = 0;
+    *min = 0;
     for (size_t c = 0; c < r->n; c++) {
-        *least = r->shift[c] < *least ? r->shift[c] : *least;
+        *min = r->shift[c] < *min ? r->shift[c] : *min;
         if (r->pre && (r->pre[c] < 0 || r->pre[c] > 62 || r->shift[c] < 0))
             return false;
         if (r->multiplier[c] > widest || r->multiplier[c] < -widest)
@@ -345,8 +345,8 @@ static row_fn common_row(const assay_rescale *r)
     static const row_fn one[] = {ASSAY_ROUNDINGS(ROW_ENTRY)};
     const assay_rule_rescale *k = r->rule;
     const assay_steps *list = &k->round;
-    int64_t least;
-    if (r->untold || !fits_64(r, &least))
+    int64_t min;
+    if (r->untold || !fits_64(r, &min))
         return NULL;
     if (r->pre)
         return pre_shift_row(k);
@@ -355,11 +355,11 @@ static row_fn common_row(const assay_rescale *r)
     if (list->n == 2 && list->step[0].bits == 31 && list->step[0].mode == ASSAY_ROUND_HALF_UP &&
         list->step[1].mode == ASSAY_ROUND_HALF_AWAY) {
         if (k->left_shift == ASSAY_LEFT_PRODUCT)
-            return least >= 0 ? row_double_plain : NULL;
+            return min >= 0 ? row_double_plain : NULL;
         return k->left_shift == ASSAY_LEFT_WRAP ? row_double : row_double_saturating;
     }
     assert(list->n != 1 || (unsigned)list->step[0].mode < ASSAY_ROUND_COUNT);
-    return list->n == 1 && least >= 0 ? one[list->step[0].mode] : NULL;
+    return list->n == 1 && min >= 0 ? one[list->step[0].mode] : NULL;
 }
 
 void apply_rescale_choose(assay_rescale *r)

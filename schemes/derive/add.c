@@ -218,11 +218,11 @@ static assay_interval at_fixed(const assay_derive *d, int input)
 {
     const assay_interval code = derive_codes(&d->spec->in[input]);
     const enum assay_rounding mode = (enum assay_rounding)d->u->rec.add.round;
-    const int64_t most = INT64_C(1) << 62;
+    const int64_t max = INT64_C(1) << 62;
     int64_t end[2] = {code.lo, code.hi};
     for (int i = 0; i < 2; i++) {
         const uint32_t x = apply_f32_mul(apply_f32_from_i64(end[i]), (uint32_t)d->u->k[input]);
-        end[i] = apply_f32_to_int(x, mode, -most, most, 0);
+        end[i] = apply_f32_to_int(x, mode, -max, max, 0);
     }
     return (assay_interval){end[0], end[1]};
 }

@@ -78,8 +78,8 @@ static assay_status accepts_newton(const assay_derive *d, assay_interval *z)
  * share. */
 static assay_interval normalized_by_root(const assay_derive *d)
 {
-    const double n = (double)d->spec->depth, most = sqrt(n - 1), root = ldexp(most, 8);
-    const double z = n > 1 ? ceil(ldexp(most, (int)d->u->k[1]) * root / (root - 1) + 0.5) : 0;
+    const double n = (double)d->spec->depth, max = sqrt(n - 1), root = ldexp(max, 8);
+    const double z = n > 1 ? ceil(ldexp(max, (int)d->u->k[1]) * root / (root - 1) + 0.5) : 0;
     return derive_around(-z, z);
 }
 

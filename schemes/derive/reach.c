@@ -6,7 +6,7 @@
 #include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -21,7 +21,7 @@ assay_interval derive_codes(const assay_type *t)
     assay_interval x = {INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < t->q.count; i++) {
         const int64_t zero = t->q.zero_point ? t->q.zero_point[i] : 0;
-        x.lo = least(x.lo, assay_elem_min(t->elem) - zero);
+        x.lo = min(x.lo, assay_elem_min(t->elem) - zero);
         x.hi = greatest(x.hi, assay_elem_max(t->elem) - zero);
     }
     return t->q.count ? x : (assay_interval){0, 0};
@@ -35,8 +35,8 @@ int64_t derive_reach(const assay_type *t)
 /* The nearest to x of what an interval may hold. */
 static int64_t within(assay_int128 x)
 {
-    const int64_t most = INT64_C(1) << 62;
-    return (int64_t)(x > most ? most : x < -most ? -most : x);
+    const int64_t max = INT64_C(1) << 62;
+    return (int64_t)(x > max ? max : x < -max ? -max : x);
 }
 
 assay_interval derive_times(assay_interval x, assay_interval y)
@@ -44,8 +44,7 @@ assay_interval derive_times(assay_interval x, assay_interval y)
     const assay_int128 lo = x.lo, hi = x.hi;
     const int64_t a = within(lo * y.lo), b = within(lo * y.hi), c = within(hi * y.lo),
                   d = within(hi * y.hi);
-    return (assay_interval){least(least(a, b), least(c, d)),
-                            greatest(greatest(a, b), greatest(c, d))};
+    return (assay_interval){min(min(a, b), min(c, d)), greatest(greatest(a, b), greatest(c, d))};
 }
 
 assay_interval derive_plus(assay_interval x, assay_interval y)
@@ -66,7 +65,7 @@ assay_interval derive_shifted(assay_interval x, int bits)
 
 assay_interval derive_with_zero(assay_interval x)
 {
-    return (assay_interval){least(x.lo, 0), greatest(x.hi, 0)};
+    return (assay_interval){min(x.lo, 0), greatest(x.hi, 0)};
 }
 
 assay_interval derive_magnitudes(assay_interval x)
@@ -107,17 +106,17 @@ assay_status derive_holds(const assay_derive *d, assay_interval x, unsigned bits
 
 assay_status derive_hold_both(const assay_derive *d, const assay_interval x[2], const char *what)
 {
-    const assay_interval either = {least(x[0].lo, x[1].lo), greatest(x[0].hi, x[1].hi)};
+    const assay_interval either = {min(x[0].lo, x[1].lo), greatest(x[0].hi, x[1].hi)};
     return derive_holds(d, either, 32, what);
 }
 
 assay_status derive_centred(const assay_derive *d, int input)
 {
     const assay_type *t = &d->spec->in[input];
-    const int64_t least = assay_elem_min(t->elem), greatest = assay_elem_max(t->elem);
+    const int64_t min = assay_elem_min(t->elem), greatest = assay_elem_max(t->elem);
     for (size_t i = 0; i < t->q.count; i++) {
         const int64_t zero = t->q.zero_point ? t->q.zero_point[i] : 0;
-        if (least - zero < INT32_MIN || greatest - zero > INT32_MAX)
+        if (min - zero < INT32_MIN || greatest - zero > INT32_MAX)
             return derive_fail(d,
                                "a code of %d bits less its zero point %lld can leave the 32 bits "
                                "that hold it",
@@ -197,7 +196,7 @@ assay_status derive_accepts_codes(const assay_derive *d)
 {
     const assay_unit *u = d->u;
     const assay_interval a = derive_codes(&d->spec->in[0]), above = {0, greatest(a.hi, 0)},
-                         below = {least(a.lo, 0), 0};
+                         below = {min(a.lo, 0), 0};
     const char *code = "a code less its zero point", *product = "a product of two codes";
     assay_status s = ASSAY_OK;
     if (u->binary == apply_mul)

@@ -37,15 +37,15 @@ size_t derive_unit_forms(const assay_unit *u)
 
 /* Values below `most` in magnitude stay what they are in so many bits; 0: no register holds them.
  */
-static bool fits(double most, int bits)
+static bool fits(double max, int bits)
 {
-    return bits == 0 || most < ldexp(1, bits - 1);
+    return bits == 0 || max < ldexp(1, bits - 1);
 }
 
 /* The same, or the register ends at its greatest value. */
-static bool narrows(double most, int bits, int32_t overflow)
+static bool narrows(double max, int bits, int32_t overflow)
 {
-    return overflow != ASSAY_NARROW_WRAP || fits(most, bits);
+    return overflow != ASSAY_NARROW_WRAP || fits(max, bits);
 }
 
 /* A multiplier m of at least FINE_BITS and a right shift, which differ from the exact ones by less

@@ -62,10 +62,10 @@ static assay_status absolute(const assay_derive *d)
  * rescale of what they give. */
 static assay_status accepts_roots(const assay_derive *d)
 {
-    const int64_t most = derive_codes(&d->spec->in[0]).hi;
+    const int64_t max = derive_codes(&d->spec->in[0]).hi;
     const assay_interval one = {1, 1}, root = {0, INT64_C(1) << ASSAY_RSQRT_BITS};
     assay_status s = derive_accepts(d, ASSAY_OUT, root, "a root");
-    for (int64_t v = 1; v <= most && !s; v *= 2) {
+    for (int64_t v = 1; v <= max && !s; v *= 2) {
         assay_rescale form = d->u->scale[ASSAY_OUT];
         int left;
         const int64_t multiplier = apply_fixed_inverse_sqrt((int32_t)v, &left);

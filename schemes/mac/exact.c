@@ -37,17 +37,17 @@ static bool negate(uint64_t *limb, size_t n)
 }
 
 /* The highest 64 digits or more; the lowest is set where lower ones are. */
-static mac_term top_of(const uint64_t *limb, size_t n, int least)
+static mac_term top_of(const uint64_t *limb, size_t n, int min)
 {
     size_t top = n;
     while (top > 0 && limb[top - 1] == 0)
         top--;
     if (top <= 2)
-        return (mac_term){.exponent = least, .significand = (assay_uint128)limb[1] << 64 | limb[0]};
+        return (mac_term){.exponent = min, .significand = (assay_uint128)limb[1] << 64 | limb[0]};
     bool sticky = false;
     for (size_t i = 0; i + 2 < top; i++)
         sticky = sticky || limb[i] != 0;
-    return (mac_term){.exponent = least + 64 * (int)(top - 2),
+    return (mac_term){.exponent = min + 64 * (int)(top - 2),
                       .significand = (assay_uint128)limb[top - 1] << 64 | limb[top - 2] | sticky};
 }
 
@@ -69,25 +69,25 @@ mac_term mac_special(const mac_term *term, size_t n)
 mac_term mac_exact_sum(const mac_term *term, size_t n)
 {
     uint64_t limb[MAX_LIMBS];
-    int least = INT32_MAX, most = INT32_MIN;
+    int min = INT32_MAX, max = INT32_MIN;
     for (size_t i = 0; i < n; i++) {
         const int top = term[i].exponent + mac_digits(term[i].significand);
         if (term[i].significand == 0)
             continue;
-        least = term[i].exponent < least ? term[i].exponent : least;
-        most = top > most ? top : most;
+        min = term[i].exponent < min ? term[i].exponent : min;
+        max = top > max ? top : max;
     }
-    if (most < least)
+    if (max < min)
         return (mac_term){.significand = 0};
     /* Sign and carries: 32 digits. */
-    const size_t limbs = (size_t)(most - least + 32) / 64 + 2;
+    const size_t limbs = (size_t)(max - min + 32) / 64 + 2;
     assert(limbs <= MAX_LIMBS);
     memset(limb, 0, limbs * sizeof *limb);
     for (size_t i = 0; i < n; i++)
         if (term[i].significand != 0)
-            accumulate(limb, limbs, &term[i], (unsigned)(term[i].exponent - least));
+            accumulate(limb, limbs, &term[i], (unsigned)(term[i].exponent - min));
     const bool negative = negate(limb, limbs);
-    mac_term sum = top_of(limb, limbs, least);
+    mac_term sum = top_of(limb, limbs, min);
     sum.negative = negative;
     return sum;
 }

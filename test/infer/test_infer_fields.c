@@ -59,13 +59,13 @@ static void compare_row(const infer_rule *a, const infer_rule *b, const naive_ro
 /* On every row without bounds, and with some. */
 static void compare_rules(const world *w, const infer_rule *a, const infer_rule *b)
 {
-    const int64_t most = INT64_C(1) << (w->o.acc_bits - 1), lo = assay_elem_min(w->o.type),
+    const int64_t max = INT64_C(1) << (w->o.acc_bits - 1), lo = assay_elem_min(w->o.type),
                   hi = assay_elem_max(w->o.type);
     naive_row g = {.type = w->o.type};
     for (g.shift = w->e.shift_lo; g.shift <= w->e.shift_hi; g.shift++)
         for (g.multiplier = w->e.multiplier_lo; g.multiplier <= w->e.multiplier_hi; g.multiplier++)
             for (g.zp = lo; g.zp <= hi; g.zp++)
-                for (g.acc = -most; g.acc < most; g.acc++) {
+                for (g.acc = -max; g.acc < max; g.acc++) {
                     g.bounded = false;
                     compare_row(a, b, &g);
                     g.bounded = true;
@@ -183,12 +183,12 @@ static int32_t field(test_rng *r, int64_t hi)
     return test_between(r, 0, 1) ? some(r, 1, hi) : 0;
 }
 
-static void draw_steps(test_rng *r, infer_rule *k, int64_t most)
+static void draw_steps(test_rng *r, infer_rule *k, int64_t max)
 {
     k->round.n = k->pre_shift == ASSAY_PRE_REST ? 1 : some(r, 1, 3);
     for (int i = 0; i < k->round.n; i++) {
         const bool bits = i < k->round.n - 1 || k->pre_shift == ASSAY_PRE_REST;
-        k->round.step[i].bits = bits ? some(r, 1, most) : 0;
+        k->round.step[i].bits = bits ? some(r, 1, max) : 0;
         k->round.step[i].mode = some(r, 0, ASSAY_ROUND_COUNT - 1);
     }
 }
@@ -240,14 +240,14 @@ static void test_any(void **state)
     for (int i = 0; i < 6000; i++) {
         world w;
         const int32_t bits = some(&r, 1, 3), acc_bits = some(&r, 2, 5);
-        const int64_t most = INT64_C(1) << bits;
-        const int64_t lo = test_between(&r, -most, most), hi = test_between(&r, lo, most);
+        const int64_t max = INT64_C(1) << bits;
+        const int64_t lo = test_between(&r, -max, max), hi = test_between(&r, lo, max);
         const int32_t s_lo = test_between(&r, 0, 5) ? some(&r, -2, 4) : some(&r, -29, -25);
         infer_rule k = draw_rule(&r, bits);
         const int32_t first = k.round.n > 1 ? k.round.step[0].bits : 0;
-        const int32_t least =
+        const int32_t min =
             k.left_shift == ASSAY_LEFT_PRODUCT || s_lo > first - 31 ? s_lo : first - 31;
-        make_world(&w, types[some(&r, 0, 6)], acc_bits, lo, hi, least, least + some(&r, 0, 6));
+        make_world(&w, types[some(&r, 0, 6)], acc_bits, lo, hi, min, min + some(&r, 0, 6));
         check(&w, &k);
         for (int n = 0; n < 8; n++)
             check_steps(&w, &r, &k, &same);
@@ -298,10 +298,10 @@ static void make_lists(void)
         tabulate(&list[i]);
 }
 
-static bool is_same(const listed *a, const listed *b, int bits, int least, int most)
+static bool is_same(const listed *a, const listed *b, int bits, int min, int max)
 {
     const size_t from = (size_t)((1 << BITS) - (1 << bits)), n = (size_t)2 << bits;
-    for (int shift = least; shift <= most; shift++)
+    for (int shift = min; shift <= max; shift++)
         if (memcmp(a->value[shift - 1] + from, b->value[shift - 1] + from, n) != 0)
             return false;
     return true;

@@ -12,10 +12,10 @@
 enum {
     BITS = 5,
     R_BITS = 8,
-    R_LEAST = 1 << (R_BITS - 1),
-    R_MOST = 1 << R_BITS,
-    LEAST_E = -4,
-    MOST_E = 4
+    R_MIN = 1 << (R_BITS - 1),
+    R_MAX = 1 << R_BITS,
+    MIN_E = -4,
+    MAX_E = 4
 };
 
 typedef struct cell {
@@ -93,12 +93,12 @@ static cell encode(const assay_rule_rescale *k, int64_t n, int e)
         c = too_small(k, c);
     if (k->reduced_bits == 0 || c.multiplier == 0 || c.refused)
         return c;
-    const int64_t most = INT64_C(1) << k->reduced_bits;
+    const int64_t max = INT64_C(1) << k->reduced_bits;
     c = (cell){false, half_up(c.multiplier, bits - k->reduced_bits),
                c.shift - bits + k->reduced_bits};
-    if (c.multiplier >= most && k->reduced_overflow == ASSAY_REDUCED_RENORMALISE)
-        return (cell){false, most / 2, c.shift - 1};
-    c.multiplier = c.multiplier >= most ? most - 1 : c.multiplier;
+    if (c.multiplier >= max && k->reduced_overflow == ASSAY_REDUCED_RENORMALISE)
+        return (cell){false, max / 2, c.shift - 1};
+    c.multiplier = c.multiplier >= max ? max - 1 : c.multiplier;
     return c;
 }
 
@@ -127,10 +127,10 @@ static size_t n_rules;
 static void check(const assay_rule_rescale *plain, const assay_rule_rescale *k)
 {
     n_rules++;
-    for (int e = LEAST_E; e <= MOST_E; e++)
-        for (int64_t n = R_LEAST; n < R_MOST; n++) {
-            const int64_t after = n + 1 < R_MOST ? n + 1 : R_LEAST;
-            const int up = e + (after == R_LEAST);
+    for (int e = MIN_E; e <= MAX_E; e++)
+        for (int64_t n = R_MIN; n < R_MAX; n++) {
+            const int64_t after = n + 1 < R_MAX ? n + 1 : R_MIN;
+            const int up = e + (after == R_MIN);
             const cell a = encode(k, n, e), b = encode(k, after, up);
             if (n % 5 == 0)
                 compare_with_ours(k, n, e, a);
@@ -183,7 +183,7 @@ static void test_coarser(void **state)
                 k.shift_min = -1100;
                 k.shift_max = 1100;
                 check_reduced(&k, k);
-                for (int32_t shift = -R_BITS - MOST_E; shift <= BITS; shift++)
+                for (int32_t shift = -R_BITS - MAX_E; shift <= BITS; shift++)
                     check_limits(&k, k, shift);
             }
     print_message("# %zu ways\n", n_rules);
@@ -196,7 +196,7 @@ static void test_generator(void **state)
     for (int32_t mode = 0; mode < ASSAY_ROUND_COUNT; mode++)
         for (int at = 0; at < 2; at++)
             for (int e = -8; e <= 8; e++)
-                for (int64_t n = R_LEAST; n < R_MOST - 1; n++) {
+                for (int64_t n = R_MIN; n < R_MAX - 1; n++) {
                     assay_record r;
                     assay_record_default(&r);
                     assay_rule_rescale k = r.rescale, plain = k;

@@ -12,7 +12,7 @@
 #include "test/support/random_scheme.h"
 #include "test/support/record_case.h"
 
-enum { MAX_RECORDS = 1000, MAX_FIELDS = 256, MAX_CHANGES = 8, LEAST = 16, MOST = 24000 };
+enum { MAX_RECORDS = 1000, MAX_FIELDS = 256, MAX_CHANGES = 8, MIN_TRIES = 16, MAX_TRIES = 24000 };
 static assay_record records[MAX_RECORDS];
 static int n_records;
 
@@ -204,7 +204,7 @@ static void try_op(test_rng *r, assay_op op)
     const assay_field *fields = assay_record_fields(&n);
     claims c = {.open = 0};
     int tried = 0;
-    while (tried < LEAST || (tried < MOST && c.open > 0)) {
+    while (tried < MIN_TRIES || (tried < MAX_TRIES && c.open > 0)) {
         try_one(r, op, &c);
         tried++;
     }

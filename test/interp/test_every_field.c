@@ -17,7 +17,14 @@
 #include "test/support/random_scheme.h"
 #include "test/support/record_case.h"
 
-enum { LEAST = 16, MOST = 2000, MAX_CHANGES = 12, NODES = 2, TRIES = 400, PAIRS = 8 };
+enum {
+    MIN_NETWORKS = 16,
+    MAX_NETWORKS = 2000,
+    MAX_CHANGES = 12,
+    NODES = 2,
+    TRIES = 400,
+    PAIRS = 8
+};
 
 /* What is read by others than the arithmetic of a network that is quantized already: the quantizer,
  * who adapts a network, how parameters are written down, and scales below 0, which networks do not
@@ -286,7 +293,7 @@ static void try_field(test_rng *r, const assay_field *f)
 {
     bool moved = false;
     int networks = 0, tried = 0;
-    while (networks < MOST && (networks < LEAST || (!moved && !is_elsewhere(f)))) {
+    while (networks < MAX_NETWORKS && (networks < MIN_NETWORKS || (!moved && !is_elsewhere(f)))) {
         const int changes = 2 + networks / 4;
         tried += try_one(r, f, changes < MAX_CHANGES ? changes : MAX_CHANGES, &moved);
         networks++;
@@ -294,7 +301,7 @@ static void try_field(test_rng *r, const assay_field *f)
     if (getenv("ASSAY_TEST_LOG"))
         print_message("%s.%s: %d networks, %d pairs, %s\n", f->section, f->name, networks, tried,
                       moved ? "moved" : "not moved");
-    if (tried < LEAST)
+    if (tried < MIN_NETWORKS)
         fail_msg("%s.%s: only %d pairs of records in %d networks", f->section, f->name, tried,
                  networks);
     if (!moved && !is_elsewhere(f))

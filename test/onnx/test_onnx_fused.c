@@ -152,7 +152,7 @@ static void no_standard_opset_is_the_newest(void **state)
 
 /* ---- attention ---- */
 
-enum { DRAWN = 60, MOST = 4096 };
+enum { DRAWN = 60, MAX_ELEMENTS = 4096 };
 
 /* One MultiHeadAttention: sizes, which masks there are, and its numbers. */
 typedef struct question {
@@ -160,8 +160,9 @@ typedef struct question {
     int form; /* of the key padding mask: 0 none, 1 [B], 2 [B,T], 3 [B,S,T] */
     bool causal, bias;
     float scale; /* 0: by the heads' size */
-    float q[MOST], k[MOST], v[MOST], past_k[MOST], past_v[MOST], add[MOST];
-    int32_t mask[MOST];
+    float q[MAX_ELEMENTS], k[MAX_ELEMENTS], v[MAX_ELEMENTS], past_k[MAX_ELEMENTS],
+        past_v[MAX_ELEMENTS], add[MAX_ELEMENTS];
+    int32_t mask[MAX_ELEMENTS];
 } question;
 
 static void draw(test_rng *r, question *c)
@@ -179,10 +180,10 @@ static void draw(test_rng *r, question *c)
                     .scale = test_between(r, 0, 1) == 1 ? (float)test_unit(r) : 0};
     float *const lists[] = {c->q, c->k, c->v, c->past_k, c->past_v, c->add};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (int k = 0; k < MOST; k++)
+        for (int k = 0; k < MAX_ELEMENTS; k++)
             lists[i][k] = (float)(test_unit(r) * 4 - 2);
     const int64_t t = c->past + c->l;
-    for (int i = 0; i < MOST; i++)
+    for (int i = 0; i < MAX_ELEMENTS; i++)
         c->mask[i] = c->form == 1 ? (int32_t)test_between(r, 1, t)
                                   : i % t == 0 || test_between(r, 0, 1) == 1;
 }
@@ -246,11 +247,11 @@ static double score(const question *c, int64_t b, int64_t n, int64_t i, int64_t 
 static double expected(const question *c, int64_t b, int64_t i, int64_t n, int64_t d)
 {
     const int64_t t = c->past + c->l;
-    double most = -DBL_MAX, all = 0, sum = 0;
+    double max = -DBL_MAX, all = 0, sum = 0;
     for (int64_t j = 0; j < t; j++)
-        most = fmax(most, score(c, b, n, i, j));
+        max = fmax(max, score(c, b, n, i, j));
     for (int64_t j = 0; j < t; j++) {
-        const double weight = exp(score(c, b, n, i, j) - most);
+        const double weight = exp(score(c, b, n, i, j) - max);
         all += weight;
         sum += weight * at(c->past_v, c->v, c, b, n, j, d, c->hv);
     }

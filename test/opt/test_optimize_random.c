@@ -231,9 +231,8 @@ static void random_networks_take_preferred_forms(void **state)
     test_rng r = test_seed("random_networks_take_preferred_forms", 20261123);
     int applied = 0, together = 0, seen[ASSAY_OP_COUNT] = {0};
     (void)state;
-    const int n = n_graphs(),
-              most = 20 * n; /* weights by block are rare, so are sums of products */
-    for (int i = 0; i < n || ((with_blocks == 0 || together == 0) && i < most); i++) {
+    const int n = n_graphs(), max = 20 * n; /* weights by block are rare, so are sums of products */
+    for (int i = 0; i < n || ((with_blocks == 0 || together == 0) && i < max); i++) {
         rewrite_outcome o =
             draw(&r, i, seen, &(assay_optimize_options){.passes = preferences[i % 3]});
         rewrite_same_bits(&o, &r, 6);

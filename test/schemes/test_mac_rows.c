@@ -17,11 +17,11 @@ static float sum_of(const float *x)
 
 static void softmax_of(const float *x, float beta, float *y)
 {
-    float most = x[0];
+    float max = x[0];
     for (int i = 1; i < ROW; i++)
-        most = x[i] > most ? x[i] : most;
+        max = x[i] > max ? x[i] : max;
     for (int i = 0; i < ROW; i++)
-        y[i] = exp_of((x[i] - most) * beta);
+        y[i] = exp_of((x[i] - max) * beta);
     const float sum = sum_of(y);
     for (int i = 0; i < ROW; i++)
         y[i] = y[i] / sum;

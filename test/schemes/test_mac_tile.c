@@ -25,24 +25,24 @@ static uint8_t draw(test_rng *r, int64_t format, int way)
 {
     const struct assay_mac_layout *l = mac_layout_of((enum assay_mac_format)format);
     const int sign = 1 << (l->bits - 1), fraction = 1 << l->fraction_bits;
-    const int most = way == 0 ? sign - 1 : way == 1 ? sign / 2 + fraction : 3 * fraction;
-    const int least = way == 1 ? sign / 2 - fraction : 0;
-    return (uint8_t)(test_between(r, least, most < sign ? most : sign - 1) |
+    const int max = way == 0 ? sign - 1 : way == 1 ? sign / 2 + fraction : 3 * fraction;
+    const int min = way == 1 ? sign / 2 - fraction : 0;
+    return (uint8_t)(test_between(r, min, max < sign ? max : sign - 1) |
                      (test_between(r, 0, 1) ? sign : 0));
 }
 
 static void draw_all(test_rng *r, const assay_mac *m, size_t k, operands *o)
 {
     const int way = (int)test_between(r, 0, 2);
-    const int64_t least = test_between(r, 0, 3) ? 120 : 0, most = least ? 134 : 254;
+    const int64_t min = test_between(r, 0, 3) ? 120 : 0, max = min ? 134 : 254;
     for (size_t i = 0; i < k; i++) {
         o->a[i] = draw(r, m->a, way);
-        o->a_scale[i] = (uint8_t)test_between(r, least, most);
+        o->a_scale[i] = (uint8_t)test_between(r, min, max);
     }
     for (int j = 0; j < MAC_TILE; j++)
         for (size_t i = 0; i < k; i++) {
             o->b[j][i] = draw(r, m->b, way);
-            o->b_scale[j][i] = (uint8_t)test_between(r, least, most);
+            o->b_scale[j][i] = (uint8_t)test_between(r, min, max);
         }
     if (m->a == m->b) /* column 0: what comes cancels, but for little */
         for (size_t i = 0; i + 1 < k; i += 2) {

@@ -113,8 +113,8 @@ static void thresholds(void **state)
             const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
             assay_unit *u = unit_prepare(s, &spec);
             for (size_t i = 0; i < N; i++) {
-                const int64_t most = wide ? 32767 : 127, exact = acc[i] >> shift;
-                const int64_t want = exact > most ? most : exact < -most - 1 ? -most - 1 : exact;
+                const int64_t max = wide ? 32767 : 127, exact = acc[i] >> shift;
+                const int64_t want = exact > max ? max : exact < -max - 1 ? -max - 1 : exact;
                 const double scale = (double)real;
                 const assay_batch b = {
                     .n = 1, .type = out.elem, .acc = &acc[i], .scale = &scale, .wide = wide};

@@ -10,7 +10,7 @@
 #include "test/support/random_scheme.h"
 #include "test/support/scheme_unit.h"
 
-enum { RECORDS = 4000, PAIRS = 64, MOST_FIELDS = 5 };
+enum { RECORDS = 4000, PAIRS = 64, MAX_FIELDS = 5 };
 
 /* What is drawn: the rules that a sum meets between the products and its code. */
 static const char *const sections[] = {"accumulator", "rescale"};
@@ -46,7 +46,7 @@ static void draw_record(test_rng *r, char *text, size_t size)
             used += (size_t)snprintf(
                 text + used, size - used, "%s",
                 pairs[test_between(r, 0, (int64_t)(sizeof pairs / sizeof *pairs) - 1)]);
-        for (int64_t left = test_between(r, 1, MOST_FIELDS); left > 0; left--) {
+        for (int64_t left = test_between(r, 1, MAX_FIELDS); left > 0; left--) {
             const assay_field *f = draw_field(r, sections[i]);
             assay_field_value v = test_random_choice(r, f, 2);
             char value[120], line[200];

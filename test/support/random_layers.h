@@ -20,7 +20,7 @@ assay_graph *test_random_layers_of(test_rng *r, const assay_scheme *s, assay_op 
 void test_random_attrs(test_rng *r, assay_op op, const assay_type *x, assay_attrs *a);
 
 /* How data are drawn: codes anywhere, all the least, all the greatest, alternately both. */
-enum test_data { TEST_DATA_ANY, TEST_DATA_LEAST, TEST_DATA_MAX, TEST_DATA_BOTH, TEST_DATA_WAYS };
+enum test_data { TEST_DATA_ANY, TEST_DATA_MIN, TEST_DATA_MAX, TEST_DATA_BOTH, TEST_DATA_WAYS };
 /* Fills a value of type t, floats as well; once in a while another way than told. */
 void test_random_data(test_rng *r, enum test_data how, const assay_type *t, void *data);
 

@@ -19,7 +19,7 @@ static int64_t draw_code(test_rng *r, enum test_data how, assay_elem e, int64_t 
     lo = lo < INT32_MIN ? INT32_MIN : lo;
     hi = hi > INT32_MAX ? INT32_MAX : hi;
     switch (how) {
-    case TEST_DATA_LEAST:
+    case TEST_DATA_MIN:
         return lo;
     case TEST_DATA_MAX:
         return hi;

@@ -259,14 +259,13 @@ void onnx_export_scale(onnx_writer *w, const assay_node *n, const char *name, co
         onnx_write_refuse(w, n, "scales of the run that are not float32, or of parts of an axis");
     if (w->status)
         return;
-    const char *magnitude = onnx_text(w, "%s:magnitude", y), *most = onnx_text(w, "%s:most", y);
+    const char *magnitude = onnx_text(w, "%s:magnitude", y), *max = onnx_text(w, "%s:most", y);
     onnx_write_node(w, "Abs", magnitude);
     onnx_write_input(w, in[0]);
-    onnx_write_node(w, name, most);
+    onnx_write_node(w, name, max);
     onnx_write_input(w, magnitude);
-    onnx_write_input(w, onnx_write_integers(w, most, "axes", &axes));
-    const char *t =
-        with_number(w, "Div", most, greatest * a->reach, onnx_text(w, "%s:quotient", y));
+    onnx_write_input(w, onnx_write_integers(w, max, "axes", &axes));
+    const char *t = with_number(w, "Div", max, greatest * a->reach, onnx_text(w, "%s:quotient", y));
     const char *zero = with_number(w, "Equal", t, 0, onnx_text(w, "%s:nothing", y));
     onnx_write_node(w, "Where", y);
     onnx_write_input(w, zero);

@@ -127,13 +127,13 @@ static void capture_graph(onnx_import *im, onnx_captures *c, const pb_graph *g, 
 
 bool onnx_capture(onnx_node *n, const pb_graph *const *g, int n_g, onnx_captures *c)
 {
-    size_t most = 0;
+    size_t max = 0;
 
     for (int i = 0; i < n_g; i++)
-        most += count_names(n->im, g[i], 0);
-    *c = (onnx_captures){.seen = onnx_push_scope(n->im, most),
-                         .name = onnx_alloc(n->im, (most + 1) * sizeof *c->name),
-                         .outer = onnx_alloc(n->im, (most + 1) * sizeof(onnx_value *))};
+        max += count_names(n->im, g[i], 0);
+    *c = (onnx_captures){.seen = onnx_push_scope(n->im, max),
+                         .name = onnx_alloc(n->im, (max + 1) * sizeof *c->name),
+                         .outer = onnx_alloc(n->im, (max + 1) * sizeof(onnx_value *))};
     if (c->seen)
         onnx_pop_scope(n->im);
     if (!c->seen || !c->name || !c->outer)
@@ -189,7 +189,7 @@ onnx_value *onnx_stand_in(onnx_node *n, onnx_inner *inner, onnx_value *outer, bo
 bool onnx_enter(onnx_node *n, onnx_inner *inner, const char *tag, const onnx_captures *c, int more)
 {
     onnx_import *im = n->im;
-    const size_t most = c->count + (size_t)more;
+    const size_t max = c->count + (size_t)more;
     assay_graph *g;
     assay_error cause;
     char name[200];
@@ -197,8 +197,8 @@ bool onnx_enter(onnx_node *n, onnx_inner *inner, const char *tag, const onnx_cap
     *inner = (onnx_inner){.around = im->graph,
                           .home = im->home,
                           .tag = tag,
-                          .in = onnx_alloc(im, (most + 1) * sizeof(onnx_value *)),
-                          .outer = onnx_alloc(im, (most + 1) * sizeof *inner->outer)};
+                          .in = onnx_alloc(im, (max + 1) * sizeof(onnx_value *)),
+                          .outer = onnx_alloc(im, (max + 1) * sizeof *inner->outer)};
     snprintf(name, sizeof name, "%.160s/%s", n->name, tag);
     if (n->status || !inner->in || !inner->outer || !onnx_push_scope(im, c->count))
         return onnx_no_memory(n);

@@ -5,7 +5,7 @@
 
 #include "graph/onnx/op/op.h"
 
-enum { MOST_ROUNDS = 4096, MOST_NODES = 1 << 17 };
+enum { MAX_ROUNDS = 4096, MAX_NODES = 1 << 17 };
 
 typedef struct loop {
     onnx_node *n;
@@ -13,7 +13,7 @@ typedef struct loop {
     onnx_value *limit, *go; /* NULL: absent */
     size_t carried, rows;
     onnx_value **in, **out; /* of the body: number, condition, carried; condition, carried, rows */
-    onnx_value **row;       /* rows * MOST_ROUNDS, or NULL: not kept */
+    onnx_value **row;       /* rows * MAX_ROUNDS, or NULL: not kept */
     int64_t rounds;         /* made so far */
 } loop;
 
@@ -21,14 +21,14 @@ typedef enum way { UNROLLED, AT_RUN_TIME, TOO_LONG, LOST } way;
 
 static bool too_long(const pb_graph *g, int64_t rounds)
 {
-    return rounds > MOST_ROUNDS || (g->n_node > 0 && rounds > MOST_NODES / (int64_t)g->n_node);
+    return rounds > MAX_ROUNDS || (g->n_node > 0 && rounds > MAX_NODES / (int64_t)g->n_node);
 }
 
 void onnx_check_rounds(onnx_node *n, const pb_graph *g, int64_t rounds)
 {
     if (rounds < 1 || too_long(g, rounds))
         onnx_refuse(n, "%lld rounds of %zu nodes: unrolled are 1 to %d, of together %d nodes",
-                    (long long)rounds, g->n_node, MOST_ROUNDS, MOST_NODES);
+                    (long long)rounds, g->n_node, MAX_ROUNDS, MAX_NODES);
 }
 
 /* ---- what there is ---- */
@@ -97,7 +97,7 @@ static bool begin(loop *l, onnx_node *n)
 static void keep_rows(loop *l)
 {
     for (size_t i = 0; l->row && i < l->rows && !l->n->status; i++)
-        l->row[i * MOST_ROUNDS + (size_t)l->rounds] = onnx_row(l->n, l->out[1 + l->carried + i], 0);
+        l->row[i * MAX_ROUNDS + (size_t)l->rounds] = onnx_row(l->n, l->out[1 + l->carried + i], 0);
 }
 
 /* Round after round, from l->in on, as long as it is known that there is another. */
@@ -110,7 +110,7 @@ static way make_rounds(loop *l, const char *tag)
     for (l->rounds = 0; go && l->rounds < limit; l->rounds++) {
         const onnx_const *next;
         char own[32];
-        if (l->rounds == MOST_ROUNDS || l->n->im->graph->n_nodes - nodes > MOST_NODES)
+        if (l->rounds == MAX_ROUNDS || l->n->im->graph->n_nodes - nodes > MAX_NODES)
             return TOO_LONG;
         snprintf(own, sizeof own, "round%lld", (long long)l->rounds);
         l->in[0] = number(l, l->rounds);
@@ -212,7 +212,7 @@ static void bind_rounds(loop *l)
     for (size_t i = 0; i < l->carried; i++)
         onnx_bind_inner(n, i, l->in[2 + i]);
     for (size_t i = 0; i < l->rows && !n->status; i++) {
-        onnx_value *v = onnx_joined(n, l->row + i * MOST_ROUNDS, (int)l->rounds, 0, "rows");
+        onnx_value *v = onnx_joined(n, l->row + i * MAX_ROUNDS, (int)l->rounds, 0, "rows");
         if (!v)
             return;
         v->narrow = l->out[1 + l->carried + i]->narrow;
@@ -371,7 +371,7 @@ void onnx_import_loop(onnx_node *n)
     if (n->status)
         return;
     if (w == UNROLLED) {
-        l.row = onnx_alloc(n->im, l.rows * MOST_ROUNDS * sizeof(onnx_value *) + 1);
+        l.row = onnx_alloc(n->im, l.rows * MAX_ROUNDS * sizeof(onnx_value *) + 1);
         if (!l.row) {
             onnx_no_memory(n);
             return;
@@ -383,7 +383,7 @@ void onnx_import_loop(onnx_node *n)
         onnx_refuse(n,
                     w == TOO_LONG ? "scan outputs of more than %d rounds, or of %d nodes unrolled"
                                   : "scan outputs of a loop whose rounds are not known at import",
-                    MOST_ROUNDS, MOST_NODES);
+                    MAX_ROUNDS, MAX_NODES);
     } else {
         import_while(&l);
     }

@@ -7,7 +7,7 @@
 
 #include "graph/onnx/op/op.h"
 
-enum { GATES = 4, MOST_STEPS = 4096 };
+enum { GATES = 4, MAX_STEPS = 4096 };
 
 typedef struct recurrent {
     onnx_node *n;
@@ -90,13 +90,13 @@ static void gru_step(lane *l, onnx_value *x)
     onnx_node *n = l->r->n;
     const int64_t hidden = l->r->hidden;
     const bool late = onnx_int(n, "linear_before_reset", 0) != 0;
-    onnx_value *most = late ? times(n, l->h, l->weights, l->bias, "recurrence")
-                            : times(n, l->h, onnx_part(n, l->weights, 0, 0, 2 * hidden, "weights"),
-                                    NULL, "recurrence");
-    onnx_value *update = bent(l, 0, add(l, gate(l, x, 0), gate(l, most, 0)));
-    onnx_value *reset = bent(l, 0, add(l, gate(l, x, 1), gate(l, most, 1)));
+    onnx_value *max = late ? times(n, l->h, l->weights, l->bias, "recurrence")
+                           : times(n, l->h, onnx_part(n, l->weights, 0, 0, 2 * hidden, "weights"),
+                                   NULL, "recurrence");
+    onnx_value *update = bent(l, 0, add(l, gate(l, x, 0), gate(l, max, 0)));
+    onnx_value *reset = bent(l, 0, add(l, gate(l, x, 1), gate(l, max, 1)));
     onnx_value *kept =
-        late ? mul(l, reset, gate(l, most, 2))
+        late ? mul(l, reset, gate(l, max, 2))
              : times(n, mul(l, reset, l->h),
                      onnx_part(n, l->weights, 0, 2 * hidden, hidden, "weights"), NULL, "kept");
     onnx_value *candidate = bent(l, 1, add(l, gate(l, x, 2), kept));
@@ -246,8 +246,8 @@ static bool begin(recurrent *r, onnx_node *n, int gates)
         onnx_refuse(n, "attribute 'clip' or 'input_forget'");
     if (!has_whole_rows(n, r->steps))
         onnx_refuse(n, "rows of different lengths");
-    if (r->steps < 1 || r->steps > MOST_STEPS)
-        onnx_refuse(n, "%lld steps, unrolled are 1 to %d", (long long)r->steps, MOST_STEPS);
+    if (r->steps < 1 || r->steps > MAX_STEPS)
+        onnx_refuse(n, "%lld steps, unrolled are 1 to %d", (long long)r->steps, MAX_STEPS);
     return !n->status && read_bends(r);
 }
 

@@ -15,7 +15,7 @@ static const struct {
 
 void onnx_import_cosine_window(onnx_node *n)
 {
-    const int64_t most = INT64_C(1) << 20;
+    const int64_t max = INT64_C(1) << 20;
     const bool periodic = onnx_int(n, "periodic", 1) != 0;
     int64_t size = 0;
     size_t k = 0;
@@ -23,7 +23,7 @@ void onnx_import_cosine_window(onnx_node *n)
     onnx_one_int(n, 0, "size", &size);
     if (onnx_int(n, "output_datatype", ONNX_FLOAT) != ONNX_FLOAT)
         onnx_refuse(n, "a window of another type than float");
-    if (!n->status && (size < 0 || size > most))
+    if (!n->status && (size < 0 || size > max))
         onnx_refuse(n, "a window of %lld numbers", (long long)size);
     if (n->status)
         return;

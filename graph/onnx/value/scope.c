@@ -3,12 +3,12 @@
 
 #include "graph/onnx/value/value.h"
 
-onnx_scope *onnx_push_scope(onnx_import *im, size_t most)
+onnx_scope *onnx_push_scope(onnx_import *im, size_t max)
 {
     onnx_scope *s = onnx_alloc(im, sizeof *s);
 
-    if (!s || !(s->name = onnx_alloc(im, (most + 1) * sizeof *s->name)) ||
-        !(s->real = onnx_alloc(im, (most + 1) * sizeof *s->real)))
+    if (!s || !(s->name = onnx_alloc(im, (max + 1) * sizeof *s->name)) ||
+        !(s->real = onnx_alloc(im, (max + 1) * sizeof *s->real)))
         return NULL;
     s->around = im->scope;
     return im->scope = s;
