@@ -9,7 +9,7 @@
 #ifndef ASSAY_GRAPH_ONNX_ONNX_H
 #define ASSAY_GRAPH_ONNX_ONNX_H
 
-#include "graph/core/graph.h"
+#include "graph/core/sample.h"
 
 #define ASSAY_ONNX_OPSET_MIN 1
 #define ASSAY_ONNX_OPSET_MAX 26
@@ -47,6 +47,7 @@ typedef struct assay_onnx_options {
     size_t n_shapes;
     const assay_onnx_fixed *fixed;
     size_t n_fixed;
+    assay_sample sample; /* where shapes depend on data: NonZero, a Reshape to what is computed */
 } assay_onnx_options;
 
 /* Reads a model file. `options` may be NULL. On success *out is a verified graph that the caller

@@ -8,22 +8,12 @@
 #ifndef ASSAY_GRAPH_TFLITE_TFLITE_H
 #define ASSAY_GRAPH_TFLITE_TFLITE_H
 
-#include "graph/core/graph.h"
+#include "graph/core/sample.h"
 
-/* Shapes that depend on data. A TFLite model may compute a shape: WHERE gives as many rows as
- * elements are set, RESHAPE may read its shape from a tensor. A graph's shapes are known, so such a
- * model is imported for one input: where a shape needs the elements of a value that is not
- * constant, `compute` is called with the graph as it is by then (inputs and nodes, no outputs) and
- * gives them, allocated in the graph's arena. `used` then becomes true: the graph holds for that
- * input, and for others only as far as they lead to the same shapes. Without `compute` such
- * operators are not supported. */
 typedef struct assay_tflite_row assay_tflite_row;
 
 typedef struct assay_tflite_options {
-    assay_status (*compute)(void *user, assay_graph *g, int value, const void **data,
-                            assay_error *err);
-    void *user;
-    bool *used;
+    assay_sample sample; /* where shapes depend on data: WHERE, a RESHAPE that reads its shape */
     /* Unless NULL, gets every operator in the file's order, those of a body of control flow before
      * the operator that runs it: whoever shows a model that is not supported. */
     void (*seen)(void *to, const assay_tflite_row *row);

@@ -168,7 +168,7 @@ static int load(const cli_args *a, const char *path, bool canonical, bool keep_n
     char **name = calloc((size_t)a->n_given + 1, sizeof *name);
     cli_shapes from_data;
     assay_model_options o = {
-        .shape = shape, .tflite = cli_shapes_options(&from_data, a), .keep_narrow = keep_narrow};
+        .shape = shape, .sample = cli_shapes_sample(&from_data, a), .keep_narrow = keep_narrow};
     cli_fixed fixed;
     const char *text;
     assay_error err;

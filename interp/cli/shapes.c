@@ -1,4 +1,4 @@
-/* Shapes that depend on data: a TFLite model is loaded for the first sample of --input. */
+/* Shapes that depend on data: a model is loaded for the first sample of --input. */
 #include "interp/cli/shapes.h"
 #include "graph/memory.h"
 
@@ -24,7 +24,7 @@ static assay_status read_inputs(const cli_args *a, const assay_graph *g, assay_r
     return s;
 }
 
-/* assay_tflite_options.compute: runs what there is of the graph. */
+/* assay_sample.compute: runs what there is of the graph. */
 static assay_status compute(void *user, assay_graph *g, int value, const void **data,
                             assay_error *err)
 {
@@ -58,11 +58,10 @@ static assay_status compute(void *user, assay_graph *g, int value, const void **
     return s;
 }
 
-const assay_tflite_options *cli_shapes_options(cli_shapes *c, const cli_args *a)
+assay_sample cli_shapes_sample(cli_shapes *c, const cli_args *a)
 {
     *c = (cli_shapes){.args = a};
-    c->options = (assay_tflite_options){.compute = compute, .user = c, .used = &c->used};
-    return cli_has(a, "input") ? &c->options : NULL;
+    return cli_has(a, "input") ? (assay_sample){compute, c, &c->used} : (assay_sample){0};
 }
 
 int cli_shapes_check(const cli_shapes *c, const char *model, const assay_graph *g)

@@ -1,18 +1,17 @@
-/* Shapes that depend on data: such a TFLite model is loaded for one sample, that of --input. */
+/* Shapes that depend on data: such a model is loaded for one sample, that of --input. */
 #ifndef ASSAY_INTERP_CLI_SHAPES_H
 #define ASSAY_INTERP_CLI_SHAPES_H
 
-#include "graph/tflite/tflite.h"
+#include "graph/core/sample.h"
 #include "interp/cli/session.h"
 
 typedef struct cli_shapes {
     const cli_args *args;
-    assay_tflite_options options;
     bool used; /* the graph holds for that sample */
 } cli_shapes;
 
-/* What to load with, NULL without --input. *c must outlive the loading. */
-const assay_tflite_options *cli_shapes_options(cli_shapes *c, const cli_args *a);
+/* What to load with, nothing without --input. *c must outlive the loading. */
+assay_sample cli_shapes_sample(cli_shapes *c, const cli_args *a);
 /* After it: trouble when there is more than one sample for a graph that holds for one. */
 int cli_shapes_check(const cli_shapes *c, const char *model, const assay_graph *g);
 

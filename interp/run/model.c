@@ -114,7 +114,8 @@ static assay_onnx_options onnx_options(const assay_model_options *o)
                                 .shapes = o->shape,
                                 .n_shapes = o->n_shapes,
                                 .fixed = o->fixed,
-                                .n_fixed = o->n_fixed};
+                                .n_fixed = o->n_fixed,
+                                .sample = o->sample};
 }
 
 static assay_status load(const char *path, const assay_model_options *options, assay_graph **out,
@@ -122,6 +123,7 @@ static assay_status load(const char *path, const assay_model_options *options, a
 {
     const assay_model_options none = {0}, *o = options ? options : &none;
     const assay_onnx_options onnx = onnx_options(o);
+    const assay_tflite_options tflite = {.sample = o->sample};
     enum assay_model_form form = ASSAY_MODEL_ONNX;
     assay_status status = run_model_file_form(path, &form, err);
 
@@ -134,7 +136,7 @@ static assay_status load(const char *path, const assay_model_options *options, a
     case ASSAY_MODEL_TEXT:
         return run_text_load(path, out, err);
     case ASSAY_MODEL_TFLITE:
-        return tfl_import_file_with(path, o->tflite, out, err);
+        return tfl_import_file_with(path, &tflite, out, err);
     default:
         status = onnx_import_file(path, &onnx, out, err);
         return status == ASSAY_ERR_INPUT && !ends_in(path, ".onnx") ? no_model(path, err) : status;
@@ -145,6 +147,7 @@ static assay_status load_memory(const char *name, const void *bytes, size_t size
                                 const assay_model_options *o, assay_graph **out, assay_error *err)
 {
     const assay_onnx_options onnx = onnx_options(o);
+    const assay_tflite_options tflite = {.sample = o->sample};
     const enum assay_model_form form = run_model_form(bytes, size);
     const assay_status status =
         size > 0 ? check_shapes(name, o, form, err)
@@ -156,7 +159,7 @@ static assay_status load_memory(const char *name, const void *bytes, size_t size
     if (form == ASSAY_MODEL_TEXT)
         return text_graph_parse(bytes, size, name, NULL, out, err);
     if (form == ASSAY_MODEL_TFLITE)
-        return tfl_import_entry(name, NULL, bytes, size, o->tflite, out, err);
+        return tfl_import_entry(name, NULL, bytes, size, &tflite, out, err);
     return onnx_import_memory(name, bytes, size, &onnx, out, err);
 }
 

@@ -14,7 +14,7 @@ typedef struct assay_model_options {
     size_t n_shapes;
     const assay_onnx_fixed *fixed; /* ONNX: inputs that become constants */
     size_t n_fixed;
-    const assay_tflite_options *tflite; /* TFLite: where shapes depend on data; or NULL */
+    assay_sample sample; /* where shapes depend on data */
     bool keep_narrow; /* canonical: floats still rounded to float16 where the model is in float16 */
 } assay_model_options;
 

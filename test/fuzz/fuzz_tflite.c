@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool used = false;
     size_t seen = 0;
     const assay_tflite_options options = {
-        .compute = make_up, .used = &used, .seen = look, .to = &seen};
+        .sample = {.compute = make_up, .used = &used}, .seen = look, .to = &seen};
     assay_graph *g;
     assay_error err;
     assay_status s = tfl_import_memory("input", data, size, &g, &err);

@@ -15,7 +15,7 @@ find /usr/share/libonnx-testdata "$shared/golden/onnx/ops" -name model.onnx -siz
 done
 flags=(-std=c11 -O1 -g -w -I. -I"$build/graph/onnx" -D_GNU_SOURCE)
 clang "${flags[@]}" -fsanitize=fuzzer,address,undefined graph/*.c graph/core/*.c graph/files/*.c graph/text/*.c graph/layout/*.c graph/onnx/*/*.c "$build/graph/onnx/onnx.pb-c.c" \
-    test/fuzz/fuzz_onnx.c -o "$work/libfuzzer" -I"$build" -lprotobuf-c -lxxhash -lm
+    test/fuzz/fuzz_onnx.c -o "$work/libfuzzer" -I"$build" -lprotobuf-c -ljansson -lxxhash -lm
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 "$work/libfuzzer" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
     -artifact_prefix="$work/found-" "$work/corpus" "$work/seeds" 2>&1 | tail -n 40

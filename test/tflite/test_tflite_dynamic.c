@@ -40,7 +40,7 @@ static assay_status compute(void *user, assay_graph *g, int value, const void **
 
 static assay_status import(fixture *f, const tb_model *t, const void *x, assay_error *err)
 {
-    const assay_tflite_options o = {.compute = compute, .user = f, .used = &f->used};
+    const assay_tflite_options o = {.sample = {compute, f, &f->used}};
     size_t size;
     *f = (fixture){.file = tb_finish(t, &size), .x = x};
     return tfl_import_entry("model", NULL, f->file, size, x ? &o : NULL, &f->g, err);

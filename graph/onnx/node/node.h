@@ -56,15 +56,22 @@ bool onnx_has(const onnx_node *n, size_t i);
 onnx_value *onnx_in(onnx_node *n, size_t i);       /* NULL when absent; a required one is present */
 assay_type onnx_type(onnx_node *n, onnx_value *v); /* no quantization parameters */
 int64_t onnx_count(const assay_type *t);
-/* An input that must be known at import, as integers. Absent: returns false. */
-bool onnx_int_list(onnx_node *n, size_t i, const char *what, assay_list *list);
-/* As above, one number. */
-bool onnx_one_int(onnx_node *n, size_t i, const char *what, int64_t *value);
-bool onnx_one_float(onnx_node *n, size_t i, const char *what, float *value);
 /* Refuses a constant with infinities (weights, scales, biases). */
 void onnx_check_finite(onnx_node *n, onnx_value *v);
 /* True when the ONNX output exists and something uses it. */
 bool onnx_out_used(const onnx_node *n, size_t i);
+
+/* ---- elements that shapes follow from (known.c) ---- */
+/* What v holds: a constant's elements; of a value that the run computes those of the sample that
+ * the model is imported for, and then the graph holds for that sample (onnx.h). NULL: not known. */
+const onnx_const *onnx_elements(onnx_node *n, onnx_value *v);
+/* The same of input i, refused as `what` where it is not known; NULL when absent. */
+const onnx_const *onnx_known(onnx_node *n, size_t i, const char *what);
+/* An input that must be known (onnx_known), as integers. Absent: returns false. */
+bool onnx_int_list(onnx_node *n, size_t i, const char *what, assay_list *list);
+/* As above, one number. */
+bool onnx_one_int(onnx_node *n, size_t i, const char *what, int64_t *value);
+bool onnx_one_float(onnx_node *n, size_t i, const char *what, float *value);
 
 /* ---- attributes (node.c) ---- */
 const pb_attribute *onnx_attribute(onnx_node *n, const char *name, int type);

@@ -162,31 +162,50 @@ void onnx_import_eye_like(onnx_node *n)
     onnx_constant(n, c, NULL);
 }
 
+/* How many elements a range has whose ends and step are these; -1 after refusing. */
+static int64_t range_extent(onnx_node *n, const onnx_const *const part[3])
+{
+    const double count =
+        ceil((onnx_get_real(part[1], 0) - onnx_get_real(part[0], 0)) / onnx_get_real(part[2], 0));
+
+    if (!(count <= 1 << 20)) {
+        onnx_refuse(n, "a range of %g elements", count);
+        return -1;
+    }
+    return count > 0 ? (int64_t)count : 0;
+}
+
+/* y[i] = start + i*step, of which the run computes one or both. */
+static void computed_range(onnx_node *n, int dtype, int64_t extent)
+{
+    onnx_value *y = onnx_counted(n, dtype, 1, &extent, "counted");
+
+    y = onnx_op2(n, ASSAY_OP_MUL, NULL, y, onnx_in(n, 2), "steps");
+    onnx_op2(n, ASSAY_OP_ADD, NULL, y, onnx_in(n, 0), NULL);
+}
+
 void onnx_import_range(onnx_node *n)
 {
+    static const char *const what[] = {"start", "limit", "delta"};
     const onnx_const *part[3];
-    double count;
     int64_t extent;
     onnx_const *c;
 
     for (size_t i = 0; i < 3; i++) {
-        part[i] = onnx_in(n, i)->constant;
-        if (!part[i]) {
-            onnx_refuse(n, "input '%s' is not known at import", n->pb->input[i]);
+        part[i] = onnx_known(n, i, what[i]);
+        if (!part[i])
             return;
-        }
         if (part[i]->count != 1 || part[i]->dtype != part[0]->dtype) {
             onnx_fail(n, ASSAY_ERR_INPUT, "inputs are not scalars of one type");
             return;
         }
     }
-    count =
-        ceil((onnx_get_real(part[1], 0) - onnx_get_real(part[0], 0)) / onnx_get_real(part[2], 0));
-    if (!(count <= 1 << 20)) {
-        onnx_refuse(n, "a range of %g elements", count);
+    if ((extent = range_extent(n, part)) < 0)
+        return;
+    if (!onnx_in(n, 0)->constant || !onnx_in(n, 2)->constant) {
+        computed_range(n, part[0]->dtype, extent);
         return;
     }
-    extent = count > 0 ? (int64_t)count : 0;
     c = onnx_new_const(n->im, part[0]->dtype, 1, &extent);
     for (int64_t i = 0; c && i < extent; i++) {
         if (onnx_is_float(c->dtype))
@@ -199,29 +218,55 @@ void onnx_import_range(onnx_node *n)
     onnx_constant(n, c, NULL);
 }
 
-/* The indices of the elements that are not zero, a column each. */
-void onnx_import_non_zero(onnx_node *n)
+/* [rank,count]: the indices of what is not zero in c, a column each. */
+static void constant_places(onnx_node *n, const onnx_const *x, int64_t count)
 {
-    const onnx_const *x = onnx_in(n, 0)->constant;
-    int64_t dim[2] = {x ? x->rank : 0, 0}, column = 0;
-    onnx_const *c;
+    const int64_t dim[2] = {x->rank, count};
+    onnx_const *c = onnx_new_const(n->im, ONNX_INT64, 2, dim);
 
-    if (!x) {
-        onnx_refuse(n, "input '%s' is not known at import", n->pb->input[0]);
-        return;
-    }
-    for (int64_t i = 0; i < x->count; i++)
-        dim[1] += onnx_get_real(x, i) != 0;
-    c = onnx_new_const(n->im, ONNX_INT64, 2, dim);
-    for (int64_t i = 0; c && i < x->count; i++) {
+    for (int64_t i = 0, column = 0; c && i < x->count; i++) {
         int64_t rest = i;
         if (onnx_get_real(x, i) == 0)
             continue;
         for (int d = x->rank - 1; d >= 0; d--) {
-            onnx_set_int(c, d * dim[1] + column, rest % x->dim[d]);
+            onnx_set_int(c, d * count + column, rest % x->dim[d]);
             rest /= x->dim[d];
         }
         column++;
     }
     onnx_constant(n, c, NULL);
+}
+
+onnx_value *onnx_set_places(onnx_node *n, onnx_value *x, int64_t count, const char *suffix)
+{
+    const assay_attrs a = {.where = {.count = count}};
+    const int64_t one = 1;
+
+    if (!n->status && onnx_type(n, x).rank == 0)
+        x = onnx_reshaped(n, x, 1, &one, "row");
+    return onnx_op1(n, ASSAY_OP_WHERE, &a, x, suffix);
+}
+
+int64_t onnx_count_set(const onnx_const *c)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < c->count; i++)
+        count += onnx_get_real(c, i) != 0;
+    return count;
+}
+
+/* The indices of the elements that are not zero, a column each; how many there are is known. */
+void onnx_import_non_zero(onnx_node *n)
+{
+    static const int64_t turned[2] = {1, 0};
+    const onnx_const *x = onnx_known(n, 0, "input");
+    const int64_t count = x ? onnx_count_set(x) : 0;
+
+    if (!x)
+        return;
+    if (onnx_in(n, 0)->constant)
+        constant_places(n, x, count);
+    else
+        onnx_transposed(n, onnx_set_places(n, onnx_in(n, 0), count, "rows"), turned, NULL);
 }

@@ -104,14 +104,12 @@ void onnx_import_split(onnx_node *n)
     int64_t axis = onnx_axis(n, onnx_int(n, "axis", 0), x.rank), total = 0;
     size_t parts = n->pb->n_output;
     int64_t *size = assay_arena_array(n->im->temp, parts, sizeof *size);
-    const onnx_const *given = onnx_has(n, 1) && onnx_in(n, 1) ? onnx_in(n, 1)->constant : NULL;
+    const onnx_const *given = onnx_known(n, 1, "sizes");
     const pb_attribute *attribute = onnx_attribute(n, "split", ONNX_ATTR_INTS);
     size_t n_given = given ? (size_t)given->count : attribute ? attribute->n_ints : 0;
 
     if (!size)
         onnx_no_memory(n);
-    if (onnx_has(n, 1) && !given)
-        onnx_refuse(n, "sizes ('%s') are not known at import", n->pb->input[1]);
     if (n->status)
         return;
     if ((given || attribute) && n_given != parts) {

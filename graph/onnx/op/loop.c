@@ -103,9 +103,9 @@ static void keep_rows(loop *l)
 /* Round after round, from l->in on, as long as it is known that there is another. */
 static way make_rounds(loop *l, const char *tag)
 {
-    const int64_t limit = l->limit ? onnx_get_int(l->limit->constant, 0) : INT64_MAX;
+    const int64_t limit = l->limit ? onnx_get_int(onnx_elements(l->n, l->limit), 0) : INT64_MAX;
     const int nodes = l->n->im->graph->n_nodes;
-    bool go = !l->go || onnx_get_int(l->go->constant, 0) != 0;
+    bool go = !l->go || onnx_get_int(onnx_elements(l->n, l->go), 0) != 0;
 
     for (l->rounds = 0; go && l->rounds < limit; l->rounds++) {
         const onnx_const *next;
@@ -117,9 +117,9 @@ static way make_rounds(loop *l, const char *tag)
         l->in[1] = truth(l);
         if (!onnx_put_nodes(l->n, l->g, tag ? tag : own, l->in, l->out))
             return LOST;
-        next = onnx_resolve(l->out[0])->constant;
+        next = onnx_elements(l->n, onnx_resolve(l->out[0]));
         if (!next)
-            return AT_RUN_TIME;
+            return l->n->status ? LOST : AT_RUN_TIME;
         if (next->dtype != ONNX_BOOL || next->count != 1) {
             onnx_fail(l->n, ASSAY_ERR_INPUT, "the condition that its body gives is not one bool");
             return LOST;
@@ -201,6 +201,13 @@ static way choose(loop *l)
     begin_state(l);
     const way w = try_unrolling(l);
     return w == LOST ? UNROLLED : w; /* that tells why */
+}
+
+/* Rows of rounds that only a run counts: those of the sample that the model is imported for. */
+static bool can_count(loop *l)
+{
+    return (!l->limit || onnx_elements(l->n, l->limit)) && (!l->go || onnx_elements(l->n, l->go)) &&
+           l->n->im->options->sample.compute && !l->n->status;
 }
 
 static void bind_rounds(loop *l)
@@ -367,7 +374,9 @@ void onnx_import_loop(onnx_node *n)
 
     if (!begin(&l, n))
         return;
-    const way w = choose(&l);
+    way w = choose(&l);
+    if (w == AT_RUN_TIME && l.rows > 0 && can_count(&l))
+        w = UNROLLED;
     if (n->status)
         return;
     if (w == UNROLLED) {
@@ -377,14 +386,15 @@ void onnx_import_loop(onnx_node *n)
             return;
         }
         begin_state(&l);
-        if (unroll(&l, NULL) == UNROLLED)
+        w = unroll(&l, NULL);
+        if (w == UNROLLED)
             bind_rounds(&l);
-    } else if (l.rows > 0) {
+    } else if (l.rows == 0) {
+        import_while(&l);
+    }
+    if (l.rows > 0 && (w == TOO_LONG || w == AT_RUN_TIME))
         onnx_refuse(n,
                     w == TOO_LONG ? "scan outputs of more than %d rounds, or of %d nodes unrolled"
                                   : "scan outputs of a loop whose rounds are not known at import",
                     MAX_ROUNDS, MAX_NODES);
-    } else {
-        import_while(&l);
-    }
 }

@@ -56,6 +56,10 @@ onnx_value *onnx_capped(onnx_node *n, onnx_value *x);
 onnx_value *onnx_rotated(onnx_node *n, onnx_value *x, onnx_value *const cache[2], onnx_value *rows,
                          bool interleaved, const char *suffix);
 
+/* [count,rank]: the indices of the elements of x that are not zero, of which there are so many;
+ * and how many a constant has (constant.c). */
+onnx_value *onnx_set_places(onnx_node *n, onnx_value *x, int64_t count, const char *suffix);
+int64_t onnx_count_set(const onnx_const *c);
 /* v with an axis of extent 1 more (index.c). */
 onnx_value *onnx_row(onnx_node *n, onnx_value *v, int64_t axis);
 /* Refuses to unroll so many rounds of a body (loop.c). */

@@ -221,31 +221,37 @@ void onnx_import_reverse_sequence(onnx_node *n)
     onnx_op2(n, ASSAY_OP_GATHER_ND, NULL, x, joined(n, part, 2, 3), NULL);
 }
 
-/* What a condition that is known at import keeps along an axis, or of all elements in a row. */
-void onnx_import_compress(onnx_node *n)
+/* What of an axis, or of all elements in a row, a condition keeps: a constant's places, or those
+ * that the run finds. */
+static onnx_value *kept_places(onnx_node *n, const onnx_const *keep)
 {
-    onnx_value *x = onnx_in(n, 0);
-    const onnx_const *keep = onnx_in(n, 1)->constant;
-    const assay_type t = onnx_type(n, x);
-    const bool flat = !onnx_attribute(n, "axis", ONNX_ATTR_INT);
-    assay_attrs a = {.gather = {.axis = 0}};
-    int64_t count = onnx_count(&t), kept = 0;
+    const int64_t kept = onnx_count_set(keep);
 
-    if (!flat)
-        a.gather.axis = onnx_axis(n, onnx_int(n, "axis", 0), t.rank);
-    if (!n->status && !keep)
-        onnx_refuse(n, "a condition that is not known at import");
-    if (n->status)
-        return;
-    if (flat)
-        x = onnx_reshaped(n, x, 1, &count, "flat");
-    for (int64_t i = 0; i < keep->count; i++)
-        kept += onnx_get_int(keep, i) != 0;
+    if (!onnx_in(n, 1)->constant)
+        return onnx_reshaped(n, onnx_set_places(n, onnx_in(n, 1), kept, "set"), 1, &kept, "kept");
     onnx_const *c = onnx_new_const(n->im, ONNX_INT64, 1, &kept);
     for (int64_t i = 0, k = 0; c && i < keep->count; i++)
         if (onnx_get_int(keep, i) != 0)
             onnx_set_int(c, k++, i);
-    onnx_op2(n, ASSAY_OP_GATHER, &a, x, c ? onnx_constant(n, c, "kept") : onnx_no_memory(n), NULL);
+    return c ? onnx_constant(n, c, "kept") : onnx_no_memory(n);
+}
+
+void onnx_import_compress(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0);
+    const onnx_const *keep = onnx_known(n, 1, "condition");
+    const assay_type t = onnx_type(n, x);
+    const bool flat = !onnx_attribute(n, "axis", ONNX_ATTR_INT);
+    assay_attrs a = {.gather = {.axis = 0}};
+    const int64_t count = onnx_count(&t);
+
+    if (!flat)
+        a.gather.axis = onnx_axis(n, onnx_int(n, "axis", 0), t.rank);
+    if (n->status)
+        return;
+    if (flat)
+        x = onnx_reshaped(n, x, 1, &count, "flat");
+    onnx_op2(n, ASSAY_OP_GATHER, &a, x, kept_places(n, keep), NULL);
 }
 
 /* What is kept of a matrix: at and above diagonal k, or at and below it. */

@@ -71,16 +71,6 @@ static assay_list resize_axes(onnx_node *n, int rank)
     return axes;
 }
 
-/* An input that must be known; NULL when absent. */
-static const onnx_const *known_input(onnx_node *n, size_t i)
-{
-    onnx_value *v = onnx_in(n, i);
-
-    if (v && !v->constant)
-        return onnx_refuse(n, "input '%s' is not known at import", n->pb->input[i]);
-    return v ? v->constant : NULL;
-}
-
 static void start_sizes(const assay_type *x, assay_attr_resize *a)
 {
     a->size.n = x->rank;
@@ -116,7 +106,7 @@ void onnx_import_resize(onnx_node *n)
     if (n->status)
         return;
     start_sizes(&x, &a.resize);
-    if (!use_scales(n, known_input(n, old ? 1 : 2), &axes, &x, &a.resize) &&
+    if (!use_scales(n, onnx_known(n, old ? 1 : 2, "scales"), &axes, &x, &a.resize) &&
         (old || !use_sizes(n, 3, &axes, &a.resize)))
         onnx_fail(n, ASSAY_ERR_INPUT, "neither scales nor sizes are given");
     onnx_op1(n, ASSAY_OP_RESIZE, &a, onnx_in(n, 0), NULL);
@@ -143,7 +133,7 @@ void onnx_import_upsample(onnx_node *n)
     if (n->status)
         return;
     start_sizes(&x, &a.resize);
-    if (!use_scales(n, list ? &given : known_input(n, 1), &axes, &x, &a.resize))
+    if (!use_scales(n, list ? &given : onnx_known(n, 1, "scales"), &axes, &x, &a.resize))
         onnx_fail(n, ASSAY_ERR_INPUT, "scales are missing");
     onnx_op1(n, ASSAY_OP_RESIZE, &a, onnx_in(n, 0), NULL);
 }

@@ -77,6 +77,7 @@ typedef struct onnx_value {
     const char *name;
     const onnx_const *constant; /* NULL when not known at import */
     const onnx_codes *codes;    /* the codes that it is made from, or NULL */
+    const onnx_const *sampled;  /* what it holds for the sample at hand, once asked; or NULL */
     int id;                     /* in the graph, or ASSAY_NO_VALUE */
     struct onnx_value *same;    /* an alias of that value (Identity), or NULL */
     const char *maker; /* the node that defines it, for messages; NULL: no definition yet */

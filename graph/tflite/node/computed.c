@@ -1,4 +1,4 @@
-/* Shapes that depend on data (assay_tflite_options): the elements that decide them, and what
+/* Shapes that depend on data (graph/core/sample.h): the elements that decide them, and what
  * follows from them for the nodes behind. */
 #include "graph/core/complete.h"
 #include "graph/core/infer.h"
@@ -8,15 +8,15 @@ assay_status tfl_compute(const tfl_op *o, int i, const void **data)
 {
     tfl_import *m = o->m;
     const tfl_tensor *t = tfl_in(o, i);
-    const assay_tflite_options *options = m->options;
+    const assay_sample *sample = m->options ? &m->options->sample : NULL;
     assay_status s;
 
-    if (!options || !options->compute || m->depth || m->n_faults || t->is_variable || t->value < 0)
+    if (!sample || !sample->compute || m->depth || m->n_faults || t->is_variable || t->value < 0)
         return tfl_unsupported(o, "a shape depends on what is in input %d", i);
-    if ((s = options->compute(options->user, m->g, t->value, data, m->err)))
+    if ((s = sample->compute(sample->user, m->g, t->value, data, m->err)))
         return s;
     m->follows_data = true;
-    *options->used = true;
+    *sample->used = true;
     return ASSAY_OK;
 }
 

@@ -209,7 +209,7 @@ static bool is_uninferred(const tfl_op *o)
 
     if (o->m->follows_data)
         return true;
-    if (!o->m->options || !o->m->options->compute)
+    if (!o->m->options || !o->m->options->sample.compute)
         return false;
     if (o->builtin == CODE_RESHAPE)
         return y->is_open && assay_shape_count(&y->type) != assay_shape_count(&tfl_in(o, 0)->type);
