@@ -184,20 +184,27 @@ void text_npy_free(assay_npy *a)
     a->data = NULL;
 }
 
-assay_status text_npy_widen(assay_npy *a, assay_error *err)
+static assay_status to_float32(assay_npy *a, assay_error *err)
 {
-    size_t n = text_npy_count(a);
-    float *wide;
+    const size_t n = text_npy_count(a);
+    float *y = malloc(n * sizeof *y + 1);
 
-    if (a->type != ASSAY_NPY_F2)
-        return ASSAY_OK;
-    wide = malloc(n * sizeof *wide + 1);
-    if (!wide)
+    if (!y)
         return assay_out_of_memory(err);
     for (size_t i = 0; i < n; i++)
-        wide[i] = (float)text_npy_get(a->data, a->type, i);
+        y[i] = (float)text_npy_get(a->data, a->type, i);
     free(a->data);
-    a->data = wide;
+    a->data = y;
     a->type = ASSAY_NPY_F4;
     return ASSAY_OK;
+}
+
+assay_status text_npy_widen(assay_npy *a, assay_error *err)
+{
+    return a->type == ASSAY_NPY_F2 ? to_float32(a, err) : ASSAY_OK;
+}
+
+assay_status text_npy_round(assay_npy *a, assay_error *err)
+{
+    return a->type == ASSAY_NPY_F8 ? to_float32(a, err) : ASSAY_OK;
 }

@@ -83,6 +83,8 @@ assay_status text_npy_read_file(const char *path, assay_npy *out, assay_error *e
 
 /* Widens float16 to float32, which is exact; other types stay. */
 assay_status text_npy_widen(assay_npy *a, assay_error *err);
+/* Rounds float64 to float32, to nearest even; other types stay. */
+assay_status text_npy_round(assay_npy *a, assay_error *err);
 
 void text_npy_free(assay_npy *a);
 

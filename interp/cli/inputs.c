@@ -184,6 +184,8 @@ static assay_status read_npy(const char *file, const assay_value *in, void *to, 
     if (status)
         return status;
     status = text_npy_widen(&a, err);
+    if (!status && in->type.elem.kind == ASSAY_KIND_F32)
+        status = text_npy_round(&a, err);
     if (status) {
         text_npy_free(&a);
         return status;

@@ -73,7 +73,7 @@ def npy(path, descr, shape, data):
     head += " " * (117 - len(head)) + "\n"
     open(path, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
 npy("f4.npy", "<f4", (1, 4), bytes(16))
-npy("f8.npy", "<f8", (1, 4), bytes(32))
+npy("i8.npy", "<i8", (1, 4), bytes(32))
 npy("c8.npy", "<c8", (1, 4), bytes(32))
 npy("more.npy", "<f4", (4, 4), bytes(64))
 npy("none.npy", "<f4", (0, 4), b"")
@@ -92,7 +92,7 @@ run "no input" "^assay: input 'a' is not given; --input"
 run "one input of two" "^assay: input 'b' is not given; --input b=FILE gives it" -i f4.npy
 run "the second alone" "^assay: input 'a' is not given; --input a=FILE gives it" -i b=f4.npy
 run "three files for two" "'b' has 1 file and others have 2; each sample takes one" -i f4.npy -i f4.npy -i f4.npy
-run "other elements" "f8.npy: holds float64 .1,4., but input 'b' takes f32.1,4." -i f4.npy -i f8.npy
+run "other elements" "i8.npy: holds int64 .1,4., but input 'b' takes f32.1,4." -i f4.npy -i i8.npy
 run "elements of no kind" "c8.npy: npy element type '<c8' is not supported" -i c8.npy -i f4.npy
 run "another shape" "more.npy: holds float32 .4,4., but input 'a' takes" -i more.npy -i f4.npy
 # patterns of small floats: unsigned, or raw bytes as ml_dtypes' arrays are saved

@@ -97,12 +97,19 @@ static const struct {
     [9] = {1, {ASSAY_KIND_BOOL, 8, false}},
     [12] = {4, {ASSAY_KIND_INT, 32, false}},
     [10] = {2, {ASSAY_KIND_F32, 32, true}}, /* float16 is widened */
+    [11] = {8, {ASSAY_KIND_F32, 32, true}}, /* float64 is rounded */
 };
 
 /* Stores element i, given as its bits, in native order. */
 static void store(onnx_case_tensor *t, int64_t i, uint64_t bits)
 {
     size_t size = dtypes[t->dtype].size;
+    if (t->dtype == 11) {
+        double wide;
+        memcpy(&wide, &bits, sizeof wide);
+        ((float *)t->data)[i] = (float)wide;
+        return;
+    }
     if (t->dtype == 10) {
         uint16_t half = (uint16_t)bits;
         ((float *)t->data)[i] = (float)text_npy_get(&half, ASSAY_NPY_F2, 0);
@@ -122,8 +129,8 @@ static void read_elements(wire w, onnx_case_tensor *t, int64_t count)
     int64_t i = 0;
     field f;
     while (next(&w, &f)) {
-        bool is_float = f.number == 4, raw = f.number == 9;
-        if (!is_float && !raw && f.number != 5 && f.number != 7 && f.number != 11)
+        bool is_float = f.number == 4, is_double = f.number == 10, raw = f.number == 9;
+        if (!is_float && !is_double && !raw && f.number != 5 && f.number != 7 && f.number != 11)
             continue;
         if (!f.bytes.at && !raw) {
             assert_true(i < count);
@@ -132,9 +139,10 @@ static void read_elements(wire w, onnx_case_tensor *t, int64_t count)
         while (f.bytes.at != f.bytes.end) {
             assert_true(i < count);
             store(t, i++,
-                  raw        ? fixed(&f.bytes, size)
-                  : is_float ? fixed(&f.bytes, 4)
-                             : varint(&f.bytes));
+                  raw         ? fixed(&f.bytes, size)
+                  : is_float  ? fixed(&f.bytes, 4)
+                  : is_double ? fixed(&f.bytes, 8)
+                              : varint(&f.bytes));
         }
     }
     assert_int_equal(i, count);

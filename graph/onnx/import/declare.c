@@ -204,7 +204,10 @@ static assay_status fix_input(onnx_import *im, const pb_value_info *in, onnx_val
     onnx_const *c = onnx_new_const(im, dtype, f->type.rank, f->type.dim);
 
     if (!c || dtype == ONNX_UNDEFINED || !t ||
-        t->elem_type != (v->narrow && dtype == ONNX_FLOAT ? v->narrow : dtype))
+        t->elem_type != (dtype != ONNX_FLOAT           ? dtype
+                         : v->narrow                   ? v->narrow
+                         : t->elem_type == ONNX_DOUBLE ? ONNX_DOUBLE
+                                                       : ONNX_FLOAT))
         return assay_fail(err, ASSAY_ERR_INPUT, "value given for '%s' is %s, the input is %s",
                           v->name, onnx_dtype_name(dtype),
                           t ? onnx_dtype_name(t->elem_type) : "not a tensor");

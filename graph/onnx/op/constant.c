@@ -195,7 +195,9 @@ void onnx_import_range(onnx_node *n)
         part[i] = onnx_known(n, i, what[i]);
         if (!part[i])
             return;
-        if (part[i]->count != 1 || part[i]->dtype != part[0]->dtype) {
+        if (part[i]->count != 1 ||
+            (part[i]->dtype != part[0]->dtype &&
+             !(onnx_is_float(part[i]->dtype) && onnx_is_float(part[0]->dtype)))) {
             onnx_fail(n, ASSAY_ERR_INPUT, "inputs are not scalars of one type");
             return;
         }

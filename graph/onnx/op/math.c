@@ -56,7 +56,8 @@ static onnx_value *cast_to(onnx_node *n, onnx_value *x, int dtype, const char *s
 
     if (n->status)
         return NULL;
-    if (onnx_is_narrow(dtype)) /* rounded when the node is done */
+    if (onnx_is_narrow(dtype)                      /* rounded when the node is done */
+        || (dtype == ONNX_DOUBLE && !x->constant)) /* float32 here */
         dtype = ONNX_FLOAT;
     if (x->constant && x->constant->dtype == dtype)
         return x;

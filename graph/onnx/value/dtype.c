@@ -2,7 +2,8 @@
 #include "graph/onnx/value/value.h"
 
 /* Element types with their storage once read; wide types serve folding only, narrow floats are
- * widened as they are read, and small floats are patterns. */
+ * widened as they are read, float64 is rounded to float32 when it enters the graph, and small
+ * floats are patterns. */
 static const struct {
     const char *name;
     uint8_t size;
@@ -19,7 +20,7 @@ static const struct {
     [ONNX_STRING] = {"string", 0, false, {0}},
     [ONNX_BOOL] = {"bool", 1, true, {ASSAY_KIND_BOOL, 8, false}},
     [ONNX_FLOAT16] = {"float16", 2, true, {ASSAY_KIND_F32, 32, true}},
-    [ONNX_DOUBLE] = {"float64", 8, false, {0}},
+    [ONNX_DOUBLE] = {"float64", 8, true, {ASSAY_KIND_F32, 32, true}},
     [ONNX_UINT32] = {"uint32", 4, true, {ASSAY_KIND_INT, 32, false}},
     [ONNX_UINT64] = {"uint64", 8, false, {0}},
     [14] = {"complex64", 0, false, {0}},

@@ -177,6 +177,26 @@ static int materialize_floats(onnx_import *im, onnx_value *v, assay_error *err)
     return v->id = id;
 }
 
+/* A constant of float64 in the graph's width; NULL when memory is out. */
+static const onnx_const *as_float32(onnx_import *im, const onnx_const *c)
+{
+    onnx_const *y = onnx_alloc(im, sizeof *y);
+    float *data = onnx_alloc(im, (size_t)c->count * sizeof *data + 1);
+
+    if (!y || !data)
+        return NULL;
+    for (size_t i = 0; i < (size_t)c->count; i++) {
+        double v;
+        memcpy(&v, (const char *)c->data + i * sizeof v, sizeof v);
+        data[i] = (float)v;
+    }
+    *y = *c;
+    y->dtype = ONNX_FLOAT;
+    y->data = data;
+    y->lasts = false;
+    return y;
+}
+
 int onnx_materialize(onnx_import *im, onnx_value *v, assay_error *err)
 {
     const onnx_const *c = v->constant;
@@ -189,6 +209,10 @@ int onnx_materialize(onnx_import *im, onnx_value *v, assay_error *err)
     if (!onnx_dtype_elem(c->dtype, &type.elem)) {
         assay_fail(err, ASSAY_ERR_UNSUPPORTED, "constant '%s' is %s", v->name,
                    onnx_dtype_name(c->dtype));
+        return ASSAY_NO_VALUE;
+    }
+    if (c->dtype == ONNX_DOUBLE && !(c = as_float32(im, c))) {
+        assay_out_of_memory(err);
         return ASSAY_NO_VALUE;
     }
     if (c->dtype == ONNX_FLOAT && has_nan(c)) {
