@@ -108,7 +108,11 @@ static bool make(assay_partial *p, bool folder)
 static assay_status make_partial(const char *path, bool folder, assay_partial *out,
                                  assay_error *err)
 {
-    const size_t kept = (size_t)(file_base_name(path) - path) + kept_of(file_base_name(path));
+    const char *base = file_base_name(path);
+    const size_t kept = (size_t)(base - path) + kept_of(base);
+    if (strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%.300s: nothing can be moved there; name the folder itself", path);
     for (int k = 0; k < 10000; k++) {
         if (kept >= sizeof out->path ||
             (size_t)snprintf(out->path, sizeof out->path, "%.*s%s%ld-%d", (int)kept, path, mark,

@@ -348,7 +348,12 @@ def force():
               f"and without --force it is not named for {where}", out)
     status, out = assay("golden", "odd.assay", "-s", "tflite", "-i", "in2.bin", "-o", "three")
     check(status == 2 and "three: exists already; --force replaces it" in out, "it is for a bundle", out)
-    status, out = again("three")
+    for where in ("three/.", "three/tensors/.."):
+        before = files_below("three")
+        status, out = again(where)
+        check(status == 2 and out.endswith(": nothing can be moved there; name the folder itself\n") and
+              files_below("three") == before, f"{where} is not how a bundle that is replaced is called", out)
+    status, out = again("three/")
     check(status == 0 and assay("verify", "three")[0] == 0, "and replaces a bundle", out)
     check(not [f for f in os.listdir(".") if ".partial" in f or ".old" in f], "with nothing left behind",
           os.listdir("."))
