@@ -151,25 +151,17 @@ static assay_status take_array_type(assay_dataset *d, assay_error *err)
     return ASSAY_OK;
 }
 
-assay_status dataset_read_array(const assay_dataset *d, int64_t i, void *out, assay_error *err)
+assay_status dataset_read_array(const assay_dataset *d, int64_t i, assay_sample_type *type,
+                                void **data, assay_error *err)
 {
     assay_npy a;
-    char expected[160], found[160];
-    assay_status status = read_array(d, i, &a, err);
+    const assay_status status = read_array(d, i, &a, err);
     if (status)
         return status;
-    assay_sample_type is = {.type = a.type, .rank = a.rank};
-    memcpy(is.shape, a.shape, (size_t)a.rank * sizeof a.shape[0]);
-    if (is.type != d->type.type || is.rank != d->type.rank ||
-        memcmp(is.shape, d->type.shape, (size_t)is.rank * sizeof is.shape[0]) != 0)
-        status = assay_fail(err, ASSAY_ERR_INPUT,
-                            "%s: holds %s; expected %s as the first of the data set", d->files[i],
-                            dataset_sample_print(&is, found, sizeof found),
-                            dataset_sample_print(&d->type, expected, sizeof expected));
-    else
-        memcpy(out, a.data, dataset_sample_bytes(&d->type));
-    text_npy_free(&a);
-    return status;
+    *type = (assay_sample_type){.type = a.type, .rank = a.rank};
+    memcpy(type->shape, a.shape, (size_t)a.rank * sizeof a.shape[0]);
+    *data = a.data;
+    return ASSAY_OK;
 }
 
 bool dataset_has_arrays(const assay_dataset *d)

@@ -55,9 +55,14 @@ assay_status dataset_read_tokens(const assay_dataset *d, int64_t first, size_t n
 assay_status dataset_read_elements(const assay_dataset *d, int64_t offset, size_t n, size_t size,
                                    void *out, assay_error *err);
 
-/* Whether the files of a folder are arrays, and sample i of such. */
+/* Whether the files of a folder are arrays, and sample i of such; *data is malloc'd. */
 bool dataset_has_arrays(const assay_dataset *d);
-assay_status dataset_read_array(const assay_dataset *d, int64_t i, void *out, assay_error *err);
+assay_status dataset_read_array(const assay_dataset *d, int64_t i, assay_sample_type *type,
+                                void **data, assay_error *err);
+/* Sample i and its own type: the data set's, but for the size or the channels of images in files of
+ * their own, where these may differ. free(*data), whatever is returned. */
+assay_status dataset_read_own(const assay_dataset *d, int64_t i, bool any_size, bool any_channels,
+                              assay_sample_type *type, void **data, assay_error *err);
 
 /* The type of all samples of d->files, which is the first one's. */
 assay_status dataset_take_type(assay_dataset *d, assay_error *err);

@@ -2,6 +2,8 @@
 #include "datasets/preprocess.h"
 #include "graph/memory.h"
 
+#include "datasets/colour.h"
+#include "datasets/internal.h"
 #include "datasets/resize.h"
 
 #include <inttypes.h>
@@ -12,6 +14,7 @@
 /* ---- the canonical line ------------------------------------------------------------------- */
 
 static const char *const channel_names[] = {"stored", "gray", "RGB", "BGR"};
+static const char *const gray_names[] = {"none", "pillow", "opencv", "weights"};
 static const char *const layout_names[] = {"stored", "NCHW", "NHWC", "flat"};
 
 /* Appends to buf (of ASSAY_PREPROCESS_TEXT bytes, `used` of them) the shortest text that reads
@@ -44,6 +47,16 @@ static size_t print_list(char *buf, size_t used, const char *name, int count, co
     return used;
 }
 
+static size_t print_weights(char *buf, size_t used, const double weight[3])
+{
+    for (int i = 0; i < 3; i++) {
+        used +=
+            (size_t)snprintf(buf + used, ASSAY_PREPROCESS_TEXT - used, "%s", i ? "," : " gray=");
+        used = print_number(buf, used, weight[i]);
+    }
+    return used;
+}
+
 static bool has_affine(const assay_preprocess *p)
 {
     return p->scales || p->means || p->stds;
@@ -63,6 +76,11 @@ const char *dataset_preprocess_print(const assay_preprocess *p, char buf[ASSAY_P
     used = print_list(buf, used, "scale", p->scales, p->scale, 1);
     used = print_list(buf, used, "mean", p->means, p->mean, 0);
     used = print_list(buf, used, "std", p->stds, p->std, 1);
+    if (p->gray == ASSAY_GRAY_WEIGHTS)
+        used = print_weights(buf, used, p->weight);
+    else if (p->gray)
+        used += (size_t)snprintf(buf + used, ASSAY_PREPROCESS_TEXT - used, " gray=%s",
+                                 gray_names[p->gray]);
     if (p->resize[0] > 0)
         snprintf(buf + used, ASSAY_PREPROCESS_TEXT - used, " resize=%" PRId64 "x%" PRId64 ",%s",
                  p->resize[0], p->resize[1], p->nearest ? "nearest" : "bilinear");
@@ -70,6 +88,12 @@ const char *dataset_preprocess_print(const assay_preprocess *p, char buf[ASSAY_P
 }
 
 /* ---- types -------------------------------------------------------------------------------- */
+
+/* How many channels are asked for; 0: as stored. */
+static int64_t channels_asked(const assay_preprocess *p)
+{
+    return p->channel_order == ASSAY_CHANNELS_GRAY ? 1 : p->channel_order ? 3 : 0;
+}
 
 /* What samples of type `in` are after resizing. */
 static assay_sample_type resized(const assay_preprocess *p, const assay_sample_type *in)
@@ -83,6 +107,17 @@ static assay_sample_type resized(const assay_preprocess *p, const assay_sample_t
     return t;
 }
 
+/* What those are in the channels that are asked for, where that can be. */
+static assay_sample_type recoloured(const assay_preprocess *p, const assay_sample_type *in)
+{
+    assay_extent s;
+    const int64_t asked = channels_asked(p);
+    if (asked == 0 || !dataset_extent_of(in, &s) || s.channels == asked ||
+        (s.channels != 1 && s.channels != 3))
+        return *in;
+    return dataset_recoloured(in, asked);
+}
+
 static assay_status check_size(const assay_preprocess *p, const assay_sample_type *in,
                                const char *name, assay_error *err)
 {
@@ -90,12 +125,43 @@ static assay_status check_size(const assay_preprocess *p, const assay_sample_typ
     assay_extent s;
     const bool fits = in->type == ASSAY_NPY_U1 || in->type == ASSAY_NPY_I1 ||
                       in->type == ASSAY_NPY_U2 || in->type == ASSAY_NPY_F4;
-    if (p->resize[0] == 0 || (fits && dataset_extent_of(in, &s)))
+    const bool image = dataset_extent_of(in, &s);
+    const bool other = image && channels_asked(p) > 0 && channels_asked(p) != s.channels;
+    if ((p->resize[0] == 0 && !other) || (fits && image))
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_INPUT,
-                      "%s: preprocessing resizes, but samples are %s; expected images of u8, i8, "
+                      "%s: preprocessing %s, but samples are %s; expected images of u8, i8, "
                       "u16 or f32",
-                      name, dataset_sample_print(in, shape, sizeof shape));
+                      name, other ? "changes channels" : "resizes",
+                      dataset_sample_print(in, shape, sizeof shape));
+}
+
+/* Whether colours can become gray as it is said, and other channels what is asked for. */
+static assay_status check_colours(const assay_preprocess *p, const assay_sample_type *in,
+                                  const char *name, assay_error *err)
+{
+    char shape[160];
+    assay_extent s;
+    const int64_t asked = channels_asked(p);
+    if (asked == 0 || !dataset_extent_of(in, &s) || s.channels == asked)
+        return ASSAY_OK;
+    dataset_sample_print(in, shape, sizeof shape);
+    if (asked == 1 && s.channels == 3 && !p->gray)
+        return assay_fail(
+            err, ASSAY_ERR_INPUT,
+            "%s: preprocessing asks for gray, but samples are %s; gray: pillow, gray: opencv or "
+            "gray: [0.299, 0.587, 0.114] says how colours become gray",
+            name, shape);
+    if (asked == 1 && s.channels == 3 && p->gray != ASSAY_GRAY_WEIGHTS && in->type != ASSAY_NPY_U1)
+        return assay_fail(
+            err, ASSAY_ERR_INPUT,
+            "%s: gray: %s is of u8, but samples are %s; gray: [0.299, 0.587, 0.114] takes any",
+            name, gray_names[p->gray], shape);
+    if (s.channels != 1 && s.channels != 3)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s: preprocessing asks for %s, %d channel%s, but samples are %s", name,
+                          channel_names[p->channel_order], (int)asked, asked > 1 ? "s" : "", shape);
+    return ASSAY_OK;
 }
 
 static assay_status check_channels(const assay_preprocess *p, const assay_sample_type *in,
@@ -119,11 +185,6 @@ static assay_status check_channels(const assay_preprocess *p, const assay_sample
             return assay_fail(err, ASSAY_ERR_INPUT,
                               "%s: preprocessing has %d values of %s, but samples are %s", name,
                               lists[i].count, lists[i].key, shape);
-    int expected = p->channel_order == ASSAY_CHANNELS_GRAY ? 1 : p->channel_order ? 3 : 0;
-    if (expected && s.channels != expected)
-        return assay_fail(
-            err, ASSAY_ERR_INPUT, "%s: preprocessing asks for %s, %d channel%s, but samples are %s",
-            name, channel_names[p->channel_order], expected, expected > 1 ? "s" : "", shape);
     return ASSAY_OK;
 }
 
@@ -156,9 +217,12 @@ assay_status dataset_preprocess_type(const assay_preprocess *p, const assay_samp
     if (status)
         return status;
     const assay_sample_type sized = resized(p, in);
-    in = &sized;
+    const assay_sample_type coloured = recoloured(p, &sized);
+    status = check_colours(p, &sized, name, err);
+    in = &coloured;
     *out = *in;
-    status = check_channels(p, in, name, err);
+    if (!status)
+        status = check_channels(p, in, name, err);
     if (!status)
         status = check_dtype(p, in, name, out, err);
     if (!status && in->rank == ASSAY_NPY_MAX_RANK)
@@ -233,24 +297,46 @@ void dataset_preprocess_apply(const assay_preprocess *p, const assay_sample_type
     }
 }
 
+/* A step of a sample's on its way: *data of type *type becomes one of type `next`, malloc'd. */
+static assay_status prepare(const assay_preprocess *p, assay_sample_type *type,
+                            const assay_sample_type *next, bool colours, void **data,
+                            assay_error *err)
+{
+    const size_t bytes = dataset_sample_bytes(next);
+    void *to = malloc(bytes);
+    if (!to)
+        return assay_out_of_memory_for(err, "a sample of %zu bytes", bytes);
+    if (colours)
+        dataset_recolour(p, type, *data, next, to);
+    else
+        dataset_resize(type, *data, p->nearest, next, to);
+    free(*data);
+    *data = to;
+    *type = *next;
+    return ASSAY_OK;
+}
+
 assay_status dataset_read_input(const assay_dataset *d, const assay_preprocess *p, int64_t i,
                                 const assay_sample_type *out_type, void *out, assay_error *err)
 {
-    const assay_sample_type *type = dataset_sample_type(d);
-    const assay_sample_type sized = resized(p, type);
-    const size_t bytes = dataset_sample_bytes(type);
-    const size_t more = p->resize[0] > 0 ? dataset_sample_bytes(&sized) : 0;
-    char *stored = malloc(bytes + more);
-    if (!stored)
-        return assay_out_of_memory_for(err, "a sample of %zu bytes", bytes + more);
-    assay_status status = dataset_read(d, i, stored, err);
-    const char *image = stored;
-    if (!status && more > 0) {
-        dataset_resize(type, stored, p->nearest, &sized, stored + bytes);
-        image = stored + bytes;
+    assay_sample_type type;
+    void *data;
+    char name[4096];
+    assay_status status =
+        dataset_read_own(d, i, p->resize[0] > 0, p->channel_order != 0, &type, &data, err);
+    if (!status)
+        status = check_colours(p, &type, dataset_sample_name(d, i, name, sizeof name), err);
+    if (!status && p->resize[0] > 0) {
+        const assay_sample_type sized = resized(p, &type);
+        status = prepare(p, &type, &sized, false, &data, err);
+    }
+    if (!status && channels_asked(p) > 0) {
+        const assay_sample_type coloured = recoloured(p, &type);
+        if (dataset_sample_count(&coloured) != dataset_sample_count(&type))
+            status = prepare(p, &type, &coloured, true, &data, err);
     }
     if (!status)
-        dataset_preprocess_apply(p, &sized, image, out_type, out);
-    free(stored);
+        dataset_preprocess_apply(p, &type, data, out_type, out);
+    free(data);
     return status;
 }

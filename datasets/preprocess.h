@@ -9,9 +9,11 @@
  *   scale: 1/255           # number or fraction; one, or a list with one a channel
  *   mean: [0.485, 0.456, 0.406]
  *   std: [0.229, 0.224, 0.225]
- *   channel_order: RGB     # what the network wants: gray, RGB or BGR; images are stored RGB
- *   layout: NCHW           # of the network's input, NHWC, or flat: a list of rows, columns,
- * channels dtype: f32             # of the network's input; u8 as stored, i8 as stored or u8 - 128
+ *   channel_order: RGB     # what the network wants: gray, RGB or BGR; images are stored RGB or
+ * gray gray: [0.299, 0.587, 0.114]  # gray of colours, by what red, green and blue weigh; or
+ * pillow, opencv layout: NCHW           # of the network's input, NHWC, or flat: a list of rows,
+ * columns, channels dtype: f32             # of the network's input; u8 as stored, i8 as stored or
+ * u8 - 128
  *
  * Keys that are left out change nothing. README.md has the same for users; a test reads it there.
  */
@@ -29,6 +31,14 @@ typedef enum assay_channel_order {
     ASSAY_CHANNELS_RGB,
     ASSAY_CHANNELS_BGR
 } assay_channel_order;
+
+/* How colours become gray (colour.h). */
+typedef enum assay_gray {
+    ASSAY_GRAY_NONE = 0, /* they do not */
+    ASSAY_GRAY_PILLOW,
+    ASSAY_GRAY_OPENCV,
+    ASSAY_GRAY_WEIGHTS
+} assay_gray;
 
 typedef enum assay_image_layout {
     ASSAY_IMAGE_STORED = 0,
@@ -52,6 +62,8 @@ typedef struct assay_preprocess {
     double mean[ASSAY_MAX_CHANNELS];
     double std[ASSAY_MAX_CHANNELS];
     assay_channel_order channel_order;
+    assay_gray gray;
+    double weight[3]; /* of ASSAY_GRAY_WEIGHTS: red, green, blue */
     assay_image_layout layout;
     assay_input_dtype dtype;
 } assay_preprocess;
@@ -70,23 +82,24 @@ assay_status dataset_preprocess_find(const char *path, assay_preprocess *out, bo
 
 /* The canonical line, such as "dtype=f32 layout=NCHW channels=RGB scale=0.5 mean=0.1,0.2,0.3":
  * equal preprocessing gives equal text. Written to profiles and compared there. Returns buf. */
-#define ASSAY_PREPROCESS_TEXT 1320
+#define ASSAY_PREPROCESS_TEXT 1408
 const char *dataset_preprocess_print(const assay_preprocess *p, char buf[ASSAY_PREPROCESS_TEXT]);
 
 /* Type and shape, with a leading batch dimension of 1, of what samples of type `in` become. Fails
  * when the preprocessing does not fit them: other number of channels, layout of what is no image,
- * numbers that integer output would drop, a new size for samples other than u8, i8, u16 or f32
- * images. `name` names the data set in messages. */
+ * numbers that integer output would drop, a new size or other channels for samples other than
+ * u8, i8, u16 or f32 images. `name` names the data set in messages. */
 assay_status dataset_preprocess_type(const assay_preprocess *p, const assay_sample_type *in,
                                      const char *name, assay_sample_type *out, assay_error *err);
 
-/* Maps one sample that has its size; `in` is of the type that dataset_preprocess_type accepted, in
- * the new size where one is stated, `out` of the type that it gave. */
+/* Maps one sample that has its size and channels; `in` is of the type that dataset_preprocess_type
+ * accepted, in the new size and of the channels that are stated, `out` of the type that it gave. */
 void dataset_preprocess_apply(const assay_preprocess *p, const assay_sample_type *type,
                               const void *in, const assay_sample_type *out_type, void *out);
 
-/* Reads sample i of a data set and maps it into `out` (dataset_sample_bytes(out_type) bytes). May
- * be called from several threads at once. */
+/* Reads sample i of a data set and maps it into `out` (dataset_sample_bytes(out_type) bytes).
+ * Images of a folder may have sizes of their own where a new one is stated, and 1 or 3 channels
+ * where an order is. May be called from several threads at once. */
 assay_status dataset_read_input(const assay_dataset *d, const assay_preprocess *p, int64_t i,
                                 const assay_sample_type *out_type, void *out, assay_error *err);
 

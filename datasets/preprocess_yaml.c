@@ -122,6 +122,22 @@ static assay_status parse_channel_order(reader *r, const yaml_node_t *value)
     return ASSAY_OK;
 }
 
+static assay_status parse_gray(reader *r, const yaml_node_t *value)
+{
+    static const char *const words[3] = {"pillow", "opencv", NULL};
+    double weight[ASSAY_MAX_CHANNELS];
+    const int word = parse_word(value, words);
+    int count = 0;
+    r->out->gray = word < 0 ? ASSAY_GRAY_WEIGHTS : (assay_gray)word;
+    if (word > 0)
+        return ASSAY_OK;
+    if (value->type != YAML_SEQUENCE_NODE || parse_numbers(r, value, false, &count, weight) ||
+        count != 3)
+        return refuse(r, value, "pillow, opencv or what red, green and blue weigh (3 numbers)");
+    memcpy(r->out->weight, weight, sizeof r->out->weight);
+    return ASSAY_OK;
+}
+
 static assay_status parse_layout(reader *r, const yaml_node_t *value)
 {
     static const char *const words[3] = {"NCHW", "NHWC", "flat"};
@@ -161,10 +177,15 @@ static const struct {
     const char *key;
     parse_value *parse;
 } keys[] = {
-    {"scale", parse_scale},   {"mean", parse_mean},
-    {"std", parse_std},       {"channel_order", parse_channel_order},
-    {"layout", parse_layout}, {"dtype", parse_dtype},
-    {"resize", parse_resize}, {"interpolation", parse_interpolation},
+    {"scale", parse_scale},
+    {"mean", parse_mean},
+    {"std", parse_std},
+    {"channel_order", parse_channel_order},
+    {"gray", parse_gray},
+    {"layout", parse_layout},
+    {"dtype", parse_dtype},
+    {"resize", parse_resize},
+    {"interpolation", parse_interpolation},
 };
 enum { N_KEYS = sizeof keys / sizeof *keys };
 
@@ -176,8 +197,9 @@ static assay_status parse_pair(reader *r, const yaml_node_t *key, const yaml_nod
                           strcmp((const char *)key->data.scalar.value, keys[k].key) != 0))
         k++;
     if (k == N_KEYS)
-        return refuse(r, key,
-                      "scale, mean, std, channel_order, layout, dtype, resize or interpolation");
+        return refuse(
+            r, key,
+            "scale, mean, std, channel_order, gray, layout, dtype, resize or interpolation");
     if (*seen & 1u << k)
         return refuse(r, key, "each key once");
     *seen |= 1u << k;
@@ -200,6 +222,11 @@ static assay_status parse_document(reader *r)
         if (status)
             return status;
     }
+    if (r->out->gray && r->out->channel_order > ASSAY_CHANNELS_GRAY)
+        return assay_fail(r->err, ASSAY_ERR_INPUT, "%s: gray is what channel_order: gray reads",
+                          r->name);
+    if (r->out->gray)
+        r->out->channel_order = ASSAY_CHANNELS_GRAY;
     return ASSAY_OK;
 }
 

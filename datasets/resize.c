@@ -35,16 +35,16 @@ static between place(int64_t i, int64_t in, int64_t out, bool nearest)
     return (between){low, low + 1 < in ? low + 1 : low, centre - (double)low};
 }
 
-static void store(assay_npy_type type, void *to, size_t i, double v)
+void dataset_store_rounded(assay_npy_type type, void *to, size_t i, double v)
 {
     if (type == ASSAY_NPY_F4)
         ((float *)to)[i] = (float)v;
     else if (type == ASSAY_NPY_U2)
-        ((uint16_t *)to)[i] = (uint16_t)rint(v);
+        ((uint16_t *)to)[i] = (uint16_t)fmin(fmax(rint(v), 0), UINT16_MAX);
     else if (type == ASSAY_NPY_U1)
-        ((uint8_t *)to)[i] = (uint8_t)rint(v);
+        ((uint8_t *)to)[i] = (uint8_t)fmin(fmax(rint(v), 0), UINT8_MAX);
     else
-        ((int8_t *)to)[i] = (int8_t)rint(v);
+        ((int8_t *)to)[i] = (int8_t)fmin(fmax(rint(v), INT8_MIN), INT8_MAX);
 }
 
 /* Where element [y,x,c] of an image stands. */
@@ -70,7 +70,8 @@ void dataset_resize(const assay_sample_type *in, const void *from, bool nearest,
                 const double s = text_npy_get(from, in->type, at(in, &a, r.high, k.low, c));
                 const double t = text_npy_get(from, in->type, at(in, &a, r.high, k.high, c));
                 const double above = p + (q - p) * k.part, below = s + (t - s) * k.part;
-                store(in->type, to, at(out, &b, y, x, c), above + (below - above) * r.part);
+                dataset_store_rounded(in->type, to, at(out, &b, y, x, c),
+                                      above + (below - above) * r.part);
             }
         }
     }

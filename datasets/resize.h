@@ -17,6 +17,10 @@ typedef struct assay_extent {
 /* False when t is no image. */
 bool dataset_extent_of(const assay_sample_type *t, assay_extent *out);
 
+/* Element i of `to` becomes v: f32, or an integer of u8, i8 or u16, the nearest, ties to even, that
+ * the type holds. */
+void dataset_store_rounded(assay_npy_type type, void *to, size_t i, double v);
+
 /* One image of type `in`, u8, i8 or f32, to one of type `out`, which differs in height and width
  * alone. */
 void dataset_resize(const assay_sample_type *in, const void *from, bool nearest,

@@ -6,6 +6,7 @@
 
 #include "graph/files/files.h"
 #include "interp/cli/cli.h"
+#include "schemes/record/guess.h"
 
 /* n bytes as roff: neither escapes nor requests; lines stay lines. */
 static void put(FILE *f, const char *s, size_t n)
@@ -190,7 +191,13 @@ static int run(const cli_args *a)
             put_command(stdout, a->all[i]);
             return CLI_OK;
         }
-    return name[0] ? cli_trouble("manual: no command '%s'", name) : CLI_OK;
+    if (!name[0])
+        return CLI_OK;
+    char words[ASSAY_GUESS_WORDS];
+    assay_guess g = ASSAY_GUESS(name);
+    for (int i = 0; a->all[i]; i++)
+        assay_guess_consider(&g, a->all[i]->name);
+    return cli_trouble("manual: no command '%s'%s", name, assay_guess_words(&g, words));
 }
 
 static const cli_option options[] = {

@@ -63,89 +63,17 @@ static const char *print_type(const assay_type *t, char buf[160])
     return buf;
 }
 
-/* Height, width and channels of samples [h, w, 1 or 3], as of PNGs, or of what preprocessing made
- * planes of; false when they are no such. */
-static bool is_image(const assay_sample_type *t, int64_t image[3])
-{
-    int first = 0;
-    while (first < t->rank - 3 && t->shape[first] == 1)
-        first++;
-    if (t->rank - first != 3)
-        return false;
-    for (int d = 0; d < 3; d++)
-        image[d] = t->shape[first + (t->planar ? (d + 1) % 3 : d)];
-    return image[2] == 1 || image[2] == 3;
-}
-
-/* What makes elements of type t those of the input, as ", KEY: VALUE"; "" where nothing is needed.
- */
-static const char *advise_element(const assay_sample_type *t, assay_elem e)
-{
-    if (e.kind == ASSAY_KIND_F32 && t->type != ASSAY_NPY_F4)
-        return t->type == ASSAY_NPY_U2 ? ", scale: 1/65535" : ", scale: 1/255";
-    const bool codes = e.kind == ASSAY_KIND_INT && e.bits == 8 && e.is_signed;
-    return codes && t->type == ASSAY_NPY_U1 ? ", dtype: i8" : "";
-}
-
-static void say(char text[200], bool also, const char *resize, const char *layout,
-                const char *element)
-{
-    const char *first = *resize ? resize : *layout ? layout : element;
-    if (*first)
-        snprintf(text, 200,
-                 "; preprocess.yaml (beside the data, or --preprocess) could %ssay: {%s%s%s}",
-                 also ? "also " : "", first + 2, *resize ? layout : "",
-                 *resize || *layout ? element : "");
-}
-
-/* What preprocess.yaml could say for such images to be the input, or why it cannot help. */
-static const char *advise(const assay_sample_type *t, const assay_value *in, char text[200])
-{
-    const assay_type *y = &in->type;
-    const bool prepared = t->planar || t->type == ASSAY_NPY_F4;
-    const char *element = advise_element(t, y->elem);
-    int64_t image[3];
-    text[0] = '\0';
-    if (!is_image(t, image))
-        return text;
-    if (y->rank > 0 && y->rank < 3 && y->dim[y->rank - 1] == image[0] * image[1] * image[2]) {
-        say(text, prepared, "", ", layout: flat", element);
-        return text;
-    }
-    if (y->rank < 3)
-        return text;
-    const int64_t *dim = y->dim + y->rank - 3;
-    const bool same = memcmp(dim, image, 2 * sizeof *image) == 0;
-    const bool interleaved =
-        (same && dim[2] == image[2]) || (dim[2] == image[2] && dim[0] != image[2]);
-    const bool planar = !interleaved && dim[0] == image[2] && !same;
-    const int64_t *size = planar ? dim + 1 : dim;
-    char resize[64] = "", layout[16] = "";
-    if (!planar && !interleaved) {
-        snprintf(text, 200,
-                 "; no key of preprocess.yaml makes other channels of the images' %" PRId64,
-                 image[2]);
-        return text;
-    }
-    if (memcmp(size, image, 2 * sizeof *image) != 0)
-        snprintf(resize, sizeof resize, ", resize: [%" PRId64 ", %" PRId64 "]", size[0], size[1]);
-    if (!prepared || planar != t->planar)
-        snprintf(layout, sizeof layout, ", layout: %s", planar ? "NCHW" : "NHWC");
-    say(text, prepared, resize, layout, element);
-    return text;
-}
-
 assay_status cli_check_sample(const assay_sample_type *t, const assay_value *in, const char *file,
                               assay_error *err)
 {
-    char wanted[160], found[160], advice[200];
+    char wanted[160], found[160], advice[320];
 
     if (stores(t->type, in->type.elem) &&
         shapes_agree(t->shape, t->rank, in->type.dim, in->type.rank))
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_INPUT, "%s: holds %s, but input '%s' takes %s%s", file,
                       dataset_sample_print(t, found, sizeof found), in->name,
-                      print_type(&in->type, wanted), advise(t, in, advice));
+                      print_type(&in->type, wanted), cli_advise(t, in, advice));
 }
 
 assay_status cli_check_codes(const assay_value *in, const void *data, const char *file,

@@ -232,6 +232,10 @@ int cli_trial_run(const cli_args *a, int (*judge)(const cli_args *a, const assay
  * count; codes are in the smallest container of their width. */
 assay_status cli_check_sample(const assay_sample_type *t, const assay_value *in, const char *file,
                               assay_error *err);
+/* advise.c: what preprocess.yaml could say for such images to be the input, or why it cannot help,
+ * as
+ * "; ...", or "". */
+const char *cli_advise(const assay_sample_type *t, const assay_value *in, char text[320]);
 /* The type that an array for the input would have. */
 assay_sample_type cli_sample_of(const assay_value *in);
 /* Refuses codes outside a type of fewer bits than its container; `data` is the whole input. */

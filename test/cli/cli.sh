@@ -207,8 +207,9 @@ printf 'graph s { input x: f32[1,1,9,7]\n y: f32[1,1,9,7] = relu(x)\n output y }
 refused "one of another size" 'could say: \{resize: \[9, 7\], layout: NCHW, scale: 1/255\}' \
     "$assay" run small.assay -i unsaid/a.png
 refused "one that is a list" 'could say: \{layout: flat, scale: 1/255\}' "$assay" run flat.assay -i unsaid/a.png
-refused "of other channels" "; no key of preprocess.yaml makes other channels of the images' 1\$" \
-    "$assay" run colours.assay -i unsaid/a.png
+refused "of other channels" 'could say: \{channel_order: RGB, layout: NCHW, scale: 1/255\}' "$assay" run colours.assay -i unsaid/a.png
+printf 'graph s { input x: f32[1,5,32,32]\n y: f32[1,5,32,32] = relu(x)\n output y }\n' >five.assay
+refused "of five channels" "; no key of preprocess.yaml makes its channels of the images' 1\$" "$assay" run five.assay -i unsaid/a.png
 echo '{layout: flat, scale: 1/255}' >unsaid/preprocess.yaml
 runs 0 "a list of the pixels" "$assay" run flat.assay -i unsaid/a.png
 echo '{layout: NCHW, scale: 1/255}' >unsaid/preprocess.yaml

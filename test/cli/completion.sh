@@ -77,6 +77,7 @@ if command -v groff >out; then
     runs 1 "groff has no complaint" sh -c 'groff -man -ww -Tutf8 -rLL=120n man1/*.1 "$0"/interp/cli/man/*.7 2>&1 >text | grep .' "$source"
 else skip "groff has no complaint" "no groff"; fi
 refused "the page of no command" "nonsense" "$assay" manual nonsense
+refused "one that is misspelt" "goldn.; nearest: golden$" "$assay" manual goldn
 refused "a folder and a command" "no COMMAND" "$assay" manual golden -o man2
 refused "a folder that cannot be made" "nowhere" "$assay" manual -o nowhere/man1
 finish

@@ -101,7 +101,7 @@ static void nothing_is_resized(void **state)
     folder_gray_png(state, "b.png", 5, 4, 1);
     assay_dataset *d = folder_opened(state, ".", NULL);
     assert_int_equal(dataset_read(d, 1, pixels, &err), ASSAY_ERR_INPUT);
-    assert_non_null(strstr(err.text, "/b.png: the image is [5,4,1]"));
+    assert_non_null(strstr(err.text, "/b.png: holds uint8 [5,4,1]"));
     assert_non_null(strstr(err.text, "uint8 [4,5,1]"));
     dataset_close(d);
 }

@@ -33,6 +33,12 @@ static void preprocess_text(void **state)
     memset(&p, 0, sizeof p);
     assert_string_equal(dataset_preprocess_print(&p, a),
                         "dtype=stored layout=stored channels=stored");
+    p = parsed("{gray: opencv}");
+    assert_string_equal(dataset_preprocess_print(&p, a),
+                        "dtype=stored layout=stored channels=gray gray=opencv");
+    p = parsed("{gray: [0.299, 587e-3, 0.114], channel_order: gray}");
+    assert_string_equal(dataset_preprocess_print(&p, a),
+                        "dtype=stored layout=stored channels=gray gray=0.299,0.587,0.114");
 }
 
 /* Values computed by hand from the formula of resize.h. */
@@ -114,12 +120,17 @@ static void preprocess_longest_text(void **state)
 {
     (void)state;
     char text[ASSAY_PREPROCESS_TEXT];
-    assay_preprocess p = {.scales = 16, .means = 16, .stds = 16, .resize = {16384, 16384}};
+    assay_preprocess p = {.scales = 16,
+                          .means = 16,
+                          .stds = 16,
+                          .resize = {16384, 16384},
+                          .gray = ASSAY_GRAY_WEIGHTS};
     for (int i = 0; i < 16; i++)
-        p.scale[i] = p.mean[i] = p.std[i] = -1.2345678901234567e-300 * (i + 1);
+        p.weight[i % 3] = p.scale[i] = p.mean[i] = p.std[i] = -1.2345678901234567e-300 * (i + 1);
     dataset_preprocess_print(&p, text);
     assert_true(strlen(text) < ASSAY_PREPROCESS_TEXT - 1);
     assert_non_null(strstr(text, " std=-1.23456789012345"));
+    assert_non_null(strstr(text, " gray=-"));
     assert_non_null(strstr(text, " resize=16384x16384,bilinear"));
 }
 
@@ -135,7 +146,7 @@ static void preprocess_refusals(void **state)
         {"interpolation: cubic\n", "expected bilinear or nearest"},
         {"", "expected a mapping, found nothing"},
         {"- 1\n", "p.yaml:1: expected a mapping"},
-        {"scale: 1\nmeen: 2\n", "p.yaml:2: expected scale, mean, std, channel_order, layout, "
+        {"scale: 1\nmeen: 2\n", "p.yaml:2: expected scale, mean, std, channel_order, gray, layout, "
                                 "dtype, resize or interpolation, found \"meen\""},
         {"scale: 1\nscale: 1\n", "p.yaml:2: expected each key once"},
         {"scale: one\n", "expected finite numbers, found \"one\""},
@@ -152,6 +163,11 @@ static void preprocess_refusals(void **state)
         {"std: [1, 0]\n", "other than 0"},
         {"layout: CHW\n", "NCHW, NHWC or flat"},
         {"channel_order: rgb\n", "gray, RGB or BGR"},
+        {"gray: luma\n", "expected pillow, opencv or what red, green and blue weigh (3 numbers)"},
+        {"gray: 1\n", "(3 numbers), found \"1\""},
+        {"gray: [1, 2]\n", "(3 numbers)"},
+        {"gray: [1, 2, x]\n", "(3 numbers)"},
+        {"channel_order: BGR\ngray: opencv\n", "gray is what channel_order: gray reads"},
         {"dtype: f16\n", "f32, u8 or i8"},
         {"scale: [1\n", "broken YAML"},
         {"\x01", "broken YAML"},
@@ -246,8 +262,9 @@ static void preprocess_must_fit(void **state)
     } cases[] = {
         {"mean: [1, 2]", 3, "2 values of mean, but samples are uint8 [4,4,3]"},
         {"std: [1, 2, 3]", 2, "3 values of std"},
-        {"channel_order: gray", 3, "asks for gray, 1 channel, but"},
-        {"channel_order: RGB", 2, "asks for RGB, 3 channels, but"},
+        {"channel_order: gray", 3, "asks for gray, but samples are uint8 [4,4,3]; gray: pillow, "},
+        {"mean: [1, 2]\nchannel_order: RGB", 2, "2 values of mean, but samples are uint8 [4,4,3]"},
+        {"gray: pillow\nmean: [1, 2]", 3, "2 values of mean, but samples are uint8 [4,4,1]"},
         {"layout: NCHW", 1, "expected images"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
