@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../scheme_unit.h"
+#include "test/support/scheme_unit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
