@@ -12,8 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned sum = 0;
     if (dataset_png_read_memory(data, size, "input", &image, &err))
         return 0;
-    const size_t count = (size_t)image.height * (size_t)image.width * (size_t)image.channels *
-                         (size_t)image.bytes;
+    const size_t count =
+        (size_t)image.height * (size_t)image.width * (size_t)image.channels * (size_t)image.bytes;
     for (size_t i = 0; i < count; i++)
         sum += image.pixels[i];
     if (sum > 255 * count)
