@@ -80,6 +80,32 @@ assay_status dataset_open(const char *path, const assay_dataset_options *options
     return status;
 }
 
+assay_status dataset_open_tokens(const int64_t *token, int64_t n, const char *of,
+                                 const assay_dataset_options *options, assay_dataset **out,
+                                 assay_error *err)
+{
+    assay_dataset *d = calloc(1, sizeof *d);
+
+    *out = NULL;
+    if (!d)
+        return assay_out_of_memory_for(err, "%s", of);
+    d->fd = -1;
+    d->path = strdup(of);
+    d->tokens = malloc(((size_t)n + 1) * sizeof *d->tokens);
+    assay_status status = d->path && d->tokens ? ASSAY_OK : assay_out_of_memory_for(err, "%s", of);
+    if (!status) {
+        memcpy(d->tokens, token, (size_t)n * sizeof *token);
+        d->type = (assay_sample_type){.type = ASSAY_NPY_I8};
+        d->count = n;
+        status = dataset_cut_windows(d, options, err);
+    }
+    if (status)
+        dataset_close(d);
+    else
+        *out = d;
+    return status;
+}
+
 void dataset_close(assay_dataset *d)
 {
     if (!d)

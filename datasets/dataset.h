@@ -63,6 +63,11 @@ typedef struct assay_dataset_options {
  * the line. */
 assay_status dataset_open(const char *path, const assay_dataset_options *options,
                           assay_dataset **out, assay_error *err);
+/* A stream of n tokens in memory, copied; `of` is what it is called in messages, and options say
+ * the windows that it is cut into. */
+assay_status dataset_open_tokens(const int64_t *token, int64_t n, const char *of,
+                                 const assay_dataset_options *options, assay_dataset **out,
+                                 assay_error *err);
 void dataset_close(assay_dataset *d);
 
 int64_t dataset_count(const assay_dataset *d);

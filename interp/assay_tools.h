@@ -1,4 +1,5 @@
-/* The tools around a run: what the `assay` command does, for programs that do it themselves.
+/* The tools around a run: what the `assay` command does, for programs that do it themselves. Those
+ * that measure accuracy, and what quantization costs, are in assay_measures.h.
  *
  * Threads: handles of a kind that a comment does not say otherwise of serve one thread at a time.
  *
@@ -94,8 +95,13 @@ typedef struct assay_load_options {
     int64_t batch;            /* extent of an ONNX model's symbolic first dimension; 0: 1 */
     const char *const *shape; /* of its inputs: "x=1x3x64x64" */
     size_t n_shapes;
-    bool keep_narrow; /* a float model in float16 stays rounded to it */
-    bool as_it_is;    /* not lowered to canonical form: the nodes as the file has them */
+    bool keep_narrow;       /* a float model in float16 stays rounded to it */
+    bool as_it_is;          /* not lowered to canonical form: the nodes as the file has them */
+    const char *const *fix; /* inputs of an ONNX model as constants: "sizes=1,8,8", "m=FILE.npy" */
+    size_t n_fixed;
+    const char *const *state; /* outputs that are inputs of the next step: "PAST=PRESENT,...", a
+                                 star in both for the same text */
+    size_t n_states;
 } assay_load_options;
 /* assay_load with options; *form (may be NULL) receives what the file is. */
 assay_status assay_load_with(const char *path, const assay_load_options *options, assay_graph **out,
@@ -138,6 +144,14 @@ assay_status assay_profile_describe(assay_profile *p, const char *preprocessing,
 assay_status assay_profile_observe(assay_profile *p, const assay_graph *g, uint64_t first,
                                    uint64_t count, const void *const *input, int threads,
                                    assay_progress progress, void *user, assay_error *err);
+/* The same where the network has state and the samples are the steps of one sequence. */
+assay_status assay_profile_observe_steps(assay_profile *p, const assay_graph *g, uint64_t first,
+                                         uint64_t count, const void *const *input,
+                                         assay_progress progress, void *user, assay_error *err);
+/* Histograms of each channel, too, of the values whose name matches `pattern` (NULL: all), before
+ * anything is observed. */
+assay_status assay_profile_by_channel(assay_profile *p, const assay_graph *g, const char *pattern,
+                                      assay_error *err);
 /* Adds `from`; on failure `into` is as it was. */
 assay_status assay_profile_merge(assay_profile *into, const assay_profile *from, assay_error *err);
 /* {"samples", "model", "graph", "preprocessing", "dataset", "values": [{"name", "min", "max",
@@ -190,6 +204,15 @@ typedef struct assay_optimizer_options {
 assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
                             const assay_optimizer_options *options, char **certificate,
                             char **report, assay_error *err);
+/* `assay check-proof`: a certificate in memory, checked by code that shares nothing with the
+ * optimizer. Each of these may be NULL: model, which was optimized, whose weights are checked then;
+ * result, which came out; plugin, for a certificate under one. *good is the verdict; report:
+ * {"good", "why" (or null), "steps", "proved", "given"}. `name` stands for the certificate in
+ * messages. ASSAY_ERR_UNSUPPORTED: it is none. */
+assay_status assay_check_proof(const char *name, const char *certificate, size_t size,
+                               const assay_graph *model, const assay_graph *result,
+                               const assay_scheme *plugin, bool *good, char **report,
+                               assay_error *err);
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
@@ -207,6 +230,8 @@ assay_status assay_program_make_for(const assay_graph *g, const assay_scheme *s,
 /* Which nodes are claimed to give the target's own bits, as a manifest's "contract"; "null" without
  * a scheme. */
 assay_status assay_program_contract(const assay_program *p, char **json, assay_error *err);
+/* The memory plan: text, or a drawing (SVG). */
+assay_status assay_program_plan(const assay_program *p, char **text, char **svg, assay_error *err);
 /* Called behind each node with its outputs in place (assay_run_data); accumulators: the sums before
  * the rescale, of output 0's elements, where they are asked for and the op has such, else NULL.
  * What it returns other than ASSAY_OK ends the run with that status. */
@@ -214,41 +239,6 @@ typedef assay_status (*assay_node_fn)(void *user, assay_run *r, int node,
                                       const int64_t *accumulators, assay_error *err);
 assay_status assay_execute_with(assay_run *r, assay_node_fn fn, bool accumulators, void *user,
                                 assay_error *err);
-
-/* ---- what quantization costs ----------------------------------------------------------------- */
-
-typedef struct assay_labelled {
-    size_t size;
-    uint64_t count;
-    const void *const *input; /* as of assay_profile_observe */
-    const int64_t *label;     /* the class of each sample, below 0: none; NULL: of no sample */
-    int threads;              /* 0: all cores; nothing depends on it */
-} assay_labelled;
-/* `assay eval`: of the first output; beside a reference (may be NULL) that takes the same inputs.
- * predictions (may be NULL) receives the best class of each sample, -1 where the output has none.
- * ASSAY_ERR_INPUT: a label beyond the classes. */
-assay_status assay_evaluate(const assay_program *p, const assay_program *reference,
-                            const assay_labelled *samples, int64_t *predictions, char **json,
-                            assay_error *err);
-/* `assay sensitivity` of a float network. */
-assay_status assay_sensitivity_of(const assay_graph *g, const assay_profile *p,
-                                  const assay_scheme *s, const assay_quantizer_options *options,
-                                  const assay_labelled *samples, assay_progress progress,
-                                  void *user, char **json, assay_error *err);
-
-typedef struct assay_tuner_options {
-    size_t size;
-    double target_drop; /* points that may be lost; the drop does not count with: */
-    double target_sqnr; /* dB of the first output, above 0 */
-    int max_float;      /* nodes that may stay in float */
-    void (*log)(void *user, const char *line); /* a line a trial; may be NULL */
-    void *user;
-} assay_tuner_options;
-/* `assay tune`: *out is the network with what was found, whether or not the target is reached. */
-assay_status assay_tune(const assay_graph *g, const assay_profile *p, const assay_scheme *s,
-                        const assay_quantizer_options *options, const assay_labelled *samples,
-                        const assay_tuner_options *goal, assay_graph **out, char **json,
-                        assay_error *err);
 
 /* ---- golden bundles -------------------------------------------------------------------------- */
 
@@ -393,4 +383,5 @@ assay_status assay_infer_oracle(const assay_infer_options *options, enum assay_i
 #ifdef __cplusplus
 }
 #endif
+
 #endif

@@ -4,20 +4,12 @@
 #include "graph/core/digest.h"
 #include "graph/memory.h"
 #include "graph/text/text.h"
+#include "interp/api/loading.h"
 #include "interp/api/options.h"
 #include "interp/golden/bundle.h"
 #include "interp/run/model.h"
 
 /* ---- loading ---- */
-
-static bool has_input(const assay_graph *g, const char *name)
-{
-    const int v = assay_graph_find_value(g, name);
-    bool found = false;
-    for (int i = 0; i < g->n_inputs; i++)
-        found |= g->input[i] == v;
-    return found;
-}
 
 /* What to load: a file, or bytes. */
 typedef struct source {
@@ -26,45 +18,28 @@ typedef struct source {
     size_t size;
 } source;
 
-static assay_status load_from(const source *from, const assay_model_options *o, bool canonical,
-                              assay_graph **out, assay_error *err)
-{
-    assay_status status = from->bytes ? run_model_load_memory(from->name, from->bytes, from->size,
-                                                              o, canonical, out, err)
-                          : canonical ? run_model_load_canonical(from->name, o, out, err)
-                                      : run_model_load(from->name, o, out, err);
-    for (size_t k = 0; k < o->n_shapes && !status; k++)
-        if (!has_input(*out, o->shape[k].input)) {
-            status = assay_fail(err, ASSAY_ERR_INPUT, "%s: no input '%s', whose shape is given",
-                                from->name, o->shape[k].input);
-            assay_graph_free(*out);
-            *out = NULL;
-        }
-    return status;
-}
-
 static assay_status load(const source *from, const assay_load_options *options, assay_graph **out,
                          assay_error *err)
 {
     assay_load_options o;
+    assay_loading l = {.given = &o};
     assay_status status = ASSAY_OPTIONS_TAKE(options, &o, err);
 
     *out = NULL;
-    if (status)
-        return status;
-    assay_onnx_shape *shape = calloc(o.n_shapes + 1, sizeof *shape);
-    char **name = calloc(o.n_shapes + 1, sizeof *name);
-    status = shape && name ? ASSAY_OK : assay_out_of_memory(err);
-    for (size_t k = 0; k < o.n_shapes && !status; k++)
-        status = run_model_parse_shape(o.shape[k], &shape[k], &name[k], err);
-    const assay_model_options model = {
-        .batch = o.batch, .shape = shape, .n_shapes = o.n_shapes, .keep_narrow = o.keep_narrow};
     if (!status)
-        status = load_from(from, &model, !o.as_it_is, out, err);
-    for (size_t k = 0; name && k < o.n_shapes; k++)
-        free(name[k]);
-    free(name);
-    free(shape);
+        status = assay_loading_take(&o, &l, err);
+    if (!status)
+        status = from->bytes  ? run_model_load_memory(from->name, from->bytes, from->size, &l.model,
+                                                      !o.as_it_is, out, err)
+                 : o.as_it_is ? run_model_load(from->name, &l.model, out, err)
+                              : run_model_load_canonical(from->name, &l.model, out, err);
+    if (!status)
+        status = assay_loading_end(&l, from->name, *out, err);
+    if (status) {
+        assay_graph_free(*out);
+        *out = NULL;
+    }
+    assay_loading_free(&l);
     return status;
 }
 

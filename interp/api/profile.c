@@ -113,26 +113,46 @@ static assay_status observe(assay_profile *p, const assay_graph *g, const assay_
     return status;
 }
 
+assay_status assay_profile_by_channel(assay_profile *p, const assay_graph *g, const char *pattern,
+                                      assay_error *err)
+{
+    if (profile_samples(p) > 0)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "histograms of channels are asked for before anything is observed");
+    return profile_by_channel(p, g, pattern ? pattern : "*", err);
+}
+
+static assay_status observe_arrays(assay_profile *p, const assay_graph *g, arrays *a,
+                                   uint64_t count, bool sequence, int threads, assay_error *err)
+{
+    const uint64_t most = UINT64_C(1) << 40;
+    const assay_samples samples = {.user = a,
+                                   .first = (int64_t)a->first,
+                                   .count = (int64_t)count,
+                                   .sequence = sequence && run_model_has_state(g),
+                                   .read = read_array,
+                                   .done = a->progress ? count_done : NULL};
+
+    a->total = (int64_t)count;
+    if (count < 1 || count > most || a->first > most)
+        return assay_fail(err, ASSAY_ERR_INPUT, "no samples, or numbers beyond 2^40");
+    return observe(p, g, &samples, threads, err);
+}
+
 assay_status assay_profile_observe(assay_profile *p, const assay_graph *g, uint64_t first,
                                    uint64_t count, const void *const *input, int threads,
                                    assay_progress progress, void *user, assay_error *err)
 {
-    const uint64_t most = UINT64_C(1) << 40;
-    arrays a = {.graph = g,
-                .input = input,
-                .first = first,
-                .total = (int64_t)count,
-                .progress = progress,
-                .user = user};
-    const assay_samples samples = {.user = &a,
-                                   .first = (int64_t)first,
-                                   .count = (int64_t)count,
-                                   .read = read_array,
-                                   .done = progress ? count_done : NULL};
+    arrays a = {.graph = g, .input = input, .first = first, .progress = progress, .user = user};
+    return observe_arrays(p, g, &a, count, false, threads, err);
+}
 
-    if (count < 1 || count > most || first > most)
-        return assay_fail(err, ASSAY_ERR_INPUT, "no samples, or numbers beyond 2^40");
-    return observe(p, g, &samples, threads, err);
+assay_status assay_profile_observe_steps(assay_profile *p, const assay_graph *g, uint64_t first,
+                                         uint64_t count, const void *const *input,
+                                         assay_progress progress, void *user, assay_error *err)
+{
+    arrays a = {.graph = g, .input = input, .first = first, .progress = progress, .user = user};
+    return observe_arrays(p, g, &a, count, true, 1, err);
 }
 
 /* ---- JSON ---- */

@@ -40,6 +40,30 @@ assay_status assay_program_contract(const assay_program *p, char **json, assay_e
     return assay_text_of_json(p->scheme ? golden_contract_json(p) : json_null(), json, err);
 }
 
+static void print_plan(FILE *f, const void *what)
+{
+    const assay_program *p = what;
+    run_plan_print(f, p->graph, p->plan);
+}
+
+static void draw_plan(FILE *f, const void *what)
+{
+    const assay_program *p = what;
+    page_plan_draw(f, p->graph, p->plan);
+}
+
+assay_status assay_program_plan(const assay_program *p, char **text, char **svg, assay_error *err)
+{
+    char **const texts[] = {text, svg};
+    assay_status status = assay_text_of(print_plan, p, text, err);
+
+    if (svg)
+        *svg = NULL;
+    if (!status)
+        status = assay_text_of(draw_plan, p, svg, err);
+    return assay_texts_end(status, texts, 2);
+}
+
 assay_status assay_execute_with(assay_run *r, assay_node_fn fn, bool accumulators, void *user,
                                 assay_error *err)
 {

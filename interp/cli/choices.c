@@ -4,9 +4,7 @@
 
 #include "interp/cli/session.h"
 
-/* All values of an option, the next free ones of `room`. */
-static const char *const *values(const cli_args *a, const char *option, const char ***room,
-                                 size_t *n)
+const char *const *cli_values(const cli_args *a, const char *option, const char ***room, size_t *n)
 {
     const char *const *first = *room;
     const char *text;
@@ -31,9 +29,9 @@ int cli_quantize_options(const cli_args *a, assay_choices *q)
     memset(q, 0, sizeof *q);
     if (!room)
         return cli_out_of_memory();
-    o.calibration = values(a, "calibration", &next, &o.n_calibrations);
-    o.keep_float = values(a, "keep-float", &next, &o.n_keep_float);
-    o.precision = values(a, "precision", &next, &o.n_precisions);
+    o.calibration = cli_values(a, "calibration", &next, &o.n_calibrations);
+    o.keep_float = cli_values(a, "keep-float", &next, &o.n_keep_float);
+    o.precision = cli_values(a, "precision", &next, &o.n_precisions);
     status = assay_choices_make(&o, q, &err);
     free(room);
     return !status ? CLI_OK : cli_failed(&err);

@@ -18,7 +18,7 @@ static int check(cli_evaluation *e, const cli_data *d, const assay_program *p)
     status = cli_data_judge(d, &g->value[g->output[0]], &e->judge, &e->labelled);
     e->by_agreement = d->samples.by_agreement;
     if (status == CLI_OK)
-        status = cli_evaluation_judges(e, path);
+        status = cli_evaluation_judges(e, path, false);
     if (status == CLI_OK && e->by_agreement && !(e->twin && e->judge.places > 0))
         return cli_trouble("--by agreement: %s",
                            e->twin

@@ -1,6 +1,7 @@
 /* assay eval merge: the results of shards into those of one run. */
 #include <stdlib.h>
 
+#include "interp/api/shard.h"
 #include "interp/cli/eval.h"
 
 static void free_files(assay_part_file *f, int n)
@@ -21,35 +22,23 @@ static int load(const cli_args *a, assay_part_file *f)
     return status;
 }
 
-/* What the first shard says that all are parts of. */
-static int describe(cli_evaluation *e, const assay_part_file *f)
-{
-    const json_t *of = f->of;
-
-    e->name = json_string_value(json_object_get(of, "scheme"));
-    e->contract = json_string_value(json_object_get(of, "contract"));
-    e->labelled = json_is_true(json_object_get(of, "labelled"));
-    e->judge.maps = json_is_true(json_object_get(of, "pixels"));
-    e->judge.tokens = f->part.tokens;
-    e->by_agreement = json_is_true(json_object_get(of, "by_agreement"));
-    e->twin = f->part.noise != NULL;
-    if (!e->name || !e->contract)
-        return cli_trouble("%s: no shard of assay eval, or a damaged one: \"of\" is not what it "
-                           "should be",
-                           f->path);
-    return cli_evaluation_judges(e, f->path);
-}
-
 static int merge(cli_evaluation *e, assay_part_file *f, int n)
 {
-    const json_t *const of = f->of;
+    assay_shard_said said;
     assay_part whole = {0};
     assay_error err;
-    int status = describe(e, f);
+    int status = assay_shard_read(f, &said, &err) ? cli_failed(&err) : CLI_OK;
 
-    if (status == CLI_OK &&
-        measure_part_join(f, n, json_integer_value(json_object_get(of, "first")),
-                          json_integer_value(json_object_get(of, "count")), &whole, &err))
+    if (status != CLI_OK)
+        return status;
+    e->name = said.scheme;
+    e->contract = said.contract;
+    e->labelled = said.labelled;
+    e->judge = said.judge;
+    e->by_agreement = said.by_agreement;
+    e->twin = f->part.noise != NULL;
+    status = cli_evaluation_judges(e, f->path, true);
+    if (status == CLI_OK && measure_part_join(f, n, said.first, said.count, &whole, &err))
         status = cli_failed(&err);
     if (status == CLI_OK)
         status = cli_evaluation_report(e, &whole);

@@ -5,6 +5,7 @@
 #include "interp/cli/session.h"
 #include "interp/golden/bundle.h"
 #include "interp/golden/contract.h"
+#include "interp/run/model.h"
 
 static bool parse_forms(const char *text, unsigned *forms)
 {
@@ -126,7 +127,7 @@ static int golden(const cli_args *a, const assay_program *p)
                               .samples = 1};
     cli_files f;
     cli_data d;
-    origin from = {NULL, NULL, cli_has_state(p->graph)};
+    origin from = {NULL, NULL, run_model_has_state(p->graph)};
     int status;
 
     if (!o.dir)

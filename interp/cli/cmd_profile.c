@@ -11,6 +11,7 @@ typedef struct task {
     assay_samples samples; /* all, then this shard's */
     const char *preprocessing, *dataset;
     int threads;
+    cli_progress *progress; /* of the samples; or NULL */
 } task;
 
 static assay_status describe(const cli_args *a, const assay_graph *g, const task *t,
@@ -42,6 +43,8 @@ static int profile(const cli_args *a, const assay_graph *g, task *t)
         status = describe(a, g, t, p, &err);
     if (!status)
         shard = cli_take_shard(a, &t->samples);
+    if (t->progress)
+        t->progress->total = t->samples.count;
     if (!status && shard == CLI_OK)
         status = assay_program_make(g, NULL, false, &program, &err);
     if (!status && shard == CLI_OK)
@@ -64,7 +67,7 @@ static int from_dataset(const cli_args *a, const assay_graph *g)
     if (status == CLI_OK && !(name = cli_data_names(&d)))
         status = cli_out_of_memory();
     if (status == CLI_OK) {
-        task t = {d.samples, d.preprocessing, name, d.threads};
+        task t = {d.samples, d.preprocessing, name, d.threads, &d.progress};
         status = profile(a, g, &t);
     }
     cli_data_close(&d);
@@ -77,6 +80,12 @@ static assay_status read_files(void *user, int64_t i, int k, void *input, assay_
     return cli_files_read(user, i, k, input, err);
 }
 
+static const char *name_files(void *user, int64_t i, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s", cli_files_name(user, i, 0));
+    return buf;
+}
+
 static int from_files(const cli_args *a, const assay_graph *g)
 {
     cli_files f;
@@ -86,9 +95,12 @@ static int from_files(const cli_args *a, const assay_graph *g)
     if (status == CLI_OK && !cli_integer(a, "threads", 0, 0, 4096, &threads))
         status = CLI_TROUBLE;
     if (status == CLI_OK) {
-        const assay_samples samples = {
-            .user = &f, .count = f.samples, .sequence = cli_has_state(g), .read = read_files};
-        task t = {samples, "", "", (int)threads};
+        const assay_samples samples = {.user = &f,
+                                       .count = f.samples,
+                                       .sequence = run_model_has_state(g),
+                                       .read = read_files,
+                                       .name = name_files};
+        task t = {samples, "", "", (int)threads, NULL};
         status = profile(a, g, &t);
     }
     cli_files_close(&f);

@@ -10,6 +10,7 @@
 #include "interp/golden/bundle.h"
 #include "interp/golden/compare.h"
 #include "interp/golden/contract.h"
+#include "interp/run/model.h"
 
 /* The five greatest of a vector of scores. */
 static void print_best(FILE *f, const assay_value *v, const void *data)
@@ -141,7 +142,7 @@ static int run_sample(const cli_args *a, const cli_files *f, int64_t sample, ass
     assay_error err;
 
     if (f->samples > 1)
-        fprintf(cli_notes_of(a), "%s %lld\n", cli_has_state(f->graph) ? "step" : "sample",
+        fprintf(cli_notes_of(a), "%s %lld\n", run_model_has_state(f->graph) ? "step" : "sample",
                 (long long)sample);
     if (dir && f->samples > 1) {
         if (make_folder(dir) != CLI_OK)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "interp/cli/session.h"
+#include "interp/run/model.h"
 
 /* Codes of 8 bits in the first quarter of a float input become floats, from the last to the first.
  */
@@ -47,6 +48,12 @@ static assay_status read_next(void *user, int64_t i, int64_t *label, assay_error
 {
     const cli_data *d = user;
     return dataset_next_tokens(d->source[d->labels].dataset, i, d->ignored, label, err);
+}
+
+static const char *name_sample(void *user, int64_t i, char *buf, size_t size)
+{
+    const cli_data *d = user;
+    return dataset_sample_name(d->source[d->labels].dataset, i, buf, size);
 }
 
 static void sample_done(void *user)
@@ -250,10 +257,11 @@ int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
     d->samples = (assay_samples){.user = d,
                                  .first = first,
                                  .count = count - first < limit ? count - first : limit,
-                                 .sequence = cli_has(a, "sequence") && cli_has_state(g),
+                                 .sequence = cli_has(a, "sequence") && run_model_has_state(g),
                                  .read = read_sample,
                                  .label = read_label,
-                                 .done = sample_done};
+                                 .done = sample_done,
+                                 .name = name_sample};
     if (bind_labels(d, a) != CLI_OK)
         return CLI_TROUBLE;
     cli_progress_begin(&d->progress, what, d->samples.count, cli_has(a, "quiet"));

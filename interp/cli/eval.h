@@ -31,8 +31,9 @@ typedef struct cli_evaluation {
     }
 /* Reads those; CLI_TROUBLE after a message. */
 int cli_evaluation_options(const cli_args *a, cli_evaluation *e);
-/* Is there what --max-drop and --min-sqnr judge by? `where`: the data set, in messages. */
-int cli_evaluation_judges(const cli_evaluation *e, const char *where);
+/* Is there what --max-drop and --min-sqnr judge by? `where`, in messages: the data set, or a file
+ * of those that are merged. */
+int cli_evaluation_judges(const cli_evaluation *e, const char *where, bool merged);
 /* Prints the numbers of a part that is all there is; the exit status. */
 int cli_evaluation_report(cli_evaluation *e, const assay_part *whole);
 

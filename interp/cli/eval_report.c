@@ -71,16 +71,16 @@ int cli_evaluation_options(const cli_args *a, cli_evaluation *e)
                : CLI_TROUBLE;
 }
 
-int cli_evaluation_judges(const cli_evaluation *e, const char *where)
+int cli_evaluation_judges(const cli_evaluation *e, const char *where, bool merged)
 {
     if (cli_has(e->args, "max-drop") && !e->labelled && !e->by_agreement)
         return cli_trouble(
-            "%s: no sample has a label that --max-drop could count by; pass --labels "
-            "PATH, or --min-sqnr DB",
-            where);
+            "%s: no sample has a label that --max-drop could count by; %s, or pass --min-sqnr DB",
+            where, merged ? "run 'assay eval' with --labels PATH" : "pass --labels PATH");
     if (cli_has(e->args, "min-sqnr") && !e->twin)
-        return cli_trouble("--min-sqnr needs a float twin to compare with; pass --float MODEL "
-                           "with --scheme");
+        return cli_trouble("%s: --min-sqnr needs a float twin to compare with; %s --float MODEL "
+                           "and --scheme",
+                           where, merged ? "run 'assay eval' with" : "pass");
     return CLI_OK;
 }
 

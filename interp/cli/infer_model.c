@@ -133,7 +133,8 @@ static assay_status write_bundle(const candidate *c, const origin *o, const char
     const assay_bundle_options options = {.dir = dir,
                                           .replace = true,
                                           .samples = o->samples,
-                                          .sequence = cli_has_state(c->graph) && o->samples > 1,
+                                          .sequence =
+                                              run_model_has_state(c->graph) && o->samples > 1,
                                           .model_file = cli_value(o->args, "model", "")};
     assay_bundle_writer *writer = NULL;
     assay_run *run = NULL;

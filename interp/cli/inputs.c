@@ -177,17 +177,6 @@ static assay_status read_raw(const char *file, const assay_value *in, void *to, 
     return !status ? cli_check_codes(in, to, file, err) : status;
 }
 
-bool cli_has_state(const assay_graph *g)
-{
-    for (int i = 0; i < g->n_values; i++)
-        if (g->value[i].is_variable)
-            return true;
-    for (int i = 0; i < g->n_subgraphs; i++)
-        if (cli_has_state(g->subgraph[i]))
-            return true;
-    return false;
-}
-
 /* ---- which file is for which input of which sample ---- */
 
 /* The first input from `from` on, counting on over samples, that has no file yet. */

@@ -1,13 +1,12 @@
 /* Sessions: the model, scheme and profile that most subcommands begin with. */
 #include "interp/cli/session.h"
-#include "interp/cli/fixed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/onnx/export.h"
+#include "interp/api/loading.h"
 #include "interp/cli/shapes.h"
-#include "interp/cli/state.h"
 #include "interp/golden/contract.h"
 #include "interp/kernel/kernel.h"
 #include "interp/run/evaluate.h"
@@ -136,67 +135,52 @@ static bool has_products(const assay_graph *g)
     return false;
 }
 
-static bool has_input(const assay_graph *g, const char *name)
+/* What --shape, --fix, --state and --batch say, in texts of `room`. */
+static int load_options(const cli_args *a, const char **room, assay_load_options *o)
 {
-    for (int i = 0; i < g->n_inputs; i++)
-        if (strcmp(g->value[g->input[i]].name, name) == 0)
-            return true;
-    return false;
+    o->shape = cli_values(a, "shape", &room, &o->n_shapes);
+    o->fix = cli_values(a, "fix", &room, &o->n_fixed);
+    o->state = cli_values(a, "state", &room, &o->n_states);
+    return cli_integer(a, "batch", 0, 1, INT32_MAX, &o->batch) ? CLI_OK : CLI_TROUBLE;
 }
 
-static int load_with(const assay_model_options *o, const char *path, bool canonical,
-                     assay_graph **g)
+static int load_with(const cli_args *a, const char *path, bool canonical,
+                     const assay_load_options *o, assay_graph **g)
 {
+    assay_loading l;
+    cli_shapes from_data;
     assay_error err;
+    assay_status failed = assay_loading_take(o, &l, &err);
+    int status = CLI_OK;
 
-    if ((canonical ? run_model_load_canonical : run_model_load)(path, o, g, &err))
-        return err.text[0] ? cli_failed(&err) : CLI_TROUBLE;
-    for (size_t i = 0; i < o->n_shapes; i++)
-        if (!has_input(*g, o->shape[i].input)) {
-            assay_graph_free(*g);
-            *g = NULL;
-            return cli_trouble("--shape %s=...: %s has no input of that name", o->shape[i].input,
-                               path);
-        }
-    return CLI_OK;
+    l.model.sample = cli_shapes_sample(&from_data, a);
+    if (!failed)
+        failed = (canonical ? run_model_load_canonical : run_model_load)(path, &l.model, g, &err);
+    if (!failed)
+        status = cli_shapes_check(&from_data, path, *g);
+    if (!failed && status == CLI_OK)
+        failed = assay_loading_end(&l, path, *g, &err);
+    assay_loading_free(&l);
+    if (failed)
+        return err.text[0] ? cli_failed(&err) : CLI_TROUBLE; /* without words: said already */
+    return status;
 }
 
 static int load(const cli_args *a, const char *path, bool canonical, bool keep_narrow,
                 assay_graph **g)
 {
-    assay_onnx_shape *shape = calloc((size_t)a->n_given + 1, sizeof *shape);
-    char **name = calloc((size_t)a->n_given + 1, sizeof *name);
-    cli_shapes from_data;
-    assay_model_options o = {
-        .shape = shape, .sample = cli_shapes_sample(&from_data, a), .keep_narrow = keep_narrow};
-    cli_fixed fixed;
-    const char *text;
-    assay_error err;
-    int status = cli_fixed_read(a, &fixed);
+    const char **room = calloc((size_t)a->n_given + 1, sizeof *room);
+    assay_load_options o = {.keep_narrow = keep_narrow};
+    int status = room ? load_options(a, room, &o) : cli_out_of_memory();
 
     *g = NULL;
-    status = shape && name ? status : cli_out_of_memory();
-    o.fixed = fixed.list;
-    o.n_fixed = fixed.n;
-    for (int k = 0; status == CLI_OK && (text = cli_value_at(a, "shape", k)); k++) {
-        status = run_model_parse_shape(text, &shape[k], &name[k], &err)
-                     ? cli_trouble("--%s", err.text)
-                     : CLI_OK;
-        o.n_shapes++;
+    if (status == CLI_OK)
+        status = load_with(a, path, canonical, &o, g);
+    if (status != CLI_OK) {
+        assay_graph_free(*g);
+        *g = NULL;
     }
-    if (status == CLI_OK && !cli_integer(a, "batch", 0, 1, INT32_MAX, &o.batch))
-        status = CLI_TROUBLE;
-    if (status == CLI_OK)
-        status = load_with(&o, path, canonical, g);
-    if (status == CLI_OK)
-        status = cli_shapes_check(&from_data, path, *g);
-    if (status == CLI_OK)
-        status = cli_link_state(a, *g);
-    for (size_t k = 0; name && k < o.n_shapes; k++)
-        free(name[k]);
-    free(name);
-    free(shape);
-    cli_fixed_free(&fixed);
+    free(room);
     return status;
 }
 

@@ -155,6 +155,9 @@ int cli_session_load(cli_session *s, const cli_args *a);
 int cli_session_open(cli_session *s, const cli_args *a, bool keep_all);
 void cli_session_close(cli_session *s);
 
+/* All values of an option, in the next free places of *room, which goes behind them. */
+const char *const *cli_values(const cli_args *a, const char *option, const char ***room, size_t *n);
+
 /* Quantizer options from the command line. assay_choices_free either way. */
 int cli_quantize_options(const cli_args *a, assay_choices *q);
 void cli_report_print(const assay_quantize_report *r, FILE *f);
@@ -241,9 +244,6 @@ assay_sample_type cli_sample_of(const assay_value *in);
 /* Refuses codes outside a type of fewer bits than its container; `data` is the whole input. */
 assay_status cli_check_codes(const assay_value *in, const void *data, const char *file,
                              assay_error *err);
-
-/* Has the network variables, or one of its bodies? */
-bool cli_has_state(const assay_graph *g);
 
 /* --input [NAME=]FILE ... : a file an input, by name or in order; more make more samples. */
 typedef struct cli_files {

@@ -77,7 +77,9 @@ static assay_status evaluate_sample(void *job, void *own, int64_t k, assay_error
         e->predictions[k] = e->judge.places == 1 ? measure_judge_best(&e->judge, t, scores, 0) : -1;
     status = measure_judge_labels(&e->judge, e->samples, i, w->label, err);
     if (!status)
-        status = measure_tally_add(&w->tally, &e->judge, t, scores, w->label, i, err);
+        status = measure_tally_add(&w->tally, &e->judge, t, scores, w->label, err)
+                     ? measure_sample_failed(e->samples, i, ASSAY_ERR_INPUT, err)
+                     : ASSAY_OK;
     e->part.loss[1][k] = w->tally.loss;
     return status;
 }
@@ -181,7 +183,8 @@ static assay_status profile_sample(void *job, void *own, int64_t k, assay_error 
                             (size_t)assay_shape_count(&g->value[g->input[n]].type));
     measure_sample_begin(mine->run, p->samples, i);
     status = run_execute(mine->run, observe, false, mine, err);
-    return status ? status : profile_add_sample(mine->profile, (uint64_t)i, err);
+    return status ? measure_sample_failed(p->samples, i, status, err)
+                  : profile_add_sample(mine->profile, (uint64_t)i, err);
 }
 
 /* An empty profile for one more thread: its samples are added to `like` afterwards. */

@@ -17,6 +17,8 @@ typedef struct assay_samples {
     assay_status (*read)(void *user, int64_t i, int k, void *input, assay_error *err);
     int64_t (*label)(void *user, int64_t i);
     void (*done)(void *user); /* may be NULL; called one at a time after each sample */
+    /* What sample i is called in messages, in buf, which it returns; NULL: by its number. */
+    const char *(*name)(void *user, int64_t i, char *buf, size_t size);
     /* Labels by pixel: map[0] rows of map[1] of sample i, below 0 where a pixel has none. NULL: a
      * sample has one label, or none. */
     assay_status (*label_map)(void *user, int64_t i, int64_t *label, assay_error *err);

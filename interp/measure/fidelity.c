@@ -88,8 +88,9 @@ static assay_status judge(const job *j, worker *w, int64_t k, const void *const 
         t[s] = type_of(j, s, j->program[s]->graph->output[0]);
         measure_output_hash(t[s], result[s], &j->part.hash[s][k]);
         if (!status)
-            status =
-                measure_tally_add(&w->tally[s], &j->judge[s], t[s], result[s], w->label, i, err);
+            status = measure_tally_add(&w->tally[s], &j->judge[s], t[s], result[s], w->label, err)
+                         ? measure_sample_failed(j->samples, i, ASSAY_ERR_INPUT, err)
+                         : ASSAY_OK;
         j->part.loss[s][k] = w->tally[s].loss;
     }
     for (int64_t p = 0; p < j->judge[0].places; p++)

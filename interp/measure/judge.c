@@ -210,17 +210,15 @@ static void count_place(assay_tally *t, int64_t label, int64_t best)
 }
 
 assay_status measure_tally_add(assay_tally *t, const assay_judge *j, const assay_type *type,
-                               const void *scores, const int64_t *label, int64_t i,
-                               assay_error *err)
+                               const void *scores, const int64_t *label, assay_error *err)
 {
     t->loss = 0;
     for (int64_t p = 0; p < j->places; p++) {
         if (label[p] < 0)
             continue;
         if (label[p] >= t->classes)
-            return assay_fail(err, ASSAY_ERR_INPUT,
-                              "sample %lld has %s %lld, but the network has %lld %s%s",
-                              (long long)i, j->tokens ? "token" : "label", (long long)label[p],
+            return assay_fail(err, ASSAY_ERR_INPUT, "%s %lld, but the network has %lld %s%s",
+                              j->tokens ? "token" : "label", (long long)label[p],
                               (long long)t->classes, j->tokens ? "of them" : "classes",
                               j->maps ? "; --ignore-label is for pixels without one" : "");
         t->samples++;

@@ -43,11 +43,10 @@ typedef struct assay_tally {
 } assay_tally;
 assay_status measure_tally_make(const assay_judge *j, assay_tally *t, assay_error *err);
 void measure_tally_free(assay_tally *t);
-/* label[place] of sample i, below 0 where there is none. ASSAY_ERR_INPUT for one beyond the
- * classes. */
+/* label[place] of a sample, below 0 where there is none. ASSAY_ERR_INPUT, and nothing else, for one
+ * beyond the classes. */
 assay_status measure_tally_add(assay_tally *t, const assay_judge *j, const assay_type *type,
-                               const void *scores, const int64_t *label, int64_t i,
-                               assay_error *err);
+                               const void *scores, const int64_t *label, assay_error *err);
 void measure_tally_join(assay_tally *to, const assay_tally *from);
 /* Everything of *out but the digest; loss[n]: of each sample, in their order, or NULL. */
 void measure_tally_end(const assay_tally *t, const double *loss, int64_t n, assay_accuracy *out);

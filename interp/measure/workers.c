@@ -102,6 +102,17 @@ assay_status measure_sample_read(assay_run *run, const assay_samples *s, const a
     return status;
 }
 
+assay_status measure_sample_failed(const assay_samples *s, int64_t i, assay_status status,
+                                   assay_error *err)
+{
+    char name[300], number[32];
+    const assay_error found = *err;
+
+    snprintf(number, sizeof number, "sample %lld", (long long)i);
+    return assay_fail(err, status, "%s: %s",
+                      s->name ? s->name(s->user, i, name, sizeof name) : number, found.text);
+}
+
 void measure_sample_begin(assay_run *run, const assay_samples *s, int64_t i)
 {
     if (!s->sequence || i == s->first)
@@ -115,6 +126,8 @@ assay_status measure_sample_run(assay_run *run, const assay_samples *s, const as
     if (!status) {
         measure_sample_begin(run, s, i);
         status = run_execute(run, NULL, false, NULL, err);
+        if (status)
+            status = measure_sample_failed(s, i, status, err);
     }
     return status;
 }

@@ -26,6 +26,10 @@ assay_status measure_samples(const measure_work *w, int threads, assay_error *er
 assay_status measure_sample_read(assay_run *run, const assay_samples *s, const assay_graph *g,
                                  int64_t i, assay_error *err);
 
+/* Puts the sample's name before the line of an error about it; returns the status. */
+assay_status measure_sample_failed(const assay_samples *s, int64_t i, assay_status status,
+                                   assay_error *err);
+
 /* The state that sample i begins with: the initial one, or what the step before left. */
 void measure_sample_begin(assay_run *run, const assay_samples *s, int64_t i);
 

@@ -247,6 +247,17 @@ assay_status run_model_parse_shape(const char *text, assay_onnx_shape *shape, ch
     return *name ? ASSAY_OK : assay_out_of_memory(err);
 }
 
+bool run_model_has_state(const assay_graph *g)
+{
+    for (int i = 0; i < g->n_values; i++)
+        if (g->value[i].is_variable)
+            return true;
+    for (int i = 0; i < g->n_subgraphs; i++)
+        if (run_model_has_state(g->subgraph[i]))
+            return true;
+    return false;
+}
+
 typedef assay_status (*export_fn)(const assay_graph *g, unsigned char **bytes, size_t *length,
                                   assay_error *err);
 

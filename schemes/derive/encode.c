@@ -198,10 +198,13 @@ void derive_encode_at(const assay_rule_rescale *k, double real, int64_t shift, a
 {
     int exponent;
     int64_t exact = (int64_t)ldexp(frexp(fabs(real), &exponent), 53);
-    int64_t drop = 53 - exponent - shift; /* real * 2^shift = exact / 2^drop, below 2^32 */
-    assert(drop >= 0);
-    int64_t m = apply_round_shift(exact, drop > 127 ? 127 : (unsigned)drop,
-                                  (enum assay_rounding)k->multiplier_round);
+    const int64_t drop = 53 - exponent - shift, all_ones = (INT64_C(1) << k->multiplier_bits) - 1;
+    int64_t m = all_ones + 1; /* real * 2^shift = exact / 2^drop */
+    if (drop >= 53 - k->multiplier_bits)
+        m = apply_round_shift(exact, drop > 127 ? 127 : (unsigned)drop,
+                              (enum assay_rounding)k->multiplier_round);
+    if (m > all_ones && k->below_shift_min == ASSAY_LARGE_LARGEST && shift == k->shift_min)
+        m = all_ones; /* as the greatest, whose shift this is, may have become */
     *e = (assay_encoded){real < 0 ? -m : m, shift, 0};
 }
 

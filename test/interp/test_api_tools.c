@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "interp/assay_tools.h"
+#include "interp/assay_measures.h"
 #include "test/support/support.h"
 
 static const char network[] =

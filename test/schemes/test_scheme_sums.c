@@ -92,6 +92,49 @@ static void one_shift(void **state)
     assay_scheme_free(s);
 }
 
+/* Where the shift is shift_min and the greatest multiplier all ones, so are those of others that
+ * the bits do not hold; the rest are what they are under that shift. */
+static void one_shift_at_its_least(void **state)
+{
+    (void)state;
+    const float one = 1;
+    static const float scales[3] = {0.5f, 0.0625f, 0.0009765625f};
+    static const struct {
+        const char *rule;
+        int shift;
+        int64_t m[3];
+    } rows[] = {
+        {"multiplier_bits: 32, shift_min: 64, shift_max: 68",
+         64,
+         {0xffffffff, 0xffffffff, 0xffffffff}},
+        {"multiplier_bits: 16, shift_min: 19, shift_max: 40", 19, {65535, 32768, 512}},
+        {"multiplier_bits: 16, shift_min: 20, shift_max: 40", 20, {65535, 65535, 1024}},
+        {"multiplier_bits: 16, shift_min: 24, shift_max: 40", 24, {65535, 65535, 16384}},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char text[200];
+        size_t n;
+        snprintf(text, sizeof text,
+                 "rescale: {common_shift: yes, below_shift_min: largest, shift_sign: right, %s}\n",
+                 rows[k].rule);
+        assay_scheme *s = unit_scheme(text);
+        assay_type in[2] = {code_type(8, true, &one, zeros), code_type(8, true, &one, zeros)};
+        const assay_type out = code_type(8, true, &one, zeros);
+        in[1].dim[0] = 3;
+        in[1].q = (assay_qparams){ASSAY_Q_AXIS, 0, 0, 3, scales, zeros};
+        const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
+        assay_unit *u = unit_prepare(s, &spec);
+        const int64_t *m = unit_param(s, u, "multiplier", &n);
+        const int64_t *shift = unit_param(s, u, "shift", &n);
+        for (int c = 0; c < 3; c++) {
+            assert_int_equal(m[c], rows[k].m[c]);
+            assert_int_equal(shift[c], rows[k].shift);
+        }
+        s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
 static void last_shifts(void **state)
 {
     (void)state;
@@ -264,8 +307,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_operands), cmocka_unit_test(ratio_of_many),
-        cmocka_unit_test(one_shift),     cmocka_unit_test(last_shifts),
-        cmocka_unit_test(encodings),     cmocka_unit_test(not_encoded),
-        cmocka_unit_test(statements)};
+        cmocka_unit_test(one_shift),     cmocka_unit_test(one_shift_at_its_least),
+        cmocka_unit_test(last_shifts),   cmocka_unit_test(encodings),
+        cmocka_unit_test(not_encoded),   cmocka_unit_test(statements)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,8 +20,8 @@ from .devices import Blame, Capsule, Diff, Explanation, blame, capsule, diff, ex
 from .errors import (AssayError, FileError, InputError, InternalError, LimitError, MissingLibraryError, OutOfMemoryError, SchemeError,
                      UnsupportedError)
 from .golden import Golden, Verification
-from .measuring import Accuracy, evaluate, sensitivity, tune
-from .networks import Network, Node, load, loads
+from .measuring import Accuracy, evaluate, evaluate_merge, evaluate_shard, sensitivity, tune, windows
+from .networks import Network, Node, Proof, check_proof, load, loads
 from .pages import report
 from .profiles import Profile
 from .programs import Program, Result, Run, run_many
@@ -31,8 +31,9 @@ from .testing import assert_bits
 
 __version__: str = _lib.assay_version().decode()
 __all__ = [
-    "Accuracy", "AssayError", "Blame", "Capsule", "Diff", "Difference", "Explanation", "FileError", "Golden", "Inference", "InputError", "InternalError", "LimitError",
-    "MissingLibraryError", "Network", "Node", "OutOfMemoryError", "Profile", "Program", "Result", "Run", "Scheme", "SchemeError", "TensorType",
-    "UnsupportedError", "Verification", "assert_bits", "blame", "capsule", "diff", "evaluate", "explain", "infer", "infer_answers", "load", "loads", "presets", "probe", "report", "run_many", "sensitivity",
-    "tune", "write_dumps",
+    "Accuracy", "AssayError", "Blame", "Capsule", "Diff", "Difference", "Explanation", "FileError", "Golden", "Inference", "InputError",
+    "InternalError", "LimitError", "MissingLibraryError", "Network", "Node", "OutOfMemoryError", "Profile", "Program", "Proof", "Result", "Run",
+    "Scheme", "SchemeError", "TensorType", "UnsupportedError", "Verification", "assert_bits", "blame", "capsule", "check_proof", "diff", "evaluate",
+    "evaluate_merge", "evaluate_shard", "explain", "infer", "infer_answers", "load", "loads", "presets", "probe", "report", "run_many", "sensitivity",
+    "tune", "windows", "write_dumps",
 ]

@@ -6,8 +6,9 @@ function of the library does.
 """
 import ctypes as c
 import glob
+import json
 import os
-from typing import Any, Iterator, List, Set
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 from .errors import MissingLibraryError, raise_for
 
@@ -49,7 +50,8 @@ class Rows(Options):
 
 class LoadOptions(Options):
     _fields_ = [("size", c.c_size_t), ("batch", c.c_int64), ("shape", c.POINTER(S)), ("n_shapes", c.c_size_t),
-                ("keep_narrow", c.c_bool), ("as_it_is", c.c_bool)]
+                ("keep_narrow", c.c_bool), ("as_it_is", c.c_bool), ("fix", c.POINTER(S)), ("n_fixed", c.c_size_t),
+                ("state", c.POINTER(S)), ("n_states", c.c_size_t)]
 
 
 class QuantizerOptions(Options):
@@ -58,10 +60,10 @@ class QuantizerOptions(Options):
                 ("precision", c.POINTER(S)), ("n_precisions", c.c_size_t), ("target", S), ("integer_io", c.c_bool)]
 
 
-LOG = c.CFUNCTYPE(None, P, S)
-PROGRESS = c.CFUNCTYPE(None, P, c.c_int64, c.c_int64)
-NODE = c.CFUNCTYPE(c.c_int, P, P, c.c_int, c.POINTER(c.c_int64), c.POINTER(Error))
-ASK = c.CFUNCTYPE(c.c_int, P, S, S, c.POINTER(Error))
+LOG: Any = c.CFUNCTYPE(None, P, S)
+PROGRESS: Any = c.CFUNCTYPE(None, P, c.c_int64, c.c_int64)
+NODE: Any = c.CFUNCTYPE(c.c_int, P, P, c.c_int, c.POINTER(c.c_int64), c.POINTER(Error))
+ASK: Any = c.CFUNCTYPE(c.c_int, P, S, S, c.POINTER(Error))
 
 
 class OptimizerOptions(Options):
@@ -69,7 +71,13 @@ class OptimizerOptions(Options):
 
 
 class Labelled(Options):
-    _fields_ = [("size", c.c_size_t), ("count", c.c_uint64), ("input", c.POINTER(P)), ("label", c.POINTER(c.c_int64)), ("threads", c.c_int)]
+    _fields_ = [("size", c.c_size_t), ("count", c.c_uint64), ("input", c.POINTER(P)), ("label", c.POINTER(c.c_int64)), ("threads", c.c_int),
+                ("label_map", c.POINTER(c.c_int64)), ("map", c.c_int64 * 2), ("tokens", c.c_int64), ("class_axis", c.c_int),
+                ("by_agreement", c.c_bool), ("sequence", c.c_bool)]
+
+
+class Shard(Options):
+    _fields_ = [("size", c.c_size_t), ("first", c.c_uint64), ("all_first", c.c_uint64), ("all", c.c_uint64), ("dataset", S), ("preprocessing", S)]
 
 
 class TunerOptions(Options):
@@ -129,7 +137,7 @@ class InferOptions(Options):
 OUT = c.POINTER(P)  # receives a handle, or a text that the library allocated
 
 # name: what it returns, what it takes before the error. "status" functions end in an assay_error.
-STATUS = {
+STATUS: Dict[str, List[Any]] = {
     "assay_scheme_open": [S, OUT],
     "assay_scheme_from_text": [S, S, c.c_size_t, OUT],
     "assay_scheme_json": [P, OUT],
@@ -147,13 +155,17 @@ STATUS = {
     "assay_profile_write": [P, S],
     "assay_profile_describe": [P, S, S, c.c_uint64],
     "assay_profile_observe": [P, P, c.c_uint64, c.c_uint64, c.POINTER(P), c.c_int, PROGRESS, P],
+    "assay_profile_observe_steps": [P, P, c.c_uint64, c.c_uint64, c.POINTER(P), PROGRESS, P],
+    "assay_profile_by_channel": [P, P, S],
     "assay_profile_merge": [P, P],
     "assay_profile_json": [P, OUT],
     "assay_quantize": [P, P, P, c.POINTER(QuantizerOptions), OUT, OUT],
     "assay_group": [P, P, c.c_bool, OUT],
     "assay_optimize": [P, P, c.POINTER(OptimizerOptions), OUT, OUT],
+    "assay_check_proof": [S, S, c.c_size_t, P, P, P, c.POINTER(c.c_bool), OUT],
     "assay_program_make_for": [P, P, c.POINTER(EngineOptions), OUT],
     "assay_program_contract": [P, OUT],
+    "assay_program_plan": [P, OUT, OUT],
     "assay_run_new": [P, OUT],
     "assay_execute_with": [P, NODE, c.c_bool, P],
     "assay_golden_begin": [P, c.POINTER(GoldenOptions), OUT],
@@ -167,6 +179,9 @@ STATUS = {
     "assay_compare_folders": [S, S, c.POINTER(CompareOptions), c.POINTER(c.c_bool), OUT, OUT],
     "assay_blame_folders": [S, S, c.POINTER(BlameOptions), c.POINTER(c.c_int), OUT, OUT],
     "assay_evaluate": [P, P, c.POINTER(Labelled), P, OUT],
+    "assay_evaluate_shard": [P, P, c.POINTER(Labelled), c.POINTER(Shard), S],
+    "assay_evaluate_merge": [c.POINTER(S), c.c_size_t, OUT],
+    "assay_token_windows": [P, c.c_uint64, c.c_uint64, c.c_uint64, c.c_int64, c.POINTER(c.c_uint64), P, P],
     "assay_sensitivity_of": [P, P, P, c.POINTER(QuantizerOptions), c.POINTER(Labelled), PROGRESS, P, OUT],
     "assay_tune": [P, P, P, c.POINTER(QuantizerOptions), c.POINTER(Labelled), c.POINTER(TunerOptions), OUT, OUT],
     "assay_explain": [S, S, S, c.c_int64, c.POINTER(BlameOptions), OUT, OUT],
@@ -176,7 +191,7 @@ STATUS = {
     "assay_infer_answers": [S, S, c.POINTER(AnswersOptions), c.POINTER(c.c_bool), OUT, OUT, OUT],
     "assay_infer_oracle": [c.POINTER(InferOptions), c.POINTER(c.c_int), OUT, OUT, OUT],
 }
-PLAIN = {
+PLAIN: Dict[str, Tuple[Any, List[Any]]] = {
     "assay_version": (S, []),
     "assay_free": (None, [P]),
     "assay_scheme_preset": (S, [c.c_int]),
@@ -263,6 +278,21 @@ def take_text(out: P) -> str:
         return c.string_at(out).decode("utf-8", "surrogateescape") if out.value else ""
     finally:
         lib.assay_free(out)
+
+
+def take_json(out: P) -> Any:
+    """A text of JSON that the library allocated, read."""
+    return json.loads(take_text(out))
+
+
+def telling(progress: Optional[Callable[[int, int], None]]) -> Any:
+    """A function of (done, total) as the library calls it, or none."""
+    return PROGRESS() if progress is None else PROGRESS(lambda _, done, total: progress(done, total))
+
+
+def noting(log: Optional[Callable[[str], None]]) -> Any:
+    """A function of a line as the library calls it, or none."""
+    return LOG() if log is None else LOG(lambda _, line: log(line.decode("utf-8", "replace")))
 
 
 class Ref:

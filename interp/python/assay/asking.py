@@ -1,16 +1,16 @@
 """Which arithmetic a device has: probes for it, its answers, its rows."""
 import ctypes as c
-import json
 import os
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._library import ASK, AnswersOptions, InferOptions, P, ProbeOptions, call, take_text, text, texts
+from ._library import ASK, AnswersOptions, InferOptions, P, ProbeOptions, call, take_json, take_text, text, texts
 from .golden import Golden
 from .schemes import Scheme
+from .tensors import Array
 
-Rows = Dict[str, np.ndarray]
+Rows = Dict[str, Array]
 Oracle = Union[str, Callable[[Rows], Any]]
 _VERDICTS = ("unique", "class", "none")
 
@@ -25,7 +25,8 @@ class Inference:
     @property
     def presets(self) -> List[str]:
         """Shipped schemes that agree with every answer."""
-        return self.report["presets"]
+        found: List[str] = self.report["presets"]
+        return found
 
     def scheme(self) -> Scheme:
         """The record found."""
@@ -48,8 +49,8 @@ def infer_answers(path: Any, outputs: Any, *, schemes: Sequence[Any] = (), only:
     o = AnswersOptions(schemes=texts(schemes), n_schemes=len(schemes), only=only, hex_bits=hex_bits)
     explained, out = c.c_bool(), [P(), P(), P()]
     call("assay_infer_answers", text(path.path if isinstance(path, Golden) else path), text(outputs), c.byref(o), c.byref(explained), *map(c.byref, out))
-    printed, report, found = map(take_text, out)
-    return Inference("explained" if explained.value else "unexplained", printed, json.loads(report), found)
+    printed, report, found = take_text(out[0]), take_json(out[1]), take_text(out[2])
+    return Inference("explained" if explained.value else "unexplained", printed, report, found)
 
 
 def infer(oracle: Oracle, *, kind: str, type: str, budget: int = 20000, acc_bits: int = 32, timeout: float = 60.0,
@@ -86,8 +87,8 @@ def infer(oracle: Oracle, *, kind: str, type: str, budget: int = 20000, acc_bits
         if failed:
             raise failed[0]
         raise
-    printed, report, found = map(take_text, out)
-    return Inference(_VERDICTS[verdict.value], printed, json.loads(report), found)
+    printed, report, found = take_text(out[0]), take_json(out[1]), take_text(out[2])
+    return Inference(_VERDICTS[verdict.value], printed, report, found)
 
 
 def _answer(oracle: Callable[[Rows], Any], inside: str, outside: str) -> None:

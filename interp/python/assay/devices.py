@@ -1,7 +1,6 @@
 """A device's dumps beside golden bundles: where they differ, which nodes are to blame."""
 import contextlib
 import ctypes as c
-import json
 import os
 import re
 import tempfile
@@ -9,7 +8,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 import numpy as np
 
-from ._library import BlameOptions, CompareOptions, P, Thresholds, call, take_text, text, texts
+from ._library import BlameOptions, CompareOptions, P, Thresholds, call, take_json, take_text, text, texts
 from .errors import InputError
 from .golden import Golden
 
@@ -25,12 +24,14 @@ class Diff:
     @property
     def first(self) -> Optional[str]:
         """The first tensor in execution order that differs."""
-        return self.report["first"]
+        found: Optional[str] = self.report["first"]
+        return found
 
     @property
     def tensors(self) -> List[Dict[str, Any]]:
         """Of each tensor: name, op, verdict, elements, mismatches, max_lsb, max_abs, max_rel, cosine, sqnr_db."""
-        return self.report["tensors"]
+        rows: List[Dict[str, Any]] = self.report["tensors"]
+        return rows
 
     def __str__(self) -> str:
         return self.text
@@ -45,7 +46,8 @@ class Blame:
     @property
     def faults(self) -> List[Dict[str, Any]]:
         """The most upstream first; of each its node and cause."""
-        return self.report["faults"]
+        found: List[Dict[str, Any]] = self.report["faults"]
+        return found
 
     def __str__(self) -> str:
         return self.text
@@ -91,7 +93,7 @@ def write_dumps(path: Any, tensors: Mapping[str, Any], golden: Any = None) -> No
     of files, which no two tensors share; a name that is no tensor of it is an InputError."""
     path = os.fsdecode(path)
     os.makedirs(path, exist_ok=True)
-    stems = {}
+    stems: Dict[str, Optional[str]] = {}
     if golden is not None:
         bundle = golden if isinstance(golden, Golden) else Golden(golden)
         for t in bundle.manifest["tensors"]:
@@ -126,7 +128,7 @@ def diff(reference: Any, other: Any, *, max_lsb: Optional[float] = None, rel: Op
     same, printed, report = c.c_bool(), P(), P()
     with _folder(reference, None) as a, _folder(other, reference) as b:
         call("assay_compare_folders", text(a), text(b), c.byref(o), c.byref(same), c.byref(printed), c.byref(report))
-    return Diff(bool(same.value), take_text(printed), json.loads(take_text(report)))
+    return Diff(bool(same.value), take_text(printed), take_json(report))
 
 
 def blame(golden: Any, device: Any, *, rel: Optional[float] = None, schemes: Sequence[Any] = (), threads: int = 0) -> Blame:
@@ -142,7 +144,7 @@ def blame(golden: Any, device: Any, *, rel: Optional[float] = None, schemes: Seq
     said = take_text(printed)
     if isinstance(device, Mapping) and not isinstance(device, Golden):  # a command on its folder, which is gone by now
         said = "".join(line for line in said.splitlines(True) if b not in line)
-    return Blame(faults.value == 0, said, json.loads(take_text(report)))
+    return Blame(faults.value == 0, said, take_json(report))
 
 
 def explain(golden: Any, element: str, device: Any = None, *, sample: Optional[int] = None, rel: Optional[float] = None) -> Explanation:
@@ -155,7 +157,7 @@ def explain(golden: Any, element: str, device: Any = None, *, sample: Optional[i
     printed, report = P(), P()
     with _folder(golden, None) as a, contextlib.nullcontext(None) if device is None else _folder(device, golden) as b:
         call("assay_explain", text(a), text(b), text(element), -1 if sample is None else sample, c.byref(o), c.byref(printed), c.byref(report))
-    return Explanation(take_text(printed), json.loads(take_text(report)))
+    return Explanation(take_text(printed), take_json(report))
 
 
 def capsule(golden: Any, device: Any, node: str, path: Any, *, rel: Optional[float] = None) -> Capsule:
@@ -165,4 +167,4 @@ def capsule(golden: Any, device: Any, node: str, path: Any, *, rel: Optional[flo
     printed, report = P(), P()
     with _folder(golden, None) as a, _folder(device, golden) as b:
         call("assay_capsule", text(a), text(b), text(node), text(path), c.byref(o), c.byref(printed), c.byref(report))
-    return Capsule(os.fsdecode(path), take_text(printed), json.loads(take_text(report)))
+    return Capsule(os.fsdecode(path), take_text(printed), take_json(report))

@@ -1,14 +1,13 @@
 """Golden bundles: every tensor of a run, hashed, in a folder."""
 import ctypes as c
-import json
 import os
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._library import LOG, P, Ref, Stored, Verified, call, lib, made, take_text, text
+from ._library import P, Ref, Stored, Verified, call, lib, made, noting, take_json, text
 from .programs import engine_options
-from .tensors import TensorType, type_of, view
+from .tensors import Array, TensorType, type_of, view
 
 
 class Verification(NamedTuple):
@@ -22,7 +21,7 @@ class Verification(NamedTuple):
     faults: List[str]
 
 
-class Golden(Mapping[str, np.ndarray]):
+class Golden(Mapping[str, Array]):
     """A golden bundle, read lazily: golden["logits"] reads that tensor of the first sample. Nothing outside its folder is opened."""
 
     def __init__(self, path: Any) -> None:
@@ -46,7 +45,7 @@ class Golden(Mapping[str, np.ndarray]):
         if self._manifest is None:
             out = P()
             call("assay_bundle_manifest", self._ref, c.byref(out))
-            self._manifest = json.loads(take_text(out))
+            self._manifest = take_json(out)
         return self._manifest
 
     @property
@@ -54,7 +53,7 @@ class Golden(Mapping[str, np.ndarray]):
         """Numbers of the samples."""
         return list(self._samples)
 
-    def read(self, name: str, sample: Optional[int] = None, accumulators: bool = False) -> np.ndarray:
+    def read(self, name: str, sample: Optional[int] = None, accumulators: bool = False) -> Array:
         """A tensor of a sample (default: the first), or the int64 sums before its rescale."""
         i = self._at[self._samples[0] if sample is None else sample, name]
         data = P()
@@ -64,7 +63,7 @@ class Golden(Mapping[str, np.ndarray]):
             t = TensorType(np.dtype(np.int64), 64, t.shape)
         return view(data.value or 0, t, Ref(data.value or 0, lib.assay_free))
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> Array:
         return self.read(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -79,7 +78,7 @@ class Golden(Mapping[str, np.ndarray]):
     def digest(self, name: str, sample: Optional[int] = None) -> str:
         """XXH3-128 of a tensor's elements, little-endian, 32 hex digits."""
         i = self._at[self._samples[0] if sample is None else sample, name]
-        return self._stored[i].digest.decode()
+        return str(self._stored[i].digest.decode())
 
     def has_data(self, name: str) -> bool:
         """False: the bundle has digests only."""
@@ -89,7 +88,7 @@ class Golden(Mapping[str, np.ndarray]):
         """Files against the manifest; with replay also the manifest against a fresh run of the bundle's own network and scheme."""
         faults: List[str] = []
         found = Verified()
-        note = LOG(lambda _, line: faults.append(line.decode("utf-8", "replace")))
+        note = noting(faults.append)
         options = engine_options(engine, threads)
         call("assay_verify", text(self.path), c.byref(options) if replay else None, note, None, c.byref(found))
         bad = found.files_bad + found.replay_bad + found.entries_bad

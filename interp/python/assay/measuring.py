@@ -1,76 +1,134 @@
 """Accuracy, and what quantization costs, over samples in arrays."""
 import ctypes as c
-import json
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 import numpy as np
+import numpy.typing as npt
 
-from ._library import LOG, PROGRESS, Labelled, P, TunerOptions, call, take_text
+from ._library import Labelled, P, Shard, TunerOptions, call, noting, take_json, telling, text, texts
 from .errors import InputError
 from .networks import Network, quantizer_options
 from .profiles import Profile
 from .programs import Program
 from .schemes import SchemeLike, scheme as scheme_of
-from .tensors import stacked
+from .tensors import Array, address, stacked
 
 
 class _Samples:
     """Samples and labels as the library takes them; it holds the arrays."""
 
-    def __init__(self, inputs: Any, labels: Any, network: Network, threads: int) -> None:
+    def __init__(self, inputs: Any, labels: Any, network: Network, threads: int, class_axis: Optional[int] = None, by: str = "labels",
+                 sequence: bool = False) -> None:
+        if by not in ("labels", "agreement"):
+            raise InputError(f"by is labels or agreement, not '{by}'")
         self.arrays, self.n = stacked(inputs, network.inputs)
         self.pointers = (P * len(self.arrays))(*[a.ctypes.data for a in self.arrays])
-        self.options = Labelled(count=self.n, input=self.pointers, threads=threads)
+        self.options = Labelled(count=self.n, input=self.pointers, threads=threads, by_agreement=by == "agreement", sequence=sequence,
+                                class_axis=0 if class_axis is None else class_axis + 1)
         if labels is not None:
-            self.labels = np.ascontiguousarray(labels, np.int64)
-            if self.labels.shape != (self.n,):
-                raise InputError(f"{self.n} samples take as many labels, not {list(self.labels.shape)}")
-            self.options.label = self.labels.ctypes.data_as(c.POINTER(c.c_int64))
+            self._label(np.asarray(labels))
+
+    def _label(self, given: Array) -> None:
+        if given.dtype.kind not in "iu":
+            raise InputError(f"labels are integers, not {given.dtype}")
+        self.labels = np.ascontiguousarray(given, np.int64)
+        shape = self.labels.shape
+        if len(shape) not in (1, 2, 3) or shape[0] != self.n:
+            raise InputError(f"labels of {self.n} samples are [{self.n}], by pixel [{self.n},H,W] or by token [{self.n},T]; these are {list(shape)}")
+        pointer = self.labels.ctypes.data_as(c.POINTER(c.c_int64))
+        if len(shape) == 1:
+            self.options.label = pointer
+            return
+        self.options.label_map = pointer
+        if len(shape) == 3:
+            self.options.map = (c.c_int64 * 2)(*shape[1:])
+        else:
+            self.options.tokens = shape[1]
 
 
 class Accuracy(Dict[str, Any]):
     """What evaluate() says: as `assay eval --json` writes it. predictions: the best class of each sample, int64, -1 where the output has none."""
 
-    predictions: np.ndarray
+    predictions: npt.NDArray[np.int64]
 
 
-def evaluate(program: Program, inputs: Any, labels: Any = None, *, reference: Optional[Program] = None, threads: int = 0) -> Accuracy:
+def windows(tokens: Any, length: int, *, stride: int = 0, ignore: Optional[int] = None) -> Tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """A stream of tokens, [n] integers, as samples of a language model and their labels: (inputs [w,length], the tokens that follow [w,length]).
+
+    stride: tokens from the start of one window to the next (0: length, so that none overlap). What an earlier window has judged, what has no token
+    behind it, and the token `ignore` have the label -1. As `assay eval --dataset tokens.txt` cuts them.
+    """
+    stream = np.asarray(tokens)
+    if stream.ndim != 1 or stream.dtype.kind not in "iu":
+        raise InputError(f"a stream of tokens is a row of integers, not {stream.dtype} {list(stream.shape)}")
+    if length < 1 or stride < 0:
+        raise InputError(f"windows of {length} tokens, {stride} apart")
+    stream = np.ascontiguousarray(stream, np.int64)
+    n, missing = c.c_uint64(), -1 if ignore is None else ignore
+    call("assay_token_windows", address(stream), stream.size, length, stride, missing, c.byref(n), None, None)
+    inputs, labels = np.empty((2, n.value, length), np.int64)
+    call("assay_token_windows", address(stream), stream.size, length, stride, missing, c.byref(n), address(inputs), address(labels))
+    return inputs, labels
+
+
+def evaluate(program: Program, inputs: Any, labels: Any = None, *, reference: Optional[Program] = None, threads: int = 0, class_axis: Optional[int] = None,
+             sequence: bool = False) -> Accuracy:
     """Runs a program on samples: {"samples", "outputs" (a digest)}, with labels "top1" and "top5" (per cent), beside a reference, which takes the same
     inputs, its own as "float_top1" and "float_top5", and "sqnr_db", "mse" and "agreement" (per cent) of the first outputs.
 
-    inputs: as Profile.observe takes them; labels: [n] classes, below 0 where a sample has none. threads 0: all cores; nothing depends on it.
+    inputs: as Profile.observe takes them; labels: integers below 0 where there is none, [n] classes; by pixel [n,H,W] ("pixel_top1", "mean_iou"); by
+    token [n,T], the tokens that follow ("token_top1", "perplexity"; windows() makes them). class_axis: the axis of the output that counts classes, where
+    the labels do not show it. sequence: the samples are steps, the state goes on. threads 0: all cores; nothing depends on it.
     """
-    s = _Samples(inputs, labels, program.network, threads)
+    s = _Samples(inputs, labels, program.network, threads, class_axis, sequence=sequence)
     predictions, out = np.empty(s.n, np.int64), P()
-    call("assay_evaluate", program._ref, reference._ref if reference else None, c.byref(s.options), predictions.ctypes.data, c.byref(out))
-    said = Accuracy(json.loads(take_text(out)))
+    call("assay_evaluate", program._ref, reference._ref if reference else None, c.byref(s.options), address(predictions), c.byref(out))
+    said = Accuracy(take_json(out))
     said.predictions = predictions
     return said
 
 
+def evaluate_shard(path: Any, program: Program, inputs: Any, labels: Any = None, *, first: int, all: int, reference: Optional[Program] = None,
+                   threads: int = 0, class_axis: Optional[int] = None, by: str = "labels", dataset: str = "", preprocessing: str = "") -> None:
+    """The measures of a part of the samples, those from number `first` on of `all` (both whole numbers of samples), in the file `path`, as `assay eval
+    --shard` writes it. dataset, preprocessing: what the samples are, in words that all parts share. The rest as evaluate()."""
+    s = _Samples(inputs, labels, program.network, threads, class_axis, by)
+    o = Shard(first=first, all=all, dataset=text(dataset), preprocessing=text(preprocessing))
+    call("assay_evaluate_shard", program._ref, reference._ref if reference else None, c.byref(s.options), c.byref(o), text(path))
+
+
+def evaluate_merge(paths: Sequence[Any]) -> Dict[str, Any]:
+    """What one evaluation of all samples says, from the files of its shards, in any order, with the name of the "scheme"."""
+    out = P()
+    call("assay_evaluate_merge", texts(paths), len(paths), c.byref(out))
+    said: Dict[str, Any] = take_json(out)
+    return said
+
+
 def sensitivity(network: Network, profile: Profile, scheme: SchemeLike, inputs: Any, labels: Any = None, *, threads: int = 0,
-                progress: Optional[Callable[[int, int], None]] = None, **options: Any) -> Dict[str, Any]:
+                class_axis: Optional[int] = None, by: str = "labels", progress: Optional[Callable[[int, int], None]] = None, **options: Any) -> Dict[str, Any]:
     """What each node's quantization costs, as `assay sensitivity --json` writes it: {"output_db", "drop", ..., "nodes": [{"node", "op", "isolated_db" (its
     output when all else is float), "cumulative_db", "alone_db" and "without_db" (the first output, when only it is quantized, or only it is not), ...}]}.
-    options: those of Network.quantize."""
-    s, out = _Samples(inputs, labels, network, threads), P()
-    tell = PROGRESS(lambda _, done, total: progress(done, total)) if progress else PROGRESS()
+    labels, class_axis: as of evaluate(); by: "labels", or "agreement" with float, is what is lost. options: those of Network.quantize."""
+    s, out = _Samples(inputs, labels, network, threads, class_axis, by), P()
+    tell = telling(progress)
     call("assay_sensitivity_of", network._ref, profile._ref, scheme_of(scheme)._ref, c.byref(quantizer_options(**options)), c.byref(s.options), tell, None,
          c.byref(out))
-    return json.loads(take_text(out))
+    said: Dict[str, Any] = take_json(out)
+    return said
 
 
 def tune(network: Network, profile: Profile, scheme: SchemeLike, inputs: Any, labels: Any = None, *, target_drop: float = 0.5, target_sqnr: float = 0.0,
-         max_float: int = 4, threads: int = 0, log: Optional[Callable[[str], None]] = None, **options: Any) -> Network:
+         max_float: int = 4, threads: int = 0, class_axis: Optional[int] = None, by: str = "labels", log: Optional[Callable[[str], None]] = None, **options: Any) -> Network:
     """The network quantized with the calibrations, and the nodes in float, that lose no more than target_drop points to the float network, or that reach
     target_sqnr dB; its `report` is as `assay tune --json` writes it: "reached", "reason", "trials", "before", "after", "options", "report".
 
-    max_float: at most so many nodes stay in float; log: gets a line a trial. options: those of Network.quantize.
+    max_float: at most so many nodes stay in float; log: gets a line a trial. labels, class_axis, by: as of sensitivity(). options: those of Network.quantize.
     """
-    s = _Samples(inputs, labels, network, threads)
-    note = LOG(lambda _, line: log(line.decode("utf-8", "replace"))) if log else LOG()
+    s = _Samples(inputs, labels, network, threads, class_axis, by)
+    note = noting(log)
     goal = TunerOptions(target_drop=target_drop, target_sqnr=target_sqnr, max_float=max_float, log=note)
     out, report = P(), P()
     call("assay_tune", network._ref, profile._ref, scheme_of(scheme)._ref, c.byref(quantizer_options(**options)), c.byref(s.options), c.byref(goal),
          c.byref(out), c.byref(report))
-    return Network(out.value or 0, keep=network._ref, report=json.loads(take_text(report)))
+    return Network(out.value or 0, keep=network._ref, report=take_json(report))

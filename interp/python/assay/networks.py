@@ -1,14 +1,15 @@
 """Networks: loaded, looked at, quantized, rewritten, saved."""
 import ctypes as c
 import json
+import os
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._library import LOG, LoadOptions, OptimizerOptions, P, QuantizerOptions, Ref, call, lib, take_text, text, texts
+from ._library import LoadOptions, OptimizerOptions, P, QuantizerOptions, Ref, call, lib, noting, take_json, take_text, text, texts
 from .errors import InputError
 from .schemes import SchemeLike, scheme as scheme_of
-from .tensors import TensorType, type_of, view
+from .tensors import Array, TensorType, type_of, view
 
 if TYPE_CHECKING:
     from .profiles import Profile
@@ -27,6 +28,16 @@ def quantizer_options(*, symmetry: Optional[str] = None, chooser: Optional[str] 
                             weights=text(calibrate_weights), per_tensor=per_tensor, keep_float=texts(keep_float),
                             n_keep_float=len(keep_float), precision=texts(rules), n_precisions=len(rules), target=text(target),
                             integer_io=integer_io)
+
+
+class Proof(NamedTuple):
+    """What checking a certificate found. why: where it is not good; proved: of its steps, exact; given: of them rest on what only the model shows."""
+
+    good: bool
+    why: Optional[str]
+    steps: int
+    proved: int
+    given: int
 
 
 class Node(NamedTuple):
@@ -56,7 +67,7 @@ class Network:
         if self._known is None:
             out = P()
             call("assay_graph_json", self._ref, c.byref(out))
-            self._known = json.loads(take_text(out))
+            self._known = take_json(out)
             self._known["index"] = {v["name"]: i for i, v in enumerate(self._known["values"])}
         return self._known
 
@@ -69,12 +80,12 @@ class Network:
 
     @property
     def name(self) -> str:
-        return self._json["name"]
+        return str(self._json["name"])
 
     @property
     def digest(self) -> str:
         """Of the structure, 32 hex digits; not of the weights."""
-        return self._json["digest"]
+        return str(self._json["digest"])
 
     @property
     def inputs(self) -> Dict[str, TensorType]:
@@ -105,9 +116,10 @@ class Network:
     @property
     def quantized_for(self) -> Optional[str]:
         """The name of the scheme that it was quantized for, where it says so."""
-        return self._json["quantized_for"]
+        name: Optional[str] = self._json["quantized_for"]
+        return name
 
-    def constant(self, name: str) -> np.ndarray:
+    def constant(self, name: str) -> Array:
         """Elements of a constant: a view without a copy, read-only, that keeps the network."""
         i = self._json["index"].get(name, -1)
         ptr = lib.assay_value_constant(self._ref, i)
@@ -130,10 +142,10 @@ class Network:
         call("assay_graph_copy", self._ref, c.byref(out))
         return out.value or 0
 
-    def profile(self) -> "Profile":
-        """An empty profile of this float network."""
+    def profile(self, **options: Any) -> "Profile":
+        """An empty profile of this float network: Profile.of(self, ...)."""
         from .profiles import Profile
-        return Profile.of(self)
+        return Profile.of(self, **options)
 
     def quantize(self, profile: Optional["Profile"], scheme: SchemeLike, *, symmetry: Optional[str] = None, chooser: Optional[str] = None,
                  calibration: Sequence[str] = (), calibrate_weights: Optional[str] = None, per_tensor: bool = False,
@@ -148,7 +160,7 @@ class Network:
                               per_tensor=per_tensor, keep_float=keep_float, precision=precision, target=target, integer_io=integer_io)
         out, report = P(), P()
         call("assay_quantize", self._ref, profile._ref if profile else None, scheme_of(scheme)._ref, c.byref(o), c.byref(out), c.byref(report))
-        return Network(out.value or 0, keep=self._ref, report=json.loads(take_text(report)))
+        return Network(out.value or 0, keep=self._ref, report=take_json(report))
 
     def under(self, scheme: SchemeLike, *, adapt: bool = False) -> "Network":
         """The network in integers as the scheme defines them: an ONNX network's dequantize -> op -> quantize become integer ops (others
@@ -158,7 +170,7 @@ class Network:
         made = Network(self._copy(), keep=self._ref)
         report = P()
         call("assay_group", made._ref, scheme_of(scheme)._ref, adapt, c.byref(report))
-        made.report = json.loads(take_text(report))
+        made.report = take_json(report)
         return made
 
     def optimize(self, scheme: SchemeLike, *, allow: str = "none", passes: Sequence[str] = (), target: Any = None,
@@ -167,12 +179,12 @@ class Network:
         report["log"] a line for each step."""
         made = Network(self.under(scheme)._copy(), keep=self._ref)
         log: List[str] = []
-        note = LOG(lambda _, line: log.append(line.decode("utf-8", "replace")))
+        note = noting(log.append)
         o = OptimizerOptions(allow=text(allow), passes=text(",".join(_list(passes)) or None), target=text(target), as_is=as_is, log=note)
         certificate, report = P(), P()
         call("assay_optimize", made._ref, scheme_of(scheme)._ref, c.byref(o), c.byref(certificate), c.byref(report))
-        made.report = {**json.loads(take_text(report)), "log": log}
-        made.certificate = json.loads(take_text(certificate))
+        made.report = {**take_json(report), "log": log}
+        made.certificate = take_json(certificate)
         return made
 
     def program(self, scheme: Optional[SchemeLike] = None, **options: Any) -> "Program":
@@ -185,32 +197,56 @@ class Network:
         return f"<assay.Network {self.name}: {ends}, {len(self._json['nodes'])} nodes>"
 
 
+def check_proof(certificate: Any, model: Optional[Network] = None, result: Optional[Network] = None, scheme: Optional[SchemeLike] = None) -> Proof:
+    """Checks an optimizer's certificate (a dict, as Network.certificate, or a file's path) by code that shares nothing with the optimizer.
+
+    model: the network that was optimized, so that its weights are checked too; result: what came out; scheme: needed for one that is a plugin. A
+    certificate that does not hold is no exception: good is False.
+    """
+    if isinstance(certificate, Mapping):
+        name, data = "certificate", json.dumps(certificate).encode()
+    else:
+        name = os.fsdecode(certificate)
+        with open(certificate, "rb") as f:
+            data = f.read()
+    plugin, good, out = scheme_of(scheme)._ref if scheme else None, c.c_bool(), P()
+    call("assay_check_proof", name.encode(), data, len(data), model._ref if model else None, result._ref if result else None, plugin, c.byref(good),
+         c.byref(out))
+    return Proof(**take_json(out))
+
+
 def _list(x: Any) -> List[str]:
     return [x] if isinstance(x, str) else list(x)
 
 
-def _options(shapes: Optional[Mapping[str, Sequence[int]]], batch: int, canonical: bool, keep_narrow: bool) -> LoadOptions:
+def _options(shapes: Optional[Mapping[str, Sequence[int]]], fix: Optional[Mapping[str, Any]], state: Optional[Mapping[str, str]], batch: int,
+             canonical: bool, keep_narrow: bool) -> LoadOptions:
     given = [f"{name}={'x'.join(str(int(d)) for d in dims)}" for name, dims in (shapes or {}).items()]
-    return LoadOptions(batch=batch, shape=texts(given), n_shapes=len(given), keep_narrow=keep_narrow, as_it_is=not canonical)
+    fixed = [f"{name}={','.join(repr(int(v) if isinstance(v, bool) else v) for v in np.asarray(values).ravel().tolist())}" for name, values in (fix or {}).items()]
+    states = [f"{past}={present}" for past, present in (state or {}).items()]
+    return LoadOptions(batch=batch, shape=texts(given), n_shapes=len(given), keep_narrow=keep_narrow, as_it_is=not canonical, fix=texts(fixed),
+                       n_fixed=len(fixed), state=texts(states), n_states=len(states))
 
 
-def load(path: Any, *, shapes: Optional[Mapping[str, Sequence[int]]] = None, batch: int = 0, canonical: bool = True,
-         keep_narrow: bool = False) -> Network:
+def load(path: Any, *, shapes: Optional[Mapping[str, Sequence[int]]] = None, fix: Optional[Mapping[str, Any]] = None,
+         state: Optional[Mapping[str, str]] = None, batch: int = 0, canonical: bool = True, keep_narrow: bool = False) -> Network:
     """A network from a file: ONNX, TFLite or text form, told apart by what it holds.
 
-    shapes, batch: of an ONNX model's inputs, in place of what it says, and of its symbolic first dimensions. canonical: lowered
-    as profiles and quantizing need it. keep_narrow: floats of a float16 model stay rounded to float16.
+    shapes, batch: of an ONNX model's inputs, in place of what it says, and of its symbolic first dimensions. fix: inputs of an ONNX model that
+    become constants, {"sizes": [1, 3, 64, 64]}. state: outputs of a step that are inputs of the next, {"past_key_values.*": "present.*"}. canonical:
+    lowered as profiles and quantizing need it. keep_narrow: floats of a float16 model stay rounded to float16.
     """
     out, form = P(), c.c_int()
-    call("assay_load_with", text(path), c.byref(_options(shapes, batch, canonical, keep_narrow)), c.byref(out), c.byref(form))
+    call("assay_load_with", text(path), c.byref(_options(shapes, fix, state, batch, canonical, keep_narrow)), c.byref(out), c.byref(form))
     return Network(out.value or 0, form.value == _ONNX)
 
 
-def loads(model: Any, name: str = "model", *, shapes: Optional[Mapping[str, Sequence[int]]] = None, batch: int = 0,
-          canonical: bool = True, keep_narrow: bool = False) -> Network:
+def loads(model: Any, name: str = "model", *, shapes: Optional[Mapping[str, Sequence[int]]] = None, fix: Optional[Mapping[str, Any]] = None,
+          state: Optional[Mapping[str, str]] = None, batch: int = 0, canonical: bool = True, keep_narrow: bool = False) -> Network:
     """The same of a model in memory: bytes, or a str in text form. `name` stands for the file in messages."""
     data = model.encode() if isinstance(model, str) else bytes(model)
     kept = c.create_string_buffer(data, max(len(data), 1))
     out, form = P(), c.c_int()
-    call("assay_load_memory", name.encode(), kept, len(data), c.byref(_options(shapes, batch, canonical, keep_narrow)), c.byref(out), c.byref(form))
+    call("assay_load_memory", name.encode(), kept, len(data), c.byref(_options(shapes, fix, state, batch, canonical, keep_narrow)), c.byref(out),
+         c.byref(form))
     return Network(out.value or 0, form.value == _ONNX, keep=kept)

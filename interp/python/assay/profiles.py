@@ -1,9 +1,8 @@
 """Profiles: what the values of a float network were seen to hold."""
 import ctypes as c
-import json
 from typing import Any, Callable, Dict, Mapping, Optional
 
-from ._library import P, PROGRESS, Ref, call, lib, made, take_text, text
+from ._library import P, Ref, call, lib, made, take_json, telling, text
 from .errors import InputError
 from .networks import Network
 from .tensors import stacked
@@ -17,11 +16,15 @@ class Profile:
         self._network = network
 
     @classmethod
-    def of(cls, network: Network, *, preprocessing: Optional[str] = None, dataset: Optional[str] = None, whole: int = 0) -> "Profile":
+    def of(cls, network: Network, *, preprocessing: Optional[str] = None, dataset: Optional[str] = None, whole: int = 0,
+           per_channel: Optional[str] = None) -> "Profile":
         """An empty one. preprocessing, dataset: noted in the file, and to be the same in profiles that are merged; whole: how many samples
-        all parts have together (a profile with a part missing is refused by quantize)."""
+        all parts have together (a profile with a part missing is refused by quantize). per_channel: a pattern of values, "*" for all, of each channel
+        of which there is a histogram, too."""
         self = cls(made("assay_profile_new", network._ref), network)
         call("assay_profile_describe", self._ref, text(preprocessing), text(dataset), whole)
+        if per_channel is not None:
+            call("assay_profile_by_channel", self._ref, network._ref, text(per_channel))
         return self
 
     @classmethod
@@ -33,21 +36,25 @@ class Profile:
         """YAML; whole or not at all."""
         call("assay_profile_write", self._ref, text(path))
 
-    def observe(self, inputs: Any, *, first: Optional[int] = None, threads: int = 0, network: Optional[Network] = None,
+    def observe(self, inputs: Any, *, first: Optional[int] = None, threads: int = 0, network: Optional[Network] = None, sequence: bool = False,
                 progress: Optional[Callable[[int, int], None]] = None) -> None:
         """Runs the float network on samples and adds what every value holds.
 
         inputs: for each input, by name, an array [n, *shape] of n samples (of a single input the array alone); where the input's shape
         begins with 1, [n, *shape[1:]] does too. first: the number of the first sample; each may be observed once (default: behind those
-        that were). network: needed for a profile from a file. threads 0: all cores.
+        that were). network: needed for a profile from a file. sequence: the samples are the steps of one sequence, of a network with state. threads 0: all
+        cores.
         """
         g = network or self._network
         if g is None:
             raise InputError("a profile from a file observes with network=...")
         arrays, n = stacked(inputs, g.inputs)
         pointers = (P * len(arrays))(*[a.ctypes.data for a in arrays])
-        tell = PROGRESS(lambda _, done, total: progress(done, total)) if progress else PROGRESS()
+        tell = telling(progress)
         start = self.samples if first is None else first
+        if sequence:
+            call("assay_profile_observe_steps", self._ref, g._ref, start, n, pointers, tell, None)
+            return
         call("assay_profile_observe", self._ref, g._ref, start, n, pointers, threads, tell, None)
 
     def merge(self, other: "Profile") -> None:
@@ -59,7 +66,8 @@ class Profile:
         "counts"}]}: counts[i] elements were in [lowest + i * step, lowest + (i + 1) * step), in real units."""
         out = P()
         call("assay_profile_json", self._ref, c.byref(out))
-        return json.loads(take_text(out))
+        seen: Dict[str, Any] = take_json(out)
+        return seen
 
     @property
     def samples(self) -> int:

@@ -1,15 +1,14 @@
 """Programs: a network bound to a scheme, and what a run of it gives."""
 import ctypes as c
-import json
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional
 
 import numpy as np
 
-from ._library import NODE, EngineOptions, GoldenOptions, P, Ref, call, lib, made, take_text, text
+from ._library import NODE, EngineOptions, GoldenOptions, P, Ref, call, lib, made, take_json, take_text, text
 from .errors import InputError
 from .networks import Network
 from .schemes import Scheme, SchemeLike, scheme as scheme_of
-from .tensors import TensorType, by_name, fitting, view
+from .tensors import Array, TensorType, by_name, fitting, view
 
 if TYPE_CHECKING:
     from .golden import Golden
@@ -19,7 +18,7 @@ def engine_options(engine: str, threads: int, keep_all: bool = False, as_is: boo
     return EngineOptions(engine=text(engine), isa=text(isa), threads=threads, keep_all=keep_all, as_is=as_is)
 
 
-class Result(Mapping[str, np.ndarray]):
+class Result(Mapping[str, Array]):
     """What one run gave: arrays by tensor name, in execution order, read-only, without a copy.
 
     The arrays keep the memory of the run; nothing writes there again. Codes come as they are: result.real(name) are the
@@ -27,11 +26,11 @@ class Result(Mapping[str, np.ndarray]):
     """
 
     def __init__(self, ref: Ref, index: Mapping[str, int], types: Mapping[str, TensorType], outputs: List[str],
-                 accumulators: Dict[str, np.ndarray]) -> None:
+                 accumulators: Dict[str, Array]) -> None:
         self._ref, self._index, self._types, self._outputs = ref, index, types, outputs
         self.accumulators = accumulators
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> Array:
         return view(lib.assay_run_data(self._ref, self._index[name]), self._types[name], self._ref)
 
     def __iter__(self) -> Iterator[str]:
@@ -41,14 +40,14 @@ class Result(Mapping[str, np.ndarray]):
         return len(self._index)
 
     @property
-    def outputs(self) -> Dict[str, np.ndarray]:
+    def outputs(self) -> Dict[str, Array]:
         """The network's outputs alone."""
         return {name: self[name] for name in self._outputs}
 
     def type(self, name: str) -> TensorType:
         return self._types[name]
 
-    def real(self, name: str) -> np.ndarray:
+    def real(self, name: str) -> Array:
         """Real values, float64: scale * (code - zero point)."""
         return self._types[name].dequantize(self[name])
 
@@ -83,7 +82,22 @@ class Program:
         """Which nodes are claimed to give the target's own bits: as a bundle's manifest has it; None without a scheme."""
         out = P()
         call("assay_program_contract", self._ref, c.byref(out))
-        return json.loads(take_text(out))
+        said: Optional[Dict[str, Any]] = take_json(out)
+        return said
+
+    @property
+    def plan(self) -> str:
+        """The memory plan, as `assay inspect --plan` prints it."""
+        out = P()
+        call("assay_program_plan", self._ref, c.byref(out), None)
+        return take_text(out)
+
+    @property
+    def plan_svg(self) -> str:
+        """The memory plan as a drawing."""
+        out = P()
+        call("assay_program_plan", self._ref, None, c.byref(out))
+        return take_text(out)
 
     def run(self, inputs: Any, *, accumulators: bool = False) -> Result:
         """One run from the initial state: every tensor by name. inputs: a dict of arrays in the shapes and types of network.inputs
@@ -150,7 +164,7 @@ class Run:
     def step(self, inputs: Any, *, accumulators: bool = False) -> Result:
         """One run. The arrays of an earlier step's result then hold this step's values: copy what is to stay."""
         p = self._program
-        sums: Dict[str, np.ndarray] = {}
+        sums: Dict[str, Array] = {}
         failed: List[BaseException] = []
 
         def keep(_: Any, __: Any, node: int, acc: Any, ___: Any) -> int:

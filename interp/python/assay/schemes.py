@@ -5,9 +5,9 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
-from ._library import P, Ref, Rows, call, lib, made, take_text, text
+from ._library import P, Ref, Rows, call, lib, made, take_json, text
 from .errors import InputError
-from .tensors import address
+from .tensors import Array, address
 
 SchemeLike = Union[str, "Scheme"]
 
@@ -55,7 +55,7 @@ class Scheme:
 
     @property
     def name(self) -> str:
-        return lib.assay_scheme_name(self._ref).decode()
+        return str(lib.assay_scheme_name(self._ref).decode())
 
     @property
     def description(self) -> str:
@@ -64,20 +64,21 @@ class Scheme:
     @property
     def digest(self) -> str:
         """XXH3-128 of the record, 32 hex digits."""
-        return lib.assay_scheme_digest(self._ref).decode()
+        return str(lib.assay_scheme_digest(self._ref).decode())
 
     @property
     def text(self) -> str:
         """A scheme file that says every parameter (of a plugin: its words)."""
-        return lib.assay_scheme_record(self._ref).decode()
+        return str(lib.assay_scheme_record(self._ref).decode())
 
     def to_dict(self) -> Dict[str, Any]:
         """Every parameter, as texts in dicts and lists: d["accumulator"]["bits"] is "32". A copy, to be edited at will."""
         if self._record is None:
             out = P()
             call("assay_scheme_json", self._ref, c.byref(out))
-            self._record = json.loads(take_text(out))
-        return json.loads(json.dumps(self._record))
+            self._record = take_json(out)
+        copied: Dict[str, Any] = json.loads(json.dumps(self._record))
+        return copied
 
     def __getitem__(self, section: str) -> Any:
         return self.to_dict()[section]
@@ -92,7 +93,7 @@ class Scheme:
         """Parameters that differ for nodes of an op, of codes of more than 8 bits (wide) or of at most 8."""
         out = P()
         call("assay_scheme_diff", self._ref, scheme(other)._ref, op.encode(), wide, c.byref(out))
-        return [Difference(d["parameter"], d["a"], d["b"], d["doc"], d["read"]) for d in json.loads(take_text(out))]
+        return [Difference(d["parameter"], d["a"], d["b"], d["doc"], d["read"]) for d in take_json(out)]
 
     def apply(self, acc: Any, *, scale: Any = None, in_scale: Any = None, weight_scale: Any = None, out_scale: Any = None,
               multiplier: Any = None, shift: Any = None, pre: Any = None, zero_point: Any = None, in_zero_point: Any = None,
@@ -114,7 +115,7 @@ class Scheme:
         call("assay_scheme_apply", self._ref, c.byref(rows), address(out), address(bad) if refused else None)
         return (out, bad.astype(bool)) if refused else out
 
-    def derive(self, scale: Any, *, op: Optional[str] = None, wide: bool = False) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def derive(self, scale: Any, *, op: Optional[str] = None, wide: bool = False) -> Tuple[Array, Array, Array]:
         """Multiplier, shift and pre-shift that stand for real scales, as the target writes them: int64 of scale's shape."""
         columns, shape = _columns({}, dict(scale=scale))
         out = [np.zeros(shape, np.int64) for _ in range(3)]
@@ -137,7 +138,7 @@ def scheme(s: SchemeLike) -> Scheme:
     return s if isinstance(s, Scheme) else Scheme(s)
 
 
-def _columns(integers: Mapping[str, Any], reals: Mapping[str, Any]) -> Tuple[Dict[str, np.ndarray], Tuple[int, ...]]:
+def _columns(integers: Mapping[str, Any], reals: Mapping[str, Any]) -> Tuple[Dict[str, Array], Tuple[int, ...]]:
     given = {n: np.asarray(v) for n, v in {**integers, **reals}.items() if v is not None}
     for name, a in given.items():
         if name in integers and a.dtype.kind not in "iu":

@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ._library import Type
 from .errors import InputError
+
+Array = npt.NDArray[Any]
 
 _INTEGER, _FLOAT, _BOOL = 1, 2, 3
 _SMALL = ("f16", "bf16", "tf32", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f6e3m2", "f6e2m3", "f4e2m1", "f8e8m0")  # graph/core/floats.def, from 4 on
@@ -21,11 +24,11 @@ class TensorType:
     indices along it. floats: the name of a small float, "f8e4m3fn", whose patterns the array holds, unsigned; else None.
     """
 
-    dtype: np.dtype
+    dtype: "np.dtype[Any]"
     bits: int
     shape: Tuple[int, ...]
-    scale: Optional[np.ndarray] = None
-    zero_point: Optional[np.ndarray] = None
+    scale: Optional[Array] = None
+    zero_point: Optional[Array] = None
     axis: Optional[int] = None
     block: Optional[int] = None
     floats: Optional[str] = None
@@ -41,7 +44,7 @@ class TensorType:
             return 0, 2 ** self.bits - 1
         return (0, 1) if self.dtype.kind == "b" else (-(2 ** (self.bits - 1)), 2 ** (self.bits - 1) - 1)
 
-    def dequantize(self, codes: np.ndarray) -> np.ndarray:
+    def dequantize(self, codes: Array) -> Array:
         """Real values of codes of this type, float64."""
         if self.scale is None or self.zero_point is None:
             return np.asarray(codes, np.float64)
@@ -67,6 +70,7 @@ class TensorType:
 def type_of(t: Type) -> TensorType:
     """A type of the library's; its parameters are copied."""
     bits = t.elem.bits
+    dtype: "np.dtype[Any]"
     if t.elem.kind == _FLOAT:
         dtype = np.dtype(np.float32)
     elif t.elem.kind == _BOOL:
@@ -96,14 +100,14 @@ class _Memory:
         self.__array_interface__ = {"version": 3, "typestr": t.dtype.str, "shape": t.shape, "data": (ptr, readonly)}
 
 
-def view(ptr: int, t: TensorType, owner: Any, readonly: bool = True) -> np.ndarray:
+def view(ptr: int, t: TensorType, owner: Any, readonly: bool = True) -> Array:
     """An array over it, without a copy; it holds `owner`."""
     if 0 in t.shape:
         return np.empty(t.shape, t.dtype)
     return np.asarray(_Memory(ptr, t, owner, readonly))
 
 
-def fitting(value: Any, t: TensorType, what: str) -> np.ndarray:
+def fitting(value: Any, t: TensorType, what: str) -> Array:
     """The array that a tensor of type t can take: floats may be of another width, integers of another container; leading
     dimensions of 1 may be left out."""
     a = np.asarray(value)
@@ -131,10 +135,10 @@ def by_name(inputs: Any, types: Mapping[str, TensorType]) -> Mapping[str, Any]:
     return inputs
 
 
-def stacked(inputs: Any, types: Mapping[str, TensorType]) -> Tuple[List[np.ndarray], int]:
+def stacked(inputs: Any, types: Mapping[str, TensorType]) -> Tuple[List[Array], int]:
     """Samples of each input, [n, *shape] in the library's storage, and n. Where a shape begins with 1, [n, *shape[1:]] does too."""
     given = by_name(inputs, types)
-    arrays: List[np.ndarray] = []
+    arrays: List[Array] = []
     counts: Dict[str, int] = {}
     for name, t in types.items():
         a = np.asarray(given[name])
@@ -151,6 +155,6 @@ def stacked(inputs: Any, types: Mapping[str, TensorType]) -> Tuple[List[np.ndarr
     return arrays, next(iter(counts.values()))
 
 
-def address(a: np.ndarray) -> c.c_void_p:
+def address(a: Array) -> c.c_void_p:
     """Of its elements, C order."""
     return c.c_void_p(a.ctypes.data)

@@ -1,10 +1,11 @@
-/* --state PAST=PRESENT,...: outputs of a step that are inputs of the next. A star in both names
- * stands for the same text, for every input that fits. */
-#include "interp/cli/state.h"
-#include "graph/core/state.h"
+/* State that a network hands in and out, linked by its names. */
+#include "interp/api/state.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "graph/core/state.h"
+#include "graph/memory.h"
 
 /* Whether the name is the pattern, whose star (there is one at most) is *text of it. */
 static bool fits(const char *pattern, const char *name, const char **text, size_t *length)
@@ -43,33 +44,33 @@ static char *written_out(const char *pattern, const char *text, size_t length)
 }
 
 /* Every input that fits `past`. */
-static int link_all(assay_graph *g, const char *past, const char *present)
+static assay_status link_all(assay_graph *g, const char *past, const char *present,
+                             assay_error *err)
 {
-    int linked = 0, status = CLI_OK;
+    assay_status status = ASSAY_OK;
+    int linked = 0;
 
-    for (int i = 0; i < g->n_inputs && status == CLI_OK;) {
+    for (int i = 0; i < g->n_inputs && !status;) {
         const char *text, *name = g->value[g->input[i]].name;
         size_t length;
-        assay_error err;
         if (!fits(past, name, &text, &length)) {
             i++; /* an input that is linked leaves the list */
             continue;
         }
         char *out = written_out(present, text, length);
-        if (!out)
-            status = cli_out_of_memory();
-        else if (assay_graph_link_state(g, name, out, &err))
-            status = cli_failed(&err);
+        status = out ? assay_graph_link_state(g, name, out, err) : assay_out_of_memory(err);
         free(out);
         linked++;
     }
-    if (status == CLI_OK && linked == 0)
-        return cli_trouble("--state %s=%s: the network has no input of that name", past, present);
+    if (!status && linked == 0)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "state %.200s=%.200s: the network has no input of that name", past,
+                          present);
     return status;
 }
 
 /* One PAST=PRESENT, which is taken apart. */
-static int link_pair(assay_graph *g, char *pair)
+static assay_status link_pair(assay_graph *g, char *pair, assay_error *err)
 {
     char *equals = strchr(pair, '=');
     const char *in = pair, *out = equals ? equals + 1 : "";
@@ -78,22 +79,22 @@ static int link_pair(assay_graph *g, char *pair)
         *equals = '\0';
     const char *a = strchr(in, '*'), *b = strchr(out, '*');
     if (!*in || !*out || !a != !b || (a && (strchr(a + 1, '*') || strchr(b + 1, '*'))))
-        return cli_trouble("--state takes PAST=PRESENT,..., an input and an output, each with a "
-                           "star or neither, such as past_key_values.*=present.*");
-    return link_all(g, in, out);
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "state takes PAST=PRESENT,..., an input and an output, each with a star "
+                          "or neither, such as past_key_values.*=present.*");
+    return link_all(g, in, out, err);
 }
 
-int cli_link_state(const cli_args *a, assay_graph *g)
+assay_status assay_states_link(assay_graph *g, const char *const *text, size_t n, assay_error *err)
 {
-    const char *text;
-    int status = CLI_OK;
+    assay_status status = ASSAY_OK;
 
-    for (int k = 0; status == CLI_OK && (text = cli_value_at(a, "state", k)); k++) {
-        char *list = strdup(text), *rest = list;
+    for (size_t k = 0; k < n && !status; k++) {
+        char *list = strdup(text[k]), *rest = list;
         if (!list)
-            return cli_out_of_memory();
-        for (char *pair; status == CLI_OK && (pair = strsep(&rest, ","));)
-            status = link_pair(g, pair);
+            return assay_out_of_memory(err);
+        for (char *pair; !status && (pair = strsep(&rest, ","));)
+            status = link_pair(g, pair, err);
         free(list);
     }
     return status;
