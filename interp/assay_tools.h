@@ -165,7 +165,7 @@ assay_status assay_profile_json(const assay_profile *p, char **json, assay_error
 typedef struct assay_quantizer_options {
     size_t size;
     const char *symmetry;           /* "asymmetric", "symmetric", "symmetric-narrow", ... */
-    const char *chooser;            /* "assay", "glow", "fbgemm" */
+    const char *qparams_method;     /* "assay", "glow", "fbgemm" */
     const char *const *calibration; /* each "METHOD" or "PATTERN=METHOD" */
     size_t n_calibrations;
     const char *weights; /* their calibration: "min-max", "percentile", "mse" */

@@ -75,20 +75,20 @@ static assay_status parse_calibration(const char *text, assay_choices *q, assay_
 static assay_status parse_activations(const assay_quantizer_options *o, assay_choices *q,
                                       assay_error *err)
 {
-    const char *chooser = o->chooser ? o->chooser : "assay";
+    const char *method = o->qparams_method ? o->qparams_method : "assay";
     if (o->symmetry) {
-        q->options.has_schema = true;
-        if (!calibrate_schema_find(o->symmetry, &q->options.activation))
+        q->options.has_symmetry = true;
+        if (!calibrate_symmetry_find(o->symmetry, &q->options.activation))
             return assay_fail(err, ASSAY_ERR_INPUT, "symmetry is %s, not '%.100s'",
-                              calibrate_schema_names, o->symmetry);
+                              calibrate_symmetry_names, o->symmetry);
     }
-    if (strcmp(chooser, "glow") == 0)
+    if (strcmp(method, "glow") == 0)
         q->options.activation.method = ASSAY_QPARAMS_GLOW;
-    else if (strcmp(chooser, "fbgemm") == 0)
+    else if (strcmp(method, "fbgemm") == 0)
         q->options.activation.method = ASSAY_QPARAMS_FBGEMM;
-    else if (strcmp(chooser, "assay") != 0)
-        return assay_fail(err, ASSAY_ERR_INPUT, "chooser is assay, glow or fbgemm, not '%.100s'",
-                          chooser);
+    else if (strcmp(method, "assay") != 0)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "qparams method is assay, glow or fbgemm, not '%.100s'", method);
     return ASSAY_OK;
 }
 

@@ -118,13 +118,13 @@ static assay_status build_scheme(const blame_case *c, blame_built *b, assay_erro
 
 /* One rescale of the unit with roundings of its own, where the unit has it, its numbers written as
  * those roundings take them: an edit before this one may have changed that. */
-static assay_status set_lone(const blame_case *c, const assay_program *p, assay_error *err)
+static assay_status set_single(const blame_case *c, const assay_program *p, assay_error *err)
 {
-    assay_rescale *r = p->unit[0] ? &p->unit[0]->scale[c->lone_scale] : NULL;
+    assay_rescale *r = p->unit[0] ? &p->unit[0]->scale[c->single_scale] : NULL;
     if (!r || !r->rule || (!r->scale && (!r->multiplier || !r->shift)) ||
-        r->rule->encoding != c->lone.encoding || r->rule->pre_shift != c->lone.pre_shift)
+        r->rule->encoding != c->single.encoding || r->rule->pre_shift != c->single.pre_shift)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': no such rescale", c->name);
-    r->rule = &c->lone;
+    r->rule = &c->single;
     apply_rescale_choose(r);
     return ASSAY_OK;
 }
@@ -142,7 +142,7 @@ assay_status blame_case_build(const blame_case *c, blame_built *b, assay_error *
 {
     const assay_program_options o = {
         .keep_all = c->keep_all,
-        .engine = c->has_lone || c->has_last || c->plain ? ASSAY_ENGINE_REF : ASSAY_ENGINE_FAST,
+        .engine = c->has_single || c->has_last || c->plain ? ASSAY_ENGINE_REF : ASSAY_ENGINE_FAST,
         .threads = 1};
     *b = (blame_built){0};
     assay_status status = build_graph(c, b, err);
@@ -151,8 +151,8 @@ assay_status blame_case_build(const blame_case *c, blame_built *b, assay_error *
     if (!status)
         status = run_program_make_with(b->graph, b->scheme ? b->scheme : c->scheme, &o, &b->program,
                                        err);
-    if (!status && c->has_lone)
-        status = set_lone(c, b->program, err);
+    if (!status && c->has_single)
+        status = set_single(c, b->program, err);
     if (!status && c->has_last)
         status = set_last(c, b->program, err);
     if (status)

@@ -34,10 +34,11 @@ typedef struct blame_case {
     assay_type out;
     bool has_record; /* else the scheme as it is */
     assay_record record;
-    /* Of ops with several rescales (scale[] of a unit): this one alone has the roundings `lone`. */
-    bool has_lone;
-    int lone_scale;
-    assay_rule_rescale lone;
+    /* Of ops with several rescales (scale[] of a unit): this one alone has the roundings `single`.
+     */
+    bool has_single;
+    int single_scale;
+    assay_rule_rescale single;
     bool has_last; /* of softmax: how its last step rounds */
     enum assay_rounding last;
     bool keep_all; /* built so that bundles can be made of its runs */

@@ -74,17 +74,17 @@ static const char *class_of(const blame_search *s, const assay_field *f)
 
 /* Ops of two operands rescale each and their result; a rounding may be wrong in one of the three.
  */
-static const char *const lone_words[] = {"of the first operand", "of the second operand",
-                                         "of the result"};
-enum { LONE_SCALES = 3 };
+static const char *const operand_words[] = {"of the first operand", "of the second operand",
+                                            "of the result"};
+enum { SINGLE_SCALES = 3 };
 
 int blame_record_count(blame_search *s)
 {
     const bool binary = assay_op_get(s->n->op)->traits & ASSAY_T_BINARY;
-    return s->n_values * (1 + (binary ? LONE_SCALES : 0));
+    return s->n_values * (1 + (binary ? SINGLE_SCALES : 0));
 }
 
-static bool edit_lone(const blame_value *v, int scale, blame_case *c, blame_story *story)
+static bool edit_single(const blame_value *v, int scale, blame_case *c, blame_story *story)
 {
     char now[80];
     assay_record r = c->record;
@@ -92,11 +92,11 @@ static bool edit_lone(const blame_value *v, int scale, blame_case *c, blame_stor
         return false;
     assay_field_print(v->field, v->value, now, sizeof now);
     blame_tell(story, "rescale.rounding", 1, "rescale.round: %s, in the rescale %s alone", now,
-               lone_words[scale]);
+               operand_words[scale]);
     assay_record_set(&r, v->field, v->value);
-    c->has_lone = true;
-    c->lone_scale = scale;
-    c->lone = r.rescale;
+    c->has_single = true;
+    c->single_scale = scale;
+    c->single = r.rescale;
     return true;
 }
 
@@ -106,7 +106,7 @@ bool blame_record_edit(blame_search *s, int i, blame_case *c, blame_story *story
     const assay_field *f = v->field;
     char now[80], then[80];
     if (i >= s->n_values)
-        return edit_lone(v, i / s->n_values - 1, c, story);
+        return edit_single(v, i / s->n_values - 1, c, story);
     assay_field_print(f, v->value, now, sizeof now);
     assay_field_print(f, assay_record_get(&s->record, f), then, sizeof then);
     /* another way of writing R changes every number that stands for it */

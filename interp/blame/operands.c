@@ -162,7 +162,16 @@ bool blame_other_order_post(blame_search *s, int i, int32_t *codes, blame_story 
 
 /* ---- operands ---- */
 
-enum { SWAP_ALL, SWAP_DATA, SWAP_PARAMETERS, SWAP_SCALES, SWAP_ZEROS, TURN_A, TURN_B, SWAPS };
+enum {
+    SWAP_ALL,
+    SWAP_DATA,
+    SWAP_PARAMETERS,
+    SWAP_SCALES,
+    SWAP_ZEROS,
+    TRANSPOSE_A,
+    TRANSPOSE_B,
+    SWAPS
+};
 
 int blame_operands_count(blame_search *s)
 {
@@ -207,12 +216,13 @@ bool blame_operands_edit(blame_search *s, int i, blame_case *c, blame_story *sto
     const void *data = c->data[0];
     const bool constant = c->constant[0];
     (void)s;
-    if (what >= TURN_A) {
-        bool *turned = what == TURN_A ? &c->attr.matmul.transpose_a : &c->attr.matmul.transpose_b;
+    if (what >= TRANSPOSE_A) {
+        bool *transposed =
+            what == TRANSPOSE_A ? &c->attr.matmul.transpose_a : &c->attr.matmul.transpose_b;
         if (c->op != ASSAY_OP_MATMUL)
             return false;
-        *turned = !*turned;
-        blame_tell(story, "operands.swapped", 1, "operand %d transposed", what - TURN_A);
+        *transposed = !*transposed;
+        blame_tell(story, "operands.swapped", 1, "operand %d transposed", what - TRANSPOSE_A);
         return true;
     }
     blame_tell(story, "operands.swapped", what == SWAP_PARAMETERS ? 2 : 1, "%s exchanged",

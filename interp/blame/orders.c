@@ -1,4 +1,4 @@
-/* Families of what is done to the order of codes: axes exchanged, turned, dealt, blocked. */
+/* Families of what is done to the order of codes: axes exchanged, transposed, dealt, blocked. */
 #include <stdlib.h>
 
 #include "interp/blame/families.h"

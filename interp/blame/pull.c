@@ -26,16 +26,16 @@ static bool follow_digit(const blame_search *s, int k, int shift, int32_t *codes
     const int bits = s->type->elem.bits;
     assert(bits >= 1 && bits <= 32 && shift < 63);
     const int64_t max = (INT64_C(1) << bits) - 1, min = assay_elem_min(s->type->elem);
-    int32_t *straight = end, *turned = end + s->end_count;
+    int32_t *straight = end, *complement = end + s->end_count;
     for (int64_t e = 0; e < s->count; e++)
         codes[e] = (int32_t)((e >> shift & max) + min);
     bool good = blame_finish(s, k, codes, straight);
     for (int64_t e = 0; e < s->count; e++)
         codes[e] = (int32_t)(max - (e >> shift & max) + min);
-    good = good && blame_finish(s, k, codes, turned);
+    good = good && blame_finish(s, k, codes, complement);
     for (int64_t j = 0; j < s->end_count && good; j++) {
         const int64_t digit = straight[j] - min;
-        if (place[j] < 0 || digit != max - (turned[j] - min))
+        if (place[j] < 0 || digit != max - (complement[j] - min))
             place[j] = -1;
         else
             place[j] |= digit << shift;

@@ -62,13 +62,13 @@ int blame_clamped_count(blame_search *s)
  * chance. Of few it is named beside what else explains it. */
 enum { MANY_ELEMENTS = 64 };
 
-int blame_lone_bound_count(blame_search *s)
+int blame_single_bound_count(blame_search *s)
 {
     const bool said = s->explained || s->n_seen >= MANY_ELEMENTS;
     return has_codes(s) && said && s->differing == 1 ? BOTH : 0;
 }
 
-bool blame_lone_bound_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+bool blame_single_bound_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 {
     blame_clamped_post(s, i, codes, story);
     return true;

@@ -196,8 +196,8 @@ static bool work_cause(causing *c, const blame_fault *f, blame_worked *w)
             return false;
     }
     /* What is assumed is a prefix of every case from here on. */
-    const blame_fault lone = {.cause = {*last}, .n_causes = 1};
-    if (!edited_case(c, &lone, &e, &story) || !explain_case(&e, w->element, &w->under))
+    const blame_fault single = {.cause = {*last}, .n_causes = 1};
+    if (!edited_case(c, &single, &e, &story) || !explain_case(&e, w->element, &w->under))
         return false;
     return !last->family->post || say_post(c, last, w, &w->under);
 }

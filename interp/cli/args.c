@@ -117,7 +117,7 @@ static const cli_option *find_long(const cli_command *c, const char *name, size_
     /* Old spellings, for every command that has the option; the help names none. */
     static const struct {
         const char *alias, *name;
-    } aliases[] = {{"schema", "symmetry"}};
+    } aliases[] = {{"schema", "symmetry"}, {"chooser", "qparams-method"}};
 
     for (const cli_option *o = c->options; o->name; o++)
         if (is_name(o->name, name, n))

@@ -18,7 +18,7 @@ int cli_quantize_options(const cli_args *a, assay_choices *q)
     const char **room = calloc((size_t)a->n_given + 1, sizeof *room), **next = room;
     assay_quantizer_options o = {.size = sizeof o,
                                  .symmetry = cli_value(a, "symmetry", NULL),
-                                 .chooser = cli_value(a, "chooser", NULL),
+                                 .qparams_method = cli_value(a, "qparams-method", NULL),
                                  .weights = cli_value(a, "calibrate-weights", NULL),
                                  .per_tensor = cli_has(a, "per-tensor"),
                                  .target = cli_value(a, "target", NULL),

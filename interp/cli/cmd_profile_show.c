@@ -36,7 +36,7 @@ static int codes_of(const cli_args *a, const assay_choices *q, codes *out)
         c->elem = assay_int(caps.activation_bits, caps.activation_signed);
         c->power_of_two = caps.power_of_two;
         if (!cli_has(a, "symmetry") && (!caps.activation_zero_point || caps.zero_point_middle_only))
-            c->schema = ASSAY_SCHEMA_SYMMETRIC;
+            c->symmetry = ASSAY_SYMMETRIC;
     }
     if (type && assay_elem_parse(type, &c->elem, &err))
         return cli_failed(&err);

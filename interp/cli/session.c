@@ -236,8 +236,8 @@ static int verify_target(const assay_graph *g, const cli_args *a)
  * take a quantized network, where one is made. */
 static int check_used(const cli_args *a)
 {
-    static const char *const quantizing[] = {"symmetry",          "chooser",    "calibration",
-                                             "calibrate-weights", "per-tensor", "keep-float",
+    static const char *const quantizing[] = {"symmetry",          "qparams-method", "calibration",
+                                             "calibrate-weights", "per-tensor",     "keep-float",
                                              "precision",         "integer-io"};
     static const char *const quantized[] = {"adapt", "literal"};
     for (size_t i = 0; i < sizeof quantizing / sizeof *quantizing; i++)

@@ -29,7 +29,7 @@
 #define CLI_CHOICE_OPTIONS                                                                         \
     {"symmetry", 0, "NAME",                                                                        \
      "asymmetric, symmetric[-narrow|-unsigned], power-of-two[-nearest] (default: the scheme's)"},  \
-        {"chooser", 0, "assay|glow|fbgemm",                                                        \
+        {"qparams-method", 0, "assay|glow|fbgemm",                                                 \
          "assay (default), glow or fbgemm: that tool's parameters to the bit, glow's KL too"},     \
     {                                                                                              \
         "calibration", 0, "[PATTERN=]METHOD",                                                      \

@@ -20,7 +20,7 @@ typedef struct spread_group {
     const assay_window *w;
     int64_t inputs, outputs;
     const float *weight; /* the group's */
-    bool constant;       /* the weights are: ONNX Runtime turns them beforehand */
+    bool constant;       /* the weights are: ONNX Runtime transposes them beforehand */
     bool ordered;        /* assay_gemm.ordered */
     float *column;
 } spread_group;
@@ -56,7 +56,7 @@ static void spread_nchw(const spread_group *s, const float *x, float *y)
 {
     const assay_window *w = s->w;
     int64_t all = s->outputs * w->taps, channels = at_once(w, s->outputs);
-    bool turned = s->constant && all > 1 && s->inputs > 1;
+    bool transposed = s->constant && all > 1 && s->inputs > 1;
 
     for (int64_t o = 0; o < s->outputs; o += channels) {
         float_gemm_run(&(assay_gemm){.m = channels * w->taps, /* [inputs, all]^T * [inputs, n] */
@@ -65,7 +65,7 @@ static void spread_nchw(const spread_group *s, const float *x, float *y)
                                      .a = s->weight + o * w->taps,
                                      .lda = all,
                                      .a_t = true,
-                                     .a_turned = turned,
+                                     .a_transposed = transposed,
                                      .ordered = s->ordered,
                                      .b = x,
                                      .ldb = w->out_area,

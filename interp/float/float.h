@@ -23,7 +23,7 @@ static inline bool float_holds_f32(const assay_view *v)
  * as everything under a scheme is unless it says in_turn (one product after the other, then what
  * was in C), else in BLAS's. What ONNX Runtime's order depends on beside the extents:
  *   packed  B is a constant of the network, which ONNX Runtime lays out beforehand
- *   a_turned, b_turned  the operand is stored here the other way than ONNX Runtime has it
+ *   a_transposed, b_transposed  the operand is stored here the other way than ONNX Runtime has it
  *   block   0, or the depth of blocks where the product is a part of a greater one
  * One thread: callers run images side by side. */
 typedef struct assay_gemm {
@@ -31,14 +31,14 @@ typedef struct assay_gemm {
     const float *a, *b;
     float *c;
     int64_t lda, ldb, ldc, block;
-    bool a_t, b_t, add, ordered, in_turn, packed, a_turned, b_turned;
+    bool a_t, b_t, add, ordered, in_turn, packed, a_transposed, b_transposed;
 } assay_gemm;
 void float_gemm_run(const assay_gemm *g);
 static inline bool float_is_ordered(const assay_call *call)
 {
     return call->vt != NULL;
 }
-/* The depth of blocks of a whole product: only extents, a_t, a_turned and packed are read. */
+/* The depth of blocks of a whole product: only extents, a_t, a_transposed and packed are read. */
 int64_t float_gemm_block(const assay_gemm *g);
 
 /* ---- reduce_sum.c: sums or means of floats over a's axes ---- */

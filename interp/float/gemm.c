@@ -47,7 +47,7 @@ int64_t float_gemm_block(const assay_gemm *g)
 
     if (g->packed)
         return PACKED_BLOCK;
-    if (g->n < g->k && g->a_t == g->a_turned)
+    if (g->n < g->k && g->a_t == g->a_transposed)
         for (; columns > 16 && columns / 2 >= g->n; columns /= 2)
             block *= 2;
     return block;
@@ -227,10 +227,10 @@ static void run_blas(const assay_gemm *g)
 
 void float_gemm_run(const assay_gemm *g)
 {
-    const bool a_t = g->a_t != g->a_turned,
-               b_t = g->b_t != g->b_turned; /* as ONNX Runtime has it */
+    const bool a_t = g->a_t != g->a_transposed,
+               b_t = g->b_t != g->b_transposed; /* as ONNX Runtime has it */
     const bool row = g->m == 1 && !a_t && !g->a_t && !g->packed;
-    const bool column = g->n == 1 && g->ldc == 1 && !g->packed && (g->b_turned || g->ldb == 1);
+    const bool column = g->n == 1 && g->ldc == 1 && !g->packed && (g->b_transposed || g->ldb == 1);
     const int64_t a_down = g->a_t ? 1 : g->lda, a_along = g->a_t ? g->lda : 1;
     const int64_t b_down = g->b_t ? 1 : g->ldb, b_across = g->b_t ? g->ldb : 1;
 

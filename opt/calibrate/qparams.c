@@ -34,8 +34,8 @@ assay_status calibrate_choose_qparams(const assay_choice *c, double min, double 
     min = fmax(fmin(min, 0.0), -GREATEST_REAL);
     max = fmin(fmax(max, 0.0), GREATEST_REAL);
 
-    bool whole = c->schema == ASSAY_SCHEMA_ASYMMETRIC ||
-                 (c->schema == ASSAY_SCHEMA_SYMMETRIC_UNSIGNED && min == 0.0);
+    bool whole =
+        c->symmetry == ASSAY_ASYMMETRIC || (c->symmetry == ASSAY_SYMMETRIC_UNSIGNED && min == 0.0);
     int64_t zp = c->elem.is_signed ? 0 : (hi + 1) / 2; /* the middle code */
     double s;
     if (whole)
@@ -43,7 +43,7 @@ assay_status calibrate_choose_qparams(const assay_choice *c, double min, double 
     else
         s = fmax(-min / (double)(zp - lo), max / (double)(hi - zp));
     s = s > 0.0 ? fmax(s, MIN_SCALE) : 1.0;
-    if (c->power_of_two || c->schema == ASSAY_SCHEMA_POWER_OF_TWO)
+    if (c->power_of_two || c->symmetry == ASSAY_SYMMETRIC_POWER_OF_TWO)
         s = power_of_two(s, c->nearest);
     *scale = (float)s;
     if (whole) {
@@ -60,25 +60,25 @@ int64_t calibrate_quantize_real(double x, double scale, int64_t zero_point, int6
     return apply_clamp_to(derive_round_real(x / scale, round) + zero_point, lo, hi);
 }
 
-const char calibrate_schema_names[] =
+const char calibrate_symmetry_names[] =
     "asymmetric, symmetric, symmetric-narrow, symmetric-unsigned, "
     "power-of-two or power-of-two-nearest";
 
-bool calibrate_schema_find(const char *name, assay_choice *c)
+bool calibrate_symmetry_find(const char *name, assay_choice *c)
 {
     static const struct {
         const char *name;
-        assay_schema schema;
+        assay_symmetry symmetry;
         bool narrow, nearest;
-    } known[] = {{"asymmetric", ASSAY_SCHEMA_ASYMMETRIC, false, false},
-                 {"symmetric", ASSAY_SCHEMA_SYMMETRIC, false, false},
-                 {"symmetric-narrow", ASSAY_SCHEMA_SYMMETRIC, true, false},
-                 {"symmetric-unsigned", ASSAY_SCHEMA_SYMMETRIC_UNSIGNED, false, false},
-                 {"power-of-two", ASSAY_SCHEMA_POWER_OF_TWO, false, false},
-                 {"power-of-two-nearest", ASSAY_SCHEMA_POWER_OF_TWO, false, true}};
+    } known[] = {{"asymmetric", ASSAY_ASYMMETRIC, false, false},
+                 {"symmetric", ASSAY_SYMMETRIC, false, false},
+                 {"symmetric-narrow", ASSAY_SYMMETRIC, true, false},
+                 {"symmetric-unsigned", ASSAY_SYMMETRIC_UNSIGNED, false, false},
+                 {"power-of-two", ASSAY_SYMMETRIC_POWER_OF_TWO, false, false},
+                 {"power-of-two-nearest", ASSAY_SYMMETRIC_POWER_OF_TWO, false, true}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(name, known[i].name) == 0) {
-            c->schema = known[i].schema;
+            c->symmetry = known[i].symmetry;
             c->narrow = known[i].narrow;
             c->nearest = known[i].nearest;
             return true;

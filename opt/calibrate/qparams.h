@@ -7,13 +7,13 @@
 #include "graph/core/type.h"
 #include "schemes/apply/round.h"
 
-typedef enum assay_schema {
-    ASSAY_SCHEMA_ASYMMETRIC,         /* [min, max] over all codes */
-    ASSAY_SCHEMA_SYMMETRIC,          /* zero point 0, or the middle code of an unsigned type */
-    ASSAY_SCHEMA_SYMMETRIC_UNSIGNED, /* symmetric, but a range without negative values takes all
-                                       codes: zero point = least code ("symmetric with uint8") */
-    ASSAY_SCHEMA_POWER_OF_TWO        /* symmetric, and the scale is a power of two */
-} assay_schema;
+typedef enum assay_symmetry {
+    ASSAY_ASYMMETRIC,            /* [min, max] over all codes */
+    ASSAY_SYMMETRIC,             /* zero point 0, or the middle code of an unsigned type */
+    ASSAY_SYMMETRIC_UNSIGNED,    /* symmetric, but a range without negative values takes all
+                                          codes: zero point = least code ("symmetric with uint8") */
+    ASSAY_SYMMETRIC_POWER_OF_TWO /* symmetric, and the scale is a power of two */
+} assay_symmetry;
 
 typedef enum assay_qparams_method {
     ASSAY_QPARAMS_ASSAY, /* the formula below */
@@ -23,7 +23,7 @@ typedef enum assay_qparams_method {
 
 typedef struct assay_choice {
     assay_elem elem; /* integer of 2..32 bits */
-    assay_schema schema;
+    assay_symmetry symmetry;
     bool narrow;       /* leave the least code of a signed type unused: [-127, 127] */
     bool power_of_two; /* the scale is a power of two: rounded up, which never saturates more ... */
     bool nearest;      /* ... or to the nearest one (in the exponent), which may */
@@ -36,7 +36,7 @@ typedef struct assay_choice {
 void calibrate_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi);
 
 /* scale = (max - min) / (codes - 1) and zero_point = lo_code - min / scale rounded half up and
- * clamped, after the range is widened to take in 0; symmetric schemas use the least scale that
+ * clamped, after the range is widened to take in 0; symmetric ranges use the least scale that
  * holds both ends. Rounding half up treats signed and unsigned types alike ([-3, 3] has zero
  * point 0 as i8 and 128 as u8), and no range is small enough to lose its zero point. An empty
  * range [0, 0] gets scale 1. Ranges are clipped to [-2^60, 2^60] and scales are at least 2^-60, so
@@ -58,7 +58,7 @@ assay_status calibrate_choose_glow(const assay_choice *c, double min, double max
                                    int32_t *zero_point, assay_error *err);
 
 /* The above for ASSAY_QPARAMS_FBGEMM: scales are at least 6.1e-5, an empty range has scale 0.1, a
- * zero point is rounded half to even; symmetric schemas are its preserve_sparsity, whose zero point
+ * zero point is rounded half to even; symmetric ranges are its preserve_sparsity, whose zero point
  * for signed codes is that of (least + greatest) / 2. ASSAY_ERR_INPUT for nearest, and for
  * symmetric unsigned codes by data. */
 assay_status calibrate_choose_fbgemm(const assay_choice *c, double min, double max, float *scale,
@@ -70,9 +70,9 @@ int64_t calibrate_quantize_real(double x, double scale, int64_t zero_point, int6
                                 enum assay_rounding round);
 
 /* "asymmetric", "symmetric", "symmetric-narrow", "symmetric-unsigned", "power-of-two",
- * "power-of-two-nearest": sets schema, narrow and nearest of c; false for any other name. */
-bool calibrate_schema_find(const char *name, assay_choice *c);
+ * "power-of-two-nearest": sets symmetry, narrow and nearest of c; false for any other name. */
+bool calibrate_symmetry_find(const char *name, assay_choice *c);
 /* The names in one line, for messages. */
-extern const char calibrate_schema_names[];
+extern const char calibrate_symmetry_names[];
 
 #endif

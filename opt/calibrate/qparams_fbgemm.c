@@ -34,11 +34,11 @@ assay_status calibrate_choose_fbgemm(const assay_choice *c, double least, double
 {
     int64_t lo, hi;
     float min = (float)least, max = (float)greatest;
-    bool symmetric = c->schema != ASSAY_SCHEMA_ASYMMETRIC && min < 0 && max > 0;
-    if (c->nearest || c->schema == ASSAY_SCHEMA_SYMMETRIC_UNSIGNED)
-        return assay_fail(err, ASSAY_ERR_INPUT, "the fbgemm chooser has no %s",
+    bool symmetric = c->symmetry != ASSAY_ASYMMETRIC && min < 0 && max > 0;
+    if (c->nearest || c->symmetry == ASSAY_SYMMETRIC_UNSIGNED)
+        return assay_fail(err, ASSAY_ERR_INPUT, "the fbgemm qparams method has no %s",
                           c->nearest ? "rounding to the nearest power of two"
-                                     : "symmetric-unsigned schema");
+                                     : "symmetric-unsigned range");
     calibrate_choice_codes(c, &lo, &hi);
     const double codes = (double)(hi - lo);
     if (symmetric) {
@@ -52,7 +52,7 @@ assay_status calibrate_choose_fbgemm(const assay_choice *c, double least, double
     float s = (float)(((double)max - (double)min) / codes);
     if (s == 0 || isinf(1 / s))
         s = 0.1f;
-    if (c->power_of_two || c->schema == ASSAY_SCHEMA_POWER_OF_TWO)
+    if (c->power_of_two || c->symmetry == ASSAY_SYMMETRIC_POWER_OF_TWO)
         s = power_of_two(s);
     if (s < SMALLEST)
         s = raise(s, &min, &max, codes);

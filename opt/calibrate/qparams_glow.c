@@ -14,15 +14,15 @@ assay_status calibrate_choose_glow_range(const assay_choice *c, double min, doub
     int64_t lo, hi;
     *least = fminf((float)min, 0);
     *greatest = fmaxf((float)max, 0);
-    *symmetric = c->power_of_two || c->schema == ASSAY_SCHEMA_POWER_OF_TWO ||
-                 c->schema == ASSAY_SCHEMA_SYMMETRIC ||
-                 (c->schema == ASSAY_SCHEMA_SYMMETRIC_UNSIGNED && *least < 0);
+    *symmetric = c->power_of_two || c->symmetry == ASSAY_SYMMETRIC_POWER_OF_TWO ||
+                 c->symmetry == ASSAY_SYMMETRIC ||
+                 (c->symmetry == ASSAY_SYMMETRIC_UNSIGNED && *least < 0);
     calibrate_choice_codes(c, &lo, &hi);
     if (c->narrow || c->nearest || (*symmetric && !c->elem.is_signed))
-        return assay_fail(err, ASSAY_ERR_INPUT, "the glow chooser has no %s",
+        return assay_fail(err, ASSAY_ERR_INPUT, "the glow qparams method has no %s",
                           c->narrow    ? "narrow range"
                           : c->nearest ? "rounding to the nearest power of two"
-                                       : "symmetric schema for unsigned codes");
+                                       : "symmetric range for unsigned codes");
     if (*symmetric) { /* the end that fills its codes first stretches the other */
         double below = (double)*least / (double)lo, above = (double)*greatest / (double)hi;
         if (below > above)
@@ -60,7 +60,8 @@ assay_status calibrate_choose_glow(const assay_choice *c, double min, double max
         z = 0;
     z = z < (double)lo ? (double)lo : z > (double)hi ? (double)hi : round(z);
     *zero_point = (int32_t)z;
-    *scale = (float)(c->power_of_two || c->schema == ASSAY_SCHEMA_POWER_OF_TWO ? exp2(ceil(log2(s)))
+    *scale =
+        (float)(c->power_of_two || c->symmetry == ASSAY_SYMMETRIC_POWER_OF_TWO ? exp2(ceil(log2(s)))
                                                                                : s);
     return ASSAY_OK;
 }

@@ -186,18 +186,18 @@ bool prove_same_form(const assay_graph *f, const assay_node *a, const assay_grap
 
 static bool same_but_layout(const assay_node *a, const assay_node *b, const assay_list *there)
 {
-    assay_node turned = *a;
-    int *layout = lower_layout_of(&turned);
+    assay_node transposed = *a;
+    int *layout = lower_layout_of(&transposed);
     if (a->op != b->op || a->n_in != b->n_in || !layout || !lower_same_bounds(a, b))
         return false;
     *layout = *layout == ASSAY_LAYOUT_NHWC ? ASSAY_LAYOUT_NCHW : ASSAY_LAYOUT_NHWC;
     for (int i = 0; a->op == ASSAY_OP_RESIZE && i < there->n; i++) {
-        if (turned.attr.resize.size.n == there->n)
-            turned.attr.resize.size.v[i] = a->attr.resize.size.v[there->v[i]];
-        if (turned.attr.resize.scales.n == there->n)
-            turned.attr.resize.scales.v[i] = a->attr.resize.scales.v[there->v[i]];
+        if (transposed.attr.resize.size.n == there->n)
+            transposed.attr.resize.size.v[i] = a->attr.resize.size.v[there->v[i]];
+        if (transposed.attr.resize.scales.n == there->n)
+            transposed.attr.resize.scales.v[i] = a->attr.resize.scales.v[there->v[i]];
     }
-    return assay_attrs_equal(assay_op_get(a->op)->attrs, &turned.attr, &b->attr);
+    return assay_attrs_equal(assay_op_get(a->op)->attrs, &transposed.attr, &b->attr);
 }
 
 /* Axes of weights: the filter's outputs, inputs and cells, wherever the layouts have them. */

@@ -70,8 +70,8 @@ static assay_status choose(const adapter *a, const assay_choice *c, const assay_
 static assay_choice choice_for(const adapter *a, unsigned bits, bool is_signed, bool narrow)
 {
     return (assay_choice){.elem = assay_int(bits, is_signed),
-                          .schema = a->caps.power_of_two ? ASSAY_SCHEMA_POWER_OF_TWO
-                                                         : ASSAY_SCHEMA_SYMMETRIC,
+                          .symmetry =
+                              a->caps.power_of_two ? ASSAY_SYMMETRIC_POWER_OF_TWO : ASSAY_SYMMETRIC,
                           .narrow = narrow};
 }
 
@@ -109,9 +109,9 @@ static assay_status adapt_activation(adapter *a, int v)
     assay_qparams q = {
         .granularity = ASSAY_Q_TENSOR, .count = 1, .scale = &scale, .zero_point = &zero};
     const bool any = t->elem.bits > 8 ? a->caps.wide_zero_point : a->caps.activation_zero_point;
-    const bool turned =
+    const bool flipped =
         t->elem.is_signed != a->caps.activation_signed && !a->caps.activation_either_sign;
-    if (t->q.granularity != ASSAY_Q_TENSOR || (suits(a, t, any) && !turned))
+    if (t->q.granularity != ASSAY_Q_TENSOR || (suits(a, t, any) && !flipped))
         return ASSAY_OK;
     if (suits(a, t, any) && any && !a->caps.zero_point_middle_only)
         return flip_sign(a, v);
@@ -160,10 +160,10 @@ static assay_status adapt_weights(adapter *a, int id)
     size_t n = v->type.q.count;
     int64_t count = assay_shape_count(&v->type), lo, hi;
     assay_choice c = choice_for(a, v->type.elem.bits, a->caps.weight_signed, a->caps.weight_narrow);
-    const bool turned =
+    const bool flipped =
         v->type.elem.is_signed != a->caps.weight_signed && !a->caps.weight_either_sign;
     const bool suited = suits(a, &v->type, a->caps.weight_zero_point) && !holds_least(a, v);
-    if (v->type.q.granularity == ASSAY_Q_BLOCK || (suited && !turned))
+    if (v->type.q.granularity == ASSAY_Q_BLOCK || (suited && !flipped))
         return ASSAY_OK;
     if (suited && a->caps.weight_zero_point)
         return flip_sign(a, id);

@@ -42,10 +42,10 @@ static assay_status choose_activation(const assay_quantizer *q, double min, doub
     c.elem = code->elem;
     c.final = final && !power_of_two && !zero_offset;
     c.power_of_two |= power_of_two;
-    if (zero_offset && c.schema != ASSAY_SCHEMA_POWER_OF_TWO)
-        c.schema = ASSAY_SCHEMA_SYMMETRIC;
+    if (zero_offset && c.symmetry != ASSAY_SYMMETRIC_POWER_OF_TWO)
+        c.symmetry = ASSAY_SYMMETRIC;
     if (!q->caps.activation_zero_point && !c.elem.is_signed) {
-        c.schema = ASSAY_SCHEMA_ASYMMETRIC;
+        c.symmetry = ASSAY_ASYMMETRIC;
         c.final = false;
         min = fmax(min, 0);
         max = fmax(max, 0);
@@ -116,8 +116,8 @@ static void fit_power_of_two(const assay_quantizer *q, const assay_histogram *h,
 
     c.elem = p->code.elem;
     if (!c.power_of_two || c.nearest || c.method != ASSAY_QPARAMS_ASSAY ||
-        (!starts_at_zero && c.schema != ASSAY_SCHEMA_SYMMETRIC &&
-         c.schema != ASSAY_SCHEMA_POWER_OF_TWO))
+        (!starts_at_zero && c.symmetry != ASSAY_SYMMETRIC &&
+         c.symmetry != ASSAY_SYMMETRIC_POWER_OF_TWO))
         return;
     calibrate_choice_codes(&c, &lo, &hi);
     zero = c.elem.is_signed || starts_at_zero ? 0 : (hi + 1) / 2;

@@ -26,7 +26,7 @@ assay_status quantize_gamma_code(const assay_scheme *scheme, const assay_value *
     assay_scheme_get_caps(scheme, &caps);
     assay_scheme_norm_codes(scheme, wide, &bits, &shift);
     assay_choice choice = {.elem = assay_int(bits, true),
-                           .schema = ASSAY_SCHEMA_SYMMETRIC,
+                           .symmetry = ASSAY_SYMMETRIC,
                            .narrow = true,
                            .power_of_two = caps.power_of_two};
     code->elem = choice.elem;

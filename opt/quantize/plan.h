@@ -62,7 +62,7 @@ typedef struct assay_quantizer {
     const assay_scheme *scheme;
     const assay_quantize_options *options;
     assay_scheme_caps caps;
-    assay_choice activation, weight; /* elem, schema, narrow, power_of_two */
+    assay_choice activation, weight; /* elem, symmetry, narrow, power_of_two */
     bool per_channel;
     int64_t block; /* inputs that share a weight scale; 0: all of an output channel's */
     assay_plan_node *node;

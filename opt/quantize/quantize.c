@@ -18,17 +18,16 @@ static assay_status choose_types(assay_quantizer *q, assay_error *err)
     const assay_scheme_caps *c = &q->caps;
     bool any_zero_point = c->activation_zero_point && !c->zero_point_middle_only;
     q->activation = o->activation;
-    if (!o->has_schema)
-        q->activation.schema = any_zero_point ? ASSAY_SCHEMA_ASYMMETRIC : ASSAY_SCHEMA_SYMMETRIC;
-    const assay_schema schema = q->activation.schema;
+    if (!o->has_symmetry)
+        q->activation.symmetry = any_zero_point ? ASSAY_ASYMMETRIC : ASSAY_SYMMETRIC;
+    const assay_symmetry symmetry = q->activation.symmetry;
     q->activation.elem = assay_int(c->activation_bits, c->activation_signed);
     q->activation.power_of_two =
-        c->power_of_two || o->power_of_two || schema == ASSAY_SCHEMA_POWER_OF_TWO;
-    if ((schema == ASSAY_SCHEMA_ASYMMETRIC || schema == ASSAY_SCHEMA_SYMMETRIC_UNSIGNED) &&
-        !any_zero_point)
+        c->power_of_two || o->power_of_two || symmetry == ASSAY_SYMMETRIC_POWER_OF_TWO;
+    if ((symmetry == ASSAY_ASYMMETRIC || symmetry == ASSAY_SYMMETRIC_UNSIGNED) && !any_zero_point)
         return assay_fail(err, ASSAY_ERR_SCHEME,
-                          "scheme '%s': activations cannot have any zero point, as an asymmetric "
-                          "schema needs; use symmetric",
+                          "scheme '%s': activations cannot have any zero point, as asymmetric "
+                          "ranges need; use symmetric ones",
                           q->scheme->name);
     if (o->weights == ASSAY_WEIGHTS_PER_CHANNEL && !c->per_channel)
         return assay_fail(err, ASSAY_ERR_SCHEME,
@@ -38,7 +37,7 @@ static assay_status choose_types(assay_quantizer *q, assay_error *err)
     q->block = o->weights == ASSAY_WEIGHTS_AS_TARGET ? c->block : 0;
     q->per_channel = c->per_channel && o->weights != ASSAY_WEIGHTS_PER_TENSOR;
     q->weight = (assay_choice){.elem = assay_int(c->weight_bits, c->weight_signed),
-                               .schema = ASSAY_SCHEMA_SYMMETRIC,
+                               .symmetry = ASSAY_SYMMETRIC,
                                .narrow = c->weight_narrow,
                                .power_of_two = q->activation.power_of_two};
     if (!q->weight.narrow && q->weight.elem.is_signed) /* else Glow has no such weights */

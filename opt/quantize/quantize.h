@@ -43,8 +43,8 @@ typedef enum assay_weight_scales {
 
 /* All zero: what the target does best, min-max calibration, float inputs and outputs. */
 typedef struct assay_quantize_options {
-    bool has_schema;         /* false: asymmetric where the target allows it, else symmetric */
-    assay_choice activation; /* schema, narrow, nearest of activations; qparams method of all */
+    bool has_symmetry;       /* false: asymmetric where the target allows it, else symmetric */
+    assay_choice activation; /* symmetry, narrow, nearest of activations; qparams method of all */
     bool power_of_two; /* scales are powers of two even where the target does not ask for it */
     assay_calibrate_how calibration;
     const assay_calibrate_rule *calibrate; /* for values that are not to have `calibration` */

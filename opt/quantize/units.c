@@ -198,7 +198,7 @@ static assay_status fc(units_maker *m, const assay_node *n)
 }
 
 /* x with its last two axes exchanged. */
-static assay_status turned(units_maker *m, int x, const char *suffix, int *out)
+static assay_status transposed(units_maker *m, int x, const char *suffix, int *out)
 {
     const int rank = m->g->value[x].type.rank;
     assay_attrs a = {.perm = {.perm = {.n = rank}}};
@@ -213,9 +213,9 @@ static assay_status matmul(units_maker *m, const assay_node *n)
 {
     int a = n->in[0], b = n->in[1], out;
     const bool constant = is_constant(m->g, b);
-    assay_status s = n->attr.matmul.transpose_a ? turned(m, n->in[0], "a_rows", &a) : ASSAY_OK;
+    assay_status s = n->attr.matmul.transpose_a ? transposed(m, n->in[0], "a_rows", &a) : ASSAY_OK;
     if (!s && !n->attr.matmul.transpose_b)
-        s = turned(m, n->in[1], "b_rows", &b);
+        s = transposed(m, n->in[1], "b_rows", &b);
     if (!s)
         s = products(m, a, b, constant, ASSAY_NO_VALUE, n->out[0], "", &out);
     if (!s)
@@ -262,13 +262,13 @@ static assay_status as_image(units_maker *m, const assay_node *n, int x)
     static const int64_t nchw[] = {0, 1, 3, 2}, nhwc[] = {0, 2, 1, 3};
     const assay_type y = m->g->value[n->out[0]].type;
     assay_attrs perm = {.perm = {.perm = {.n = 4}}}, shape = {.shape = {.shape = {.n = y.rank}}};
-    int turned_x;
+    int transposed_x;
     memcpy(perm.perm.perm.v, n->attr.conv.layout == ASSAY_LAYOUT_NHWC ? nhwc : nchw, sizeof nchw);
     memcpy(shape.shape.shape.v, y.dim, (size_t)y.rank * sizeof *y.dim);
     const assay_status s =
-        quantize_units_add(m, ASSAY_OP_TRANSPOSE, &x, 1, m->prefix, "turned", &perm, &turned_x);
-    return !s ? assay_graph_add_node(m->g, ASSAY_OP_RESHAPE, NULL, &turned_x, 1, n->out, 1, &shape,
-                                     NULL, m->err)
+        quantize_units_add(m, ASSAY_OP_TRANSPOSE, &x, 1, m->prefix, "turned", &perm, &transposed_x);
+    return !s ? assay_graph_add_node(m->g, ASSAY_OP_RESHAPE, NULL, &transposed_x, 1, n->out, 1,
+                                     &shape, NULL, m->err)
               : s;
 }
 

@@ -63,7 +63,7 @@ void apply_pool_reciprocal(const assay_unit *u, const int64_t *sum, const int32_
     }
 }
 
-/* The division is part of the rescale: one for each divisor, 1..n_by_count; a lone one is for
+/* The division is part of the rescale: one for each divisor, 1..n_by_count; a single one is for
  * u->depth. */
 void apply_pool_rescale(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
                         int32_t *out)

@@ -82,7 +82,7 @@ assay_status derive_softmax_ibert(const assay_derive *d)
         status = check_shares(d);
     const int64_t greatest = u->k[0] * u->k[0] + u->k[1];
     const int64_t share = derive_bits_of(127 / (float)greatest);
-    assay_rescale form = u->scale[ASSAY_OUT]; /* of a lone element */
+    assay_rescale form = u->scale[ASSAY_OUT]; /* of a single element */
     form.scale = &share;
     return status ? status
                   : derive_accepts_form(d, ASSAY_OUT, &form, (assay_interval){0, greatest},

@@ -1,5 +1,5 @@
 /* One rescale apart from any node: a scheme's record with one real scale, or one multiplier and
- * shift. What bulk rows, `assay scheme try|show|diff` and tests are made of. */
+ * shift. What batches of rows, `assay scheme try|show|diff` and tests are made of. */
 #ifndef ASSAY_SCHEMES_SINGLE_H
 #define ASSAY_SCHEMES_SINGLE_H
 
@@ -18,8 +18,8 @@ typedef struct assay_single {
 
 /* The record in force for an op (NULL: "conv") and a form (enum assay_form). ASSAY_ERR_UNSUPPORTED
  * for a plugin, ASSAY_ERR_INPUT for what is no op, and for one whose arithmetic is more than one
- * rescale of an accumulator (or of a product, or of a code) under this scheme: a lone rescale would
- * show something else. */
+ * rescale of an accumulator (or of a product, or of a code) under this scheme: a single rescale
+ * would show something else. */
 assay_status assay_single_start(assay_single *o, const assay_scheme *s, const char *op,
                                 unsigned form, assay_error *err);
 /* The same of a record in force; op is one that rescales an accumulator of products. */

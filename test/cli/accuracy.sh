@@ -53,15 +53,15 @@ refused "a calibration for no value" "no value has such a name" \
     "$assay" quantize "$model" -p res_dsconv.yaml -s tflite --calibration 'nobody=mse'
 refused "a calibration of no such name" "calibration" \
     "$assay" quantize "$model" -p res_dsconv.yaml -s tflite --calibration best
-runs 0 "Glow's chooser" "$assay" quantize "$model" -p res_dsconv.yaml -s glow-cpu --chooser glow -o glow.assay
+runs 0 "Glow's qparams method" "$assay" quantize "$model" -p res_dsconv.yaml -s glow-cpu --qparams-method glow -o glow.assay
 refused "Glow has no narrow range" "narrow range" \
-    "$assay" quantize "$model" -p res_dsconv.yaml -s glow-cpu --chooser glow --symmetry symmetric-narrow
+    "$assay" quantize "$model" -p res_dsconv.yaml -s glow-cpu --qparams-method glow --symmetry symmetric-narrow
 for symmetry in asymmetric symmetric power-of-two; do
-    "$assay" eval "$model" -p res_dsconv.yaml -s glow-cpu --chooser glow -d "$images/test" -n 200 --engine fast --symmetry $symmetry -q >out 2>err
+    "$assay" eval "$model" -p res_dsconv.yaml -s glow-cpu --qparams-method glow -d "$images/test" -n 200 --engine fast --symmetry $symmetry -q >out 2>err
     got=$(points glow-cpu)
-    runs 0 "Glow's chooser, $symmetry: $got points" awk -v a="$got" 'BEGIN { exit !(a >= 90) }'
+    runs 0 "Glow's qparams method, $symmetry: $got points" awk -v a="$got" 'BEGIN { exit !(a >= 90) }'
 done
-prints '^logits +kl ' "Glow's own KL" "$assay" quantize "$model" -p res_dsconv.yaml -s glow-cpu --chooser glow --calibration kl --ranges
+prints '^logits +kl ' "Glow's own KL, by the option's old spelling" "$assay" quantize "$model" -p res_dsconv.yaml -s glow-cpu --chooser glow --calibration kl --ranges
 
 # ---- target files ----
 cat >npu.yaml <<'END'

@@ -57,7 +57,7 @@ static int reshaped(encoder *e, int x, assay_list shape)
     return net_node(e->g, ASSAY_OP_RESHAPE, next(e, "reshape"), &a, x, -2);
 }
 
-static int turned(encoder *e, int x)
+static int transposed(encoder *e, int x)
 {
     const assay_attrs a = {.perm = {.perm = {.n = 4, .v = {0, 2, 1, 3}}}};
     return net_node(e->g, ASSAY_OP_TRANSPOSE, next(e, "transpose"), &a, x, -2);
@@ -65,7 +65,7 @@ static int turned(encoder *e, int x)
 
 static int heads(encoder *e, int x)
 {
-    return turned(
+    return transposed(
         e, reshaped(e, dense(e, x, WIDTH, WIDTH), (assay_list){4, {1, TOKENS, HEADS, INNER}}));
 }
 
@@ -79,7 +79,7 @@ static int attention(encoder *e, int x)
     y = net_node(e->g, ASSAY_OP_MUL, next(e, "scaled"), NULL, y, root, -2);
     y = net_node(e->g, ASSAY_OP_SOFTMAX, next(e, "softmax"), &last, y, -2);
     y = net_node(e->g, ASSAY_OP_MATMUL, next(e, "mixed"), NULL, y, v, -2);
-    y = reshaped(e, turned(e, y), (assay_list){3, {1, TOKENS, WIDTH}});
+    y = reshaped(e, transposed(e, y), (assay_list){3, {1, TOKENS, WIDTH}});
     return dense(e, y, WIDTH, WIDTH);
 }
 

@@ -153,8 +153,8 @@ static void tiles_are_equal(void **state)
     for (int i = 0; i < DEPTH * TILE_COLUMNS; i++)
         panel[i] = (float)(i * 104729 % 2003 - 1001) / 113.0F;
     for (int rows = 1; rows <= TILE_ROWS; rows++)
-        for (int turned = 0; turned < 2; turned++) {
-            int64_t down = turned ? 1 : DEPTH, along = turned ? TILE_ROWS : 1;
+        for (int transposed = 0; transposed < 2; transposed++) {
+            int64_t down = transposed ? 1 : DEPTH, along = transposed ? TILE_ROWS : 1;
             float_gemm_tile_choose()(a, down, along, panel, DEPTH, rows, got);
             float_gemm_tile_portable(a, down, along, panel, DEPTH, rows, want);
             assert_memory_equal(got, want, sizeof(float) * (size_t)rows * TILE_COLUMNS);

@@ -29,10 +29,10 @@ static const struct {
      "g: i8[1,1,1,3] q(0.7,1) = global_avg_pool(a) {layout=nhwc}\n"
      "r: i8[1,3] q(0.7,1) = reshape(g) {shape=[1,3]}\n"
      "output r\n output a\n}\n"},
-    {"turned operands", "graph g {\ninput x: i8[2,3,4] q(0.1,3)\ninput y: i8[2,5,4] q(0.2,-1)\n"
-                        "m: i8[2,3,5] q(0.4,2) = matmul(x, y) {transpose_b=true}\n"
-                        "n: i8[2,4,5] q(0.4,2) = matmul(x, m) {transpose_a=true}\n"
-                        "output m\n output n\n}\n"},
+    {"transposed operands", "graph g {\ninput x: i8[2,3,4] q(0.1,3)\ninput y: i8[2,5,4] q(0.2,-1)\n"
+                            "m: i8[2,3,5] q(0.4,2) = matmul(x, y) {transpose_b=true}\n"
+                            "n: i8[2,4,5] q(0.4,2) = matmul(x, m) {transpose_a=true}\n"
+                            "output m\n output n\n}\n"},
     {"nearest resize",
      "graph g {\n" IMAGE
      "r: i8[1,8,12,2] q(0.1,3) = resize(x) {layout=nhwc, coordinate=asymmetric, "

@@ -27,14 +27,14 @@ static float float_of(uint32_t bits)
 
 static bool read_row(FILE *f, row *r)
 {
-    char schema[32], kind[8];
+    char symmetry[32], kind[8];
     unsigned seed, min, max, scale;
     assay_error err;
     *r = (row){.choice = {.method = ASSAY_QPARAMS_GLOW}};
-    if (fscanf(f, "%u,%d,%d,%31[^,],%7[^,],%x,%x,%x,%d\n", &seed, &r->bins, &r->shape, schema, kind,
-               &min, &max, &scale, &r->offset) != 9)
+    if (fscanf(f, "%u,%d,%d,%31[^,],%7[^,],%x,%x,%x,%d\n", &seed, &r->bins, &r->shape, symmetry,
+               kind, &min, &max, &scale, &r->offset) != 9)
         return false;
-    assert_true(calibrate_schema_find(schema, &r->choice));
+    assert_true(calibrate_symmetry_find(symmetry, &r->choice));
     assert_ok(assay_elem_parse(kind, &r->choice.elem, &err), &err);
     r->seed = seed;
     r->min = float_of(min);

@@ -156,12 +156,13 @@ static void test_identities(void **state)
     test_rng rng = rng_of(state);
     assay_graph *g = net_new();
     assay_attrs same = {.shape = {.shape = {2, {2, 3}}}};
-    assay_attrs kept = {.perm = {.perm = {2, {0, 1}}}}, turned = {.perm = {.perm = {2, {1, 0}}}};
+    assay_attrs kept = {.perm = {.perm = {2, {0, 1}}}},
+                transposed = {.perm = {.perm = {2, {1, 0}}}};
     assay_attrs unbounded = {.clip = {.lo = -INFINITY, .hi = INFINITY}};
     int x = net_input(g, "x", NET_SHAPE(2, 3));
     int y = net_node(g, ASSAY_OP_RESHAPE, "a", &same, x, -2);
     y = net_node(g, ASSAY_OP_TRANSPOSE, "b", &kept, y, -2);
-    y = net_node(g, ASSAY_OP_TRANSPOSE, "c", &turned, y, -2);
+    y = net_node(g, ASSAY_OP_TRANSPOSE, "c", &transposed, y, -2);
     y = net_node(g, ASSAY_OP_CONCAT, "d", NULL, y, -2);
     y = net_node(g, ASSAY_OP_CLIP, "y", &unbounded, y, -2);
     net_output(g, y);

@@ -156,9 +156,9 @@ static void mutants_are_caught(void **state)
     const char constant[] =
         "graph t { input x: i8[3] q(0.1,0) const k: i8[3] q(0.1,0) = [10,-20,30]\n"
         "r: i8[3] q(0.2,1) = rescale(k) y: i8[3] q(0.2,0) = add(x,r) output y }";
-    const char turned[] = "graph t { input x: i8[2,2,2] q(0.1,0)\n"
-                          "a: i8[2,2,2] q(0.1,0) = transpose(x) {perm=[2,0,1]}\n"
-                          "b: i8[2,2,2] q(0.1,0) = transpose(a) {perm=[2,1,0]} output b }";
+    const char transposed[] = "graph t { input x: i8[2,2,2] q(0.1,0)\n"
+                              "a: i8[2,2,2] q(0.1,0) = transpose(x) {perm=[2,0,1]}\n"
+                              "b: i8[2,2,2] q(0.1,0) = transpose(a) {perm=[2,1,0]} output b }";
     const char functions[] = "graph t { input x: i8[4] q(0.1,3)\n"
                              "a: i8[4] q(0.00390625,-128) = sigmoid(x)\n"
                              "b: i8[4] q(0.05,1) = square(a) output b }";
@@ -197,7 +197,8 @@ static void mutants_are_caught(void **state)
         {"bias left in the old unit", "absorb-down-weighted", ASSAY_PROVE_LINEAR, NULL,
          last_range_wins, doubled},
         {"another constant", "constant", ASSAY_PROVE_CONSTANT, NULL, constant_forgotten, constant},
-        {"a transpose dropped", "merge-moves", ASSAY_PROVE_INDICES, NULL, last_range_wins, turned},
+        {"a transpose dropped", "merge-moves", ASSAY_PROVE_INDICES, NULL, last_range_wins,
+         transposed},
         {"a table off by one", "table", ASSAY_PROVE_TABLE, NULL, shifted_table, functions},
         {"two nodes that differ in bounds", "common", ASSAY_PROVE_SAME, rewrite_first_two, NULL,
          siblings},

@@ -149,13 +149,13 @@ static void mutants_are_caught(void **state)
          "graph t { input x: i8[1,4,2,2] q(0.5,0)\n"
          "l: i8[1,4,2,2] q(0.25,3) = lrn(x) {size=3,alpha=0.01}\n"
          "r: i8[1,4,2,2] q(0.25,3) = relu(l) output r }"},
-        {"weights that were not turned", "matmul-to-fc", ASSAY_PROVE_FORM, NULL,
+        {"weights that were not transposed", "matmul-to-fc", ASSAY_PROVE_FORM, NULL,
          weights_not_transposed, LAYER "y: i8[2,2] q(0.5,3) = matmul(x,w) output y }"},
         {"a bias forgotten", "fc-to-matmul", ASSAY_PROVE_FORM, NULL, bias_forgotten,
          LAYER "y: i8[2,2] q(0.5,3) = fc(x,w,b) output y }"},
         {"sums that are rounded twice", "fc-to-matmul", ASSAY_PROVE_FORM, NULL, requantized_twice,
          LAYER "y: i8[2,2] q(0.5,3) = fc(x,w,b) output y }"},
-        {"a result turned back otherwise", "conv-to-fc", ASSAY_PROVE_FORM, NULL,
+        {"a result transposed back otherwise", "conv-to-fc", ASSAY_PROVE_FORM, NULL,
          transposed_back_otherwise,
          "graph t { input x: i8[1,2,3,3] q(0.1,3) const w: i8[3,2,1,1] q(0.01,0) = [1,2,3,4,5,6]\n"
          "c: i8[1,3,3,3] q(0.5,1) = conv(x,w) output c }"},

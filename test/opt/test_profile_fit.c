@@ -182,7 +182,7 @@ static void test_nodes_added(void **state)
     "const pos f32 1,5,6\nAdd all,pos -> placed\nconst w f32 6,4\n"
 static const char vit[] = VIT "MatMul placed,w -> y\nout y";
 /* The same, and the batch is another axis too. */
-static const char turned_vit[] =
+static const char transposed_vit[] =
     VIT "Transpose placed -> turned perm=[1,0,2]\nTranspose token -> first perm=[1,0,2]\n"
         "Concat first,turned -> twice axis=0\nMatMul twice,w -> y\nout y";
 
@@ -203,12 +203,12 @@ static assay_graph *vit_of(const char *text, int64_t batch)
 static void test_any_batch(void **state)
 {
     static const int64_t batches[] = {1, 2, 7, 256};
-    assay_graph *g = vit_of(turned_vit, 1);
+    assay_graph *g = vit_of(transposed_vit, 1);
     assay_profile *p = profile_of(g);
     assay_error err;
     (void)state;
     for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
-        assay_graph *more = vit_of(turned_vit, batches[i]);
+        assay_graph *more = vit_of(transposed_vit, batches[i]);
         assert_ok(profile_check(p, more, &err), &err);
         assay_graph_free(more);
     }
@@ -289,7 +289,7 @@ static void test_digest_of_any_batch(void **state)
 static void test_other_weights(void **state)
 {
     static const char *const names[] = {"k", "pos", "token"};
-    assay_graph *g = vit_of(turned_vit, 3);
+    assay_graph *g = vit_of(transposed_vit, 3);
     assay_profile *p = profile_of(g);
     assay_error err;
     (void)state;

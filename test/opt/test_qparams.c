@@ -9,17 +9,17 @@
 
 enum { ASYM, SYM, SYM_UNSIGNED, POW2 };
 
-static void expect(assay_elem elem, int schema, double min, double max, double scale,
+static void expect(assay_elem elem, int symmetry, double min, double max, double scale,
                    int32_t zero_point)
 {
-    assay_choice c = {.elem = elem, .schema = (assay_schema)schema};
+    assay_choice c = {.elem = elem, .symmetry = (assay_symmetry)symmetry};
     float s;
     int32_t z;
     assay_error err;
     assert_ok(calibrate_choose_qparams(&c, min, max, &s, &z, &err), &err);
     if (fabs((double)s - scale) > 1e-7 * scale || z != zero_point)
-        fail_msg("%s%u schema %d [%g, %g]: scale %.9g zero point %d, expected %.9g and %d",
-                 elem.is_signed ? "i" : "u", elem.bits, schema, min, max, (double)s, z, scale,
+        fail_msg("%s%u symmetry %d [%g, %g]: scale %.9g zero point %d, expected %.9g and %d",
+                 elem.is_signed ? "i" : "u", elem.bits, symmetry, min, max, (double)s, z, scale,
                  zero_point);
 }
 
@@ -75,7 +75,7 @@ static void test_any_width_holds_its_range(void **state)
     for (int i = 0; i < 20000; i++) {
         assay_choice c = {
             .elem = assay_int((unsigned)test_between(&rng, 2, 32), test_between(&rng, 0, 1) != 0),
-            .schema = (assay_schema)test_between(&rng, ASYM, POW2),
+            .symmetry = (assay_symmetry)test_between(&rng, ASYM, POW2),
             .narrow = test_between(&rng, 0, 1) != 0};
         double a = ldexp(2 * test_unit(&rng) - 1, (int)test_between(&rng, -20, 20));
         double b = ldexp(2 * test_unit(&rng) - 1, (int)test_between(&rng, -20, 20));
@@ -90,7 +90,7 @@ static void test_any_width_holds_its_range(void **state)
         double slack = (1 + 1e-6 * (double)(hi - lo)) * (double)s;
         assert_true((double)s * (double)(lo - z) <= fmin(min, 0) + slack);
         assert_true((double)s * (double)(hi - z) >= fmax(max, 0) - slack);
-        if (c.schema == ASSAY_SCHEMA_POWER_OF_TWO) {
+        if (c.symmetry == ASSAY_SYMMETRIC_POWER_OF_TWO) {
             int exponent;
             assert_true(frexpf(s, &exponent) == 0.5f);
         }
@@ -197,7 +197,7 @@ static void test_glow_table(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct {
             assay_elem elem;
-            int schema;
+            int symmetry;
             float scale;
             int32_t zero_point;
         } cases[] = {{i8, ASYM, rows[i].asym.scale, rows[i].asym.zero_point},
@@ -209,7 +209,7 @@ static void test_glow_table(void **state)
                      {i16, SYM, rows[i].sym16.scale, rows[i].sym16.zero_point}};
         for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
             assay_choice c = {.elem = cases[k].elem,
-                              .schema = (assay_schema)cases[k].schema,
+                              .symmetry = (assay_symmetry)cases[k].symmetry,
                               .method = ASSAY_QPARAMS_GLOW};
             float s;
             int32_t z;
@@ -239,13 +239,13 @@ static void test_glow_flaws(void **state)
     assert_ok(calibrate_choose_qparams(&c, -1, 1, &s, &z, &err), &err);
     assert_true(s == (float)(2.0 / ((1 << 30) - 1)));
     c.elem = assay_int(8, false);
-    c.schema = ASSAY_SCHEMA_SYMMETRIC;
-    assert_refused(calibrate_choose_qparams(&c, -1, 1, &s, &z, &err), &err, "symmetric schema");
+    c.symmetry = ASSAY_SYMMETRIC;
+    assert_refused(calibrate_choose_qparams(&c, -1, 1, &s, &z, &err), &err, "symmetric range");
     c.elem.is_signed = true;
     c.narrow = true;
     assert_refused(calibrate_choose_qparams(&c, -1, 1, &s, &z, &err), &err, "narrow range");
     c.narrow = false;
-    c.schema = ASSAY_SCHEMA_POWER_OF_TWO;
+    c.symmetry = ASSAY_SYMMETRIC_POWER_OF_TWO;
     c.nearest = true;
     assert_refused(calibrate_choose_qparams(&c, -1, 1, &s, &z, &err), &err, "nearest");
 }
@@ -264,7 +264,7 @@ static void test_power_of_two_rounding(void **state)
                  {127 * 0.5, .5, .5},
                  {1e-3, 1. / 65536, 1. / 131072}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assay_choice c = {.elem = assay_int(8, true), .schema = ASSAY_SCHEMA_POWER_OF_TWO};
+        assay_choice c = {.elem = assay_int(8, true), .symmetry = ASSAY_SYMMETRIC_POWER_OF_TWO};
         float s;
         int32_t z;
         assay_error err;
@@ -287,9 +287,9 @@ static void test_refusals(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_refused(calibrate_choose_qparams(&c, bad[i][0], bad[i][1], &s, &z, &err), &err,
                        "range");
-    assert_true(calibrate_schema_find("power-of-two-nearest", &c));
-    assert_true(c.schema == ASSAY_SCHEMA_POWER_OF_TWO && c.nearest && !c.narrow);
-    assert_false(calibrate_schema_find("symetric", &c));
+    assert_true(calibrate_symmetry_find("power-of-two-nearest", &c));
+    assert_true(c.symmetry == ASSAY_SYMMETRIC_POWER_OF_TWO && c.nearest && !c.narrow);
+    assert_false(calibrate_symmetry_find("symetric", &c));
 }
 
 static void test_quantize_real(void **state)

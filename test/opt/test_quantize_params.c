@@ -252,9 +252,9 @@ static void test_power_of_two(void **state)
 {
     test_rng rng = rng_of(state);
     quantized s = quantized_prepare(quantized_classifier(&rng), &rng, "tflite");
-    quantized_make(&s,
-                   (assay_quantize_options){.has_schema = true,
-                                            .activation = {.schema = ASSAY_SCHEMA_POWER_OF_TWO}});
+    quantized_make(
+        &s, (assay_quantize_options){.has_symmetry = true,
+                                     .activation = {.symmetry = ASSAY_SYMMETRIC_POWER_OF_TWO}});
     for (int v = 0; v < s.q->n_values; v++)
         for (size_t i = 0; i < s.q->value[v].type.q.count; i++) {
             int exponent;
@@ -289,8 +289,8 @@ static void test_refusals(void **state)
                                wide[] = {{"*", assay_int(24, true)}};
     assay_quantize_options none = {0}, unmatched = {.precision = nobody, .n_precision = 1},
                            too_wide = {.precision = wide, .n_precision = 1},
-                           asymmetric = {.has_schema = true,
-                                         .activation = {.schema = ASSAY_SCHEMA_ASYMMETRIC}};
+                           asymmetric = {.has_symmetry = true,
+                                         .activation = {.symmetry = ASSAY_ASYMMETRIC}};
     assay_graph *q;
     assay_error err;
     assert_refused(quantize_network(s.g, other.profile, s.scheme, &none, &q, NULL, &err), &err,

@@ -1,6 +1,7 @@
-/* Every allocation of opening a scheme, preparing its units, bulk rows and threshold forms may
- * fail: the answer is ASSAY_ERR_MEMORY, and nothing leaks (run under ASan). The linker wraps malloc
- * and its kin, and the two calls by which libyaml tells of its own failures (test/meson.build). */
+/* Every allocation of opening a scheme, preparing its units, batches of rows and threshold forms
+ * may fail: the answer is ASSAY_ERR_MEMORY, and nothing leaks (run under ASan). The linker wraps
+ * malloc and its kin, and the two calls by which libyaml tells of its own failures
+ * (test/meson.build). */
 #include "test/support/support.h"
 
 #include <stdio.h>

@@ -111,12 +111,12 @@ static void fbgemm_choose(void **state)
     static const struct {
         const char *name;
         bool is_signed;
-        assay_schema schema;
+        assay_symmetry symmetry;
         bool power_of_two;
-    } ways[] = {{"u8", false, ASSAY_SCHEMA_ASYMMETRIC, false},
-                {"s8", true, ASSAY_SCHEMA_ASYMMETRIC, false},
-                {"s8_sparse", true, ASSAY_SCHEMA_SYMMETRIC, false},
-                {"u8_pow2", false, ASSAY_SCHEMA_ASYMMETRIC, true}};
+    } ways[] = {{"u8", false, ASSAY_ASYMMETRIC, false},
+                {"s8", true, ASSAY_ASYMMETRIC, false},
+                {"s8_sparse", true, ASSAY_SYMMETRIC, false},
+                {"u8_pow2", false, ASSAY_ASYMMETRIC, true}};
     const char *path = "fbgemm/choose_quantization_params";
     struct npz *z = vectors_open(path);
     size_t n;
@@ -125,7 +125,7 @@ static void fbgemm_choose(void **state)
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
         char scale_name[32], zero_name[32];
         const assay_choice c = {.elem = {ASSAY_KIND_INT, 8, ways[k].is_signed},
-                                .schema = ways[k].schema,
+                                .symmetry = ways[k].symmetry,
                                 .power_of_two = ways[k].power_of_two,
                                 .method = ASSAY_QPARAMS_FBGEMM};
         snprintf(scale_name, sizeof scale_name, "%s_scale", ways[k].name);

@@ -160,7 +160,7 @@ static const file files[] = {
     {"vta/alu_shift_int8", "vta", .multiplier = "", .shift = "shr_imm", RESULT, INT(8)},
 };
 
-/* The columns of a file as bulk rows. */
+/* The columns of a file as a batch of rows. */
 typedef struct rows {
     assay_batch b;
     struct npz *z;

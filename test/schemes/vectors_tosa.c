@@ -198,7 +198,7 @@ static size_t run_case(conv_case *c, const assay_scheme *scheme, unsigned x_bits
     struct npz_shape xs, ws, bs, ys;
     const int64_t *x = column(c, "x", &nx, &xs), *w = column(c, "w", &nw, &ws);
     const int64_t *bias = column(c, "b", &nb, &bs), *y = column(c, "y", &ny, &ys);
-    int64_t *turned = c->depthwise ? per_channel(w, ws.dim) : NULL;
+    int64_t *transposed = c->depthwise ? per_channel(w, ws.dim) : NULL;
     int64_t channels = (int64_t)ys.dim[3], kh = (int64_t)ws.dim[c->depthwise ? 0 : 1];
     int64_t kw = (int64_t)ws.dim[c->depthwise ? 1 : 2];
     int64_t x_dim[4], w_dim[4] = {channels, kh, kw, c->depthwise ? 1 : (int64_t)ws.dim[3]};
@@ -229,7 +229,7 @@ static size_t run_case(conv_case *c, const assay_scheme *scheme, unsigned x_bits
     assert_ok(assay_graph_new("conv", &g, &err), &err);
     int in[3] = {
         add_codes(g, "x", NULL, 4, x_dim, x_bits, c->zero[0], false),
-        add_codes(g, "w", turned ? turned : w, 4, w_dim, w_bits, c->zero[1], true),
+        add_codes(g, "w", transposed ? transposed : w, 4, w_dim, w_bits, c->zero[1], true),
         add_codes(g, "b", bias, 1, (int64_t[]){(int64_t)nb}, x_bits > 8 ? 64 : 32, 0, true)};
     int64_t y_dim[4] = {(int64_t)ys.dim[0], (int64_t)ys.dim[1] - more_h,
                         (int64_t)ys.dim[2] - more_w, channels};
@@ -259,7 +259,7 @@ static size_t run_case(conv_case *c, const assay_scheme *scheme, unsigned x_bits
     assay_run_free(run);
     assay_program_free(program);
     assay_graph_free(g);
-    free(turned);
+    free(transposed);
     return ny;
 }
 

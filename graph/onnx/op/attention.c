@@ -139,7 +139,7 @@ static onnx_value *masks_of(onnx_node *n, const heads *h)
 /* The node's first output, [B,S,N*Hv]. */
 static void attend(onnx_node *n, const heads *h)
 {
-    const assay_attrs turned = {.matmul = {.transpose_b = true}}, plain = {.matmul = {0}};
+    const assay_attrs transposed = {.matmul = {.transpose_b = true}}, plain = {.matmul = {0}};
     const assay_attrs rows = {.softmax = {.axis = 3, .beta = 1}};
     assay_type q = onnx_type(n, h->q);
     const float given = onnx_float(n, "scale", 0);
@@ -148,7 +148,7 @@ static void attend(onnx_node *n, const heads *h)
     if (n->status)
         return;
     const float scale = given == 0 ? 1 / sqrtf((float)q.dim[3]) : given;
-    y = onnx_op2(n, ASSAY_OP_MATMUL, &turned, h->q, h->k, "scores");
+    y = onnx_op2(n, ASSAY_OP_MATMUL, &transposed, h->q, h->k, "scores");
     y = onnx_op2(n, ASSAY_OP_MUL, NULL, y, onnx_scalar(n, y, (double)scale, "scale"), "scaled");
     y = added(n, y, masks, "masked");
     y = onnx_op1(n, ASSAY_OP_SOFTMAX, &rows, y, "weights");

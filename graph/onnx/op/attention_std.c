@@ -118,7 +118,7 @@ static void show(onnx_node *n, enum shown what, onnx_value *v)
 
 static onnx_value *weights_of(onnx_node *n, onnx_value *q, onnx_value *k, int64_t past)
 {
-    const assay_attrs turned = {.matmul = {.transpose_b = true}};
+    const assay_attrs transposed = {.matmul = {.transpose_b = true}};
     const assay_attrs rows = {.softmax = {.axis = 3, .beta = 1}};
     const assay_type t = onnx_type(n, q);
     const double given = (double)onnx_float(n, "scale", 0);
@@ -127,7 +127,7 @@ static onnx_value *weights_of(onnx_node *n, onnx_value *q, onnx_value *k, int64_
         return NULL;
     const double root = sqrt(given == 0 ? 1 / sqrt((double)t.dim[3]) : given);
     const sight s = seen_by(n, q, k, past);
-    onnx_value *y = onnx_op2(n, ASSAY_OP_MATMUL, &turned, scaled(n, q, root, "query"),
+    onnx_value *y = onnx_op2(n, ASSAY_OP_MATMUL, &transposed, scaled(n, q, root, "query"),
                              scaled(n, k, root, "key"), "scores");
     show(n, SCORES, y);
     y = onnx_capped(n, y);

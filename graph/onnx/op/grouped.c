@@ -144,7 +144,8 @@ static onnx_value *seen(grouped *g, int64_t total)
 
 static void attend(grouped *g, onnx_value *k, onnx_value *v)
 {
-    static const assay_attrs turned = {.matmul = {.transpose_b = true}}, plain = {.matmul = {0}};
+    static const assay_attrs transposed = {.matmul = {.transpose_b = true}},
+                             plain = {.matmul = {0}};
     static const assay_attrs last = {.softmax = {.axis = 3, .beta = 1}};
     onnx_node *n = g->n;
     const assay_type t = onnx_type(n, g->q);
@@ -152,7 +153,7 @@ static void attend(grouped *g, onnx_value *k, onnx_value *v)
     const double scale = given == 0 ? 1 / sqrt((double)t.dim[3]) : (double)given;
     onnx_value *bias = onnx_in(n, BIAS), *mask = seen(g, onnx_type(n, k).dim[2]);
 
-    onnx_value *y = onnx_op2(n, ASSAY_OP_MATMUL, &turned, g->q,
+    onnx_value *y = onnx_op2(n, ASSAY_OP_MATMUL, &transposed, g->q,
                              onnx_shared_heads(n, k, g->heads, "keys"), "scores");
     y = onnx_op2(n, ASSAY_OP_MUL, NULL, y, onnx_scalar(n, y, scale, "scale"), "scaled");
     y = onnx_capped(n, y);

@@ -76,7 +76,7 @@ onnx_value *onnx_gemm(onnx_node *n, const char *suffix)
             in[2] = codes ? c : bias_vector(n, c, beta, columns);
             adds = false;
         }
-        assay_attrs attr = {.fc = {.input_major = !trans_b, .x_turned = trans_a}};
+        assay_attrs attr = {.fc = {.input_major = !trans_b, .x_transposed = trans_a}};
         y = onnx_op(n, ASSAY_OP_FC, &attr, in, in[2] ? 3 : 2, adds || !folds ? "product" : suffix);
     } else {
         assay_attrs attr = {.matmul = {.transpose_a = trans_a, .transpose_b = trans_b}};
@@ -112,7 +112,8 @@ onnx_value *onnx_product(onnx_node *n, onnx_value *a, onnx_value *b, const char 
 }
 
 /* Exchanges the last two axes, or the first with those up to the last but one (`batch`). */
-static onnx_value *turned(onnx_node *n, onnx_value *x, bool last, bool batch, const char *suffix)
+static onnx_value *transposed(onnx_node *n, onnx_value *x, bool last, bool batch,
+                              const char *suffix)
 {
     const int rank = onnx_type(n, x).rank;
     int64_t perm[ASSAY_MAX_RANK];
@@ -134,10 +135,10 @@ static onnx_value *turned(onnx_node *n, onnx_value *x, bool last, bool batch, co
 void onnx_import_fused_matmul(onnx_node *n)
 {
     const float alpha = onnx_float(n, "alpha", 1);
-    onnx_value *a = turned(n, onnx_in(n, 0), onnx_int(n, "transA", 0) != 0,
-                           onnx_int(n, "transBatchA", 0) != 0, "a_transposed");
-    onnx_value *b = turned(n, onnx_in(n, 1), onnx_int(n, "transB", 0) != 0,
-                           onnx_int(n, "transBatchB", 0) != 0, "b_transposed");
+    onnx_value *a = transposed(n, onnx_in(n, 0), onnx_int(n, "transA", 0) != 0,
+                               onnx_int(n, "transBatchA", 0) != 0, "a_transposed");
+    onnx_value *b = transposed(n, onnx_in(n, 1), onnx_int(n, "transB", 0) != 0,
+                               onnx_int(n, "transBatchB", 0) != 0, "b_transposed");
     onnx_value *y = onnx_product(n, a, b, alpha == 1 ? NULL : "product");
 
     if (alpha != 1)

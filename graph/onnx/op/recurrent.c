@@ -34,13 +34,13 @@ static onnx_value *times(onnx_node *n, onnx_value *x, onnx_value *w, onnx_value 
                          const char *suffix)
 {
     onnx_value *in[3] = {x, w, bias};
-    const assay_attrs turned = {.matmul = {.transpose_b = true}}, plain = {.fc = {0}};
+    const assay_attrs transposed = {.matmul = {.transpose_b = true}}, plain = {.fc = {0}};
 
     if (n->status)
         return NULL;
     if (w->constant && (!bias || bias->constant))
         return onnx_op(n, ASSAY_OP_FC, &plain, in, bias ? 3 : 2, suffix);
-    x = onnx_op2(n, ASSAY_OP_MATMUL, &turned, x, w, bias ? "product" : suffix);
+    x = onnx_op2(n, ASSAY_OP_MATMUL, &transposed, x, w, bias ? "product" : suffix);
     return bias ? onnx_op2(n, ASSAY_OP_ADD, NULL, x, bias, suffix) : x;
 }
 

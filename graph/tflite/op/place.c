@@ -109,7 +109,7 @@ assay_status tfl_op_scatter_nd(const tfl_op *o)
 
 /* Of each step of each list the one that it is made of: length - 1 - step where that is inside the
  * list, else itself; *place is [d0, d1, 1]. */
-static assay_status turned(const tfl_op *o, int steps, int lists, assay_type *place, int *value)
+static assay_status reversed(const tfl_op *o, int steps, int lists, assay_type *place, int *value)
 {
     assay_type along = *place, each = *place, inside = *place;
     int length, flat, step, one, last, in[3];
@@ -150,7 +150,7 @@ assay_status tfl_op_reverse_sequence(const tfl_op *o)
     place = (assay_type){.elem = lengths->elem, .rank = 3, .dim = {x->dim[0], x->dim[1], 1}};
     both = place;
     both.dim[2] = 2;
-    if ((s = turned(o, steps, lists, &place, &pair[steps])) ||
+    if ((s = reversed(o, steps, lists, &place, &pair[steps])) ||
         (s = counted(o, "list", &place, lists, 0, &pair[lists])) || (s = tfl_value(o, 0, &in[0])) ||
         (s = tfl_part(o, "places", &both, &in[1])) ||
         (s = tfl_node(o, ASSAY_OP_CONCAT, pair, 2, &in[1], 1, &last, NULL)) ||

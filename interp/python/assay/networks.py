@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 _ONNX = 1
 
 
-def quantizer_options(*, symmetry: Optional[str] = None, chooser: Optional[str] = None, calibration: Sequence[str] = (),
+def quantizer_options(*, symmetry: Optional[str] = None, qparams_method: Optional[str] = None, calibration: Sequence[str] = (),
                       calibrate_weights: Optional[str] = None, per_tensor: bool = False, keep_float: Sequence[str] = (), precision: Any = (),
                       target: Any = None, integer_io: bool = False) -> QuantizerOptions:
     """What Network.quantize describes."""
     calibration, keep_float = _list(calibration), _list(keep_float)
     rules = [f"{k}={v}" for k, v in precision.items()] if isinstance(precision, Mapping) else _list(precision)
-    return QuantizerOptions(symmetry=text(symmetry), chooser=text(chooser), calibration=texts(calibration), n_calibrations=len(calibration),
+    return QuantizerOptions(symmetry=text(symmetry), qparams_method=text(qparams_method), calibration=texts(calibration), n_calibrations=len(calibration),
                             weights=text(calibrate_weights), per_tensor=per_tensor, keep_float=texts(keep_float),
                             n_keep_float=len(keep_float), precision=texts(rules), n_precisions=len(rules), target=text(target),
                             integer_io=integer_io)
@@ -147,7 +147,7 @@ class Network:
         from .profiles import Profile
         return Profile.of(self, **options)
 
-    def quantize(self, profile: Optional["Profile"], scheme: SchemeLike, *, symmetry: Optional[str] = None, chooser: Optional[str] = None,
+    def quantize(self, profile: Optional["Profile"], scheme: SchemeLike, *, symmetry: Optional[str] = None, qparams_method: Optional[str] = None,
                  calibration: Sequence[str] = (), calibrate_weights: Optional[str] = None, per_tensor: bool = False,
                  keep_float: Sequence[str] = (), precision: Any = (), target: Any = None, integer_io: bool = False) -> "Network":
         """The integer network of this float one under a scheme; its `report` says what stays in float and why.
@@ -156,7 +156,7 @@ class Network:
         The options are those of `assay quantize`: calibration "mse" or ["kl", "conv*=percentile:99.9"]; keep_float: patterns
         of nodes; precision: {"fc*": "i16"} or "fc*=i16"; target: a file with what the device offers.
         """
-        o = quantizer_options(symmetry=symmetry, chooser=chooser, calibration=calibration, calibrate_weights=calibrate_weights,
+        o = quantizer_options(symmetry=symmetry, qparams_method=qparams_method, calibration=calibration, calibrate_weights=calibrate_weights,
                               per_tensor=per_tensor, keep_float=keep_float, precision=precision, target=target, integer_io=integer_io)
         out, report = P(), P()
         call("assay_quantize", self._ref, profile._ref if profile else None, scheme_of(scheme)._ref, c.byref(o), c.byref(out), c.byref(report))
