@@ -330,3 +330,31 @@ void onnx_import_tile(onnx_node *n)
             onnx_fail(n, ASSAY_ERR_INPUT, "repeat %lld", (long long)a.tile.repeats.v[i]);
     onnx_op1(n, ASSAY_OP_TILE, &a, onnx_in(n, 0), NULL);
 }
+
+/* As many elements along each axis as are asked for, from the middle, or with zeros around. */
+void onnx_import_center(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0);
+    const assay_type t = onnx_type(n, x);
+    assay_attrs pad = {.pad = {.begin = {.n = t.rank}, .end = {.n = t.rank}}};
+    assay_list shape, axes;
+
+    onnx_int_list(n, 1, "shape", &shape);
+    onnx_ints(n, "axes", &axes);
+    const int count = axes.n ? axes.n : t.rank;
+    if (!n->status && shape.n != count)
+        onnx_fail(n, ASSAY_ERR_INPUT, "%d extents for %d axes", shape.n, count);
+    for (int i = 0; i < count && !n->status; i++) {
+        const int axis = (int)onnx_axis(n, axes.n ? axes.v[i] : i, t.rank);
+        const int64_t more = shape.v[i] - t.dim[axis];
+        if (shape.v[i] < 0)
+            onnx_fail(n, ASSAY_ERR_INPUT, "extent %lld", (long long)shape.v[i]);
+        if (n->status)
+            return;
+        if (more < 0)
+            x = onnx_part(n, x, axis, -more / 2, shape.v[i], "middle");
+        pad.pad.begin.v[axis] = more > 0 ? more / 2 : 0;
+        pad.pad.end.v[axis] = more > 0 ? more - more / 2 : 0;
+    }
+    onnx_op1(n, ASSAY_OP_PAD, &pad, x, NULL);
+}

@@ -56,6 +56,9 @@ onnx_value *onnx_capped(onnx_node *n, onnx_value *x);
 onnx_value *onnx_rotated(onnx_node *n, onnx_value *x, onnx_value *const cache[2], onnx_value *rows,
                          bool interleaved, const char *suffix);
 
+/* Where each element of an index along `axis` stands in x, its places along the others its own: as
+ * gather_nd and scatter_nd take them (place.c). */
+onnx_value *onnx_element_places(onnx_node *n, onnx_value *x, onnx_value *index, int axis);
 /* [count,rank]: the indices of the elements of x that are not zero, of which there are so many;
  * and how many a constant has (constant.c). */
 onnx_value *onnx_set_places(onnx_node *n, onnx_value *x, int64_t count, const char *suffix);

@@ -61,11 +61,9 @@ void onnx_import_gather_nd(onnx_node *n)
     onnx_op2(n, ASSAY_OP_GATHER_ND, NULL, x, joined(n, part, 2, t.rank), NULL);
 }
 
-/* Where each element of an index along `axis` stands in x, its places along the others its own. */
-static onnx_value *element_places(onnx_node *n, onnx_value *x, onnx_value *index)
+onnx_value *onnx_element_places(onnx_node *n, onnx_value *x, onnx_value *index, int axis)
 {
     assay_type t = onnx_type(n, index);
-    const int axis = (int)onnx_axis(n, onnx_int(n, "axis", 0), onnx_type(n, x).rank);
 
     if (!n->status && t.rank != onnx_type(n, x).rank)
         onnx_fail(n, ASSAY_ERR_INPUT, "indices of rank %d for an input of rank %d", t.rank,
@@ -85,6 +83,12 @@ static onnx_value *element_places(onnx_node *n, onnx_value *x, onnx_value *index
                                  onnx_reshaped(n, index, t.rank + 1, dim, "index"),
                                  places(n, index, t.rank, t.dim, axis + 1, t.rank)};
     return joined(n, part, 3, t.rank + 1);
+}
+
+static onnx_value *element_places(onnx_node *n, onnx_value *x, onnx_value *index)
+{
+    const int64_t axis = onnx_axis(n, onnx_int(n, "axis", 0), onnx_type(n, x).rank);
+    return onnx_element_places(n, x, index, (int)axis);
 }
 
 /* y[i, j, k] = x[i, index[i, j, k], k] for axis 1 */
@@ -282,4 +286,93 @@ void onnx_import_trilu(onnx_node *n)
     onnx_value *in[3] = {triangle(n, &t, onnx_int(n, "upper", 1) != 0, k), x,
                          onnx_scalar(n, x, 0, "zero")};
     onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, NULL);
+}
+
+/* Rows of a cache along an axis, from the one that write_indices has for each batch (0 where it is
+ * absent) on; in a circle, behind the last comes the first. */
+void onnx_import_tensor_scatter(onnx_node *n)
+{
+    static const char *const modes[] = {"linear", "circular", NULL};
+    onnx_value *x = onnx_in(n, 0), *update = onnx_in(n, 1);
+    const assay_type t = onnx_type(n, x), u = onnx_type(n, update);
+    const int axis = (int)onnx_axis(n, onnx_int(n, "axis", -2), t.rank);
+    const bool circular = onnx_choice(n, "mode", modes, 0) == 1;
+    int64_t dim[ASSAY_MAX_RANK] = {1, 1, 1, 1, 1, 1}, batch[ASSAY_MAX_RANK] = {1, 1, 1, 1, 1, 1};
+    assay_attrs whole = {.shape = {.shape = {.n = u.rank}}};
+
+    if (!n->status && (axis == 0 || t.rank != u.rank || u.dim[axis] > t.dim[axis]))
+        onnx_fail(n, ASSAY_ERR_INPUT, "an update of rank %d along axis %d of a cache of rank %d",
+                  u.rank, axis, t.rank);
+    if (n->status)
+        return;
+    dim[axis] = u.dim[axis];
+    batch[0] = u.dim[0];
+    memcpy(whole.shape.shape.v, u.dim, sizeof u.dim);
+    onnx_value *row = onnx_counted(n, ONNX_INT64, u.rank, dim, "rows");
+    if (onnx_has(n, 2))
+        row = onnx_op2(n, ASSAY_OP_ADD, NULL, row,
+                       onnx_reshaped(n, onnx_in(n, 2), u.rank, batch, "begin"), "from");
+    if (circular)
+        row = onnx_op2(n, ASSAY_OP_MOD, NULL, row,
+                       onnx_scalar(n, row, (double)t.dim[axis], "extent"), "round");
+    row = onnx_op1(n, ASSAY_OP_EXPAND, &whole, row, "each");
+    onnx_value *in[3] = {x, onnx_element_places(n, x, row, axis), update};
+    onnx_op(n, ASSAY_OP_SCATTER_ND, NULL, in, 3, NULL);
+}
+
+/* The extents that a MaxPool without padding beyond them had in front of it. */
+static bool unpooled(onnx_node *n, const assay_type *t, int64_t *dim)
+{
+    assay_list kernel, stride, pads;
+    const int axes = t->rank - 2;
+
+    onnx_ints(n, "kernel_shape", &kernel);
+    onnx_ints(n, "strides", &stride);
+    onnx_ints(n, "pads", &pads);
+    if (!n->status && (axes < 1 || kernel.n != axes || (stride.n && stride.n != axes) ||
+                       (pads.n && pads.n != 2 * axes)))
+        onnx_fail(n, ASSAY_ERR_INPUT, "a kernel of %d axes, input of rank %d", kernel.n, t->rank);
+    memcpy(dim, t->dim, sizeof t->dim);
+    for (int i = 0; i < axes && !n->status; i++) {
+        dim[i + 2] = (t->dim[i + 2] - 1) * (stride.n ? stride.v[i] : 1) + kernel.v[i] -
+                     (pads.n ? pads.v[i] + pads.v[axes + i] : 0);
+        if (dim[i + 2] < 1 || dim[i + 2] > 1 << 20)
+            onnx_fail(n, ASSAY_ERR_INPUT, "%lld elements along axis %d", (long long)dim[i + 2],
+                      i + 2);
+    }
+    return !n->status;
+}
+
+/* Elements of x where its MaxPool found them, in a row of all elements; zeros elsewhere, and behind
+ * the ends where output_shape says that there is more. */
+void onnx_import_max_unpool(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0), *at = onnx_in(n, 1);
+    const assay_type t = onnx_type(n, x), of = onnx_type(n, at);
+    const int64_t rows[2] = {onnx_count(&t), 1};
+    int64_t dim[ASSAY_MAX_RANK], count = 1;
+    assay_attrs pad = {.pad = {.begin = {.n = t.rank}, .end = {.n = t.rank}}};
+    assay_list shape = {.n = t.rank};
+
+    if (n->status || !unpooled(n, &t, dim))
+        return;
+    memcpy(shape.v, dim, sizeof dim);
+    if (onnx_has(n, 2) && !onnx_int_list(n, 2, "output_shape", &shape))
+        return;
+    for (int i = 0; i < t.rank; i++) {
+        pad.pad.end.v[i] = shape.n == t.rank ? shape.v[i] - dim[i] : -1;
+        count = count > (INT64_C(1) << 40) / (dim[i] + 1) ? -1 : count * dim[i];
+        if (count < 0 || pad.pad.end.v[i] < 0 || of.rank != t.rank || of.dim[i] != t.dim[i]) {
+            onnx_fail(n, ASSAY_ERR_INPUT, "indices or output_shape do not fit the input");
+            return;
+        }
+    }
+    onnx_const *zeros = onnx_new_const(n->im, onnx_elem_dtype(t.elem), 1, &count);
+    onnx_value *in[3] = {zeros ? onnx_constant(n, zeros, "zeros") : onnx_no_memory(n),
+                         onnx_reshaped(n, at, 2, rows, "places"),
+                         onnx_reshaped(n, x, 1, rows, "row")};
+    x = onnx_op(n, ASSAY_OP_SCATTER_ND, NULL, in, 3, "spread");
+    x = onnx_reshaped(n, x, t.rank, dim, onnx_has(n, 2) ? "unpooled" : NULL);
+    if (onnx_has(n, 2))
+        onnx_op1(n, ASSAY_OP_PAD, &pad, x, NULL);
 }

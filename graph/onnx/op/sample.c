@@ -1,4 +1,7 @@
-/* Images read at places that a network computes: GridSample and RoiAlign. */
+/* Images read at places that a network computes: GridSample, AffineGrid, which makes such places,
+ * and RoiAlign. */
+#include <string.h>
+
 #include "graph/onnx/op/op.h"
 
 void onnx_import_grid_sample(onnx_node *n)
@@ -39,4 +42,54 @@ void onnx_import_roi_align(onnx_node *n)
                                    .scale = onnx_float(n, "spatial_scale", 1),
                                    .aligned = aligned != 0}};
     onnx_op(n, ASSAY_OP_ROI_ALIGN, &a, in, 3, NULL);
+}
+
+/* Where sample i of an axis of `extent` lies between -1 and 1. */
+static double coordinate(int64_t i, int64_t extent, bool align_corners)
+{
+    if (align_corners)
+        return extent > 1 ? 2 * (double)i / (double)(extent - 1) - 1 : 0;
+    return (2 * (double)i + 1) / (double)extent - 1;
+}
+
+/* grid[b, i.., :] = theta[b] (x, y, .., 1), the last axis first, for GridSample. */
+void onnx_import_affine_grid(onnx_node *n)
+{
+    static const assay_attrs turned = {.matmul = {.transpose_b = true}};
+    const bool align_corners = onnx_int(n, "align_corners", 0) != 0;
+    const assay_type theta = onnx_type(n, onnx_in(n, 0));
+    int64_t dim[ASSAY_MAX_RANK], places = 1;
+    assay_list size;
+
+    if (!onnx_int_list(n, 1, "size", &size))
+        return;
+    const int axes = size.n - 2;
+    if (axes < 2 || axes > 3 || theta.rank != 3 || theta.dim[0] != size.v[0] ||
+        theta.dim[1] != axes || theta.dim[2] != axes + 1)
+        onnx_fail(n, ASSAY_ERR_INPUT, "%d sizes for matrices of rank %d", size.n, theta.rank);
+    for (int i = 0; i < axes && !n->status; i++) {
+        if (size.v[i + 2] < 1 || size.v[i + 2] > (1 << 20) / places)
+            onnx_refuse(n, "a grid of more than 2^20 places, or of none");
+        places *= size.v[i + 2];
+    }
+    if (n->status)
+        return;
+    const int64_t shape[3] = {1, places, axes + 1};
+    onnx_const *c = onnx_new_const(n->im, ONNX_FLOAT, 3, shape);
+    for (int64_t i = 0; c && i < places; i++) {
+        int64_t rest = i;
+        for (int a = axes - 1; a >= 0; a--) {
+            const int64_t extent = size.v[a + 2];
+            onnx_set_real(c, i * (axes + 1) + axes - 1 - a,
+                          coordinate(rest % extent, extent, align_corners));
+            rest /= extent;
+        }
+        onnx_set_real(c, i * (axes + 1) + axes, 1);
+    }
+    onnx_value *y = c ? onnx_constant(n, c, "places") : onnx_no_memory(n);
+    y = onnx_op2(n, ASSAY_OP_MATMUL, &turned, y, onnx_in(n, 0), "moved");
+    dim[0] = size.v[0];
+    memcpy(dim + 1, size.v + 2, (size_t)axes * sizeof *dim);
+    dim[axes + 1] = axes;
+    onnx_reshaped(n, y, axes + 2, dim, NULL);
 }
