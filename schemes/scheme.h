@@ -72,6 +72,9 @@ bool assay_scheme_same_params(const assay_scheme *s, const char *op);
 bool assay_scheme_fuses(const assay_scheme *s, const char *op, unsigned bits);
 /* The same where some operand's codes have fewer than 8 bits (narrow_unfused_ops). */
 bool assay_scheme_fuses_narrow(const assay_scheme *s, const char *op);
+/* The same where operands and result are of two types, or signed ones meet unsigned weights
+ * (mixed_unfused_ops). */
+bool assay_scheme_fuses_mixed(const assay_scheme *s, const char *op);
 
 /* Bits of the bias (32 or 64) that op takes beside codes of more than 8 bits (`wide`) or of at most
  * 8: 64 where its accumulator has them. */

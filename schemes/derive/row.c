@@ -303,6 +303,8 @@ assay_status derive_row(const assay_derive *d)
     if (lut16 ? in.bits != 16 || out.bits != 16 || !in.is_signed || !out.is_signed : in.bits > 8)
         return derive_fail(d, lut16 ? "needs signed 16-bit codes in and out"
                                     : "needs input codes of at most 8 bits");
+    if (kind == ASSAY_SOFTMAX_FLOAT_SUM && out.bits > 8)
+        return derive_fail(d, "float-sum needs output codes of at most 8 bits");
     s = derive_kind(d, kind);
     if (!s && u->op == ASSAY_OP_SOFTMAX)
         s = check_shares(d, kind);

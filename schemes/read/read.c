@@ -207,6 +207,7 @@ static const scheme_key keys[] = {
     {"unfused_ops", OPS(unfused[0])},
     {"wide_unfused_ops", OPS(unfused[1])},
     {"narrow_unfused_ops", OPS(unfused[2])},
+    {"mixed_unfused_ops", OPS(unfused[3])},
     {"wide", .read = key_sections, .scope = ASSAY_SCOPE_WIDE},
     {"ops", .read = key_scopes, .scope = ASSAY_SCOPE_OP},
     {"wide_ops", .read = key_scopes, .scope = ASSAY_SCOPE_WIDE_OP},

@@ -276,6 +276,12 @@ bool assay_scheme_fuses_narrow(const assay_scheme *s, const char *op)
     return !s->record || id == ASSAY_OP_COUNT || !assay_data(s)->unfused[2][id];
 }
 
+bool assay_scheme_fuses_mixed(const assay_scheme *s, const char *op)
+{
+    enum assay_op id = assay_op_find(op);
+    return !s->record || id == ASSAY_OP_COUNT || !assay_data(s)->unfused[3][id];
+}
+
 unsigned assay_scheme_bias_bits(const assay_scheme *s, const char *op, bool wide)
 {
     assay_record r;

@@ -325,6 +325,7 @@ char *assay_scheme_text(const assay_scheme_data *d)
     put_op_set(&t, "unfused_ops", d->unfused[0]);
     put_op_set(&t, "wide_unfused_ops", d->unfused[1]);
     put_op_set(&t, "narrow_unfused_ops", d->unfused[2]);
+    put_op_set(&t, "mixed_unfused_ops", d->unfused[3]);
     put_policies(&t, d);
     put_overrides(&t, d);
     if (d->n_precomputed > 0 && !has_override(d, NULL))

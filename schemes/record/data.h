@@ -108,8 +108,8 @@ typedef struct assay_scheme_data {
     size_t n_policies;
     bool in_float[ASSAY_OP_COUNT]; /* ops that the target does not compute in integers */
     /* ops that it computes in float where a network has them between conversions, for codes of at
-     * most 8 bits, of more, and where some operand's have fewer */
-    bool unfused[3][ASSAY_OP_COUNT];
+     * most 8 bits, of more, where some operand's have fewer, and where they are of two types */
+    bool unfused[4][ASSAY_OP_COUNT];
 } assay_scheme_data;
 
 assay_scheme_data *assay_scheme_data_new(void);

@@ -82,6 +82,28 @@ static void groups(void **state)
         {"in x f32 1,1,4,4\n" BEGIN QDQ(
              "x", "a", "s") "AveragePool a -> c kernel_shape=[4,4]\n" QDQ("c", "y", "s") "out y",
          "quantize global_avg_pool dequantize", NULL},
+        /* operands and result of two types, signed ones beside unsigned weights; tables are the
+           same */
+        {"in x f32 1,4\n" BEGIN QDQ("x", "a", "s") "Softmax a -> c\nQuantizeLinear c,t,v -> yq\n"
+                                                   "DequantizeLinear yq,t,v -> y\nout y",
+         "quantize dequantize softmax(float) quantize dequantize", "softmax between types"},
+        {"in x f32 4\nin u f32 4\n" BEGIN QDQ("x", "a", "s") "QuantizeLinear u,t,v -> uq\n"
+                                                             "DequantizeLinear uq,t,v -> b\n"
+                                                             "Add a,b -> c\n" QDQ("c", "y",
+                                                                                  "t") "out y",
+         "quantize dequantize quantize dequantize add(float) quantize dequantize",
+         "add between types"},
+        {"in x f32 1,1,4,4\nconst w u8 1,1,3,3\n" BEGIN
+         "QuantizeLinear x,s,v -> xq\nDequantizeLinear xq,s,v -> a\nDequantizeLinear w,t,z -> wd\n"
+         "Conv a,wd -> c\nQuantizeLinear c,s,v -> yq\nDequantizeLinear yq,s,v -> y\nout y",
+         "quantize dequantize dequantize conv(float) quantize dequantize", "conv between types"},
+        {"in x f32 1,1,4,4\nconst w i8 1,1,3,3\n" BEGIN QDQ(
+             "x", "a", "s") "DequantizeLinear w,t,v -> wd\nConv a,wd -> c\n"
+                            "QuantizeLinear c,s,v -> yq\nDequantizeLinear yq,s,v -> y\nout y",
+         "quantize dequantize dequantize conv(float) quantize dequantize", "conv between types"},
+        {"in x f32 4\n" BEGIN QDQ("x", "a", "s") "Tanh a -> c\nQuantizeLinear c,t,v -> yq\n"
+                                                 "DequantizeLinear yq,t,v -> y\nout y",
+         "quantize tanh dequantize", NULL},
         /* nothing to group */
         {"in x f32 4\nRelu x -> y\nout y", "relu(float)", "has no conversions"},
     };

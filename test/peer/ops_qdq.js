@@ -131,6 +131,20 @@ function wide(r) {
   return finish(m, r, y, type, scale);
 }
 
+// Two types around an operator: tables and changes of parameters aside, no fused form either.
+function twoTypes(r) {
+  const m = new Model(19), shape = [1, r.int(1, 4), r.int(2, 8), r.int(2, 8)], types = ['uint8', 'int8', 'uint16', 'int16'];
+  const from = r.pick(q.ACTIVATIONS), to = r.pick(types.filter(t => t !== from)), x = activation(m, r, from, shape);
+  const op = r.pick(['Conv', 'MatMul', 'Add', 'Mul', 'Softmax', 'Sigmoid', 'LeakyRelu', 'AveragePool', 'GlobalAveragePool', 'Relu', 'Transpose', 'MaxPool']);
+  let y;
+  if (op === 'Conv') y = m.node(op, [x.real, weights(m, r, [r.int(1, 5), shape[1], 1, 1], 0).real], {kernel_shape: [1, 1]});
+  else if (op === 'MatMul') y = m.node(op, [x.real, weights(m, r, [shape[3], r.int(1, 9)], 1).real]);
+  else if (op === 'Add' || op === 'Mul') y = m.node(op, [x.real, activation(m, r, r.pick(q.ACTIVATIONS), shape).real]);
+  else if (op === 'AveragePool' || op === 'MaxPool') y = m.node(op, [x.real], {kernel_shape: [2, 2], strides: [r.int(1, 2), 1]});
+  else y = m.node(op, [x.real]);
+  return finish(m, r, y, to, to.endsWith('16') ? r.scale(2e-5, 1e-3) : r.scale());
+}
+
 // What only moves codes, or chooses among them; other parameters behind it half of the time.
 function moves(r) {
   const m = new Model(), type = r.pick(q.ACTIVATIONS), shape = [r.int(1, 3), r.int(1, 4), 2 * r.int(1, 4), r.int(2, 6)];
@@ -167,6 +181,7 @@ module.exports = {
     'QDQ LeakyRelu': unary('LeakyRelu', r => ({alpha: Float32Array.of(r.pick([0.01, 0.1, 0.25, 1.5]))})),
     'QDQ Softmax': softmax, 'QDQ Concat': concat, 'QDQ Where': where, 'QDQ moves': moves,
     'QDQ Sub': floatBinary('Sub'), 'QDQ Min': floatBinary('Min'), 'QDQ Max': floatBinary('Max'), 'QDQ 16 bits': wide,
+    'QDQ two types': twoTypes,
     'QDQ Clip': unary('Clip'), 'QDQ Resize': resize,
   },
   DQ, activation, finish, weights, bias, maybeRelu,

@@ -90,6 +90,8 @@ static void ops(void **state)
          "the target has no integer form of linear resize over other than 1 or 2 spatial axes",
          .flag = ASSAY_RESIZE_LINEAR, .depth = 1},
         {"table: {kind: none}\n", "exp", "the target has no integer form of tables of functions"},
+        {"softmax: {kind: float-sum}\n", "softmax",
+         "float-sum needs output codes of at most 8 bits", .bits_out = 16},
         {"softmax: {kind: lut-16}\nrescale: {encoding: float32, round: [floor]}\n", "softmax",
          "its fixed-point form needs rescale.encoding: multiplier and no pre-shift"},
         {POW2 "}\nsoftmax: {kind: fixed-point}\n", "softmax",

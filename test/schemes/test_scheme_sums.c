@@ -287,6 +287,7 @@ static void statements(void **state)
     assay_scheme plugin = {.name = "p"};
     assay_scheme *s =
         unit_scheme("unfused_ops: [conv]\nwide_unfused_ops: [fc]\nnarrow_unfused_ops: [fc]\n"
+                    "mixed_unfused_ops: [conv]\n"
                     "types: {weight_bits: 1}\n");
     assert_false(assay_scheme_fuses(s, "conv", 8));
     assert_true(assay_scheme_fuses(s, "conv", 16));
@@ -296,6 +297,10 @@ static void statements(void **state)
     assert_false(assay_scheme_fuses_narrow(s, "fc"));
     assert_true(assay_scheme_fuses_narrow(s, "nothing"));
     assert_true(assay_scheme_fuses_narrow(&plugin, "fc"));
+    assert_false(assay_scheme_fuses_mixed(s, "conv"));
+    assert_true(assay_scheme_fuses_mixed(s, "fc"));
+    assert_true(assay_scheme_fuses_mixed(s, "nothing"));
+    assert_true(assay_scheme_fuses_mixed(&plugin, "conv"));
     assert_true(assay_scheme_fuses(s, "nothing", 8));
     assert_true(assay_scheme_fuses(&plugin, "conv", 8));
     assay_scheme_get_caps(s, &caps);
