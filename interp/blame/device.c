@@ -266,6 +266,8 @@ assay_status blame_device_open(const char *golden, const char *device, unsigned 
                              : golden_extra_dumps(&r.dumps, out->bundle, true);
         status = out->extra ? ASSAY_OK : assay_out_of_memory(err);
     }
+    if (!status && device)
+        status = blame_device_numbers(out, r.other, &r.dumps, err);
     golden_bundle_free(r.other);
     golden_dumps_close(&r.dumps);
     if (status)
@@ -318,6 +320,10 @@ void blame_device_close(blame_device *d)
         }
     free(d->tensor);
     json_decref(d->extra);
+    json_decref(d->numbers);
+    for (int v = 0; d->constant && v < d->graph->n_values; v++)
+        free(d->constant[v]);
+    free(d->constant);
     free(d->number);
     free(d->index);
     assay_program_free(d->program);

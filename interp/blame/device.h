@@ -4,6 +4,7 @@
 #define ASSAY_INTERP_BLAME_DEVICE_H
 
 #include "interp/golden/bundle.h"
+#include "interp/golden/numbers.h"
 #include "interp/run/program.h"
 
 /* One value in one sample; all in native storage. */
@@ -39,6 +40,9 @@ typedef struct blame_device {
     blame_tensor *tensor; /* [sample][value] */
     int64_t dumped;       /* how many tensors were found */
     json_t *extra;        /* names of what is of none (interp/golden/extra.h) */
+    json_t *numbers; /* constants and parameters that it has otherwise (interp/golden/numbers.h) */
+    void *
+        *constant; /* by value: what it has in place of a constant; NULL: the same, or not dumped */
 } blame_device;
 
 static inline blame_tensor *blame_at(const blame_device *d, int sample, int value)
@@ -51,6 +55,9 @@ static inline blame_tensor *blame_at(const blame_device *d, int sample, int valu
  * NULL: the golden side alone. */
 assay_status blame_device_open(const char *golden, const char *device, unsigned hex_bits,
                                int threads, blame_device *out, assay_error *err);
+/* dumped.c: fills numbers and constant; `other` is the device's bundle, or NULL: dumps. */
+assay_status blame_device_numbers(blame_device *d, const assay_bundle *other,
+                                  const assay_dumps *dumps, assay_error *err);
 /* What the device gave at another time: of values that were not dumped yet, from a folder of dumps.
  * On failure d is closed. */
 assay_status blame_device_add(blame_device *d, const char *folder, assay_error *err);

@@ -1,4 +1,5 @@
-/* The families of hypotheses.def, by file: hypotheses.c (the record, schemes), operands.c (zero
+/* The families of hypotheses.def, by file: hypotheses.c (the record, schemes), dumped.c
+ * (constants that were dumped), operands.c (zero
  * points, signs, scales), matrices.c (readings of matrices, values of channels), moves.c (ops that
  * move), weights_order.c and weights.c (weights, bias), windows.c (padding, strides, tiles),
  * pools.c (divisors), ends.c (scales, zero point and bounds of the output), stored.c (the same

@@ -171,6 +171,17 @@ static void put_fault(const blame_report *r, int i, FILE *f)
 
 /* ---- the page ---- */
 
+/* Constants and parameters that the device has otherwise. */
+static void put_numbers(const blame_report *r, FILE *f)
+{
+    for (size_t i = 0; i < json_array_size(r->device.numbers); i++) {
+        const json_t *o = json_array_get(r->device.numbers, i);
+        page_html_put(f, "<p class=\"sub\">the device's ",
+                      json_string_value(json_object_get(o, "name")), " differs: ");
+        page_html_put(f, "", json_string_value(json_object_get(o, "difference")), "</p>\n");
+    }
+}
+
 static void print_html(FILE *f, const void *what)
 {
     const blame_report *r = what;
@@ -184,7 +195,9 @@ static void print_html(FILE *f, const void *what)
     page_html_put(f, "", r->golden, "");
     if (r->device.scheme)
         page_html_put(f, ", scheme ", r->device.scheme->name, "");
-    fputs("</p>\n<main><nav>\n", f);
+    fputs("</p>\n", f);
+    put_numbers(r, f);
+    fputs("<main><nav>\n", f);
     for (int i = 0; i < r->device.graph->n_nodes; i++)
         put_node(r, &r->row[i], f);
     fputs("</nav><section>\n", f);

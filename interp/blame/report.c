@@ -107,6 +107,7 @@ void blame_print(const blame_report *r, FILE *f)
     else
         fprintf(f, "FAULT: %d cause%s, the most upstream first\n", r->n_faults,
                 r->n_faults == 1 ? "" : "s");
+    golden_numbers_print(r->device.numbers, f);
     golden_extra_print(r->device.extra, f);
     for (int i = 0; i < r->n_faults; i++)
         print_fault(r, &r->fault[i], f);
@@ -181,6 +182,8 @@ json_t *blame_json(const blame_report *r)
     page_json_set(&o, "verdict", json_string(r->n_faults ? "fault" : "clean"));
     page_json_set(&o, "faults", faults);
     page_json_set(&o, "nodes", nodes);
+    if (json_array_size(r->device.numbers) > 0)
+        page_json_set(&o, "numbers", json_incref(r->device.numbers));
     if (r->device.extra)
         page_json_set(&o, "not_compared", json_incref(r->device.extra));
     return o;
