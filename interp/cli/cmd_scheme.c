@@ -29,10 +29,8 @@ static int list_one(const cli_args *a, const char *name, json_t **presets)
 
 static int list(const cli_args *a)
 {
-    if (cli_has(a, "units") && cli_has(a, "json"))
-        return cli_trouble("scheme list: --json is of the presets, not of --units");
     if (cli_has(a, "units"))
-        return cli_units_list();
+        return cli_units_list(a);
     json_t *presets = json_array();
     int exit = CLI_OK;
     for (const char *const *name = assay_scheme_presets(); *name && !exit; name++)
@@ -62,22 +60,23 @@ static int check(const cli_args *a)
 }
 
 static const cli_verb verbs[] = {
-    {"list", "[--units | --json FILE]", "the presets, or the matrix units, a line each",
+    {"list", "[--units] [--json FILE]", "the presets, or the matrix units, a line each",
      " units json ", 0, 0, list},
-    {"show", "NAME [--op NAME] [--wide]", "what a scheme does, in words, examples and parameters",
-     " op wide ", 1, 1, cli_scheme_show},
+    {"show", "NAME [--op NAME] [--wide] [--json FILE]",
+     "what a scheme does, in words, examples and parameters", " op wide json ", 1, 1,
+     cli_scheme_show},
     {"check", "FILE", "check a scheme file, and show what it inherits", "", 1, 1, check},
-    {"diff", "A B [--scale X|LO:HI:N] [--acc N|LO:HI] [--model MODEL]",
+    {"diff", "A B [--scale X|LO:HI:N] [--acc N|LO:HI] [--model MODEL] [--json FILE]",
      "where two schemes differ: over a range, or in a network's layers",
-     " scale acc zp in-zp type op wide model profile per-tensor symmetry as-is ", 2, 2,
+     " scale acc zp in-zp type op wide model profile per-tensor symmetry as-is json ", 2, 2,
      cli_scheme_diff},
     {"matrix", "[MODEL] [--schemes A,B,...] [--json FILE]", "which schemes agree, two by two",
      " schemes scale acc zp type op wide scheme profile per-tensor symmetry as-is json ", 0, 1,
      cli_scheme_matrix},
-    {"try", "NAME --acc N (--scale X | --multiplier N --shift N | --in-scale X ...)",
+    {"try", "NAME --acc N (--scale X | --multiplier N --shift N | --in-scale X ...) [--json FILE]",
      "one rescale, or one dot product of a matrix unit (--a, --b), step by step",
      " acc scale multiplier shift pre zp in-zp min max type op wide "
-     "in-scale weight-scale out-scale per-tensor a b c scale-a scale-b ",
+     "in-scale weight-scale out-scale per-tensor a b c scale-a scale-b json ",
      1, 1, cli_scheme_try},
     {"new", "[NAME] [--unit]", "a scheme, or matrix unit, file with every parameter at its default",
      " unit ", 0, 1, cli_scheme_new},
@@ -128,7 +127,7 @@ static const cli_option options[] = {
     {"scale-a", 0, "FILE|N,...", "dot: block scales of A, unsigned [n,k/block]"},
     {"scale-b", 0, "FILE|N,...", "dot: block scales of B, likewise"},
     {"units", 0, NULL, "list: the matrix units"},
-    {"json", 0, "FILE", "list, matrix: the same as JSON (- for standard output)"},
+    {"json", 0, "FILE", "diff, list, matrix, show, try: the same as JSON (- for standard output)"},
     {"unit", 0, NULL, "new: a matrix unit"},
     {"model", 0, "MODEL", "diff: every layer of a quantized network"},
     {"scheme", 's', "NAME|FILE", "matrix: quantizes a float MODEL, with --profile"},

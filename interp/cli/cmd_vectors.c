@@ -3,7 +3,9 @@
  * suite, 2 for trouble. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "interp/cli/json.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/vectors.h"
 #include "schemes/rescale/thresholds.h"
@@ -16,7 +18,15 @@ static const char *code_text(int64_t code, char text[24])
     return text;
 }
 
-static size_t print_wrong(const vectors_suite *s, const int64_t *expected, const char *scheme)
+static size_t count_wrong(const vectors_suite *s, const int64_t *expected)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->rows.n; i++)
+        n += s->code[i] != expected[i];
+    return n;
+}
+
+static void print_wrong(const vectors_suite *s, const int64_t *expected, const char *scheme)
 {
     enum { SHOWN = 8 };
     size_t n = 0;
@@ -29,7 +39,6 @@ static size_t print_wrong(const vectors_suite *s, const int64_t *expected, const
     }
     if (n > 0)
         printf("  %zu of %zu rows are not as %s computes them\n", n, s->rows.n, scheme);
-    return n;
 }
 
 /* The row that kills a mutant, and what it gives there. */
@@ -78,8 +87,8 @@ static size_t print_lives(const vectors_suite *given, const vectors_suite *could
 }
 
 /* Those that the given rows do not kill, and a row that would. */
-static size_t print_survivors(const vectors_suite *given, const vectors_suite *could,
-                              const cli_sides *sides)
+static void print_survivors(const vectors_suite *given, const vectors_suite *could,
+                            const cli_sides *sides)
 {
     size_t n[FATES] = {0};
     for (size_t k = 0; k < given->n_cases; k++) {
@@ -96,34 +105,100 @@ static size_t print_survivors(const vectors_suite *given, const vectors_suite *c
            given->n_cases, n[KILLED], n[LIVES], n[EQUAL], n[ALIKE], could->settings, n[OPEN],
            n[KILLED] + n[LIVES] > 0 ? 100.0 * (double)n[KILLED] / (double)(n[KILLED] + n[LIVES])
                                     : 100.0);
-    return n[LIVES];
 }
 
-static assay_status judge(const char *path, const char *scheme, vectors_suite *given,
-                          vectors_suite *could, const cli_sides *sides, bool *good,
-                          assay_error *err)
+static json_t *code_json(int64_t code)
 {
-    int64_t *expected;
-    assay_status status = cli_vectors_read(path, &given->space, &given->rows, &expected, err);
+    return code == ASSAY_REFUSED ? json_null() : json_integer(code);
+}
+
+/* The row that kills a mutant, the code and the mutant's; null where one refuses. */
+static json_t *killer_json(const vectors_suite *could, const vectors_case *c)
+{
+    const vectors_row *r = &could->rows.row[c->row];
+    json_t *o = json_object();
+    page_json_set(&o, "acc", json_integer(r->acc));
+    if (could->space.scales) {
+        page_json_set(&o, "in_scale", json_real(r->in));
+        page_json_set(&o, "weight_scale", json_real(r->weight));
+        page_json_set(&o, "out_scale", json_real(r->out));
+    } else {
+        page_json_set(&o, "multiplier", json_integer(r->multiplier));
+        page_json_set(&o, "shift", json_integer(r->shift));
+    }
+    page_json_set(&o, "zp", json_integer(r->zero));
+    page_json_set(&o, "out", code_json(could->code[c->a * could->rows.n + c->row]));
+    page_json_set(&o, "mutant", code_json(could->code[c->b * could->rows.n + c->row]));
+    return o;
+}
+
+static int write_json(const cli_args *a, const char *scheme, const vectors_suite *given,
+                      const vectors_suite *could, const cli_sides *sides, size_t wrong)
+{
+    static const char *const name[FATES] = {"killed", "lives", "equal", "alike", "open"};
+    size_t n[FATES] = {0};
+    json_t *o = json_object(), *mutants = json_array();
+    for (size_t k = 0; k < given->n_cases; k++) {
+        const enum fate f = fate_of(given, could, k);
+        json_t *row = json_object();
+        n[f]++;
+        page_json_set(&row, "mutant", page_json_text(sides->name[could->cases[k].b]));
+        page_json_set(&row, "fate", json_string(name[f]));
+        if (f == LIVES)
+            page_json_set(&row, "row", killer_json(could, &could->cases[k]));
+        if (f == OPEN)
+            page_json_set(&row, "why", page_json_text(could->cases[k].why));
+        page_json_add(&mutants, row);
+    }
+    page_json_set(&o, "scheme", page_json_text(scheme));
+    page_json_set(&o, "rows", json_integer((json_int_t)given->rows.n));
+    page_json_set(&o, "wrong", json_integer((json_int_t)wrong));
+    for (int f = 0; f < FATES; f++)
+        page_json_set(&o, name[f], json_integer((json_int_t)n[f]));
+    page_json_set(&o, "mutants", mutants);
+    return cli_json_write(a, o);
+}
+
+static size_t count_lives(const vectors_suite *given, const vectors_suite *could)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < given->n_cases; k++)
+        n += fate_of(given, could, k) == LIVES;
+    return n;
+}
+
+static assay_status judge(const cli_args *a, vectors_suite *given, vectors_suite *could,
+                          int64_t **expected, assay_error *err)
+{
+    assay_status status =
+        cli_vectors_read(a->positional[1], &given->space, &given->rows, expected, err);
     if (!status)
         status = vectors_suite_judge(given, err);
-    if (!status)
-        status = vectors_suite_make(could, err);
-    if (!status) {
+    return status ? status : vectors_suite_make(could, err);
+}
+
+/* The verdict, printed and written. */
+static int tell(const cli_args *a, const char *scheme, const vectors_suite *given,
+                const vectors_suite *could, const cli_sides *sides, const int64_t *expected)
+{
+    const size_t wrong = count_wrong(given, expected), live = count_lives(given, could);
+    int status = CLI_OK;
+    if (strcmp(cli_value(a, "json", ""), "-") != 0) {
         printf("%zu rows against %s and its mutants of one parameter:\n", given->rows.n, scheme);
-        *good = print_wrong(given, expected, scheme) == 0;
-        *good = print_survivors(given, could, sides) == 0 && *good;
+        print_wrong(given, expected, scheme);
+        print_survivors(given, could, sides);
     }
-    free(expected);
-    return status;
+    if (cli_has(a, "json"))
+        status = write_json(a, scheme, given, could, sides, wrong);
+    return status != CLI_OK ? status : wrong + live == 0 ? CLI_OK : CLI_DIFFERENT;
 }
 
 static int lint_with(const cli_args *a, const assay_scheme *scheme)
 {
     vectors_space space;
     cli_sides sides = {0};
+    int64_t *expected = NULL;
     assay_error err;
-    bool good = false;
     if (!cli_vectors_space(a, scheme, &space))
         return CLI_TROUBLE;
     assay_status status = cli_sides_of_mutants(scheme, &space, &sides, &err);
@@ -139,13 +214,16 @@ static int lint_with(const cli_args *a, const assay_scheme *scheme)
     vectors_suite could = given;
     could.cases = cases;
     if (!status && cases)
-        status = judge(a->positional[1], scheme->name, &given, &could, &sides, &good, &err);
-    const int exit_status = status ? cli_failed(&err) : !cases ? cli_out_of_memory() : CLI_OK;
+        status = judge(a, &given, &could, &expected, &err);
+    const int exit_status = status   ? cli_failed(&err)
+                            : !cases ? cli_out_of_memory()
+                                     : tell(a, scheme->name, &given, &could, &sides, expected);
     vectors_suite_free(&given);
     vectors_suite_free(&could);
+    free(expected);
     free(cases);
     cli_sides_free(&sides);
-    return exit_status != CLI_OK ? exit_status : good ? CLI_OK : CLI_DIFFERENT;
+    return exit_status;
 }
 
 static int lint(const cli_args *a)
@@ -163,8 +241,9 @@ static int lint(const cli_args *a)
 }
 
 static const cli_verb verbs[] = {
-    {"lint", "DIR|FILE.csv -s SCHEME", "which mutants of a scheme a suite of rows lets live",
-     " scheme kind op wide type acc ", 1, 1, lint},
+    {"lint", "DIR|FILE.csv -s SCHEME [--json FILE]",
+     "which mutants of a scheme a suite of rows lets live", " scheme kind op wide type acc json ",
+     1, 1, lint},
     {NULL, NULL, NULL, NULL, 0, 0, NULL},
 };
 
@@ -177,6 +256,7 @@ static const cli_option options[] = {
     {"wide", 0, NULL, "the arithmetic of codes of more than 8 bits"},
     {"type", 0, "TYPE", "of the output (default: the scheme's activations)"},
     {"acc", 'a', "LO:HI", "accumulators that count (default: all of the scheme's)"},
+    CLI_JSON_OPTION,
     {NULL, 0, NULL, NULL},
 };
 

@@ -13,13 +13,13 @@
 #include "schemes/record/data.h"
 
 /* Whether the scheme leaves the op in float, which is said. */
-static bool is_left(const assay_scheme *s, const assay_record *r, assay_op op)
+static bool is_left(FILE *f, const assay_scheme *s, const assay_record *r, assay_op op)
 {
     const char *name = assay_op_get(op)->name, *lacks = derive_lacks(r, op);
     const bool listed = assay_data(s)->in_float[op];
     if (listed || lacks)
-        printf("  %s leaves %s in float: %s%s\n", s->name, name,
-               listed ? "float_ops" : "the target has no integer form of ", listed ? "" : lacks);
+        fprintf(f, "  %s leaves %s in float: %s%s\n", s->name, name,
+                listed ? "float_ops" : "the target has no integer form of ", listed ? "" : lacks);
     return listed || lacks;
 }
 
@@ -34,6 +34,22 @@ static bool record_of(const cli_args *args, const assay_scheme *s, const char *o
     return true;
 }
 
+/* A parameter that differs. */
+static void put_parameter(cli_pair *p, const assay_field *f, assay_field_value x,
+                          assay_field_value y)
+{
+    char key[80], left[128], right[128];
+    json_t *o = json_object();
+    snprintf(key, sizeof key, "%s.%s", f->section, f->name);
+    assay_field_print(f, x, left, sizeof left);
+    assay_field_print(f, y, right, sizeof right);
+    fprintf(p->out, "  %-32s %-28s %s\n", key, left, right);
+    page_json_set(&o, "parameter", json_string(key));
+    page_json_set(&o, "a", page_json_text(left));
+    page_json_set(&o, "b", page_json_text(right));
+    page_json_add(&p->parameters, o);
+}
+
 /* False after a message. */
 static bool compare_records(cli_pair *p, const cli_args *args)
 {
@@ -44,27 +60,24 @@ static bool compare_records(cli_pair *p, const cli_args *args)
     const assay_field *fields = assay_record_fields(&n);
     if (!record_of(args, p->a, op, &a) || !record_of(args, p->b, op, &b))
         return false;
-    printf("parameters %s %s:\n", cli_has(args, "op") ? "that are read for" : "for", op);
+    fprintf(p->out, "parameters %s %s:\n", cli_has(args, "op") ? "that are read for" : "for", op);
     for (size_t i = 0; i < n; i++) {
         if (cli_has(args, "op") && !assay_reads_op(&a, of, &fields[i]) &&
             !assay_reads_op(&b, of, &fields[i]))
             continue;
         assay_field_value x = assay_record_get(&a, &fields[i]),
                           y = assay_record_get(&b, &fields[i]);
-        char key[80], left[128], right[128];
         if (assay_field_equal(&fields[i], x, y)) {
             same++;
             continue;
         }
         differ++;
-        snprintf(key, sizeof key, "%s.%s", fields[i].section, fields[i].name);
-        assay_field_print(&fields[i], x, left, sizeof left);
-        assay_field_print(&fields[i], y, right, sizeof right);
-        printf("  %-32s %-28s %s\n", key, left, right);
+        put_parameter(p, &fields[i], x, y);
     }
-    printf("  %zu differ, %zu are the same\n", differ, same);
+    p->same = (int)same;
+    fprintf(p->out, "  %zu differ, %zu are the same\n", differ, same);
     if (cli_has(args, "op") && of != ASSAY_OP_COUNT) {
-        const bool left_a = is_left(p->a, &a, of), left_b = is_left(p->b, &b, of);
+        const bool left_a = is_left(p->out, p->a, &a, of), left_b = is_left(p->out, p->b, &b, of);
         p->in_float = left_a && left_b;
         differ = p->in_float ? 0 : differ + (left_a != left_b);
     }
@@ -73,38 +86,76 @@ static bool compare_records(cli_pair *p, const cli_args *args)
     return true;
 }
 
+/* Two schemes with records; an exit status, CLI_OK whatever was found. */
+static int compare(cli_pair *p, const cli_args *args)
+{
+    int status = compare_records(p, args) ? CLI_OK : CLI_TROUBLE;
+    if (status == CLI_OK && cli_has(args, "scale"))
+        status = cli_diff_scales(p, args);
+    if (status == CLI_OK && cli_has(args, "model"))
+        status = cli_diff_network(p, args);
+    if (status != CLI_OK || !cli_has(args, "json"))
+        return status;
+    json_t *o = json_object();
+    page_json_set(&o, "a", page_json_text(p->a->name));
+    page_json_set(&o, "b", page_json_text(p->b->name));
+    page_json_set(&o, "op", json_string(cli_value(args, "op", "conv")));
+    page_json_set(&o, "differ", json_boolean(p->differ));
+    page_json_set(&o, "undecided", json_integer(p->undecided));
+    page_json_set(&o, "parameters", json_incref(p->parameters));
+    page_json_set(&o, "same", json_integer(p->same));
+    if (cli_has(args, "scale"))
+        page_json_set(&o, "scales", json_incref(p->scales));
+    if (cli_has(args, "model"))
+        page_json_set(&o, "nodes", json_incref(p->nodes));
+    return cli_json_write(args, o);
+}
+
+/* Those that have no records. */
+static int compare_units(const cli_args *args, const assay_scheme *a, const assay_scheme *b)
+{
+    const assay_scheme *without = a->record ? b : a;
+    if (cli_has(args, "json"))
+        return cli_trouble("scheme diff: --json is of schemes with records, and %.200s has none",
+                           without->name);
+    if (a->mac && b->mac)
+        return cli_mac_diff(a, b);
+    return without->mac
+               ? cli_trouble("scheme diff: %.200s computes on matrix units and has no record; two "
+                             "such schemes are compared, or two units by their names",
+                             without->name)
+               : cli_trouble("scheme diff: a plugin has no record to compare");
+}
+
 int cli_scheme_diff(const cli_args *args)
 {
     assay_scheme *a = NULL, *b = NULL;
     assay_error err;
     int status = CLI_OK;
     if (mac_is_unit(args->positional[1]) || mac_is_unit(args->positional[2]))
-        return cli_units_diff(args->positional[1], args->positional[2]);
+        return cli_has(args, "json")
+                   ? cli_trouble("scheme diff: --json is of schemes with records, not of units")
+                   : cli_units_diff(args->positional[1], args->positional[2]);
     if (assay_scheme_open(args->positional[1], &a, &err))
         return cli_failed(&err);
     if (assay_scheme_open(args->positional[2], &b, &err)) {
         assay_scheme_free(a);
         return cli_failed(&err);
     }
-    cli_pair p = {.a = a, .b = b, .as_is = cli_has(args, "as-is")};
+    cli_pair p = {.a = a,
+                  .b = b,
+                  .out = cli_notes_of(args),
+                  .parameters = json_array(),
+                  .scales = json_array(),
+                  .nodes = json_array(),
+                  .as_is = cli_has(args, "as-is")};
     if (!cli_scheme_names_differ(a, b) || !cli_scheme_op(args))
         status = CLI_TROUBLE;
-    else if (!a->record || !b->record) {
-        const assay_scheme *without = a->record ? b : a;
-        status =
-            a->mac && b->mac ? cli_mac_diff(a, b)
-            : without->mac
-                ? cli_trouble("scheme diff: %.200s computes on matrix units and has no record; "
-                              "two such schemes are compared, or two units by their names",
-                              without->name)
-                : cli_trouble("scheme diff: a plugin has no record to compare");
-    } else {
-        status = compare_records(&p, args) ? CLI_OK : CLI_TROUBLE;
-        if (status == CLI_OK && cli_has(args, "scale"))
-            status = cli_diff_scales(&p, args);
-        if (status == CLI_OK && cli_has(args, "model"))
-            status = cli_diff_network(&p, args);
-    }
+    else
+        status = a->record && b->record ? compare(&p, args) : compare_units(args, a, b);
+    json_decref(p.parameters);
+    json_decref(p.scales);
+    json_decref(p.nodes);
     assay_scheme_free(a);
     assay_scheme_free(b);
     if (status != CLI_OK || p.differ)

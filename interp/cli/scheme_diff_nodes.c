@@ -11,17 +11,55 @@
 #include "schemes/node/admit.h"
 #include "schemes/prepare/asks.h"
 
+static json_t *row_of(const assay_node *n, const char *verdict)
+{
+    json_t *o = json_object();
+    page_json_set(&o, "node", page_json_text(n->name));
+    page_json_set(&o, "op", json_string(assay_op_get(n->op)->name));
+    page_json_set(&o, "verdict", json_string(verdict));
+    return o;
+}
+
+/* A row of counts; `of`: what was considered. */
+static void add_counts(cli_pair *p, const assay_node *n, const char *of, uint64_t considered,
+                       uint64_t differ, int64_t greatest, json_t *first)
+{
+    json_t *o = row_of(n, differ > 0 ? "different" : "identical");
+    page_json_set(&o, "of", json_string(of));
+    page_json_set(&o, "considered", json_integer((json_int_t)considered));
+    page_json_set(&o, "differ", json_integer((json_int_t)differ));
+    page_json_set(&o, "greatest", json_integer(greatest));
+    page_json_set(&o, "first", first);
+    page_json_add(&p->nodes, o);
+}
+
+/* A row of words. */
+static void add_words(cli_pair *p, const assay_node *n, const char *verdict, const char *why)
+{
+    json_t *o = row_of(n, verdict);
+    page_json_set(&o, "why", page_json_text(why));
+    page_json_add(&p->nodes, o);
+}
+
+/* One that nothing is known of. */
+static void leave(cli_pair *p, const assay_node *n, const char *verdict, const char *why)
+{
+    fprintf(p->out, "  %-28.60s %-8s %s: %s\n", n->name, assay_op_get(n->op)->name, verdict, why);
+    add_words(p, n, verdict, why);
+    p->undecided++;
+}
+
 /* A node whose operands are too many to try all. */
 static void not_decided(cli_pair *p, const assay_node *n, const assay_unit_spec *spec,
                         const char *why)
 {
     const char *op = assay_op_get(n->op)->name;
     if (assay_reads_same(p->a, p->b, spec)) {
-        printf("  %-28.60s %-8s identical: it reads the same parameters\n", n->name, op);
+        fprintf(p->out, "  %-28.60s %-8s identical: it reads the same parameters\n", n->name, op);
+        add_words(p, n, "identical", "it reads the same parameters");
         return;
     }
-    printf("  %-28.60s %-8s not decided: %s\n", n->name, op, why);
-    p->undecided++;
+    leave(p, n, "not decided", why);
 }
 
 /* The same where both schemes have arithmetic for it. */
@@ -33,9 +71,7 @@ static void leave_node(cli_pair *p, const assay_node *n, const assay_unit_spec *
     for (int i = 0; i < 2; i++) {
         assay_unit *u;
         if (side[i]->vt->prepare(side[i], spec, &u, &err)) {
-            printf("  %-28.60s %-8s not comparable: %s\n", n->name, assay_op_get(n->op)->name,
-                   err.text);
-            p->undecided++;
+            leave(p, n, "not comparable", err.text);
             return;
         }
         side[i]->vt->release(u);
@@ -82,8 +118,7 @@ static int compare_layer(cli_pair *p, const cli_layer *l)
     if (!status)
         status = p->b->vt->prepare(p->b, &l->spec, &b, &err);
     if (status) {
-        printf("  %-28.60s %-8s not comparable: %s\n", name, op, err.text);
-        p->undecided++;
+        leave(p, l->node, "not comparable", err.text);
     } else if (l->why) {
         not_decided(p, l->node, &l->spec, l->why);
     } else if (!cli_layer_is_exact(l, p->a, a) || !cli_layer_is_exact(l, p->b, b)) {
@@ -96,12 +131,16 @@ static int compare_layer(cli_pair *p, const cli_layer *l)
     } else if (t.considered == 0) {
         not_decided(p, l->node, &l->spec, "both refuse every accumulator");
     } else if (t.count == 0) {
-        printf("  %-28.60s %-8s identical for every reachable accumulator\n", name, op);
+        fprintf(p->out, "  %-28.60s %-8s identical for every reachable accumulator\n", name, op);
+        add_counts(p, l->node, "accumulators", t.considered, 0, 0, json_array());
     } else {
-        printf("  %-28.60s %-8s %" PRIu64 " of %" PRIu64 " accumulators, in %" PRIu64
-               " of %zu channels, by at most %" PRId64 "; channel %" PRId64 ":\n",
-               name, op, t.count, t.considered, t.channels, l->channels, t.greatest, t.channel);
-        cli_diff_print_first(&t.first, 2);
+        fprintf(p->out,
+                "  %-28.60s %-8s %" PRIu64 " of %" PRIu64 " accumulators, in %" PRIu64
+                " of %zu channels, by at most %" PRId64 "; channel %" PRId64 ":\n",
+                name, op, t.count, t.considered, t.channels, l->channels, t.greatest, t.channel);
+        cli_diff_print_first(p->out, &t.first, 2);
+        add_counts(p, l->node, "accumulators", t.considered, t.count, t.greatest,
+                   cli_diff_first_json(&t.first));
         p->differ = true;
     }
     if (a)
@@ -123,8 +162,7 @@ static int compare_domain(cli_pair *p, const cli_domain *d)
     if (!a)
         return cli_out_of_memory();
     if (cli_domain_run(d, p->a, a, &err) || cli_domain_run(d, p->b, b, &err)) {
-        printf("  %-28.60s %-8s not comparable: %s\n", name, op, err.text);
-        p->undecided++;
+        leave(p, d->node, "not comparable", err.text);
         free(a);
         return CLI_OK;
     }
@@ -140,12 +178,16 @@ static int compare_domain(cli_pair *p, const cli_domain *d)
         }
     }
     if (count == 0) {
-        printf("  %-28.60s %-8s identical for all %zu %s\n", name, op, d->n, d->what);
+        fprintf(p->out, "  %-28.60s %-8s identical for all %zu %s\n", name, op, d->n, d->what);
+        add_counts(p, d->node, d->what, d->n, 0, 0, json_array());
     } else {
         char point[64];
-        printf("  %-28.60s %-8s %zu of %zu %s, by at most %" PRId64 ":\n    %s: %d, %d\n", name, op,
-               count, d->n, d->what, greatest,
-               cli_domain_point(d, first / d->width, point, sizeof point), a[first], b[first]);
+        fprintf(p->out, "  %-28.60s %-8s %zu of %zu %s, by at most %" PRId64 ":\n    %s: %d, %d\n",
+                name, op, count, d->n, d->what, greatest,
+                cli_domain_point(d, first / d->width, point, sizeof point), a[first], b[first]);
+        add_counts(
+            p, d->node, d->what, d->n, count, greatest,
+            json_pack("[{s:s,s:i,s:i}]", "at", point, "a", (int)a[first], "b", (int)b[first]));
         p->differ = true;
     }
     free(a);
@@ -160,9 +202,9 @@ static bool is_outside(cli_pair *p, const assay_graph *g, const assay_node *n)
     for (int i = 0; i < 2; i++) {
         if (p->as_is || assay_scheme_admits(side[i], g, n, why, sizeof why))
             continue;
-        printf("  %-28.60s %-8s outside the types of %s: %s; --as-is compares\n", n->name,
-               assay_op_get(n->op)->name, side[i]->name, why);
-        p->undecided++;
+        char said[ASSAY_ADMIT_WHY + 200];
+        snprintf(said, sizeof said, "%.100s: %s; --as-is compares", side[i]->name, why);
+        leave(p, n, "outside the types of", said);
         return true;
     }
     return false;
@@ -209,11 +251,12 @@ static int compare_nodes(cli_pair *p, const assay_graph *g, int *count)
 static int compare_layers(cli_pair *p, const assay_graph *g)
 {
     int found = 0;
-    printf("nodes, with the accumulators that their weights can reach, or all their operands:\n");
+    fprintf(p->out,
+            "nodes, with the accumulators that their weights can reach, or all their operands:\n");
     if (compare_nodes(p, g, &found) != CLI_OK)
         return CLI_TROUBLE;
     if (found == 0)
-        printf("  none: the network has no quantized node that can be decided\n");
+        fprintf(p->out, "  none: the network has no quantized node that can be decided\n");
     p->undecided += found == 0;
     return CLI_OK;
 }

@@ -14,16 +14,36 @@ static const char *code_text(int64_t code, char buf[24])
     return buf;
 }
 
-void cli_diff_print_first(const assay_disagreements *d, size_t max)
+void cli_diff_print_first(FILE *f, const assay_disagreements *d, size_t max)
 {
     char a[24], b[24];
     for (size_t i = 0; i < d->n_first && i < max; i++) {
         const assay_disagreement *r = &d->first[i];
-        printf("    acc %" PRId64, r->from);
+        fprintf(f, "    acc %" PRId64, r->from);
         if (r->to != r->from)
-            printf("..%" PRId64, r->to);
-        printf(": %s, %s\n", code_text(r->a, a), code_text(r->b, b));
+            fprintf(f, "..%" PRId64, r->to);
+        fprintf(f, ": %s, %s\n", code_text(r->a, a), code_text(r->b, b));
     }
+}
+
+static json_t *code_json(int64_t code)
+{
+    return code == ASSAY_REFUSED ? json_null() : json_integer(code);
+}
+
+json_t *cli_diff_first_json(const assay_disagreements *d)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < d->n_first; i++) {
+        const assay_disagreement *r = &d->first[i];
+        json_t *o = json_object();
+        page_json_set(&o, "from", json_integer(r->from));
+        page_json_set(&o, "to", json_integer(r->to));
+        page_json_set(&o, "a", code_json(r->a));
+        page_json_set(&o, "b", code_json(r->b));
+        page_json_add(&list, o);
+    }
+    return list;
 }
 
 /* Two forms; they are freed. */
@@ -104,6 +124,26 @@ static bool set(assay_single *o, const assay_scheme *s, const question *q, doubl
     return false;
 }
 
+static void add_row(cli_pair *p, double real, const assay_disagreements *d, const char *why)
+{
+    json_t *o = json_object();
+    page_json_set(&o, "scale", json_real(real));
+    page_json_set(&o, "verdict",
+                  json_string(why            ? "not decided"
+                              : d->count > 0 ? "different"
+                                             : "identical"));
+    if (why) {
+        page_json_set(&o, "why", page_json_text(why));
+    } else {
+        page_json_set(&o, "considered", json_integer((json_int_t)d->considered));
+        page_json_set(&o, "differ", json_integer((json_int_t)d->count));
+        page_json_set(&o, "runs", json_integer((json_int_t)d->runs));
+        page_json_set(&o, "greatest", json_integer(d->greatest));
+        page_json_set(&o, "first", cli_diff_first_json(d));
+    }
+    page_json_add(&p->scales, o);
+}
+
 /* One scale; adds to the totals. */
 static int compare_scale(cli_pair *p, const question *q, double real, bool alone,
                          uint64_t totals[2])
@@ -117,7 +157,10 @@ static int compare_scale(cli_pair *p, const question *q, double real, bool alone
     if (ok)
         ok = set(&b, who = p->b, q, real, why, sizeof why);
     if (!ok) {
-        printf("  R = %-12.9g not decided: %s refuses: %s\n", real, who->name, why);
+        char said[400];
+        snprintf(said, sizeof said, "%.100s refuses: %s", who->name, why);
+        fprintf(p->out, "  R = %-12.9g not decided: %s\n", real, said);
+        add_row(p, real, NULL, said);
         p->undecided++;
         return CLI_OK;
     }
@@ -126,20 +169,23 @@ static int compare_scale(cli_pair *p, const question *q, double real, bool alone
     totals[0] += d.count;
     totals[1] += d.considered;
     if (d.considered == 0) {
-        printf("  R = %-12.9g not decided: both refuse every accumulator\n", real);
+        fprintf(p->out, "  R = %-12.9g not decided: both refuse every accumulator\n", real);
+        add_row(p, real, NULL, "both refuse every accumulator");
         p->undecided++;
         return CLI_OK;
     }
+    add_row(p, real, &d, NULL);
     if (d.count == 0 && !alone)
         return CLI_OK;
     if (d.count == 0) {
-        printf("  R = %-12.9g identical for every accumulator\n", real);
+        fprintf(p->out, "  R = %-12.9g identical for every accumulator\n", real);
         return CLI_OK;
     }
     p->differ = true;
-    printf("  R = %-12.9g %" PRIu64 " accumulators in %" PRIu64 " runs, by at most %" PRId64 "\n",
-           real, d.count, d.runs, d.greatest);
-    cli_diff_print_first(&d, alone ? ASSAY_FIRST_DISAGREEMENTS : 2);
+    fprintf(p->out,
+            "  R = %-12.9g %" PRIu64 " accumulators in %" PRIu64 " runs, by at most %" PRId64 "\n",
+            real, d.count, d.runs, d.greatest);
+    cli_diff_print_first(p->out, &d, alone ? ASSAY_FIRST_DISAGREEMENTS : 2);
     return CLI_OK;
 }
 
@@ -159,8 +205,8 @@ int cli_diff_scales(cli_pair *p, const cli_args *args)
     q.hi = (int64_t)acc[1];
     int n = (int)range[2];
     char elem[8];
-    printf("accumulators %" PRId64 "..%" PRId64 " to %s, %d scale%s from %.9g to %.9g:\n", q.lo,
-           q.hi, assay_elem_print(q.type, elem), n, n > 1 ? "s" : "", range[0], range[1]);
+    fprintf(p->out, "accumulators %" PRId64 "..%" PRId64 " to %s, %d scale%s from %.9g to %.9g:\n",
+            q.lo, q.hi, assay_elem_print(q.type, elem), n, n > 1 ? "s" : "", range[0], range[1]);
     for (int i = 0; i < n; i++) {
         double t = n > 1 ? (double)i / (n - 1) : 0; /* evenly spaced logarithms */
         double real = (double)(float)(range[0] * pow(range[1] / range[0], t));
@@ -169,11 +215,11 @@ int cli_diff_scales(cli_pair *p, const cli_args *args)
             return status;
     }
     if (totals[1] == 0)
-        printf("  nothing was decided\n");
+        fprintf(p->out, "  nothing was decided\n");
     else if (totals[0] == 0)
-        printf("  identical for every accumulator%s (%" PRIu64 " considered)\n",
-               p->undecided > 0 ? " of the other scales" : "", totals[1]);
+        fprintf(p->out, "  identical for every accumulator%s (%" PRIu64 " considered)\n",
+                p->undecided > 0 ? " of the other scales" : "", totals[1]);
     else
-        printf("  %" PRIu64 " of %" PRIu64 " differ\n", totals[0], totals[1]);
+        fprintf(p->out, "  %" PRIu64 " of %" PRIu64 " differ\n", totals[0], totals[1]);
     return CLI_OK;
 }

@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "interp/cli/json.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/scheme_unit.h"
 #include "schemes/explain/explain.h"
@@ -27,33 +28,63 @@ static void print_contract(const assay_scheme_data *d)
         }
 }
 
-int cli_scheme_show(const cli_args *a)
+/* A list of a text's lines; of NULL an empty one. */
+static json_t *lines_of(const char *text)
 {
-    assay_scheme *s;
-    assay_error err;
-
-    if (mac_is_unit(a->positional[1]))
-        return cli_unit_show(a->positional[1]);
-    if (assay_scheme_open(a->positional[1], &s, &err))
-        return cli_failed(&err);
-    if (!s->record) {
-        if (s->mac)
-            printf("digest %s\n%s", s->digest, s->text);
-        else
-            printf("%s: a plugin; its arithmetic is code, not a record\n%s", s->name, s->text);
-        assay_scheme_free(s);
-        return CLI_OK;
+    json_t *list = json_array();
+    for (const char *line = text ? text : ""; *line != '\0';) {
+        const size_t n = strcspn(line, "\n");
+        page_json_add(&list, json_stringn(line, n));
+        line += n + (line[n] == '\n');
     }
+    return list;
+}
+
+/* All that a scheme file says, and what is said of it. */
+static int write_json(const cli_args *a, const assay_scheme *s)
+{
+    static const char *const key[ASSAY_CONTRACTS] = {"exact", "approximate", "not_modelled"};
+    char *text = NULL;
+    assay_error err;
+    json_t *o = json_object(), *contract = s->record ? json_object() : json_null();
+
+    if (s->record && assay_scheme_json(s, &text, &err)) {
+        json_decref(o);
+        json_decref(contract);
+        return cli_failed(&err);
+    }
+    for (int i = 0; s->record && i < ASSAY_CONTRACTS; i++)
+        page_json_set(&contract, key[i], lines_of(assay_data(s)->contract[i]));
+    page_json_set(&o, "name", page_json_text(s->name));
+    page_json_set(&o, "description", s->description ? page_json_text(s->description) : json_null());
+    page_json_set(&o, "digest", json_string(s->digest));
+    page_json_set(&o, "contract", contract);
+    page_json_set(&o, "record", text ? json_loads(text, 0, NULL) : json_null());
+    page_json_set(&o, "text", page_json_text(s->text));
+    assay_free(text);
+    return cli_json_write(a, o);
+}
+
+static int show_without_record(const assay_scheme *s)
+{
+    if (s->mac)
+        printf("digest %s\n%s", s->digest, s->text);
+    else
+        printf("%s: a plugin; its arithmetic is code, not a record\n%s", s->name, s->text);
+    return CLI_OK;
+}
+
+static int show_record(const cli_args *a, const assay_scheme *s)
+{
+    assay_error err;
     const assay_scheme_data *d = assay_data(s);
     const char *op = cli_value(a, "op", "conv");
     bool wide = cli_has(a, "wide") || assay_scheme_is_wide(s);
     assay_record rec;
     assay_single single;
     const unsigned form = assay_scheme_own_form(s, wide);
-    if (assay_single_start(&single, s, op, form, &err)) {
-        assay_scheme_free(s);
+    if (assay_single_start(&single, s, op, form, &err))
         return cli_failed(&err);
-    }
     assay_effective_record(d, op, "", form, &rec);
     printf("%s%s%s\ndigest %s\n", s->name, s->description ? ": " : "",
            s->description ? s->description : "", s->digest);
@@ -76,8 +107,26 @@ int cli_scheme_show(const cli_args *a)
     }
     if (!status)
         printf("\nrecord:\n%s", s->text);
-    assay_scheme_free(s);
     return !status ? CLI_OK : cli_failed(&err);
+}
+
+int cli_scheme_show(const cli_args *a)
+{
+    assay_scheme *s;
+    assay_error err;
+    int status = CLI_OK;
+
+    if (mac_is_unit(a->positional[1]))
+        return cli_has(a, "json") ? cli_trouble("scheme show: --json is of schemes, not of units")
+                                  : cli_unit_show(a->positional[1]);
+    if (assay_scheme_open(a->positional[1], &s, &err))
+        return cli_failed(&err);
+    if (cli_has(a, "json"))
+        status = write_json(a, s);
+    if (status == CLI_OK && strcmp(cli_value(a, "json", ""), "-") != 0)
+        status = s->record ? show_record(a, s) : show_without_record(s);
+    assay_scheme_free(s);
+    return status;
 }
 
 static void print_choices(const assay_field *f)

@@ -2,8 +2,11 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "graph/core/type.h"
+#include "interp/cli/json.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/scheme_unit.h"
 #include "schemes/explain/explain.h"
@@ -34,29 +37,79 @@ static bool read_numbers(const cli_args *a, numbers *n)
 }
 
 /* The real scale and what the target makes of it. */
-static void print_parameters(const assay_single *o, const numbers *n, bool formed)
+static void print_parameters(FILE *f, const assay_single *o, const numbers *n, bool formed)
 {
     const assay_rule_rescale *k = &o->rec.rescale;
     if (formed)
-        printf("  scales                  %.9g * %.9g / %.9g, exactly %.17g\n",
-               (double)(float)n->in, (double)(float)n->weight, (double)(float)n->out,
-               (double)(float)n->in * (double)(float)n->weight / (double)(float)n->out);
+        fprintf(f, "  scales                  %.9g * %.9g / %.9g, exactly %.17g\n",
+                (double)(float)n->in, (double)(float)n->weight, (double)(float)n->out,
+                (double)(float)n->in * (double)(float)n->weight / (double)(float)n->out);
     if (assay_single_is_float(o)) {
         double r = formed
                        ? derive_form_scale(k, (float)n->in, (float)n->weight, (float)n->out, true)
                        : assay_single_formed(o, n->scale);
-        printf("  R                       %.*g\n", k->encoding == ASSAY_ENCODE_F32 ? 9 : 17, r);
+        fprintf(f, "  R                       %.*g\n", k->encoding == ASSAY_ENCODE_F32 ? 9 : 17, r);
         return;
     }
-    printf("  R                       m = %" PRId64 ", shift = %" PRId64
-           " as the target writes it\n",
-           o->encoded.multiplier, derive_shift_to_target(k, o->encoded.shift) - o->encoded.pre);
-    printf("                          = %" PRId64 " / 2^%" PRId64 " = %.17g\n",
-           o->encoded.multiplier, o->encoded.shift,
-           ldexp((double)o->encoded.multiplier, -(int)o->encoded.shift));
+    fprintf(f,
+            "  R                       m = %" PRId64 ", shift = %" PRId64
+            " as the target writes it\n",
+            o->encoded.multiplier, derive_shift_to_target(k, o->encoded.shift) - o->encoded.pre);
+    fprintf(f, "                          = %" PRId64 " / 2^%" PRId64 " = %.17g\n",
+            o->encoded.multiplier, o->encoded.shift,
+            ldexp((double)o->encoded.multiplier, -(int)o->encoded.shift));
     if (k->reduced_bits > 0)
-        printf("  reduced to %2d bits      %" PRId64 " / 2^%" PRId64 "\n", k->reduced_bits,
-               o->multiplier, o->shift + o->pre);
+        fprintf(f, "  reduced to %2d bits      %" PRId64 " / 2^%" PRId64 "\n", k->reduced_bits,
+                o->multiplier, o->shift + o->pre);
+}
+
+/* Lines as explain.h prints them: [name, text] each. */
+static json_t *steps_json(const char *text)
+{
+    json_t *list = json_array();
+    for (const char *line = text; *line != '\0';) {
+        const size_t n = strcspn(line, "\n"), head = 2 + ASSAY_EXPLAIN_NAME;
+        size_t name = n < head ? n : head;
+        json_t *step = json_array();
+        const size_t from = name;
+        while (name > 2 && line[name - 1] == ' ')
+            name--;
+        page_json_add(&step, json_stringn(line + 2, name > 2 ? name - 2 : 0));
+        page_json_add(&step, json_stringn(line + from, n - from));
+        page_json_add(&list, step);
+        line += n + (line[n] == '\n');
+    }
+    return list;
+}
+
+static void print_steps(FILE *f, const assay_single *o, const numbers *n, bool formed)
+{
+    print_parameters(f, o, n, formed);
+    assay_explain_steps(f, o, n->acc);
+}
+
+static int write_json(const cli_args *a, const assay_single *o, const numbers *n, bool formed,
+                      const char *scheme, const char *elem)
+{
+    char *text = NULL, why[256];
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    int64_t code;
+    json_t *row = json_object();
+
+    if (f)
+        print_steps(f, o, n, formed);
+    const bool whole = f && !fclose(f);
+    page_json_set(&row, "scheme", page_json_text(scheme));
+    page_json_set(&row, "op", json_string(cli_value(a, "op", "conv")));
+    page_json_set(&row, "type", json_string(elem));
+    page_json_set(&row, "acc", json_integer(n->acc));
+    page_json_set(&row, "code",
+                  assay_single_code(o, n->acc, true, &code, why, sizeof why) ? json_integer(code)
+                                                                             : json_null());
+    page_json_set(&row, "steps", whole ? steps_json(text) : NULL);
+    free(text);
+    return cli_json_write(a, row);
 }
 
 static int explain(const cli_args *a, const assay_scheme *s, const numbers *n, assay_elem type)
@@ -85,10 +138,10 @@ static int explain(const cli_args *a, const assay_scheme *s, const numbers *n, a
     if (!ok)
         return cli_trouble("scheme %s: %s", s->name, why);
     char elem[8];
-    printf("%s, %s to %s\n", s->name, cli_value(a, "op", "conv"), assay_elem_print(type, elem));
-    print_parameters(&o, n, formed);
-    assay_explain_steps(stdout, &o, n->acc);
-    return CLI_OK;
+    assay_elem_print(type, elem);
+    fprintf(cli_notes_of(a), "%s, %s to %s\n", s->name, cli_value(a, "op", "conv"), elem);
+    print_steps(cli_notes_of(a), &o, n, formed);
+    return cli_has(a, "json") ? write_json(a, &o, n, formed, s->name, elem) : CLI_OK;
 }
 
 /* A zero point tells signed from unsigned codes when no type is asked for. */
@@ -120,7 +173,8 @@ int cli_scheme_try(const cli_args *a)
     bool given = cli_has(a, "multiplier") && cli_has(a, "shift");
 
     if (mac_is_unit(a->positional[1]))
-        return cli_unit_try(a);
+        return cli_has(a, "json") ? cli_trouble("scheme try: --json is of schemes, not of units")
+                                  : cli_unit_try(a);
     if (!cli_has(a, "acc") || cli_has(a, "scale") + given + scales != 1 ||
         (cli_has(a, "multiplier") || cli_has(a, "shift") || cli_has(a, "pre")) != given)
         return cli_trouble("scheme try: needs --acc and one of --scale, --multiplier with --shift, "

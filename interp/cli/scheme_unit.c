@@ -1,21 +1,33 @@
 /* assay scheme on matrix units: list, show, check, diff and new. */
 #include <string.h>
 
+#include "interp/cli/json.h"
 #include "interp/cli/scheme_unit.h"
 #include "schemes/mac/parameters.h"
 #include "schemes/mac/scheme.h"
 
 enum { WORD = 1300 };
 
-int cli_units_list(void)
+int cli_units_list(const cli_args *a)
 {
+    json_t *units = json_array();
     for (const char *const *name = assay_mac_units(); *name; name++) {
         assay_mac_unit u;
         assay_error err;
-        if (mac_open(*name, &u, &err))
+        json_t *o = json_object();
+        if (mac_open(*name, &u, &err)) {
+            json_decref(o);
+            json_decref(units);
             return cli_failed(&err);
-        printf("%-28s %s\n", *name, u.description);
+        }
+        fprintf(cli_notes_of(a), "%-28s %s\n", *name, u.description);
+        page_json_set(&o, "name", json_string(*name));
+        page_json_set(&o, "description", page_json_text(u.description));
+        page_json_add(&units, o);
     }
+    if (cli_has(a, "json"))
+        return cli_json_write(a, units);
+    json_decref(units);
     return CLI_OK;
 }
 

@@ -5,7 +5,7 @@
 #include "interp/cli/cli.h"
 #include "schemes/mac/parameters.h"
 
-int cli_units_list(void);
+int cli_units_list(const cli_args *a);
 int cli_unit_check(const char *name);
 int cli_unit_show(const char *name);
 /* Parameters that differ, and the smallest dot product found that tells the two apart. */

@@ -8,11 +8,13 @@ granted (a device's dumps, a network of one's own) is made by PREPARE; what a ma
 heads of those sections that are run, all without one. TAP."""
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 
 ANSWERS = re.compile(r"^assay (diff|blame|tune|infer|eval|vectors|scheme diff|verify)\b")  # 1 is one
+LIMIT = 3600  # seconds of a page; a busy machine may need many times what an idle one does
 GLYPH = "datasets/glyphs/test/0000_A.png"
 ARRAYS = "python3 -c 'import numpy as n; r = n.random.default_rng(1); {}'"
 # What a page takes for granted, by the beginning of the command that asks for it.
@@ -137,6 +139,18 @@ def look(path):
         return ""
 
 
+def ended(command, work, env):
+    """Runs a command with all that it starts; false where it had to be stopped."""
+    process = subprocess.Popen(command, cwd=work, env=env, start_new_session=True)
+    try:
+        process.wait(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return False
+    return True
+
+
 def run(found, page, text, assay, source):
     """[(command, "ok", "skip" or "not ok", what was printed)] of each that is no placeholder."""
     results = []
@@ -144,11 +158,13 @@ def run(found, page, text, assay, source):
         for name in ("datasets", "interp"):
             os.symlink(os.path.join(source, name), os.path.join(work, name))
         env = {**os.environ, "PATH": os.path.dirname(assay) + ":/usr/bin:" + os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
-        subprocess.run(["bash", "-c", script(found, page, text, assay, source)], cwd=work, env=env, timeout=1200, check=False)
+        late = not ended(["bash", "-c", script(found, page, text, assay, source)], work, env)
         for i, c in enumerate(found):
             if is_placeholder(c):
                 continue
             status, printed = look(f"{work}/status.{i}").strip(), look(f"{work}/out.{i}")
+            if late and not status:
+                printed += f"the page's commands were stopped after {LIMIT} s\n"
             good = (status == "0" or (status == "1" and ANSWERS.match(c.text))) and agrees(printed, c.prints)
             if not good and status != "77":
                 printed = f"status {status}\n{look(f'{work}/prepared.{i}')}{printed}"

@@ -99,11 +99,52 @@ def bundles():
                                                               and line[0] != "(%"], "scheme matrix: node by node", lines, tables)
 
 
+def schemes():
+    lines, said = both(1, "scheme", "diff", "tflite", "tflite-single", "--scale", "0.001:0.5:5", "--acc", "-3000:3000", "--model", "q.assay")
+    differ = [line for line in lines if len(line) > 1 and line[0] in {p["parameter"] for p in said["parameters"]}]
+    check(len(differ) == len(said["parameters"]) > 3 and [str(said["same"])] == [line[2] for line in lines if line[1:3] == ["differ,", str(said["same"])]],
+          "scheme diff: the parameters", lines, said)
+    counts = [(float(f"{s['scale']:.9g}"), s["differ"]) for s in said["scales"] if s["differ"]]
+    check(len(said["scales"]) == 5 and counts == [(float(line[2]), int(line[3])) for line in lines if line[:2] == ["R", "="]], "scheme diff: the scales", lines, said)
+    first = [s["first"][0] for s in said["scales"] if s["differ"]][0]
+    check(["acc", f"{first['from']}:", f"{first['a']},", str(first["b"])] in lines or first["from"] != first["to"], "scheme diff: the first accumulator", first, lines)
+    nodes = [line[:2] for line in lines if len(line) > 2 and line[1] in ("fc", "quantize", "dequantize")]
+    check([[n["node"], n["op"]] for n in said["nodes"]] == nodes and {n["verdict"] for n in said["nodes"]} >= {"different"}, "scheme diff: the nodes", lines, said)
+    check(said["differ"] and said["undecided"] == 0, "scheme diff: the verdict", said)
+    _, said = both(2, "scheme", "diff", "npu16", "npu16", "--scale", "1e29", "--acc", "0:5")
+    check([s["verdict"] for s in said["scales"]] == ["not decided"] and said["scales"][0]["why"] and said["undecided"] == 1, "scheme diff: what is not decided", said)
+    lines, said = both(0, "scheme", "show", "tflite")
+    words = [" ".join(line) for line in lines]
+    check(said["description"] in words[0] and ["digest", said["digest"]] in lines and said["record"]["accumulator"]["bits"] == "32", "scheme show: the record", said)
+    check(all(" ".join(c.split()) in words for part in said["contract"].values() for c in part) and said["contract"]["exact"], "scheme show: the contract", said)
+    _, said = both(0, "scheme", "show", "hopper-fp8")
+    check(said["record"] is None and said["contract"] is None and "units:" in said["text"], "scheme show: one of matrix units", said)
+    lines, said = both(0, "scheme", "try", "xnnpack-qs8", "--acc", "585", "--scale", "0.0111111114", "--zp", "-126")
+    check(said["code"] == -120 and said["type"] == "i8" and [" ".join(s).split() for s in said["steps"]] == lines[1:], "scheme try: the steps", said, lines)
+    _, said = both(0, "scheme", "try", "npu16", "--acc", "585", "--scale", "0.01")
+    check(isinstance(said["code"], int) and said["acc"] == 585, "scheme try: another", said)
+    lines, units = both(0, "scheme", "list", "--units")
+    check([line[0] for line in lines] == [u["name"] for u in units], "scheme list: the units", units)
+    told(0, "scheme", "vectors", "tflite", "--mutants", "-o", "rows")
+    columns = [f for f in os.listdir("rows") if f.endswith(".npy")]
+    lines, said = both(0, "vectors", "lint", "rows", "-s", "tflite")
+    total = [line for line in lines if "mutants:" in line][0]
+    check([str(len(said["mutants"])), str(said["killed"]), str(said["lives"])] == [total[0], total[2], total[4]] and said["rows"] == int(lines[0][0]) and columns,
+          "vectors lint: a whole suite", said, lines)
+    lines, said = both(1, "vectors", "lint", "rows", "-s", "tflite-single")
+    wrong = [line for line in lines if line[1:2] == ["of"] and "rows" in line]
+    live = sum(m["fate"] == "lives" for m in said["mutants"])
+    check(said["wrong"] == int(wrong[0][0]) > 0 and said["lives"] == live, "vectors lint: rows of another", said, lines)
+    rows = [m["row"] for m in said["mutants"] if m["fate"] == "lives"]
+    check(all(r["out"] != r["mutant"] for r in rows), "vectors lint: the rows that would tell", rows)
+
+
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     prepare()
     networks()
     profiles()
     bundles()
+    schemes()
     os.chdir("/")
 TAP.end()
