@@ -202,9 +202,10 @@ static bool is_outside(cli_pair *p, const assay_graph *g, const assay_node *n)
     for (int i = 0; i < 2; i++) {
         if (p->as_is || assay_scheme_admits(side[i], g, n, why, sizeof why))
             continue;
-        char said[ASSAY_ADMIT_WHY + 200];
-        snprintf(said, sizeof said, "%.100s: %s; --as-is compares", side[i]->name, why);
-        leave(p, n, "outside the types of", said);
+        fprintf(p->out, "  %-28.60s %-8s outside the types of %s: %s; --as-is compares\n", n->name,
+                assay_op_get(n->op)->name, side[i]->name, why);
+        add_words(p, n, "outside", why);
+        p->undecided++;
         return true;
     }
     return false;
