@@ -35,6 +35,15 @@ static bool is_chance(const blame_search *s, const blame_finding *f)
     return s->n_seen >= ENOUGH && gain * gain < 25 * good * (1 - good / n);
 }
 
+static assay_status open_again(const blame_search *s, blame_search *with)
+{
+    const assay_status status = blame_search_open(with, s->d, s->schemes, s->node, s->end, s->after,
+                                                  s->n_after, s->rel, NULL);
+    if (!status && s->left_out)
+        blame_search_leave_clean(with);
+    return status;
+}
+
 /* Two causes together: the best partial ones taken as given, one after the other. They change fewer
  * numbers than there are elements that differ, or anything could be explained. */
 static bool try_pairs(blaming *b, int row, blame_search *s, const blame_finding *partial, int n)
@@ -43,9 +52,7 @@ static bool try_pairs(blaming *b, int row, blame_search *s, const blame_finding 
     bool done = false;
     for (int i = 0; i < n && i < PAIRED && found && !done; i++) {
         blame_search with;
-        if (!partial[i].family->edit || is_chance(s, &partial[i]) ||
-            blame_search_open(&with, s->d, s->schemes, s->node, s->end, s->after, s->n_after,
-                              s->rel, NULL))
+        if (!partial[i].family->edit || is_chance(s, &partial[i]) || open_again(s, &with))
             continue;
         if (blame_search_assume(&with, &partial[i])) {
             const int64_t left = with.differing;
@@ -89,8 +96,7 @@ static bool holds_behind(const blame_search *s, const blame_finding *first,
 {
     blame_search with;
     blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
-    bool good = found && screen->family &&
-                !blame_search_open(&with, s->d, s->schemes, s->node, s->end, NULL, 0, s->rel, NULL);
+    bool good = found && screen->family && !open_again(s, &with);
     if (good) {
         blame_screen_through(&with, screen);
         good = with.differing > 0 &&
@@ -140,7 +146,7 @@ static bool try_screens(blaming *b, int row, const blame_search *s, int64_t most
     const int n = found ? blame_screens(s, screen, SCREENS) : 0;
     for (int i = 0; i < n && !done; i++) {
         blame_search with;
-        if (!blame_search_open(&with, s->d, s->schemes, s->node, s->end, NULL, 0, s->rel, NULL)) {
+        if (!open_again(s, &with)) {
             blame_screen_through(&with, &screen[i]);
             k = with.differing > 0 ? blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS)
                                    : 0;
@@ -165,7 +171,9 @@ static assay_status blame_node(blaming *b, int row, bool *settled, assay_error *
     if (!status && !found)
         status = assay_out_of_memory(err);
     if (!status) {
-        const int n = blame_search_run(&s, BLAME_THOROUGH, found, BLAME_FINDINGS);
+        int n = blame_search_run(&s, BLAME_THOROUGH, found, BLAME_FINDINGS);
+        if (!(n > 0 && found[0].full) && blame_search_leave_clean(&s))
+            n = blame_search_run(&s, BLAME_THOROUGH, found, BLAME_FINDINGS);
         const bool full = n > 0 && found[0].full;
         const int64_t changed = full ? found[0].story.changed : s.differing;
         bool single = false;

@@ -1,6 +1,7 @@
 /* A case: one node with everything about it open to change; see case.h. */
 #include "interp/blame/case.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +130,29 @@ static assay_status set_single(const blame_case *c, const assay_program *p, assa
     return ASSAY_OK;
 }
 
+static assay_status set_factors(const blame_case *c, const assay_program *p, assay_error *err)
+{
+    assay_rescale *r = p->unit[0] ? &p->unit[0]->scale[ASSAY_OUT] : NULL;
+    const size_t n = (size_t)c->n_factors;
+    if (!r || !r->rule || !r->multiplier || !r->shift || r->pre || (r->n != 1 && r->n != n))
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': no multipliers", c->name);
+    int64_t *multiplier = assay_arena_array(c->arena, n + 1, sizeof *multiplier);
+    int64_t *shift = assay_arena_array(c->arena, n + 1, sizeof *shift);
+    if (!multiplier || !shift)
+        return assay_out_of_memory(err);
+    for (size_t k = 0; k < n; k++) {
+        const size_t of = r->n > 1 ? k : 0;
+        const double left = floor((double)r->multiplier[of] * c->factor[k]);
+        multiplier[k] = left < (double)INT32_MAX ? (int64_t)left : INT32_MAX;
+        shift[k] = r->shift[of];
+    }
+    r->n = n;
+    r->multiplier = multiplier;
+    r->shift = shift;
+    apply_rescale_choose(r);
+    return ASSAY_OK;
+}
+
 /* The last step of a row with a rounding of its own, where the unit has one. */
 static assay_status set_last(const blame_case *c, const assay_program *p, assay_error *err)
 {
@@ -140,10 +164,11 @@ static assay_status set_last(const blame_case *c, const assay_program *p, assay_
 
 assay_status blame_case_build(const blame_case *c, blame_built *b, assay_error *err)
 {
-    const assay_program_options o = {
-        .keep_all = c->keep_all,
-        .engine = c->has_single || c->has_last || c->plain ? ASSAY_ENGINE_REF : ASSAY_ENGINE_FAST,
-        .threads = 1};
+    const assay_program_options o = {.keep_all = c->keep_all,
+                                     .engine = c->has_single || c->has_last || c->plain || c->factor
+                                                   ? ASSAY_ENGINE_REF
+                                                   : ASSAY_ENGINE_FAST,
+                                     .threads = 1};
     *b = (blame_built){0};
     assay_status status = build_graph(c, b, err);
     if (!status)
@@ -153,6 +178,8 @@ assay_status blame_case_build(const blame_case *c, blame_built *b, assay_error *
                                        err);
     if (!status && c->has_single)
         status = set_single(c, b->program, err);
+    if (!status && c->factor)
+        status = set_factors(c, b->program, err);
     if (!status && c->has_last)
         status = set_last(c, b->program, err);
     if (status)

@@ -39,6 +39,11 @@ typedef struct blame_case {
     bool has_single;
     int single_scale;
     assay_rule_rescale single;
+    /* NULL, or for each channel of a weighted op how much of its multiplier is there: the shift
+     * stays, and what is left of the multiplier is not written anew as the encoding would have it.
+     */
+    const double *factor;
+    int64_t n_factors;
     bool has_last; /* of softmax: how its last step rounds */
     enum assay_rounding last;
     bool keep_all; /* built so that bundles can be made of its runs */

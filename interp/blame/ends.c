@@ -36,7 +36,7 @@ float *blame_weight_scales(blame_case *c, int64_t *n)
 }
 
 static const int offsets[] = {1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32};
-enum { N_OFFSETS = sizeof offsets / sizeof *offsets, MAX_SHIFT = 8, OTHERS = 3 + BLAME_DEALT };
+enum { N_OFFSETS = sizeof offsets / sizeof *offsets, MAX_SHIFT = 8, OTHERS = 4 + BLAME_DEALT };
 enum { SCALES = 2 * MAX_SHIFT + N_OFFSETS + OTHERS };
 
 int blame_scale_count(blame_search *s)
@@ -81,8 +81,13 @@ static bool exchange_scales(float *scale, int64_t n, int i, blame_case *c, blame
     const int way = i - N_OFFSETS - (OTHERS - BLAME_DEALT);
     if (way >= 0 && blame_dealt(way, n, 0) < 0)
         return false;
+    double mean = 0;
+    for (int64_t k = 0; k < n; k++)
+        mean += (double)old[k] / (double)n;
+    const bool is_mean = i == N_OFFSETS + 3;
     for (int64_t k = 0; k < n; k++)
         scale[k] = way >= 0             ? old[blame_dealt(way, n, k)]
+                   : is_mean            ? (float)mean
                    : i < N_OFFSETS      ? old[((k + offset) % n + n) % n]
                    : i == N_OFFSETS     ? old[0]
                    : i == N_OFFSETS + 1 ? old[n - 1]
@@ -91,6 +96,8 @@ static bool exchange_scales(float *scale, int64_t n, int i, blame_case *c, blame
     if (way >= 0)
         blame_tell(story, "rescale.channel", 2, "the rescale of %s",
                    blame_say_dealt(way, text, sizeof text));
+    else if (is_mean)
+        blame_tell(story, "rescale.multiplier", 1, "all channels have the mean of their scales");
     else if (i < N_OFFSETS)
         blame_tell(story, "rescale.channel", 1, "the rescale of the channel %d %s", abs(offset),
                    offset > 0 ? "behind" : "before");
@@ -121,30 +128,34 @@ bool blame_scale_edit(blame_search *s, int i, blame_case *c, blame_story *story)
     return true;
 }
 
-/* Multipliers of which the first bits alone are kept. */
-enum { MIN_BITS = 4, MAX_BITS = 24 };
+/* Multipliers of which the first bits alone are kept, or to which they are rounded. */
+enum { MIN_BITS = 4, MAX_BITS = 24, BIT_COUNTS = MAX_BITS - MIN_BITS + 1 };
 
 int blame_few_bits_count(blame_search *s)
 {
     return assay_node_is_quantized(s->d->graph, s->n) && s->n->op != ASSAY_OP_CONV_TRANSPOSE &&
                    assay_op_get(s->n->op)->traits & ASSAY_T_WEIGHTED
-               ? MAX_BITS - MIN_BITS + 1
+               ? 2 * BIT_COUNTS
                : 0;
 }
 
 bool blame_few_bits_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
     int64_t n;
-    const int bits = MIN_BITS + i;
+    const int bits = MIN_BITS + i % BIT_COUNTS;
+    const double half = i < BIT_COUNTS ? 0 : 0.5;
     const double other = (double)c->in[0].q.scale[0] / (double)c->out.q.scale[0];
     float *scale = blame_weight_scales(c, &n);
     (void)s;
     for (int64_t k = 0; k < n && scale; k++) {
         int exponent;
         const double m = frexp((double)scale[k] * other, &exponent);
-        scale[k] = (float)(ldexp(floor(ldexp(m, bits)), exponent - bits) / other);
+        scale[k] = (float)(ldexp(floor(ldexp(m, bits) + half), exponent - bits) / other);
     }
-    blame_tell(story, "rescale.multiplier", 2, "of the multipliers the first %d bits alone", bits);
+    blame_tell(story, "rescale.multiplier", 2,
+               half > 0 ? "multipliers rounded to %d bits"
+                        : "of the multipliers the first %d bits alone",
+               bits);
     return scale != NULL;
 }
 
@@ -211,9 +222,10 @@ static bool has_end(const blame_search *s)
            s->type->elem.bits <= 16;
 }
 
-/* Of codes of at most 8 bits every zero point, the bounds staying; of wider ones those near. Where
- * the scheme adds none after the rescale, each also added there. */
-enum { ZERO_POINTS = 256 };
+/* Of codes of at most 8 bits every zero point, the bounds staying; of wider ones those near; and
+ * the usual ones that the type has not. Where the scheme adds none after the rescale, each also
+ * added there. */
+enum { NEAR = 256, ZERO_POINTS = NEAR + BLAME_USUAL };
 
 int blame_out_zero_point_count(blame_search *s)
 {
@@ -226,16 +238,28 @@ bool blame_out_zero_point_edit(blame_search *s, int i, blame_case *c, blame_stor
     const int32_t now = c->out.q.zero_point[0];
     const bool after = i >= ZERO_POINTS;
     i -= after ? ZERO_POINTS : 0;
-    const int64_t z = c->out.elem.bits <= 8 ? assay_elem_min(c->out.elem) + i : now + i - 128;
+    const int64_t least = assay_elem_min(c->out.elem), greatest = assay_elem_max(c->out.elem);
+    int32_t usual[BLAME_USUAL];
+    const int n = blame_usual_zero_points(&c->out, now, usual);
+    const bool is_usual = i >= NEAR && i - NEAR < n;
+    const int64_t z = is_usual                ? usual[i - NEAR]
+                      : c->out.elem.bits <= 8 ? least + i
+                                              : now + i - 128;
+    const bool has_code = z >= least && z <= greatest;
     int64_t lo, hi;
     int32_t *zero;
     (void)s;
     code_bounds(c, &lo, &hi);
-    if (z == now || lo > hi || z < assay_elem_min(c->out.elem) || z > assay_elem_max(c->out.elem) ||
+    if (z == now || lo > hi || has_code == is_usual || (i >= NEAR && !is_usual) ||
         !blame_own_params(c, &c->out, NULL, &zero))
         return false;
     zero[0] = (int32_t)z;
     set_bounds(c, lo, hi);
+    if (!has_code) { /* codes in a type that has it, within the same bounds */
+        c->out.elem = assay_int(c->out.elem.bits + 1U, true);
+        c->has_code_bounds = true;
+        c->has_record = true;
+    }
     if (after) {
         c->record.rescale.zero_point = ASSAY_STAGE_AFTER;
         c->has_record = true;

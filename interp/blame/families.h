@@ -79,7 +79,9 @@ enum { BLAME_DEALT = 10 };
 int64_t blame_dealt(int way, int64_t n, int64_t k);
 const char *blame_say_dealt(int way, char *text, size_t size);
 
-/* Zero points that are worth a try before all others. */
+/* Codes that are worth a try before all others; as zero points also those beside them that the type
+ * has not: one more or less, the other sign. */
 #define BLAME_USUAL 12
 int blame_usual_codes(const assay_type *t, int32_t zero_point, int32_t code[BLAME_USUAL]);
+int blame_usual_zero_points(const assay_type *t, int32_t zero_point, int32_t code[BLAME_USUAL]);
 #endif

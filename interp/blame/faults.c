@@ -44,7 +44,15 @@ blame_fault *blame_add_fault(blame_report *r, int row, const blame_search *s)
         return NULL;
     r->fault = more;
     blame_fault *f = &r->fault[r->n_faults++];
-    *f = (blame_fault){.row = row, .elements = s->n_seen, .differing = s->differing};
+    *f = (blame_fault){.row = row,
+                       .elements = s->n_seen + s->left_out,
+                       .differing = s->differing,
+                       .left_out = s->left_out};
+    if (s->left_out && s->n_samples == 1)
+        snprintf(f->where, sizeof f->where, ", in sample %d alone", s->sample[0]);
+    else if (s->left_out)
+        snprintf(f->where, sizeof f->where, ", in %d samples from %d to %d", s->n_samples,
+                 s->sample[0], s->sample[s->n_samples - 1]);
     snprintf(f->class, sizeof f->class, "unexplained");
     say_element(s, f->sample, sizeof f->sample);
     blame_say_common(s, f->common, sizeof f->common);
@@ -78,18 +86,18 @@ void blame_fill_fault(blame_fault *f, const blame_finding *found, int n)
     }
     f->cause[f->n_causes].family = found[0].family;
     f->cause[f->n_causes++].i = found[0].i;
-    f->explained = (double)found[0].explained / (double)f->elements;
+    const double explained = (double)(found[0].explained + f->left_out);
+    f->explained = explained / (double)f->elements;
     if (!found[0].full) {
         const double before = (double)(f->elements - f->differing);
         snprintf(f->detail, sizeof f->detail,
                  "best of what was tried: %s, %s (%.0f %% of those that differ)%s",
                  found[0].story.class, found[0].story.detail,
-                 100.0 * fmax(0, (double)found[0].explained - before) / (double)f->differing,
-                 f->common);
+                 100.0 * fmax(0, explained - before) / (double)f->differing, f->common);
         return;
     }
     snprintf(f->class, sizeof f->class, "%s", found[0].story.class);
-    snprintf(f->detail, sizeof f->detail, "%s", found[0].story.detail);
+    snprintf(f->detail, sizeof f->detail, "%s%s", found[0].story.detail, f->where);
     for (int i = 0; i < n && found[i].full; i++) {
         name_class(f, &found[i]);
         if (found[i].story.scheme[0])

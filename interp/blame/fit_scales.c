@@ -11,9 +11,10 @@
 typedef struct fit {
     double *lo, *hi, *at; /* factors */
     int64_t n;
+    bool kept; /* of the multiplier, whose shift stays: what is left is not written anew */
 } fit;
 
-static bool scaled_codes(blame_search *s, const double *factor, int32_t *codes)
+static bool scaled_codes(blame_search *s, const fit *f, int32_t *codes)
 {
     const int64_t *sums = blame_sums(s);
     void *out = malloc(assay_type_bytes(s->type) + 64);
@@ -23,8 +24,12 @@ static bool scaled_codes(blame_search *s, const double *factor, int32_t *codes)
         int64_t n = 0;
         float *scale = NULL;
         good = blame_search_case(s, k, &c) && (scale = blame_weight_scales(&c, &n));
-        for (int64_t j = 0; j < n && good; j++)
-            scale[j] = (float)((double)scale[j] * factor[j]);
+        for (int64_t j = 0; j < n && good && !f->kept; j++)
+            scale[j] = (float)((double)scale[j] * f->at[j]);
+        if (f->kept) {
+            c.factor = f->at;
+            c.n_factors = f->n;
+        }
         good = good && !blame_case_requantize(&c, sums + k * s->count, out, NULL);
         if (good)
             blame_load(s->type, out, codes + k * s->count);
@@ -63,7 +68,7 @@ static bool settle_scales(blame_search *s, fit *f, bool as_one, blame_votes *v, 
 {
     bool open = true;
     for (int step = 0; step < 48 && open; step++) {
-        if (!scaled_codes(s, f->at, codes))
+        if (!scaled_codes(s, f, codes))
             return false;
         vote_scale(s, codes, v);
         if (as_one)
@@ -108,7 +113,7 @@ static bool scale_holds(blame_search *s, fit *f, int64_t c, double candidate, bl
 {
     const double old = f->at[c];
     f->at[c] = candidate;
-    const bool good = scaled_codes(s, f->at, codes);
+    const bool good = scaled_codes(s, f, codes);
     if (good)
         vote_scale(s, codes, v);
     if (good && !v->more[c] && !v->less[c])
@@ -152,12 +157,16 @@ static const char *name_scale(blame_search *s, fit *f, int64_t c, char *text, si
     return class;
 }
 
-/* A channel's as one that is there; one factor for all; a channel's as it was solved for. */
+/* A channel's as one that is there; one factor for all; a channel's as it was solved for. Where a
+ * rescale rounds twice the same once more with shifts that stay: the first rounding is another. */
 enum { NAMED, AS_ONE, AS_SOLVED, FITS };
 
 int blame_fit_scale_count(blame_search *s)
 {
-    return s->n->op != ASSAY_OP_CONV_TRANSPOSE ? FITS * blame_fit_bias_count(s) : 0;
+    const bool twice = s->has_record && s->record.rescale.encoding == ASSAY_ENCODE_MULTIPLIER &&
+                       s->record.rescale.round.n > 1;
+    return s->n->op != ASSAY_OP_CONV_TRANSPOSE ? (twice ? 2 : 1) * FITS * blame_fit_bias_count(s)
+                                               : 0;
 }
 
 bool blame_fit_scale_post(blame_search *s, int i, int32_t *codes, blame_story *story)
@@ -165,7 +174,8 @@ bool blame_fit_scale_post(blame_search *s, int i, int32_t *codes, blame_story *s
     fit f = {0};
     int changed = 0;
     int64_t which = 0;
-    const bool as_one = i == AS_ONE;
+    const bool as_one = i % FITS == AS_ONE;
+    f.kept = i >= FITS;
     bool good = blame_sums(s) && fit_scales(s, &f, as_one);
     for (int64_t c = 0; c < f.n && good; c++)
         if (f.at[c] != 1.0) {
@@ -174,8 +184,9 @@ bool blame_fit_scale_post(blame_search *s, int i, int32_t *codes, blame_story *s
     char text[96];
     const char *class =
         good && changed == 1 && i == NAMED ? name_scale(s, &f, which, text, sizeof text) : NULL;
-    good = good && changed > 0 && scaled_codes(s, f.at, codes);
-    good = good && (class || as_one || !blame_is_thin(s)) && (i != AS_SOLVED || changed == 1);
+    good = good && changed > 0 && scaled_codes(s, &f, codes);
+    good = good && (class || as_one || !blame_is_thin(s)) &&
+           (i % FITS != AS_SOLVED || changed == 1) && (i != FITS + NAMED || changed > 1);
     if (good && class)
         blame_tell(story, class, 2, "%s", text);
     else if (good && as_one)

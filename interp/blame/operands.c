@@ -12,11 +12,24 @@ static bool has_codes(const assay_type *t)
 
 /* ---- zero points ---- */
 
+/* Codes in a type that has z, too. */
+static bool widen(blame_case *c, int input, int32_t z)
+{
+    assay_type t = c->in[input];
+    if (z >= assay_elem_min(t.elem) && z <= assay_elem_max(t.elem))
+        return true;
+    int32_t *codes =
+        c->constant[input] || !blame_can_change_sign(&t) ? NULL : blame_codes_of(c, input);
+    t.elem = assay_int(t.elem.bits + 1U, true);
+    c->has_record = true;
+    return codes && blame_set_codes(c, input, &t, codes);
+}
+
 static bool set_zero_point(blame_search *s, int input, int32_t z, blame_case *c, blame_story *story)
 {
     int32_t *zero;
     const int32_t now = c->in[input].q.zero_point[0];
-    if (z == now || !blame_own_params(c, &c->in[input], NULL, &zero))
+    if (z == now || !widen(c, input, z) || !blame_own_params(c, &c->in[input], NULL, &zero))
         return false;
     zero[0] = z;
     blame_tell(story,
@@ -42,7 +55,7 @@ bool blame_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *s
     if (input >= c->n_in || !has_codes(&c->in[input]))
         return false;
     const int32_t now = c->in[input].q.zero_point[0];
-    const int n = blame_usual_codes(&c->in[input], now, usual);
+    const int n = blame_usual_zero_points(&c->in[input], now, usual);
     if (k >= 2 * BLAME_USUAL) {
         const assay_type *t = k == 2 * BLAME_USUAL ? &c->out : &c->in[1 - input];
         if ((k > 2 * BLAME_USUAL && c->n_in < 2) || !has_codes(t) ||

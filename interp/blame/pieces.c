@@ -118,6 +118,17 @@ int blame_usual_codes(const assay_type *t, int32_t zero_point, int32_t code[BLAM
     return n;
 }
 
+int blame_usual_zero_points(const assay_type *t, int32_t zero_point, int32_t code[BLAME_USUAL])
+{
+    const int n = blame_usual_codes(t, zero_point, code);
+    int all = n;
+    const int64_t more[] = {-(int64_t)zero_point, (int64_t)zero_point - 1, (int64_t)zero_point + 1};
+    for (size_t i = 0; i < sizeof more / sizeof *more && all < BLAME_USUAL; i++)
+        if (more[i] < assay_elem_min(t->elem) || more[i] > assay_elem_max(t->elem))
+            code[all++] = (int32_t)more[i];
+    return all;
+}
+
 /* ---- windows ---- */
 
 blame_lists blame_lists_of(blame_case *c)

@@ -34,6 +34,7 @@ static int nodes_after(const blame_report *r, int node, int row, int *after)
 typedef struct narrowing {
     blame_finding *found, *best;
     int n, at; /* of best; the node that it is of */
+    bool leave_clean;
 } narrowing;
 
 /* a: of the node before. A reshape does nothing in most devices: of equals it is not the one. */
@@ -60,6 +61,10 @@ static assay_status narrow_region(blame_report *r, int row, enum blame_effort ef
             continue;
         status = blame_search_open(&s, &r->device, &r->schemes, i, r->row[row].value, after,
                                    n_after, r->rel, err);
+        if (!status && w->leave_clean && !blame_search_leave_clean(&s)) {
+            blame_search_close(&s);
+            return ASSAY_OK;
+        }
         if (!status)
             blame_search_pull(&s);
         const int n = !status ? blame_search_run(&s, effort, w->found, BLAME_FINDINGS) : 0;
@@ -93,18 +98,21 @@ static int maker_of(const blame_report *r, int row)
 assay_status blame_region(blame_report *r, int row, bool *settled, assay_error *err)
 {
     narrowing w = {malloc(BLAME_FINDINGS * sizeof *w.found),
-                   malloc(BLAME_FINDINGS * sizeof *w.best), 0, row};
+                   malloc(BLAME_FINDINGS * sizeof *w.best), 0, row, false};
     int *after = calloc((size_t)r->device.graph->n_nodes + 1, sizeof *after);
     blame_search s;
     assay_status status = w.found && w.best && after ? ASSAY_OK : assay_out_of_memory(err);
-    for (int e = BLAME_QUICK; e <= BLAME_THOROUGH && !status; e++)
-        if (w.n == 0 || !w.best[0].full)
-            status = narrow_region(r, row, (enum blame_effort)e, &w, after, err);
+    for (int e = 0; e < 4 && !status && (w.n == 0 || !w.best[0].full); e++) {
+        w.leave_clean = e >= 2;
+        status = narrow_region(r, row, e % 2 ? BLAME_THOROUGH : BLAME_QUICK, &w, after, err);
+    }
     if (!status)
         status = blame_search_open(&s, &r->device, &r->schemes, row, r->row[row].value, NULL, 0,
                                    r->rel, err);
     if (!status) {
         const bool full = w.n > 0 && w.best[0].full;
+        if (full && w.leave_clean)
+            blame_search_leave_clean(&s);
         if (!(full && w.best[0].story.changed <= BLAME_MANY) && blame_doubt_unseen(r, row)) {
             *settled = true;
         } else if (full || !r->row[row].on_sums || !blame_behind(r, row)) {

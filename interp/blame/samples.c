@@ -11,7 +11,7 @@ enum { BEFORE, FIRST, BEHIND, INITIAL, SOURCES };
 
 int blame_stale_sample_count(blame_search *s)
 {
-    return s->n_samples > 1 ? (1 + ASSAY_MAX_RANK) * SOURCES : 0;
+    return s->n_samples > 1 && !s->left_out ? (1 + ASSAY_MAX_RANK) * SOURCES : 0;
 }
 
 /* Memory that was not written from an element on, or up to one: what the sample before left there;
@@ -20,7 +20,8 @@ enum { CLEAN_AT_FIRST, ZERO_AT_FIRST, ZERO_POINT_AT_FIRST, FIRSTS };
 
 int blame_stale_memory_count(blame_search *s)
 {
-    return s->n_samples > 1 && s->n_after == 0 && s->differing > 1 ? 2 * FIRSTS : 0;
+    const bool many = s->n_samples > 1 && !s->left_out;
+    return many && s->n_after == 0 && s->differing > 1 ? 2 * FIRSTS : 0;
 }
 
 /* The stale elements [*from, *to): front or back of the tensor, as far as anything differs. */

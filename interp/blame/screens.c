@@ -1,13 +1,14 @@
 /* Screens: changes that are made to a node's codes last (a flipped top bit, a stuck bit, dead
- * lanes) and may hide an earlier fault. The search looks through a screen: codes are flipped back,
- * the stuck bit is not compared, the dead lanes are left out. */
+ * lanes, edges that were not written) and may hide an earlier fault. The search looks through a
+ * screen: codes are flipped back, the stuck bit is not compared, the dead lanes are left out. */
 #include "interp/blame/screens.h"
 #include "interp/blame/families.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_LANES = 2, MAX_LANES = 32, MIN_HELD = 8 };
+enum { MIN_LANES = 2, MAX_LANES = 32, MIN_HELD = 8, MIN_TILE = 4 };
 
 static int64_t total(const blame_search *s)
 {
@@ -49,27 +50,28 @@ static bool is_stuck(const blame_search *s, int bit, int value)
     return differs;
 }
 
-/* Whether channels c with c mod lanes = lane hold one code, or (copies) what the channel before
- * does, and the replay's do not. */
-static bool is_lane(const blame_search *s, int lanes, int lane, bool copies, int32_t *code)
+/* Whether places c along an axis with c mod lanes = lane hold one code (from: 0), or what the place
+ * so far off does, and the replay's do not. */
+static bool is_lane(const blame_search *s, blame_axis a, int lanes, int lane, int from,
+                    int32_t *code)
 {
-    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    const int64_t off = from * a.inner;
     int64_t held = 0;
     bool differs = false;
     for (int64_t e = 0; e < total(s); e++) {
         const int64_t c = e / a.inner % a.n;
         if (c % lanes != lane || !s->seen[e])
             continue;
-        if (copies && (c == 0 || !s->seen[e - a.inner]))
+        if (from != 0 && (c + from < 0 || c + from >= a.n || !s->seen[e + off]))
             return false;
-        if (!copies && held == 0)
+        if (from == 0 && held == 0)
             *code = s->dev[e];
-        if (s->dev[e] != (copies ? s->dev[e - a.inner] : *code))
+        if (s->dev[e] != (from != 0 ? s->dev[e + off] : *code))
             return false;
-        differs = differs || s->base[e] != (copies ? s->base[e - a.inner] : *code);
+        differs = differs || s->base[e] != (from != 0 ? s->base[e + off] : *code);
         held++;
     }
-    return differs && (held >= MIN_HELD || copies);
+    return differs && (held >= MIN_HELD || from != 0);
 }
 
 static float float_of(int32_t bits)
@@ -79,29 +81,69 @@ static float float_of(int32_t bits)
     return v;
 }
 
+static void say_held(const blame_search *s, const char *class, const char *where, int from,
+                     int32_t code, blame_story *story)
+{
+    if (from != 0)
+        blame_tell(story, class, 2, "%s what the one %s does", where,
+                   from < 0 ? "before" : "behind");
+    else if (s->type->elem.kind == ASSAY_KIND_F32)
+        blame_tell(story, class, 2, "%s %.9g", where, (double)float_of(code));
+    else
+        blame_tell(story, class, 2, "%s %d", where, code);
+}
+
 static void find_lanes(const blame_search *s, blame_screen *out, int *n, int max)
 {
     if (s->channel_axis < 0)
         return;
+    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
     for (int lanes = MIN_LANES; lanes <= MAX_LANES; lanes *= 2)
-        for (int lane = 0; lane < lanes && lanes < s->type->dim[s->channel_axis]; lane++)
-            for (int copies = 0; copies < 2; copies++) {
-                blame_screen made = {.kind = BLAME_SCREEN_LANE, .lanes = lanes, .lane = lane};
+        for (int lane = 0; lane < lanes && lane < a.n; lane++)
+            for (int from = 0; from >= -1; from--) {
+                blame_screen made = {.kind = BLAME_SCREEN_LANE,
+                                     .axis = s->channel_axis,
+                                     .lanes = lanes,
+                                     .lane = lane};
                 int32_t code = 0;
-                if (!is_lane(s, lanes, lane, copies, &code))
+                char where[80];
+                if (!is_lane(s, a, lanes, lane, from, &code))
                     continue;
-                if (copies)
-                    blame_tell(&made.story, "lane", 2,
-                               "channels c with c mod %d = %d hold what the one before does", lanes,
-                               lane);
-                else if (s->type->elem.kind == ASSAY_KIND_F32)
-                    blame_tell(&made.story, "lane", 2, "channels c with c mod %d = %d hold %.9g",
-                               lanes, lane, (double)float_of(code));
-                else
-                    blame_tell(&made.story, "lane", 2, "channels c with c mod %d = %d hold %d",
-                               lanes, lane, code);
+                snprintf(where, sizeof where, "channels c with c mod %d = %d hold", lanes, lane);
+                say_held(s, "lane", where, from, code, &made.story);
                 put(out, n, max, made);
             }
+}
+
+/* The first and the last cell of tiles along an axis of the image, the whole of it the greatest. */
+static void find_edges_along(const blame_search *s, int axis, blame_screen *out, int *n, int max)
+{
+    const blame_axis a = blame_axis_of(s->type, axis);
+    for (int64_t tile = MIN_TILE; tile < 2 * a.n && a.n > 1 && tile <= INT32_MAX; tile *= 2) {
+        const int cells = (int)(tile < a.n ? tile : a.n);
+        for (int k = 0; k < 4; k++) {
+            const int place = k / 2 ? 0 : cells - 1, from = k % 2 == 0 ? 0 : k / 2 ? 1 : -1;
+            blame_screen made = {
+                .kind = BLAME_SCREEN_LANE, .axis = axis, .lanes = cells, .lane = place};
+            int32_t code = 0;
+            char where[80];
+            if (!is_lane(s, a, cells, place, from, &code))
+                continue;
+            snprintf(where, sizeof where, "the %s cell of %s%d along axis %d holds",
+                     place ? "last" : "first", cells < a.n ? "tiles of " : "", cells, axis);
+            say_held(s, "tile.edge", where, from, code, &made.story);
+            put(out, n, max, made);
+        }
+    }
+}
+
+static void find_edges(const blame_search *s, blame_screen *out, int *n, int max)
+{
+    if (s->type->rank < 3 || s->channel_axis < 0)
+        return;
+    const bool last = s->channel_axis == s->type->rank - 1;
+    for (int axis = last ? 1 : 2; axis < s->type->rank - (last ? 1 : 0); axis++)
+        find_edges_along(s, axis, out, n, max);
 }
 
 int blame_screens(const blame_search *s, blame_screen *out, int max)
@@ -122,13 +164,14 @@ int blame_screens(const blame_search *s, blame_screen *out, int max)
             put(out, &n, max - 1, made);
         }
     find_lanes(s, out, &n, max - 1);
+    find_edges(s, out, &n, max - 1);
     put(out, &n, max, flip);
     return n;
 }
 
 void blame_screen_through(blame_search *s, const blame_screen *screen)
 {
-    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    const blame_axis a = blame_axis_of(s->type, screen->axis);
     s->lane.known = false;
     s->n_seen = 0;
     s->differing = 0;

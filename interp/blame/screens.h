@@ -10,7 +10,8 @@ enum blame_screen_kind { BLAME_SCREEN_FLIP, BLAME_SCREEN_BIT, BLAME_SCREEN_LANE 
 
 typedef struct blame_screen {
     enum blame_screen_kind kind;
-    int bit, lanes, lane;
+    int bit;
+    int axis, lanes, lane; /* of lanes: places c along an axis with c mod lanes = lane */
     const blame_family
         *family; /* and its choice i, the same change as a hypothesis; NULL: none is */
     int i;

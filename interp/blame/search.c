@@ -203,6 +203,45 @@ assay_status blame_search_open(blame_search *s, const blame_device *d, const bla
     return status;
 }
 
+static void take_sample(blame_search *s, int to, int from)
+{
+    const size_t end = (size_t)s->end_count * sizeof *s->dev,
+                 own = (size_t)s->count * sizeof *s->base;
+    s->sample[to] = s->sample[from];
+    memmove(s->dev + to * s->end_count, s->dev + from * s->end_count, end);
+    memmove(s->gold + to * s->end_count, s->gold + from * s->end_count, end);
+    memmove(s->end_base + to * s->end_count, s->end_base + from * s->end_count, end);
+    memmove(s->seen + to * s->end_count, s->seen + from * s->end_count, (size_t)s->end_count);
+    memmove(s->base + to * s->count, s->base + from * s->count, own);
+}
+
+bool blame_search_leave_clean(blame_search *s)
+{
+    int kept = 0;
+    int64_t left_out = 0;
+    if (s->differing == 0)
+        return false;
+    for (int k = 0; k < s->n_samples; k++) {
+        int64_t seen = 0, bad = 0;
+        for (int64_t e = k * s->end_count; e < (k + 1) * s->end_count; e++) {
+            seen += s->seen[e];
+            bad += s->seen[e] && !blame_same(s, e, s->end_base[e]);
+        }
+        if (bad == 0)
+            left_out += seen;
+        else
+            take_sample(s, kept++, k);
+    }
+    const bool any = kept < s->n_samples;
+    s->n_samples = kept;
+    s->n_seen -= left_out;
+    s->left_out += left_out;
+    s->lane.known = false;
+    free(s->sums);
+    s->sums = NULL;
+    return any;
+}
+
 void blame_search_close(blame_search *s)
 {
     free(s->sample);

@@ -78,8 +78,9 @@ typedef struct blame_search {
     const assay_type *type; /* of the node's output */
     int64_t count;          /* its elements a sample */
     int channel_axis;       /* of the output; -1: none */
-    int n_samples;          /* whose end was dumped */
+    int n_samples;          /* whose end was dumped, and of those some where others were left out */
     int *sample;
+    int64_t left_out; /* elements of samples that blame_search_leave_clean left out */
     /* What is compared: the end of the region, which is the node's own output where that was
      * dumped. [n_samples][end_count] */
     int end;
@@ -117,6 +118,9 @@ assay_status blame_search_open(blame_search *s, const blame_device *d, const bla
                                int node, int end, const int *after, int n_after, double rel,
                                assay_error *err);
 void blame_search_close(blame_search *s);
+/* Leaves out the samples in which nothing differs: a cause may be of the others alone. False: there
+ * are none, or no others. */
+bool blame_search_leave_clean(blame_search *s);
 
 /* One explanation. */
 typedef struct blame_finding {

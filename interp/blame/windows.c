@@ -114,6 +114,24 @@ int blame_stride_count(blame_search *s)
     return is_windowed(s) ? 2 * MAX_STEP * AXIS_SETS : 0;
 }
 
+/* Windows of a maximum that lie wholly behind the input find the least code there: shapes are
+ * refused where no cell of a window is the input's, so that the cells are put there. */
+static bool reach_windows(blame_case *c)
+{
+    const blame_lists l = blame_lists_of(c);
+    bool beyond = false;
+    if (c->op != ASSAY_OP_MAX_POOL || c->in[0].elem.kind != ASSAY_KIND_INT)
+        return true;
+    for (int k = 0; k < l.kernel->n; k++) {
+        const int64_t out = c->out.dim[l.first + k], in = c->in[0].dim[l.first + k];
+        const int64_t last = (out - 1) * l.stride->v[k] - l.begin->v[k];
+        const int64_t end = last + (l.kernel->v[k] - 1) * l.dilation->v[k] + 1 - in;
+        beyond = beyond || last >= in;
+        l.end->v[k] = end > 0 ? end : 0;
+    }
+    return !beyond || blame_pad_input(c, (int32_t)assay_elem_min(c->in[0].elem), false);
+}
+
 bool blame_stride_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
     const bool dilates = i >= MAX_STEP * AXIS_SETS;
@@ -131,7 +149,7 @@ bool blame_stride_edit(blame_search *s, int i, blame_case *c, blame_story *story
         }
     blame_tell(story, dilates ? "dilation" : "stride", 1, "%s %d %s",
                dilates ? "dilation" : "stride", step, set_words[set]);
-    return changes;
+    return changes && reach_windows(c);
 }
 
 /* ---- tiles ---- */
