@@ -58,6 +58,7 @@ static const entry entries[ASSAY_OP_COUNT] = {
     [ASSAY_OP_RESIZE] = {float_resize, float_resize_scratch, F32},
     [ASSAY_OP_GRID_SAMPLE] = {float_grid_sample, NULL, F32},
     [ASSAY_OP_ROI_ALIGN] = {float_roi_align, NULL, F32},
+    [ASSAY_OP_NMS] = {float_nms, NULL, F32},
     [ASSAY_OP_CAST] = {float_cast, NULL, ANY | CODES},
 };
 

@@ -130,6 +130,11 @@ const infer_case infer_elements[] = {
      "y: f32[7,3,2,3] = roi_align(x, r, b) {height=2, width=3}", NULL},
     {"input x: f32[2,3,4,5] input r: f32[7,5] input b: i64[7]",
      "y: f32[7,3,1,1] = roi_align(x, r, b)", "rois are not [R,4]"},
+    {"input x: f32[2,5,4] input s: f32[2,3,5]", "y: i64[12,3] = nms(x, s) {most=2}", NULL},
+    {"input x: f32[2,5,4] input s: f32[2,3,5]", "y: i64[36,3] = nms(x, s) {most=6}",
+     "most is 6, expected 0 to 5"},
+    {"input x: f32[2,5,3] input s: f32[2,3,5]", "y: i64[6,3] = nms(x, s)", "boxes are not [N,B,4]"},
+    {"input x: f32[2,5,4] input s: f32[3,5]", "y: i64[6,3] = nms(x, s)", "scores are not [2,C,5]"},
     {"input x: bool[3]", "y: i64[4,1] = where(x) {count=4}", "count is 4, expected 0 to 3"},
 };
 

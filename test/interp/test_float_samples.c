@@ -1,6 +1,7 @@
 /* Images read at computed places: grid samples and rois, worked by hand. */
 #include "test/support/op_case.h"
 
+#include <math.h>
 #include <string.h>
 
 static const float row[4] = {10, 20, 30, 40};
@@ -105,6 +106,56 @@ static void rois_of_no_image_are_refused(void **state)
     }
 }
 
+/* y of boxes of two corners and scores of one image, `classes` to a box. */
+static op_case nms_case(const float *boxes, const float *scores, int64_t n, int64_t classes,
+                        assay_attr_nms a)
+{
+    op_case c = op_begin(ASSAY_OP_NMS, 2, 1);
+    c.attr.nms = a;
+    c.in[0] = op_floats(3, (int64_t[]){1, n, 4}, boxes);
+    c.in[1] = op_floats(3, (int64_t[]){1, classes, n}, scores);
+    return c;
+}
+
+static void boxes_that_overlap_are_dropped(void **state)
+{
+    /* 0 and 1 share 2 of 6 (a third), corners in any order; 2 touches 1; 3 has no area. */
+    static const float corners[16] = {0, 0, 2, 2, 2, 3, 0, 1, 0, 3, 2, 5, 1, 1, 1, 1};
+    static const float middles[16] = {1, 1, 2, 2, 1, 2, 2, 2, 1, 4, 2, 2, 1, 1, 0, 0};
+    static const float scores[8] = {0.5F, 0.75F, 0.5F, 0.5F, 0.9F, 0.1F, NAN, 0.9F};
+    static const struct {
+        assay_attr_nms a;
+        int64_t want[9]; /* of class 0, then of class 1: boxes, each list ended by -1 */
+    } cases[] = {
+        {{.most = 4, .iou = 0.25F}, {1, 2, 3, -1, 0, 3, -1}},
+        {{.most = 4, .iou = 1 / 3.0F}, {1, 0, 2, 3, -1, 0, 3, 1, -1}}, /* not greater */
+        {{.most = 2, .iou = 0.25F, .score = 0.1F}, {1, 2, -1, 0, 3, -1}},
+        {{.most = 4, .iou = 0.25F, .score = 0.5F}, {1, -1, 0, 3, -1}},
+        {{.most = 0, .iou = 0.25F}, {-1, -1}},
+    };
+    (void)state;
+    for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
+        const assay_attr_nms *a = &cases[k / 2].a;
+        op_case c =
+            nms_case(k % 2 ? middles : corners, scores, 4, 2,
+                     (assay_attr_nms){
+                         .most = a->most, .iou = a->iou, .score = a->score, .center = k % 2 != 0});
+        int64_t want[24], class = 0;
+        int rows = 0;
+        for (const int64_t *w = cases[k / 2].want; class < 2; w++)
+            if (*w < 0) {
+                class ++;
+            } else {
+                memcpy(want + (ptrdiff_t)3 * rows++, (int64_t[]){0, class, *w}, 3 * sizeof *want);
+            }
+        op_run(&c);
+        for (int i = 3 * rows; i < 6 * (int)a->most; i++)
+            want[i] = -1;
+        assert_memory_equal(c.out[0].data, want, 6 * (size_t)a->most * sizeof *want);
+        op_end(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +163,7 @@ int main(void)
         cmocka_unit_test(grids_name_the_last_axis_first),
         cmocka_unit_test(rois_are_means_of_samples),
         cmocka_unit_test(rois_of_no_image_are_refused),
+        cmocka_unit_test(boxes_that_overlap_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,29 @@ static const sampled cases[] = {
      {2, 3, 4, 5},
      true,
      2},
+    {"const delta f32 - = 0.5\nReduceMax x,_ -> end keepdims=0\nReduceMin x,_ -> start keepdims=0\n"
+     "const less f32 - = 4.75\nSub end,less -> limit\nRange start,limit,delta -> y\nout y f32\n",
+     1,
+     {7},
+     {-2, -1.5F, -1, -0.5F, 0, 0.5F, 1},
+     false,
+     2},
+    {COUNT "const depth f32 - = 0\nCast n -> d to=1\nAdd d,depth -> e\nconst at i64 2 = 2 0\n"
+           "const values f32 2 = 5 7\nOneHot at,e,values -> y\nout y f32\n",
+     2,
+     {2, 3},
+     {5, 5, 7, 7, 5, 5},
+     false,
+     1},
+    {"const one i64 1 = 1\nTopK flat,one -> top,at\nconst f i64 1 = -1\nReshape x,f -> flat\n"
+     "Unsqueeze flat,b -> s\nconst b i64 2 = 0 1\nconst boxes f32 1,6,4 = 0 0 2 2 0 1 2 3 0 3 2 5 "
+     "1 1 1 1 0 0 2 2 9 9 8 8\nconst most i64 - = 9\nconst iou f32 - = 0.25\n"
+     "const score f32 - = 0\nNonMaxSuppression boxes,s,most,iou,score -> y\nout y i64\n",
+     2,
+     {3, 3},
+     {0, 0, 5, 0, 0, 3, 0, 0, 0},
+     true,
+     1},
     {COUNT "const begin i64 - = 0\nconst one i64 - = 1\nRange begin,n,one -> y\nout y i64\n",
      1,
      {3},

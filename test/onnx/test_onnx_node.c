@@ -6,7 +6,7 @@
  * reason. Every claimed test must give ONNX's outputs: same element type and shape, integers equal,
  * floats within ONNX's own tolerances. Inputs that decide shapes (axes, sizes, repeats, ...) arrive
  * at run time in many of these models; where the importer needs them as constants they are bound
- * before the import, as few as suffice. */
+ * before the import, as few as suffice; where it takes them from a sample, the test's is given. */
 #include "test/support/support.h"
 
 #include <dirent.h>
@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "graph/onnx/onnx.h"
+#include "interp/run/evaluate.h"
 #include "interp/run/program.h"
 #include "schemes/scheme.h"
 #include "test/support/onnx_case.h"
@@ -143,10 +144,29 @@ static bool is_bound(const onnx_case_tensor *t, int k, int binding)
     return binding == BIND_ALL || (k > 0 && (integer || binding == BIND_ALL_BUT_FIRST));
 }
 
+/* What shapes follow from, for the inputs of the test. */
+static assay_status compute(void *user, assay_graph *g, int value, const void **data,
+                            assay_error *err)
+{
+    const onnx_case *c = user;
+    void *out = assay_arena_alloc(g->arena, assay_type_bytes(&g->value[value].type) + 1);
+    const void *in[ONNX_CASE_MAX] = {NULL};
+    const assay_status s = assay_graph_set_outputs(g, &value, 1, err);
+
+    for (int i = 0; i < g->n_inputs; i++)
+        for (int k = 0; k < c->n_in; k++)
+            if (strcmp(c->in_name[k], g->value[g->input[i]].name) == 0)
+                in[i] = c->in[k].data;
+    *data = out;
+    return s ? s : run_whole_graph(g, onnx_ref, in, &out, err);
+}
+
 static assay_status import_bound(const onnx_case *c, int binding, assay_graph **g, assay_error *err)
 {
     assay_onnx_fixed fixed[ONNX_CASE_MAX];
-    assay_onnx_options options = {.fixed = fixed};
+    bool used = false;
+    const assay_sample sample = {compute, (void *)(uintptr_t)c, &used};
+    assay_onnx_options options = {.fixed = fixed, .sample = sample};
     for (int k = 0; k < c->n_in; k++)
         if (is_bound(&c->in[k], k, binding))
             fixed[options.n_fixed++] =

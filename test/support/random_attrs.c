@@ -249,6 +249,11 @@ void test_random_attrs(test_rng *r, assay_op op, const assay_type *x, assay_attr
         a->roi.ratio = upto(r, 2);
         a->roi.aligned = upto(r, 1);
         return;
+    case ASSAY_ATTRS_nms:
+        a->nms.most = test_between(r, 0, 3);
+        a->nms.iou = (float)upto(r, 4) / 4;
+        a->nms.center = upto(r, 1);
+        return;
     case ASSAY_ATTRS_cast:
         a->cast.to = (int)upto(r, ASSAY_CAST_U2);
         break;

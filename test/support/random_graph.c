@@ -143,7 +143,8 @@ static bool try_op(graph_drawing *x, assay_op op)
         a.shape.shape.v[1] = 2;
     }
     const bool places = op == ASSAY_OP_ROI_ALIGN || op == ASSAY_OP_GRID_SAMPLE ||
-                        op == ASSAY_OP_SCATTER_ND || op == ASSAY_OP_SCATTER_REDUCE;
+                        op == ASSAY_OP_NMS || op == ASSAY_OP_SCATTER_ND ||
+                        op == ASSAY_OP_SCATTER_REDUCE;
     if (places && !graph_add_places(x, op, in))
         return false;
     if (info->traits & ASSAY_T_WEIGHTED) {

@@ -142,6 +142,14 @@ bool graph_add_places(graph_drawing *x, assay_op op, int in[8])
     const assay_type of = x->g->value[in[0]].type;
     const bool is_float = of.elem.kind == ASSAY_KIND_F32;
     assay_type t = {.elem = assay_f32(), .rank = 2, .dim = {1, 4}};
+    if (op == ASSAY_OP_NMS) {
+        t = (assay_type){.elem = assay_f32(), .rank = 3, .dim = {1, 3, 4}};
+        in[0] = graph_add_drawn_constant(x, &t);
+        t.dim[1] = 2;
+        t.dim[2] = 3;
+        in[1] = graph_add_drawn_constant(x, &t);
+        return true;
+    }
     if (op == ASSAY_OP_ROI_ALIGN) {
         if (!is_float || of.rank != 4)
             return false;

@@ -105,6 +105,17 @@ static int draw_samples(test_drawing *d, assay_op op, const assay_type *x, int i
     return 3;
 }
 
+/* Boxes and their scores. */
+static int draw_boxes(test_drawing *d, int in[TEST_MAX_IN])
+{
+    const int64_t images = test_draw_extent(d), boxes = test_draw_extent(d);
+    assay_type t = {.elem = assay_f32(), .rank = 3, .dim = {images, boxes, 4}};
+    in[0] = test_add_either(d, &t);
+    t = (assay_type){.elem = assay_f32(), .rank = 3, .dim = {images, test_draw_extent(d), boxes}};
+    in[1] = test_add_either(d, &t);
+    return 2;
+}
+
 /* A constant of x's type, because its count of what is set must be known; now and then another. */
 static int draw_where(test_drawing *d, int x, assay_attrs *a)
 {
@@ -214,6 +225,8 @@ int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int 
     case ASSAY_OP_GRID_SAMPLE:
     case ASSAY_OP_ROI_ALIGN:
         return draw_samples(d, op, &t, in);
+    case ASSAY_OP_NMS:
+        return draw_boxes(d, in);
     case ASSAY_OP_SCATTER_ND:
     case ASSAY_OP_SCATTER_REDUCE:
         return draw_scatter(d, x, a, in);

@@ -209,9 +209,9 @@ void onnx_import_pool(onnx_node *n)
         onnx_since(n, 7); /* before, it was not said whether padding counts */
         a.pool.columns_first = n->opset < 19;
     }
+    onnx_value *y = onnx_op1(n, n->row->op, &a, onnx_in(n, 0), NULL);
     if (onnx_out_used(n, 1))
-        onnx_refuse(n, "output Indices");
-    onnx_op1(n, n->row->op, &a, onnx_in(n, 0), NULL);
+        onnx_pool_indices(n, &a.pool, y);
 }
 
 void onnx_import_global_avg_pool(onnx_node *n)

@@ -74,7 +74,10 @@ onnx_value *onnx_counted(onnx_node *n, int dtype, int rank, const int64_t *dim, 
     onnx_const *c = onnx_new_const(n->im, dtype, rank, dim);
 
     for (int64_t i = 0; c && i < c->count; i++)
-        onnx_set_int(c, i, i);
+        if (onnx_is_float(dtype))
+            onnx_set_real(c, i, (double)i);
+        else
+            onnx_set_int(c, i, i);
     return c ? onnx_constant(n, c, suffix) : onnx_no_memory(n);
 }
 

@@ -13,6 +13,10 @@ const onnx_op_row *onnx_find_op(const char *domain, const char *type);
 assay_attrs onnx_conv_attrs(onnx_node *n, const assay_type *x, const assay_type *weights);
 assay_attrs onnx_pool_attrs(onnx_node *n, const assay_type *x, bool nhwc);
 
+/* The node's output 1: where a MaxPool of these attributes finds the elements that it gives
+ * (pool_at.c). */
+void onnx_pool_indices(onnx_node *n, const assay_attr_pool *a, onnx_value *pooled);
+
 /* ---- Results under the suffix's name (NULL: the node's own), for operators that do more ---- */
 onnx_value *onnx_conv(onnx_node *n, const char *suffix); /* conv.c */
 onnx_value *onnx_gemm(onnx_node *n, const char *suffix); /* matmul.c */

@@ -136,7 +136,7 @@ void onnx_import_one_hot(onnx_node *n)
     int64_t depth = 0, dim[ASSAY_MAX_RANK], along[ASSAY_MAX_RANK];
     float real = 0;
 
-    if (onnx_in(n, 1)->constant && onnx_is_float(onnx_in(n, 1)->constant->dtype)) {
+    if (onnx_type(n, onnx_in(n, 1)).elem.kind == ASSAY_KIND_F32) {
         onnx_one_float(n, 1, "depth", &real);
         depth = (int64_t)real;
     } else {
