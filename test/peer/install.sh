@@ -28,6 +28,9 @@ whole() {
 
 command -v node >/dev/null || { echo "node is missing" >&2; exit 1; }
 if ! whole; then
+    mkdir -p "$modules" && exec 9>"$modules/.lock" && flock 9 || exit 1 # of two that find it missing the second waits
+fi
+if ! whole; then
     command -v npm >/dev/null || { echo "npm is missing" >&2; exit 1; }
     rm -rf "$modules/node_modules"
     timeout 300 npm install --silent --ignore-scripts --omit=peer --legacy-peer-deps --fetch-retries=1 --fetch-timeout=60000 \

@@ -48,6 +48,9 @@ static const char *const refusals[][2] = {
     {"graph f { input x: i8[2,3] q(0.1,0)\n y: i8[2,3] q(0.2,0) = clip(x) {lo=-1, hi=2}\n output y "
      "}",
      "between different parameters"},
+    {"graph f16 { input x: i16[2,3] q(0.1,0)\n y: i16[2,3] q(0.2,0) = clip(x) {lo=-1, hi=1}\n"
+     "output y }",
+     "between different parameters"},
     {"graph g { input x: f32[2,3]\n y: f32[2,3] = softmax(x) {axis=0}\n output y }",
      "an axis that is not the last"},
     {"graph h { input x: f32[1,2,4,4,4]\n const w: f32[1,2,1,1,1] = splat 1\n"
@@ -93,6 +96,39 @@ static void raw_maximum(void **state)
     assert_int_equal(back->node[0].op, ASSAY_OP_RELABEL);
     assay_graph_free(back);
     free(file);
+}
+
+/* No runtime has RELU_N1_TO_1 and RELU_0_TO_1 of 16-bit codes: they go as MAXIMUM and MINIMUM. */
+static void wide_bounds(void **state)
+{
+    static const struct {
+        const char *type, *bounds;
+        assay_op first;
+        int nodes;
+    } cases[] = {{"i16", "lo=-1, hi=1", ASSAY_OP_MAX, 2},
+                 {"i16", "lo=0, hi=1", ASSAY_OP_MAX, 2},
+                 {"i16", "lo=0, hi=6", ASSAY_OP_CLIP, 1},
+                 {"i8", "lo=-1, hi=1", ASSAY_OP_CLIP, 1},
+                 {"i8", "lo=0, hi=1", ASSAY_OP_CLIP, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "graph w { input x: %s[2,3] q(0.1,0)\n y: %s[2,3] q(0.1,0) = clip(x) {%s}\n"
+                 "output y }",
+                 cases[i].type, cases[i].type, cases[i].bounds);
+        assay_graph *g = tflite_graph(text), *back;
+        unsigned char *bytes;
+        size_t length;
+        assay_error err;
+        assert_ok(tfl_export_graph(g, &bytes, &length, &err), &err);
+        assert_ok(tfl_import_memory("w", bytes, length, &back, &err), &err);
+        assert_int_equal(back->n_nodes, cases[i].nodes);
+        assert_int_equal(back->node[0].op, cases[i].first);
+        assay_graph_free(back);
+        free(bytes);
+        assay_graph_free(g);
+    }
 }
 
 /* SELECT_V2 likewise: of its operands the two that it chooses from. */
@@ -155,8 +191,8 @@ static void refused_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(raw_maximum), cmocka_unit_test(raw_select),  cmocka_unit_test(comes_back),
-        cmocka_unit_test(refused),     cmocka_unit_test(refused_all),
+        cmocka_unit_test(raw_maximum), cmocka_unit_test(wide_bounds), cmocka_unit_test(raw_select),
+        cmocka_unit_test(comes_back),  cmocka_unit_test(refused),     cmocka_unit_test(refused_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

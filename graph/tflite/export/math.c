@@ -228,13 +228,17 @@ static void plain(tfl_export *x, const assay_node *n, int builtin)
     tfl_finish(x, n, y);
 }
 
-/* RELU6 and its like; other bounds as MAXIMUM and MINIMUM of codes with the same parameters. */
+/* RELU6 and its like, where the runtimes have kernels: of 16-bit codes RELU_N1_TO_1 and RELU_0_TO_1
+ * have none (LiteRT, tflite/kernels/activations.cc). Other bounds as MAXIMUM and MINIMUM of codes
+ * with the same parameters. */
 static void clip(tfl_export *x, const assay_node *n)
 {
+    const bool wide = assay_is_quantized(in_type(x, n, 0)) && in_type(x, n, 0)->elem.bits == 16;
     const assay_attr_clip *a = &n->attr.clip;
     assay_node bounded = *n;
     int builtin = a->lo == 0 && a->hi == INFINITY ? BUILTIN_RELU
                   : a->lo == 0 && a->hi == 6      ? BUILTIN_RELU6
+                  : wide                          ? -1
                   : a->lo == -1 && a->hi == 1     ? BUILTIN_RELU_N1_TO_1
                   : a->lo == 0 && a->hi == 1      ? BUILTIN_RELU_0_TO_1
                                                   : -1;
