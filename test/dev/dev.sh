@@ -67,6 +67,18 @@ END
     stand_in dpkg-query 'echo install ok installed'
     runs 2 "installed, but hidden from the build" env PKG_CONFIG="$work/pc" PATH="$work/bare" ./dev build
     says 'installed, but not found .*libpng-dev' "that is said"
+    # a compiler that links nothing, as gcc -m32 without its libraries: no other package is asked for because of it
+    stand_in apt-get 'echo "$*" >>'"$work/asked"
+    stand_in sudo 'exec "$@"'
+    stand_in links-nothing 'exit 1'
+    stand_in dpkg-query 'case "$*" in *blas*) exit 1 ;; esac; echo install ok installed'
+    CC="links-nothing -m32" bare ./dev build >out 2>err
+    if grep -q 'not found with links-nothing -m32 .* libc6-dev' err && ! grep -q blas err && [ ! -e ../asked ]; then
+        ok "a compiler that links nothing is said, and nothing installed for it"
+    else
+        not_ok "a compiler that links nothing is said, and nothing installed for it"
+    fi
+    rm ../bare/links-nothing
     if [ "$(cksum /usr/bin/dpkg-query 2>/dev/null)" = "$before" ]; then ok "the system's dpkg-query is as it was"; else not_ok "the system's dpkg-query is as it was"; fi
 else
     skip "any CBLAS serves" "no CBLAS called blas here"
