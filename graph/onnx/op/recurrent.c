@@ -16,6 +16,7 @@ typedef struct recurrent {
     bool batch_first, reverse; /* reverse: the first direction is */
     assay_op bend[6]; /* activations: of gates, of candidates, of what goes out; by direction */
     int bends;
+    onnx_value *lens; /* [B,1]: steps of each row, or NULL where all have all */
 } recurrent;
 
 /* One direction's constants and state. */
@@ -167,6 +168,21 @@ static void open_lane(const recurrent *r, lane *l, onnx_value *x, int64_t d)
     }
 }
 
+/* Rows that have ended, or where steps go backwards not begun, keep their state; their output is
+ * 0. */
+static onnx_value *where_inside(lane *l, int64_t s, onnx_value *h, onnx_value *c)
+{
+    onnx_node *n = l->r->n;
+    onnx_value *inside = onnx_op2(n, ASSAY_OP_GREATER, NULL, l->r->lens,
+                                  onnx_scalar(n, l->r->lens, (double)s, "step"), "inside");
+
+    l->h = onnx_op(n, ASSAY_OP_SELECT, NULL, (onnx_value *const[]){inside, l->h, h}, 3, "kept");
+    if (c)
+        l->c = onnx_op(n, ASSAY_OP_SELECT, NULL, (onnx_value *const[]){inside, l->c, c}, 3, "kept");
+    onnx_value *in[3] = {inside, l->h, onnx_scalar(n, h, 0, "nothing")};
+    return onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, "shown");
+}
+
 /* Runs a direction; the hidden state of step s becomes out[s], [1,1,B,H]. */
 static void run_lane(lane *l, bool reverse, onnx_value **out)
 {
@@ -176,6 +192,7 @@ static void run_lane(lane *l, bool reverse, onnx_value **out)
     for (int64_t k = 0; k < r->steps && !r->n->status; k++) {
         const int64_t s = reverse ? r->steps - 1 - k : k;
         onnx_value *x = onnx_part(r->n, l->brought, 0, s, 1, "step");
+        onnx_value *h = l->h, *c = l->c;
         x = onnx_reshaped(r->n, x, 2, row, "step");
         if (r->gates == GATES)
             lstm_step(l, x);
@@ -183,7 +200,8 @@ static void run_lane(lane *l, bool reverse, onnx_value **out)
             gru_step(l, x);
         else
             rnn_step(l, x);
-        out[s] = onnx_reshaped(r->n, l->h, 4, dim, "hidden");
+        h = r->lens && !r->n->status ? where_inside(l, s, h, c) : l->h;
+        out[s] = onnx_reshaped(r->n, h, 4, dim, "hidden");
     }
 }
 
@@ -214,15 +232,19 @@ static bool read_bends(recurrent *r)
     return true;
 }
 
-/* Lengths are not taken but where all rows have all steps. */
-static bool has_whole_rows(onnx_node *n, int64_t steps)
+/* The lengths of rows, where not all are known to have all steps. */
+static onnx_value *lengths(const recurrent *r)
 {
-    const onnx_value *v = onnx_in(n, 4);
+    onnx_value *v = onnx_in(r->n, 4);
+    const assay_type t = onnx_type(r->n, v);
+    const int64_t dim[2] = {r->batch, 1};
+    bool whole = !v || v->constant;
 
+    if (v && !r->n->status && (t.rank != 1 || t.dim[0] != r->batch))
+        return onnx_fail(r->n, ASSAY_ERR_INPUT, "lengths are not one a row");
     for (int64_t i = 0; v && v->constant && i < v->constant->count; i++)
-        if (onnx_get_int(v->constant, i) != steps)
-            return false;
-    return !v || v->constant;
+        whole &= onnx_get_int(v->constant, i) == r->steps;
+    return whole ? NULL : onnx_reshaped(r->n, v, 2, dim, "lengths");
 }
 
 static bool begin(recurrent *r, onnx_node *n, int gates)
@@ -244,8 +266,7 @@ static bool begin(recurrent *r, onnx_node *n, int gates)
     r->hidden = w.dim[2];
     if (onnx_attribute(n, "clip", ONNX_ATTR_FLOAT) || onnx_int(n, "input_forget", 0) != 0)
         onnx_refuse(n, "attribute 'clip' or 'input_forget'");
-    if (!has_whole_rows(n, r->steps))
-        onnx_refuse(n, "rows of different lengths");
+    r->lens = lengths(r);
     if (r->steps < 1 || r->steps > MAX_STEPS)
         onnx_refuse(n, "%lld steps, unrolled are 1 to %d", (long long)r->steps, MAX_STEPS);
     return !n->status && read_bends(r);
