@@ -39,6 +39,89 @@ typedef struct sight {
     onnx_value *causal; /* the same, of the order */
 } sight;
 
+/* What each row sees of the keys by its own place: none behind it where `ordered`, none further off
+ * than a window, and none behind those that are filled. */
+typedef struct reach {
+    bool ordered;
+    int64_t rows, total, past;
+    int64_t left, right; /* -1: any number */
+    onnx_value *filled;  /* [B]: keys that are there, or NULL: all */
+} reach;
+
+static bool limits(const reach *r)
+{
+    return r->left >= 0 || r->right >= 0 || r->filled;
+}
+
+/* t, s + past - left and so on, [B,1,S,T] or parts of it. */
+static onnx_value *compared(onnx_node *n, assay_op op, onnx_value *key, onnx_value *row, int64_t by,
+                            onnx_value *and)
+{
+    onnx_value *to = by ? onnx_op2(n, ASSAY_OP_ADD, NULL, row,
+                                   onnx_scalar(n, row, (double)by, "window"), "reach")
+                        : row;
+    onnx_value *y = onnx_op2(n, op, NULL, key, to, "near");
+    return and? onnx_op2(n, ASSAY_OP_LOGICAL_AND, NULL, and, y, "seen") : y;
+}
+
+static onnx_value *seen_in_reach(onnx_node *n, const reach *r)
+{
+    const int64_t keys[4] = {1, 1, 1, r->total}, rows[4] = {1, 1, r->rows, 1};
+    onnx_value *key = onnx_counted(n, ONNX_INT64, 4, keys, "keys"), *seen = NULL;
+    onnx_value *row = onnx_counted(n, ONNX_INT64, 4, rows, "rows");
+
+    if (r->filled && !n->status) {
+        const int64_t each[4] = {onnx_type(n, r->filled).dim[0], 1, 1, 1};
+        onnx_value *filled = onnx_reshaped(n, r->filled, 4, each, "filled");
+        seen = compared(n, ASSAY_OP_LESS, key, filled, 0, NULL);
+        if (r->past == 0)
+            row = onnx_op2(n, ASSAY_OP_ADD, NULL, row,
+                           onnx_op2(n, ASSAY_OP_SUB, NULL, filled,
+                                    onnx_scalar(n, filled, (double)r->rows, "count"), "begin"),
+                           "place");
+    }
+    if (r->past > 0)
+        row = onnx_op2(n, ASSAY_OP_ADD, NULL, row, onnx_scalar(n, row, (double)r->past, "past"),
+                       "place");
+    if (r->ordered)
+        seen = compared(n, ASSAY_OP_LESS_EQUAL, key, row, 0, seen);
+    if (r->left >= 0)
+        seen = compared(n, ASSAY_OP_GREATER_EQUAL, key, row, -r->left, seen);
+    if (r->right >= 0)
+        seen = compared(n, ASSAY_OP_LESS_EQUAL, key, row, r->right, seen);
+    return seen;
+}
+
+/* The sight where reach is limited: by a mask of truth values, numbers of a mask beside it. */
+static sight seen_near(onnx_node *n, onnx_value *q, const reach *r, onnx_value *mask)
+{
+    sight s = {.bias = mask, .mask = seen_in_reach(n, r)};
+
+    if (n->status)
+        return s;
+    if (mask && onnx_type(n, mask).elem.kind != ASSAY_KIND_F32) {
+        s.mask = onnx_op2(n, ASSAY_OP_LOGICAL_AND, NULL, mask, s.mask, "seen");
+        s.bias = NULL;
+    }
+    onnx_value *in[3] = {s.mask, onnx_scalar(n, q, 0, "unmasked"),
+                         onnx_scalar(n, q, (double)-FLT_MAX, "never")};
+    s.causal = onnx_op(n, ASSAY_OP_SELECT, NULL, in, 3, "mask");
+    return s;
+}
+
+/* A mask for fewer keys than there are: those behind its end are not seen. */
+static onnx_value *lengthened(onnx_node *n, onnx_value *mask, int64_t total)
+{
+    const assay_type t = onnx_type(n, mask);
+    assay_attrs pad = {.pad = {.begin = {.n = t.rank}, .end = {.n = t.rank}}};
+
+    if (n->status || !mask || t.rank < 1 || t.dim[t.rank - 1] >= total || t.dim[t.rank - 1] == 1)
+        return mask;
+    pad.pad.end.v[t.rank - 1] = total - t.dim[t.rank - 1];
+    pad.pad.value = t.elem.kind == ASSAY_KIND_F32 ? -FLT_MAX : 0;
+    return onnx_op1(n, ASSAY_OP_PAD, &pad, mask, "lengthened");
+}
+
 /* A mask of numbers is added itself, one of truth values as the least float where it is false. In
  * causal order row s sees keys up to its own, counted from the end of the past; a single row behind
  * a past sees all. */
@@ -51,8 +134,18 @@ static sight seen_by(onnx_node *n, onnx_value *q, onnx_value *k, int64_t past)
     if (s.bias && onnx_type(n, s.bias).elem.kind == ASSAY_KIND_INT)
         s.bias = onnx_op1(n, ASSAY_OP_CAST, &(assay_attrs){.cast = {.to = ASSAY_CAST_F32}}, s.bias,
                           "mask");
+    s.bias = lengthened(n, s.bias, total);
+    const reach r = {.ordered = onnx_int(n, "is_causal", 0) != 0,
+                     .rows = rows,
+                     .total = total,
+                     .past = past,
+                     .left = onnx_int(n, "left_window_size", -1),
+                     .right = onnx_int(n, "right_window_size", -1),
+                     .filled = onnx_in(n, 6)};
     if (n->status)
         return s;
+    if (limits(&r))
+        return seen_near(n, q, &r, s.bias);
     if (!s.bias || onnx_type(n, s.bias).elem.kind == ASSAY_KIND_F32) {
         s.causal = ordered ? order(n, ONNX_FLOAT, rows, total, past) : NULL;
         return s;
@@ -116,6 +209,22 @@ static void show(onnx_node *n, enum shown what, onnx_value *v)
         onnx_bind(n, 3, v);
 }
 
+/* Scores with their masks: what is not seen is shown as -infinity, whatever softmax is given. */
+static void show_masked(onnx_node *n, onnx_value *y, const sight *s, int64_t total, int64_t past)
+{
+    onnx_value *seen = s->mask;
+
+    if (n->status || !onnx_out_used(n, 3) || onnx_int(n, "qk_matmul_output_mode", 0) != MASKED)
+        return;
+    if (s->causal && !seen)
+        seen = order(n, ONNX_BOOL, onnx_type(n, y).dim[2], total, past);
+    if (seen)
+        y = onnx_op(n, ASSAY_OP_SELECT, NULL,
+                    (onnx_value *const[]){seen, y, onnx_scalar(n, y, -INFINITY, "unseen")}, 3,
+                    "shown");
+    show(n, MASKED, y);
+}
+
 static onnx_value *weights_of(onnx_node *n, onnx_value *q, onnx_value *k, int64_t past)
 {
     const assay_attrs transposed = {.matmul = {.transpose_b = true}};
@@ -136,7 +245,7 @@ static onnx_value *weights_of(onnx_node *n, onnx_value *q, onnx_value *k, int64_
         y = onnx_op2(n, ASSAY_OP_ADD, NULL, y, s.bias, "masked");
     if (s.causal)
         y = onnx_op2(n, ASSAY_OP_ADD, NULL, y, s.causal, "masked");
-    show(n, MASKED, y);
+    show_masked(n, y, &s, onnx_type(n, k).dim[2], past);
     y = onnx_op1(n, ASSAY_OP_SOFTMAX, &rows, y, "weights");
     if (s.mask) { /* rows that see nothing */
         onnx_value *in[3] = {s.mask, y, onnx_scalar(n, y, 0, "unseen")};
@@ -155,8 +264,9 @@ void onnx_import_attention_std(onnx_node *n)
     onnx_value *v = behind(n, onnx_in(n, 5), heads_of(n, 2, "kv_num_heads", "value"), "values");
     assay_type t = onnx_type(n, q);
 
-    if (onnx_has(n, 6))
-        onnx_refuse(n, "input nonpad_kv_seqlen");
+    if (onnx_has(n, 6) && !n->status &&
+        (onnx_type(n, onnx_in(n, 6)).rank != 1 || onnx_type(n, onnx_in(n, 6)).elem.bits != 64))
+        onnx_fail(n, ASSAY_ERR_INPUT, "nonpad_kv_seqlen is not one int64 a batch");
     const int64_t mode = onnx_int(n, "qk_matmul_output_mode", SCORES);
     if (mode < SCORES || mode > WEIGHTS)
         onnx_fail(n, ASSAY_ERR_INPUT, "attribute 'qk_matmul_output_mode' is %lld", (long long)mode);
