@@ -29,17 +29,18 @@ const char *assay_explain_shift_sign(const assay_rule_rescale *k)
 static void formation(FILE *f, const assay_rule_rescale *k)
 {
     static const char *const how[] = {
-        [ASSAY_FORM_DOUBLE] = "in double precision, from float32 scales",
-        [ASSAY_FORM_F32_PRODUCT] = "as a float32 product in * weight, then divided in double",
-        [ASSAY_FORM_F32] = "in float32: (in * weight) / out, each step rounded",
+        [ASSAY_FORM_DOUBLE] = "formed in double precision, from float32 scales",
+        [ASSAY_FORM_F32_PRODUCT] =
+            "formed as a float32 product in * weight, then divided in double",
+        [ASSAY_FORM_F32] = "formed in float32: (in * weight) / out, each step rounded",
         [ASSAY_FORM_F32_STEPS] =
-            ("never: the accumulator is multiplied by in, then by weight, then "
+            ("never formed: the accumulator is multiplied by in, then by weight, then "
              "divided by out, each in float32"),
-        [ASSAY_FORM_F32_PRODUCT_TENSOR] =
-            "in double; with one weight scale a tensor, in * weight is rounded to float32 first",
-        [ASSAY_FORM_POW2] = "exactly: all scales are powers of two",
+        [ASSAY_FORM_F32_PRODUCT_TENSOR] = "formed in double; with one weight scale a tensor, in * "
+                                          "weight is rounded to float32 first",
+        [ASSAY_FORM_POW2] = "formed exactly: all scales are powers of two",
     };
-    fprintf(f, "  R = in * weight / out is formed %s.\n", how[k->scale]);
+    fprintf(f, "  R = in * weight / out is %s.\n", how[k->scale]);
 }
 
 /* A bound so far away is none. */

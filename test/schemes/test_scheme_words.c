@@ -189,6 +189,8 @@ static void formula(void **state)
     static const sentence list[] = {
         {"", "  R = in * weight / out is formed in double precision, from float32 scales.\n", true},
         {"rescale: {scale: f32-product}\n", "formed as a float32 product in * weight, then", true},
+        {"rescale: {encoding: float32, scale: f32-steps, round: [half-even]}\n",
+         "  R = in * weight / out is never formed: the accumulator is multiplied by in", true},
         {"rescale: {pre_shift: fixed, pre_shift_bits: 4}\n",
          "  x is shifted right by 4 first, rounded floor.\n", true},
         {"rescale: {pre_shift: rest, round: [15 half-up], pre_shift_round: ceil}\n",
