@@ -37,7 +37,7 @@ static bool read_kind(const cli_args *a, infer_options *o)
     o->kind = strcmp(kind, "scale") == 0 ? INFER_SCALE : INFER_MULTIPLIER;
     if (o->kind == INFER_SCALE || strcmp(kind, "multiplier") == 0)
         return true;
-    cli_trouble("infer: --kind takes multiplier or scale, not '%s'", kind);
+    cli_trouble("infer: --kind takes multiplier, scale or dot, not '%s'", kind);
     return false;
 }
 
@@ -69,7 +69,7 @@ static bool read_options(const cli_args *a, infer_options *o)
     }
     if (!(rounds || oracle) || !cli_has(a, "kind") || !cli_has(a, "type")) {
         cli_trouble("infer: needs --oracle 'CMD' or --rounds DIR, --kind multiplier|scale and "
-                    "--type i8|u8|i16");
+                    "--type i8|u8|i16, or --kind dot");
         return false;
     }
     if (!read_kind(a, o) || !read_type(a, o) ||
@@ -117,8 +117,10 @@ static int write_files(const cli_args *a, const infer_options *o, const infer_re
 /* Options that are for rows, or for answers: named with the other they would do nothing. */
 static bool fits(const cli_args *a, bool answers)
 {
-    static const char *const rows[] = {"oracle",   "rounds",  "kind",       "type",  "budget",
-                                       "acc-bits", "timeout", "multiplier", "shift", NULL};
+    static const char *const rows[] = {"oracle",      "rounds",  "kind",       "type",  "budget",
+                                       "acc-bits",    "timeout", "multiplier", "shift", "a",
+                                       "b",           "acc",     "out",        "k",     "scale",
+                                       "scale-block", "seconds", NULL};
     static const char *const others[] = {"among", "hex-bits", "model", "dumps",
                                          "input", "next",     NULL};
     for (const char *const *name = answers ? rows : others; *name; name++)
@@ -148,6 +150,24 @@ static bool fits_model(const cli_args *a)
     return false;
 }
 
+/* Options of a rescale's rows, or of dot products. */
+static bool fits_kind(const cli_args *a, bool dot)
+{
+    static const char *const rescale[] = {"type",  "acc-bits", "multiplier",
+                                          "shift", "rounds",   NULL};
+    static const char *const dots[] = {"a",     "b",           "acc",     "out", "k",
+                                       "scale", "scale-block", "seconds", NULL};
+    for (const char *const *name = dot ? rescale : dots; *name; name++)
+        if (cli_has(a, *name)) {
+            cli_trouble("infer: --%s is not for --kind %s", *name, cli_value(a, "kind", ""));
+            return false;
+        }
+    if (!dot || cli_has(a, "oracle"))
+        return true;
+    cli_trouble("infer: --kind dot needs --oracle 'CMD'");
+    return false;
+}
+
 static int run(const cli_args *a)
 {
     infer_options o = {0};
@@ -160,7 +180,9 @@ static int run(const cli_args *a)
         return CLI_TROUBLE;
     if (answers)
         return cli_infer_probes(a);
-    if (!read_options(a, &o))
+    if (strcmp(cli_value(a, "kind", ""), "dot") == 0)
+        return fits_kind(a, true) ? cli_infer_dot(a) : CLI_TROUBLE;
+    if (!fits_kind(a, false) || !read_options(a, &o))
         return CLI_TROUBLE;
     cli_rounds rounds = {.dir = cli_value(a, "rounds", ""), .type = o.type};
     if (cli_has(a, "rounds")) {
@@ -183,13 +205,22 @@ static const cli_option options[] = {
     {"rounds", 0, "DIR",
      "in place of a command: rows as files in DIR/1/rows, answers in DIR/1/answers; called again, "
      "DIR/2, until nothing is left to ask"},
-    {"kind", 0, "multiplier|scale",
-     "what a row gives: a multiplier and a total right shift, or the three scales"},
+    {"kind", 0, "multiplier|scale|dot",
+     "what a row gives: a multiplier and a total right shift, or the three scales; or the operands "
+     "of a dot product, of a matrix unit"},
     {"type", 0, "i8|u8|i16", "the type of the codes"},
     {"budget", 0, "ROWS", "rows that may be asked, repeated ones among them (default: 20000)"},
     {"acc-bits", 0, "B", "bits of the accumulators, 2 to 64 (default: 32)"},
     {"multiplier", 0, "LO:HI", "multipliers to ask about (default: all that the device takes)"},
     {"shift", 0, "LO:HI", "total right shifts to ask about (default: all that the device takes)"},
+    {"a", 0, "FORMAT", "kind dot: elements of A"},
+    {"b", 0, "FORMAT", "kind dot: elements of B"},
+    {"acc", 0, "FORMAT", "kind dot: the accumulator, f64, f32, f16 or bf16"},
+    {"out", 0, "FORMAT", "kind dot: the results (default: that of --acc)"},
+    {"k", 0, "N", "kind dot: products of a row; some steps of the unit"},
+    {"scale", 0, "FORMAT", "kind dot: block scales, e8m0, ue4m3 or f32"},
+    {"scale-block", 0, "N", "kind dot: products that share a scale"},
+    {"seconds", 0, "SECONDS", "kind dot: processor time to search for (default: 60)"},
     {"timeout", 0, "SECONDS", "time limit for a call of the oracle (default: 60)"},
     {"model", 0, "NET", "in place of DIR OUTPUTS: a network in integers, as the device ran it"},
     {"dumps", 0, "DIR", "what the device gave: any tensors of NET, its inputs among them"},
@@ -206,17 +237,21 @@ static const cli_option options[] = {
 const cli_command cli_cmd_infer = {
     .name = "infer",
     .usage = "--oracle 'CMD' --kind multiplier|scale --type i8|u8|i16 [--budget ROWS] "
-             "[-o FOUND.yaml] | DIR OUTPUTS | --model NET --dumps DIR",
+             "[-o FOUND.yaml] | --oracle 'CMD' --kind dot --a FORMAT --b FORMAT --acc FORMAT --k N "
+             "[-o UNIT.yaml] | DIR OUTPUTS | --model NET --dumps DIR",
     .summary = "find a device's arithmetic from its answers: the records that agree, or the "
                "nearest one and what contradicts it",
-    .examples = "  assay infer --oracle ./device.sh --kind multiplier --type i8 -o found.yaml\n"
-                "  assay infer --oracle 'python3 rtl.py' --kind multiplier --type u8 \\\n"
-                "      --multiplier 0:65535 --shift 0:31 --json report.json\n"
-                "  assay infer --rounds rtl --kind multiplier --type i8 -o found.yaml\n"
-                "  assay probe -o probes; assay infer probes outputs -o found.yaml\n"
-                "  assay infer probes outputs --next probes2; assay infer probes2 outputs2\n"
-                "  assay infer golden device-dumps/ -o found.yaml\n"
-                "  assay infer --model net.tflite --dumps device-dumps/ -i x.npy -o found.yaml\n",
+    .examples =
+        "  assay infer --oracle ./device.sh --kind multiplier --type i8 -o found.yaml\n"
+        "  assay infer --oracle 'python3 rtl.py' --kind multiplier --type u8 \\\n"
+        "      --multiplier 0:65535 --shift 0:31 --json report.json\n"
+        "  assay infer --oracle ./unit.sh --kind dot --a e4m3fn --b e4m3fn --acc f32 --k 64 \\\n"
+        "      -o found.yaml\n"
+        "  assay infer --rounds rtl --kind multiplier --type i8 -o found.yaml\n"
+        "  assay probe -o probes; assay infer probes outputs -o found.yaml\n"
+        "  assay infer probes outputs --next probes2; assay infer probes2 outputs2\n"
+        "  assay infer golden device-dumps/ -o found.yaml\n"
+        "  assay infer --model net.tflite --dumps device-dumps/ -i x.npy -o found.yaml\n",
     .options = options,
     .min_args = 0,
     .max_args = 2,

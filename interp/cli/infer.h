@@ -23,6 +23,9 @@ assay_status cli_rounds_ask(void *user, const char *in, const char *out, assay_e
 /* Says where the rows are and where the answers go; an exit status. json: a file, or NULL. */
 int cli_rounds_waiting(const cli_rounds *r, const char *json);
 
+/* --kind dot; an exit status. */
+int cli_infer_dot(const cli_args *a);
+
 /* DIR OUTPUTS, or --model NET --dumps DIR. */
 int cli_infer_probes(const cli_args *a);
 

@@ -162,8 +162,8 @@ static bool holds_integers(assay_npy_type t)
     return t >= ASSAY_NPY_I1 && t <= ASSAY_NPY_I8;
 }
 
-static assay_status read_array(const infer_oracle *d, const char *path, size_t n, assay_npy *a,
-                               assay_error *err)
+assay_status infer_oracle_array(const infer_oracle *d, const char *path, size_t n, assay_npy *a,
+                                assay_error *err)
 {
     const char *name = file_base_name(path);
     const assay_status s = text_npy_read_file(path, a, err);
@@ -211,10 +211,10 @@ static assay_status read_answers(const infer_oracle *d, const char *folder, infe
     char path[300];
     assay_npy out = {.data = NULL}, errors = {.data = NULL};
     snprintf(path, sizeof path, "%s/out.npy", folder);
-    assay_status s = read_array(d, path, n, &out, err);
+    assay_status s = infer_oracle_array(d, path, n, &out, err);
     snprintf(path, sizeof path, "%s/errors.npy", folder);
     if (!s && access(path, F_OK) == 0)
-        s = read_array(d, path, n, &errors, err);
+        s = infer_oracle_array(d, path, n, &errors, err);
     if (!s)
         s = take_codes(d, &out, &errors, row, n, err);
     text_npy_free(&out);
@@ -229,7 +229,8 @@ static assay_status make_folder(const char *path, assay_error *err)
     return assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
 }
 
-assay_status infer_oracle_ask(infer_oracle *d, infer_row *row, size_t n, assay_error *err)
+assay_status infer_oracle_exchange(infer_oracle *d, infer_oracle_write *put,
+                                   infer_oracle_read *take, void *what, assay_error *err)
 {
     char in[240], out[240];
     d->calls++;
@@ -239,12 +240,36 @@ assay_status infer_oracle_ask(infer_oracle *d, infer_row *row, size_t n, assay_e
     if (!s)
         s = make_folder(out, err);
     if (!s)
-        s = write_rows(d, in, row, n, err);
+        s = put(d, in, what, err);
     if (!s)
         s = call(d, in, out, err);
     if (!s)
-        s = read_answers(d, out, row, n, err);
+        s = take(d, out, what, err);
     file_remove_tree(in);
     file_remove_tree(out);
     return s;
+}
+
+typedef struct rescales {
+    infer_row *row;
+    size_t n;
+} rescales;
+
+static assay_status put_rescales(infer_oracle *d, const char *folder, const void *what,
+                                 assay_error *err)
+{
+    const rescales *r = what;
+    return write_rows(d, folder, r->row, r->n, err);
+}
+
+static assay_status take_rescales(infer_oracle *d, const char *folder, void *what, assay_error *err)
+{
+    const rescales *r = what;
+    return read_answers(d, folder, r->row, r->n, err);
+}
+
+assay_status infer_oracle_ask(infer_oracle *d, infer_row *row, size_t n, assay_error *err)
+{
+    rescales r = {row, n};
+    return infer_oracle_exchange(d, put_rescales, take_rescales, &r, err);
 }

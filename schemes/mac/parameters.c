@@ -169,3 +169,12 @@ void mac_print(const assay_mac_parameter *p, const assay_mac *m, char *out, size
     else
         print_choice(words_of[p->kind], v, out, size);
 }
+
+int64_t mac_choices(const assay_mac_parameter *p)
+{
+    const char *words = words_of[p->kind];
+    int64_t n = words != NULL;
+    for (; words && *words; words++)
+        n += *words == '|';
+    return n;
+}

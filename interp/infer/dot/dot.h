@@ -1,0 +1,53 @@
+/* Inference of a matrix unit: dot products are asked of a device, and the record `mac`
+ * (schemes/mac) that gives all of its answers is searched for. */
+#ifndef ASSAY_INTERP_INFER_DOT_H
+#define ASSAY_INTERP_INFER_DOT_H
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "interp/infer/infer.h"
+#include "schemes/mac/parameters.h"
+
+typedef struct infer_dot_options {
+    infer_options device;          /* oracle, ask, user, timeout and budget; nothing else is read */
+    int64_t a, b, acc, out, scale; /* formats */
+    size_t scale_block;            /* 0: no scales */
+    size_t k;                      /* products of a row */
+    double seconds;                /* of the processor, for searching */
+} infer_dot_options;
+
+enum { INFER_DOT_UNITS = 100, INFER_DOT_OPEN = 64 };
+
+/* A parameter of which other values agree with every row, too. */
+typedef struct infer_dot_open {
+    const assay_mac_parameter *parameter;
+    char values[160];
+} infer_dot_open;
+
+typedef struct infer_dot_result {
+    enum infer_verdict verdict;        /* INFER_CLASS, or INFER_NONE: none of those tried agrees */
+    assay_mac found;                   /* one that agrees, or the nearest */
+    const char *unit[INFER_DOT_UNITS]; /* shipped ones that agree */
+    int n_units;
+    infer_dot_open open[INFER_DOT_OPEN];
+    int n_open;
+    size_t rows, tried;                            /* rows asked, records held against them */
+    size_t n_against;                              /* rows that contradict `found` */
+    infer_contradiction against[INFER_FIRST_ROWS]; /* codes: patterns */
+} infer_dot_result;
+
+/* The whole loop. ASSAY_ERR_INPUT: formats of no unit, a k that the scales do not divide; the
+ * oracle failed, hung, answered in no usable form or the same row in two ways. */
+assay_status infer_dot_run(const infer_dot_options *o, infer_dot_result *r, assay_error *err);
+
+/* The record found, as a unit file. */
+void infer_dot_print_unit(FILE *f, const infer_dot_result *r);
+void infer_dot_print_report(FILE *f, const infer_dot_options *o, const infer_dot_result *r,
+                            const char *path);
+/* The same for programs, as a file; path: of the unit file, or NULL. */
+assay_status infer_dot_write_json(const char *file, const infer_dot_options *o,
+                                  const infer_dot_result *r, const char *path, assay_error *err);
+
+#endif

@@ -1,0 +1,375 @@
+/* Rows drawn; see draw.h. */
+#include "interp/infer/dot/draw.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool infer_dot_draft_open(infer_dot_draft *d, const infer_dot_rows *like)
+{
+    bool good = true;
+    for (int c = 0; c < DOT_COLUMNS; c++) {
+        d->value[c] = calloc(like->column[c].width + 1, sizeof *d->value[c]);
+        good = good && d->value[c];
+    }
+    return good;
+}
+
+void infer_dot_draft_close(infer_dot_draft *d)
+{
+    for (int c = 0; c < DOT_COLUMNS; c++)
+        free(d->value[c]);
+}
+
+/* ---- numbers ---- */
+
+typedef struct drawing {
+    rows_random *r;
+    const infer_dot_rows *like;
+    infer_dot_draft *d;
+} drawing;
+
+static int64_t among(const drawing *g, int64_t lo, int64_t hi)
+{
+    return lo < hi ? rows_between(g->r, lo, hi) : lo;
+}
+
+static bool one_in(const drawing *g, int n)
+{
+    return among(g, 1, n) == 1;
+}
+
+/* Exponents of the format's normal numbers. */
+static void range_of(enum assay_mac_format f, int *lo, int *hi)
+{
+    const assay_mac_layout *l = mac_layout_of(f);
+    const int top = (1 << l->exponent_bits) - 1;
+    *lo =
+        l->specials == ASSAY_MAC_INTEGER ? -6 : (l->specials == ASSAY_MAC_SCALE ? 0 : 1) - l->bias;
+    *hi = l->specials == ASSAY_MAC_INTEGER                                  ? 0
+          : l->specials == ASSAY_MAC_IEEE || l->specials == ASSAY_MAC_SCALE ? top - 1 - l->bias
+                                                                            : top - l->bias;
+}
+
+/* Fractions: none, one digit, all, any. */
+static uint64_t digits(const drawing *g, int n)
+{
+    const uint64_t all = ((uint64_t)1 << n) - 1;
+    switch (n > 0 ? among(g, 0, 5) : 0) {
+    case 0:
+        return 0;
+    case 1:
+        return (uint64_t)1 << among(g, 0, n - 1);
+    case 2:
+        return all;
+    case 3:
+        return all ^ (uint64_t)1 << among(g, 0, n - 1);
+    default:
+        return rows_next(g->r) & all;
+    }
+}
+
+static uint64_t integer(bool negative, int64_t e, uint64_t fraction)
+{
+    e = e < -6 ? -6 : e > 0 ? 0 : e;
+    const uint64_t n = ((uint64_t)64 | (fraction & 63)) >> -e;
+    return (negative ? 0 - n : n) & 255;
+}
+
+/* A normal number with this exponent, or the nearest one the format has; plain: a power of two. */
+static uint64_t number(const drawing *g, enum assay_mac_format f, bool negative, int64_t e,
+                       bool plain)
+{
+    const assay_mac_layout *l = mac_layout_of(f);
+    int lo, hi;
+    const uint64_t fraction = plain ? 0 : digits(g, l->fraction_bits);
+    if (l->specials == ASSAY_MAC_INTEGER)
+        return integer(negative, e, fraction);
+    range_of(f, &lo, &hi);
+    e = e < lo ? lo : e > hi ? hi : e;
+    uint64_t p = (uint64_t)(e + l->bias) << l->fraction_bits | fraction;
+    if (l->specials == ASSAY_MAC_FN &&
+        p == (((uint64_t)1 << (l->exponent_bits + l->fraction_bits)) - 1))
+        p--; /* NaN */
+    if (l->specials != ASSAY_MAC_SCALE && f != ASSAY_MAC_UE4M3)
+        p |= (uint64_t)negative << (l->exponent_bits + l->fraction_bits);
+    return f == ASSAY_MAC_TF32 ? p << 13 : p;
+}
+
+/* Any pattern, from one end of the exponents or the other where `end` is given: -1, 1. */
+static uint64_t any(const drawing *g, enum assay_mac_format f, int end)
+{
+    const assay_mac_layout *l = mac_layout_of(f);
+    const int64_t top = ((int64_t)1 << l->exponent_bits) - 1;
+    if (l->specials == ASSAY_MAC_INTEGER)
+        return rows_next(g->r) & 255;
+    const int64_t most =
+        l->specials == ASSAY_MAC_IEEE || l->specials == ASSAY_MAC_SCALE ? top - 1 : top;
+    const int64_t e = end < 0   ? among(g, 0, most < 3 ? most : 3)
+                      : end > 0 ? most - among(g, 0, most < 3 ? most : 3)
+                                : among(g, 0, most);
+    uint64_t p = (uint64_t)e << l->fraction_bits | digits(g, l->fraction_bits);
+    if (l->specials == ASSAY_MAC_FN &&
+        p == (((uint64_t)1 << (l->exponent_bits + l->fraction_bits)) - 1))
+        p--;
+    if (l->specials != ASSAY_MAC_SCALE && f != ASSAY_MAC_UE4M3)
+        p |= (rows_next(g->r) & 1) << (l->exponent_bits + l->fraction_bits);
+    if (l->specials == ASSAY_MAC_FNUZ && p == (uint64_t)1 << (l->exponent_bits + l->fraction_bits))
+        p = 0;
+    return f == ASSAY_MAC_TF32 ? p << 13 : p;
+}
+
+/* Zeros, infinities, NaN and their neighbours. */
+static uint64_t special(const drawing *g, enum assay_mac_format f)
+{
+    const assay_mac_layout *l = mac_layout_of(f);
+    const int width = l->exponent_bits + l->fraction_bits, tf32 = f == ASSAY_MAC_TF32 ? 13 : 0;
+    const uint64_t sign = (uint64_t)1 << width, magnitude = sign - 1;
+    if (l->specials == ASSAY_MAC_INTEGER || l->specials == ASSAY_MAC_FINITE)
+        return any(g, f, 0);
+    if (l->specials == ASSAY_MAC_SCALE)
+        return magnitude;
+    if (l->specials == ASSAY_MAC_FNUZ)
+        return sign;
+    uint64_t p = magnitude; /* the only NaN of FN */
+    if (l->specials == ASSAY_MAC_IEEE) {
+        p = magnitude >> l->fraction_bits << l->fraction_bits;
+        p |= one_in(g, 2) ? 0 : digits(g, l->fraction_bits);
+    }
+    if (f != ASSAY_MAC_UE4M3)
+        p |= one_in(g, 2) ? sign : 0;
+    return p << tf32;
+}
+
+/* ---- rows ---- */
+
+static enum assay_mac_format format(const drawing *g, int column)
+{
+    return g->like->column[column].format;
+}
+
+static void clear(const drawing *g)
+{
+    for (int c = 0; c < DOT_COLUMNS; c++)
+        memset(g->d->value[c], 0, g->like->column[c].width * sizeof *g->d->value[c]);
+    for (int c = DOT_SCALE_A; c <= DOT_SCALE_B; c++)
+        for (size_t i = 0; i < g->like->column[c].width; i++)
+            g->d->value[c][i] = number(g, format(g, c), false, 0, true);
+}
+
+/* Scales of their own, near 1. */
+static void scales(const drawing *g, int64_t reach)
+{
+    for (int c = DOT_SCALE_A; c <= DOT_SCALE_B; c++)
+        for (size_t i = 0; i < g->like->column[c].width; i++)
+            g->d->value[c][i] =
+                number(g, format(g, c), false, among(g, -reach, reach), one_in(g, 2));
+}
+
+/* Exponents of products. */
+static void product_range(const drawing *g, int *lo, int *hi)
+{
+    int a[2], b[2];
+    range_of(format(g, DOT_A), &a[0], &a[1]);
+    range_of(format(g, DOT_B), &b[0], &b[1]);
+    *lo = a[0] + b[0];
+    *hi = a[1] + b[1];
+}
+
+static int64_t within(int64_t v, int64_t lo, int64_t hi)
+{
+    return v < lo ? lo : v > hi ? hi : v;
+}
+
+/* Elements at place i whose product has this exponent, where the formats have it. */
+static void product(const drawing *g, size_t i, bool negative, int64_t e, bool plain)
+{
+    int a[2], b[2];
+    range_of(format(g, DOT_A), &a[0], &a[1]);
+    range_of(format(g, DOT_B), &b[0], &b[1]);
+    const int64_t lo = within(e - b[1], a[0], a[1]), hi = within(e - b[0], a[0], a[1]);
+    const int64_t middle = within(e / 2, lo, hi), first = one_in(g, 2) ? middle : among(g, lo, hi);
+    const bool of_a = one_in(g, 2);
+    g->d->value[DOT_A][i] = number(g, format(g, DOT_A), negative && of_a, first, plain);
+    g->d->value[DOT_B][i] = number(g, format(g, DOT_B), negative && !of_a, e - first, plain);
+}
+
+static size_t place(const drawing *g)
+{
+    return (size_t)among(g, 0, (int64_t)g->like->k - 1);
+}
+
+/* Another place, a near one more often than not. */
+static size_t neighbour(const drawing *g, size_t i)
+{
+    const size_t k = g->like->k;
+    size_t j = i;
+    for (int tries = 0; j == i && tries < 20; tries++)
+        j = one_in(g, 3)   ? place(g)
+            : one_in(g, 2) ? i ^ (size_t)1
+                           : (i + (size_t)among(g, 1, 8)) % k;
+    return j < k ? j : place(g);
+}
+
+/* How far two exponents lie apart. */
+static int64_t apart(const drawing *g)
+{
+    return among(g, -4, one_in(g, 4) ? 72 : one_in(g, 2) ? 32 : 16);
+}
+
+/* An exponent of products, near 1 or anywhere. */
+static int64_t middle(const drawing *g)
+{
+    int lo, hi;
+    product_range(g, &lo, &hi);
+    return one_in(g, 6) ? among(g, lo, hi) : among(g, within(-24, lo, hi), within(24, lo, hi));
+}
+
+static bool sign(const drawing *g)
+{
+    return rows_next(g->r) & 1;
+}
+
+static void draw_c(const drawing *g, int64_t e)
+{
+    g->d->value[DOT_C][0] = number(g, format(g, DOT_C), sign(g), e, one_in(g, 4));
+}
+
+static void zeros(const drawing *g)
+{
+    const bool alike = one_in(g, 2), first[2] = {sign(g), sign(g)};
+    for (int c = DOT_A; c <= DOT_B; c++)
+        for (size_t i = 0; i < g->like->k; i++) {
+            const enum assay_mac_format f = format(g, c);
+            const assay_mac_layout *l = mac_layout_of(f);
+            const int at = l->exponent_bits + l->fraction_bits + (f == ASSAY_MAC_TF32 ? 13 : 0);
+            const bool has = l->specials != ASSAY_MAC_FNUZ && l->specials != ASSAY_MAC_INTEGER;
+            const bool negative = alike ? first[c] : sign(g);
+            g->d->value[c][i] = has && negative ? (uint64_t)1 << at : 0;
+        }
+    const assay_mac_layout *l = mac_layout_of(format(g, DOT_C));
+    if (one_in(g, 3))
+        draw_c(g, among(g, -30, 30));
+    else
+        g->d->value[DOT_C][0] = (uint64_t)sign(g) << (l->exponent_bits + l->fraction_bits);
+}
+
+/* Some rows with a last product that cancels the first, up to the sign of zero. */
+static void specials(const drawing *g)
+{
+    for (int64_t n = among(g, 1, 3); n > 0; n--)
+        product(g, place(g), sign(g), middle(g), false);
+    const int column =
+        (int)among(g, DOT_A, g->like->column[DOT_SCALE_A].width > 0 ? DOT_SCALE_B : DOT_C);
+    const size_t i = (size_t)among(g, 0, (int64_t)g->like->column[column].width - 1);
+    g->d->value[column][i] = special(g, format(g, column));
+    if (one_in(g, 3))
+        g->d->value[DOT_C][0] = special(g, format(g, DOT_C));
+    else if (one_in(g, 2))
+        g->d->value[DOT_B][place(g)] = special(g, format(g, DOT_B));
+}
+
+static void one(const drawing *g)
+{
+    const size_t i = place(g);
+    if (one_in(g, 3)) {
+        g->d->value[DOT_A][i] = any(g, format(g, DOT_A), (int)among(g, -1, 1));
+        g->d->value[DOT_B][i] = any(g, format(g, DOT_B), (int)among(g, -1, 1));
+    } else
+        product(g, i, sign(g), middle(g), false);
+}
+
+static void join(const drawing *g)
+{
+    const int64_t e = middle(g);
+    const bool plain = one_in(g, 3);
+    product(g, place(g), sign(g), e, plain);
+    draw_c(g, one_in(g, 2) ? e - apart(g) : e + apart(g));
+}
+
+static void two(const drawing *g)
+{
+    const size_t i = place(g), j = neighbour(g, i);
+    const int64_t e = middle(g);
+    product(g, i, sign(g), e, one_in(g, 3));
+    product(g, j, sign(g), e - apart(g), one_in(g, 3));
+    if (one_in(g, 3))
+        product(g, neighbour(g, i), sign(g), e - apart(g), one_in(g, 3));
+}
+
+/* A large number, the same with the other sign elsewhere, and small ones: what is lost between the
+ * two tells which sums come between them. One of the two may be the accumulator. */
+static void masks(const drawing *g)
+{
+    int lo, hi;
+    product_range(g, &lo, &hi);
+    const int64_t large = one_in(g, 3) ? hi : among(g, within(0, lo, hi), within(40, lo, hi)),
+                  small = large - among(g, 6, one_in(g, 2) ? 28 : 60);
+    const bool negative = sign(g), sparse = one_in(g, 2), plain = one_in(g, 2);
+    for (size_t i = 0; i < g->like->k; i++)
+        if (!sparse || one_in(g, 4))
+            product(g, i, !plain && sign(g), small, plain);
+    const size_t i = place(g), j = neighbour(g, i);
+    product(g, i, negative, large, true);
+    if (one_in(g, 4))
+        g->d->value[DOT_C][0] = number(g, format(g, DOT_C), !negative, large, true);
+    else
+        product(g, j, !negative, large, true);
+}
+
+static void few(const drawing *g)
+{
+    const int64_t e = middle(g);
+    for (int64_t n = among(g, 2, 6); n > 0; n--)
+        product(g, place(g), sign(g), e - apart(g), one_in(g, 4));
+    if (one_in(g, 2))
+        draw_c(g, e - apart(g));
+}
+
+static void ends(const drawing *g)
+{
+    const int end = one_in(g, 2) ? 1 : -1;
+    size_t i = place(g);
+    for (int64_t n = among(g, 0, 3); n > 0; n--, i = neighbour(g, i)) {
+        const int of_b = one_in(g, 3) ? -end : end;
+        g->d->value[DOT_A][i] = any(g, format(g, DOT_A), end);
+        g->d->value[DOT_B][i] = one_in(g, 2) ? number(g, format(g, DOT_B), sign(g), 0, true)
+                                             : any(g, format(g, DOT_B), of_b);
+    }
+    g->d->value[DOT_C][0] = one_in(g, 3) ? 0 : any(g, format(g, DOT_C), one_in(g, 4) ? -end : end);
+}
+
+static void many(const drawing *g)
+{
+    const int64_t e = middle(g), reach = one_in(g, 2) ? 4 : 16;
+    for (size_t i = 0; i < g->like->k; i++)
+        if (!one_in(g, 8))
+            product(g, i, sign(g), e + among(g, -reach, reach), false);
+    if (!one_in(g, 3))
+        draw_c(g, e + among(g, -reach, reach));
+}
+
+static void wide(const drawing *g)
+{
+    const int end = (int)among(g, -1, 1);
+    for (size_t i = 0; i < g->like->k; i++) {
+        g->d->value[DOT_A][i] = any(g, format(g, DOT_A), end);
+        g->d->value[DOT_B][i] = any(g, format(g, DOT_B), one_in(g, 4) ? 0 : -end);
+    }
+    g->d->value[DOT_C][0] = any(g, format(g, DOT_C), 0);
+}
+
+void infer_dot_draw(rows_random *r, const infer_dot_rows *like, enum infer_dot_probe probe,
+                    infer_dot_draft *d)
+{
+    static void (*const how[INFER_DOT_N_PROBES])(const drawing *g) = {
+        [DOT_ZEROS] = zeros, [DOT_SPECIAL] = specials, [DOT_ONE] = one, [DOT_JOIN] = join,
+        [DOT_TWO] = two,     [DOT_MASKS] = masks,      [DOT_FEW] = few, [DOT_ENDS] = ends,
+        [DOT_MANY] = many,   [DOT_WIDE] = wide,
+    };
+    const drawing g = {r, like, d};
+    d->probe = probe;
+    clear(&g);
+    how[probe](&g);
+    if (like->column[DOT_SCALE_A].width > 0 && one_in(&g, 2))
+        scales(&g, one_in(&g, 4) ? 60 : 6);
+}

@@ -1,0 +1,219 @@
+/* Rows that tell the record found from others that agree, too; see task.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/memory.h"
+#include "interp/infer/dot/task.h"
+
+enum { POOL = 24, FRESH = 16, ROUNDS = 30, QUIET = 2, CHUNK = 16, OF_EACH = 6 };
+
+/* ---- the others ---- */
+
+void infer_dot_others_free(infer_dot_others *o)
+{
+    free(o->record);
+    free(o->changed);
+    free(o->unit);
+    *o = (infer_dot_others){.n = 0};
+}
+
+static bool widen(void *at, size_t bytes)
+{
+    void **data = at, *more = realloc(*data, bytes);
+    *data = more ? more : *data;
+    return more != NULL;
+}
+
+static bool keep(infer_dot_others *o, const assay_mac *m, const assay_mac_parameter *changed,
+                 const char *unit)
+{
+    if (o->n == o->room) {
+        const size_t room = 2 * o->room + 64;
+        if (!widen(&o->record, room * sizeof *o->record) ||
+            !widen(&o->changed, room * sizeof *o->changed) ||
+            !widen(&o->unit, room * sizeof *o->unit))
+            return false;
+        o->room = room;
+    }
+    o->record[o->n] = *m;
+    o->changed[o->n] = changed;
+    o->unit[o->n++] = unit;
+    return true;
+}
+
+static bool agrees(infer_dot_task *t, const assay_mac *m)
+{
+    return infer_dot_takes(t, m) && infer_dot_cost(t, m, 1e-9) == 0;
+}
+
+static bool gather_values(infer_dot_task *t, infer_dot_others *o, const assay_mac_parameter *p)
+{
+    int64_t value[INFER_DOT_VALUES];
+    const size_t n = p->kind == ASSAY_MAC_ORDER ? 0 : infer_dot_values(t, &t->best, p, value);
+    for (size_t i = 0; i < n; i++) {
+        assay_mac m = t->best;
+        infer_dot_set(&m, p, value[i]);
+        if (*mac_member(&m, p) == value[i] && memcmp(&m, &t->best, sizeof m) != 0 &&
+            agrees(t, &m) && !keep(o, &m, p, NULL))
+            return false;
+    }
+    return true;
+}
+
+/* Units for the formats of the rows, as they are. */
+static bool is_for(const infer_dot_task *t, const assay_mac *m)
+{
+    const infer_dot_options *o = t->o;
+    return m->a == o->a && m->b == o->b && m->acc == o->acc && m->out == o->out &&
+           m->scale_block == (int64_t)o->scale_block &&
+           (o->scale_block == 0 || m->scale == o->scale);
+}
+
+static bool gather_units(infer_dot_task *t, infer_dot_others *o)
+{
+    for (const char *const *name = assay_mac_units(); *name; name++) {
+        assay_mac_unit u;
+        assay_error err;
+        if (!mac_open(*name, &u, &err) && is_for(t, &u.record) && agrees(t, &u.record) &&
+            !keep(o, &u.record, NULL, *name))
+            return false;
+    }
+    return true;
+}
+
+assay_status infer_dot_gather(infer_dot_task *t, infer_dot_others *o)
+{
+    size_t n;
+    const assay_mac_parameter *p = mac_parameters(&n);
+    o->n = 0;
+    bool good = gather_units(t, o);
+    for (size_t i = 0; i < n && good; i++)
+        good = gather_values(t, o, &p[i]);
+    return good ? t->status : assay_out_of_memory_for(t->err, "records");
+}
+
+/* ---- rows ---- */
+
+/* Rows that were drawn, what the best answers to them, and which of them are asked. */
+typedef struct pool {
+    infer_dot_rows rows;
+    uint64_t *answer;
+    bool *wanted;
+} pool;
+
+static uint64_t answers(infer_dot_task *t, const assay_mac *m, const infer_dot_rows *rows,
+                        size_t first, size_t n, uint64_t out[CHUNK])
+{
+    uint64_t d[CHUNK];
+    const int bits = mac_layout_of((enum assay_mac_format)m->out)->bits;
+    const assay_mac_rows view = infer_dot_rows_view(rows, first);
+    t->status = t->status ? t->status : mac_dots(m, n, &view, d, t->err);
+    for (size_t i = 0; i < n && !t->status; i++)
+        out[i] = infer_dot_stored(d, bits, i);
+    return n;
+}
+
+/* The first row of the pool on which m is not the best; one that is wanted already, if any. */
+static void part(infer_dot_task *t, pool *x, const assay_mac *m)
+{
+    uint64_t d[CHUNK];
+    size_t first = SIZE_MAX;
+    for (size_t i = 0; i < x->rows.n && !t->status; i += CHUNK) {
+        const size_t n = x->rows.n - i < CHUNK ? x->rows.n - i : CHUNK;
+        answers(t, m, &x->rows, i, n, d);
+        for (size_t j = 0; j < n; j++) {
+            if (d[j] == x->answer[i + j])
+                continue;
+            if (x->wanted[i + j])
+                return;
+            first = first == SIZE_MAX ? i + j : first;
+        }
+        if (first != SIZE_MAX)
+            break;
+    }
+    if (first != SIZE_MAX)
+        x->wanted[first] = true;
+}
+
+static bool open_pool(infer_dot_task *t, pool *x)
+{
+    *x = (pool){.answer = NULL};
+    infer_dot_rows_open(&x->rows, t->o);
+    for (int i = 0; i < POOL; i++)
+        for (int probe = 0; probe < INFER_DOT_N_PROBES; probe++) {
+            infer_dot_draw(&t->random, &t->log, (enum infer_dot_probe)probe, &t->draft);
+            infer_dot_rows_add(&x->rows, &t->draft);
+        }
+    x->answer = calloc(x->rows.n + 1, sizeof *x->answer);
+    x->wanted = calloc(x->rows.n + 1, sizeof *x->wanted);
+    for (size_t i = 0; x->answer && i < x->rows.n; i += CHUNK)
+        answers(t, &t->best, &x->rows, i, x->rows.n - i < CHUNK ? x->rows.n - i : CHUNK,
+                x->answer + i);
+    return x->answer && x->wanted && !x->rows.short_of_memory;
+}
+
+static void close_pool(pool *x)
+{
+    infer_dot_rows_free(&x->rows);
+    free(x->answer);
+    free(x->wanted);
+}
+
+/* Whether record i of the others is one of the OF_EACH of its parameter that rows are drawn for. */
+static bool is_chosen(const infer_dot_others *o, size_t i)
+{
+    size_t first = i, last = i;
+    while (first > 0 && o->changed[first - 1] == o->changed[i])
+        first--;
+    while (last + 1 < o->n && o->changed[last + 1] == o->changed[i])
+        last++;
+    const size_t step = (last - first) / OF_EACH + 1;
+    return !o->changed[i] || i == last || (i - first) % step == 0;
+}
+
+/* Rows that tell some other from the best; *some: whether there are any. */
+static assay_status want_apart(infer_dot_task *t, const infer_dot_others *o, bool *some)
+{
+    pool x;
+    const bool good = open_pool(t, &x);
+    for (size_t i = 0; good && i < o->n; i++)
+        if (is_chosen(o, i))
+            part(t, &x, &o->record[i]);
+    *some = false;
+    for (size_t i = 0; good && i < x.rows.n; i++)
+        if (x.wanted[i]) {
+            infer_dot_rows_copy(&t->next, &x.rows, i);
+            *some = true;
+        }
+    close_pool(&x);
+    return good ? t->status : assay_out_of_memory_for(t->err, "rows");
+}
+
+assay_status infer_dot_refine(infer_dot_task *t, infer_dot_others *o, assay_error *err)
+{
+    int quiet = 0;
+    for (int round = 0; round < ROUNDS && quiet < QUIET && !t->exhausted; round++) {
+        bool some;
+        assay_status s = infer_dot_gather(t, o);
+        if (!s)
+            s = want_apart(t, o, &some);
+        for (int probe = 0; probe < INFER_DOT_N_PROBES; probe++)
+            infer_dot_want(t, (enum infer_dot_probe)probe, FRESH);
+        if (!s)
+            s = infer_dot_ask(t, err);
+        if (s)
+            return s;
+        quiet = some ? 0 : quiet + 1;
+        if (infer_dot_cost(t, &t->best, 1e-9) == 0)
+            continue;
+        quiet = 0;
+        infer_dot_search(t);
+        if (t->cost > 0)
+            break;
+    }
+    const assay_status s = infer_dot_gather(t, o);
+    if (s || t->cost > 0 || o->n == 0 || !o->unit[0])
+        return s;
+    t->best = o->record[0]; /* a shipped unit that agrees is what was found */
+    return infer_dot_gather(t, o);
+}

@@ -1,0 +1,47 @@
+/* Rows of dot products as a device is asked them, and its answers. */
+#ifndef ASSAY_INTERP_INFER_DOT_ROWS_H
+#define ASSAY_INTERP_INFER_DOT_ROWS_H
+
+#include "interp/infer/dot/dot.h"
+#include "interp/infer/dot/probes.def"
+
+#define INFER_DOT_PROBE_ID(ID, rows, shows)  DOT_##ID,
+#define INFER_DOT_PROBE_ONE(ID, rows, shows) +1
+enum infer_dot_probe { INFER_DOT_PROBES(INFER_DOT_PROBE_ID) };
+enum { INFER_DOT_N_PROBES = 0 INFER_DOT_PROBES(INFER_DOT_PROBE_ONE) };
+
+enum { DOT_A, DOT_B, DOT_C, DOT_SCALE_A, DOT_SCALE_B, DOT_COLUMNS };
+
+/* One column of all rows: `width` patterns a row, stored as wide as .npy files have them. */
+typedef struct infer_dot_column {
+    enum assay_mac_format format;
+    size_t width, row_bytes; /* width 0: there is no such column */
+    void *data;
+} infer_dot_column;
+
+typedef struct infer_dot_rows {
+    size_t n, room, k;
+    infer_dot_column column[DOT_COLUMNS];
+    uint64_t *answer; /* patterns */
+    uint8_t *probe;   /* of which kind each row is */
+    bool short_of_memory;
+} infer_dot_rows;
+
+/* One row, a number a pattern. */
+typedef struct infer_dot_draft {
+    uint64_t *value[DOT_COLUMNS]; /* as wide as the columns are */
+    enum infer_dot_probe probe;
+} infer_dot_draft;
+
+void infer_dot_rows_open(infer_dot_rows *r, const infer_dot_options *o);
+void infer_dot_rows_free(infer_dot_rows *r);
+/* Appends the row, or (short_of_memory) does not. */
+void infer_dot_rows_add(infer_dot_rows *r, const infer_dot_draft *d);
+/* Appends row i of `from`, which has the same columns. */
+void infer_dot_rows_copy(infer_dot_rows *r, const infer_dot_rows *from, size_t i);
+/* The rows from `first` on, as units take them. */
+assay_mac_rows infer_dot_rows_view(const infer_dot_rows *r, size_t first);
+/* Pattern i of `bits` bits each. */
+uint64_t infer_dot_stored(const void *data, int bits, size_t i);
+
+#endif

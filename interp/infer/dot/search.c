@@ -1,0 +1,315 @@
+/* The search for a record that no row contradicts: one parameter changed, parts taken from shipped
+ * units, two parameters, and some at once. */
+#include <string.h>
+
+#include "interp/infer/dot/moves.def"
+#include "interp/infer/dot/task.h"
+#include "interp/infer/task.h"
+
+enum { CHUNK = 16, MOST_CHUNKS = INFER_DOT_CHUNKS, STARTS = 3 };
+#define PATIENCE 0.05
+
+typedef struct kit {
+    size_t first, last;
+} kit;
+
+static const kit kits[] = {
+#define KIT(first, last) {offsetof(assay_mac, first), offsetof(assay_mac, last)},
+    INFER_DOT_KITS(KIT)
+#undef KIT
+};
+static const kit pairs[] = {
+#define PAIR(a, b) {offsetof(assay_mac, a), offsetof(assay_mac, b)},
+    INFER_DOT_PAIRS(PAIR)
+#undef PAIR
+};
+enum { N_KITS = sizeof kits / sizeof *kits, N_PAIRS = sizeof pairs / sizeof *pairs };
+
+bool infer_dot_is_late(const infer_dot_task *t)
+{
+    return t->status || infer_seconds() > t->end;
+}
+
+/* ---- rows against a record ---- */
+
+/* Rows first .. first + CHUNK that contradict m, by their weights. */
+static double cost_of_some(infer_dot_task *t, const assay_mac *m, size_t first,
+                           const double *weight)
+{
+    uint64_t d[CHUNK];
+    const size_t n = t->log.n - first < CHUNK ? t->log.n - first : CHUNK;
+    const int bits = mac_layout_of((enum assay_mac_format)m->out)->bits;
+    const assay_mac_rows rows = infer_dot_rows_view(&t->log, first);
+    double cost = 0;
+    t->status = t->status ? t->status : mac_dots(m, n, &rows, d, t->err);
+    for (size_t i = 0; i < n && !t->status; i++)
+        if (infer_dot_stored(d, bits, i) != t->log.answer[first + i])
+            cost += weight[t->log.probe[first + i]];
+    return cost;
+}
+
+/* The share of its probe's rows that a row is. */
+static void weigh(const infer_dot_task *t, double weight[INFER_DOT_N_PROBES])
+{
+    for (int i = 0; i < INFER_DOT_N_PROBES; i++)
+        weight[i] = 0;
+    for (size_t i = 0; i < t->log.n; i++)
+        weight[t->log.probe[i]] += 1;
+    for (int i = 0; i < INFER_DOT_N_PROBES; i++)
+        weight[i] = weight[i] > 0 ? 1 / weight[i] : 0;
+}
+
+double infer_dot_cost(infer_dot_task *t, const assay_mac *m, double bound)
+{
+    double weight[INFER_DOT_N_PROBES], cost = 0;
+    const size_t chunks = (t->log.n + CHUNK - 1) / CHUNK;
+    weigh(t, weight);
+    t->tried++;
+    for (size_t i = 0; i < chunks && cost < bound; i++) {
+        const size_t at = (t->hot + i) % chunks;
+        const double some = cost_of_some(t, m, at * CHUNK, weight);
+        if (some > 0 && cost + some >= bound)
+            t->hot = at;
+        cost += some;
+    }
+    return cost;
+}
+
+/* m is the best from here on. */
+static void take_best(infer_dot_task *t, const assay_mac *m)
+{
+    double weight[INFER_DOT_N_PROBES];
+    weigh(t, weight);
+    t->best = *m;
+    t->cost = 0;
+    t->tried++;
+    for (size_t at = 0; at < MOST_CHUNKS; at++) {
+        t->chunk[at] = at * CHUNK < t->log.n ? cost_of_some(t, m, at * CHUNK, weight) : 0;
+        t->cost += t->chunk[at];
+    }
+}
+
+/* Keeps m if fewer rows contradict it. Where it is worse than the best by some rows, those before
+ * are enough to leave it. */
+static bool offer(infer_dot_task *t, const assay_mac *m)
+{
+    double weight[INFER_DOT_N_PROBES], chunk[MOST_CHUNKS] = {0}, worse = 0;
+    const size_t chunks = (t->log.n + CHUNK - 1) / CHUNK;
+    if (!infer_dot_takes(t, m))
+        return false;
+    weigh(t, weight);
+    t->tried++;
+    for (size_t i = 0; i < chunks && worse <= PATIENCE; i++) {
+        const size_t at = (t->hot + i) % chunks;
+        chunk[at] = cost_of_some(t, m, at * CHUNK, weight);
+        worse += chunk[at] - t->chunk[at];
+        if (worse > PATIENCE)
+            t->hot = at;
+    }
+    if (t->status || worse > -1e-9)
+        return false;
+    t->best = *m;
+    t->cost = 0;
+    for (size_t i = 0; i < MOST_CHUNKS; i++)
+        t->cost += t->chunk[i] = chunk[i];
+    return true;
+}
+
+/* ---- moves ---- */
+
+static const assay_mac_parameter *at(size_t offset)
+{
+    size_t n;
+    const assay_mac_parameter *p = mac_parameters(&n);
+    while (p->offset != offset)
+        p++;
+    return p;
+}
+
+/* Two places of the order changed. */
+static bool swap(infer_dot_task *t)
+{
+    const size_t n = (size_t)t->best.instruction;
+    bool any = false;
+    if (n < 2 || n > ASSAY_MAC_MAX_ORDER)
+        return false;
+    for (size_t i = 0; i < n && t->cost > 0 && !infer_dot_is_late(t); i++)
+        for (size_t j = i + 1; j < n; j++) {
+            assay_mac m = t->best;
+            for (size_t k = 0; k < n && m.order == 0; k++)
+                m.places[k] = (uint8_t)k;
+            m.order = (int64_t)n;
+            const uint8_t was = m.places[i];
+            m.places[i] = m.places[j];
+            m.places[j] = was;
+            any = offer(t, &m) || any;
+        }
+    return any;
+}
+
+static bool change_one(infer_dot_task *t, const assay_mac_parameter *p)
+{
+    int64_t value[INFER_DOT_VALUES];
+    bool any = false;
+    if (p->kind == ASSAY_MAC_ORDER)
+        return swap(t);
+    const size_t n = infer_dot_values(t, &t->best, p, value);
+    for (size_t i = 0; i < n && t->cost > 0; i++) {
+        assay_mac m = t->best;
+        infer_dot_set(&m, p, value[i]);
+        any = offer(t, &m) || any;
+    }
+    return any;
+}
+
+static bool change_any(infer_dot_task *t)
+{
+    size_t n;
+    const assay_mac_parameter *p = mac_parameters(&n);
+    bool any = false;
+    for (size_t i = 0; i < n && t->cost > 0 && !infer_dot_is_late(t); i++)
+        any = change_one(t, &p[i]) || any;
+    return any;
+}
+
+static bool change_pair(infer_dot_task *t, const kit *pair)
+{
+    const assay_mac_parameter *p = at(pair->first), *q = at(pair->last);
+    int64_t first[INFER_DOT_VALUES], second[INFER_DOT_VALUES];
+    const size_t n = infer_dot_values(t, &t->best, p, first);
+    for (size_t i = 0; i < n && !infer_dot_is_late(t); i++) {
+        assay_mac m = t->best;
+        infer_dot_set(&m, p, first[i]);
+        const size_t k = infer_dot_values(t, &m, q, second);
+        for (size_t j = 0; j < k; j++) {
+            assay_mac both = m;
+            infer_dot_set(&both, q, second[j]);
+            if (offer(t, &both))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Parameters of a kit as a shipped unit has them. */
+static void take(const infer_dot_task *t, assay_mac *m, const kit *k, const assay_mac *from)
+{
+    memcpy((char *)m + k->first, (const char *)from + k->first,
+           k->last + sizeof(int64_t) - k->first);
+    if (k->first <= offsetof(assay_mac, order) && k->last >= offsetof(assay_mac, order))
+        memcpy(m->places, from->places, sizeof m->places);
+    infer_dot_fit(t, m);
+    infer_dot_set(m, at(k->first), *mac_member(m, at(k->first)));
+}
+
+static bool change_kit(infer_dot_task *t)
+{
+    bool any = false;
+    for (const char *const *name = assay_mac_units(); *name && t->cost > 0; name++) {
+        assay_mac_unit u;
+        assay_error err;
+        if (mac_open(*name, &u, &err) || infer_dot_is_late(t))
+            continue;
+        for (int i = 0; i < N_KITS; i++) {
+            assay_mac m = t->best;
+            take(t, &m, &kits[i], &u.record);
+            m.nan = t->best.nan;
+            any = offer(t, &m) || any;
+        }
+    }
+    return any;
+}
+
+/* Up to three parameters changed at once, and from there on what helps; the old record comes back
+ * where nothing does. */
+static void kick(infer_dot_task *t)
+{
+    const assay_mac was = t->best;
+    const double cost = t->cost;
+    size_t n;
+    const assay_mac_parameter *p = mac_parameters(&n);
+    assay_mac m = t->best;
+    for (int64_t i = rows_between(&t->random, 1, 3); i > 0; i--) {
+        const assay_mac_parameter *q = &p[rows_between(&t->random, 0, (int64_t)n - 1)];
+        int64_t value[INFER_DOT_VALUES];
+        const size_t k = q->kind == ASSAY_MAC_ORDER ? 0 : infer_dot_values(t, &m, q, value);
+        if (k > 0)
+            infer_dot_set(&m, q, value[rows_between(&t->random, 0, (int64_t)k - 1)]);
+    }
+    if (!infer_dot_takes(t, &m))
+        return;
+    take_best(t, &m);
+    for (int sweeps = 0; sweeps < 3 && change_any(t) && t->cost > 0;)
+        sweeps++;
+    if (t->cost > cost)
+        take_best(t, &was);
+}
+
+/* ---- the search ---- */
+
+static void climb(infer_dot_task *t)
+{
+    bool any = true;
+    while (any && t->cost > 0 && !infer_dot_is_late(t)) {
+        any = change_any(t);
+        any = (!any && change_kit(t)) || any;
+        for (int i = 0; i < N_PAIRS && !any && t->cost > 0; i++)
+            any = change_pair(t, &pairs[i]);
+    }
+}
+
+/* The shipped units that fewest rows contradict, their formats replaced where they are others. */
+static int starts(infer_dot_task *t, assay_mac best[STARTS])
+{
+    double cost[STARTS];
+    int n = 0;
+    for (const char *const *name = assay_mac_units(); *name; name++) {
+        assay_mac_unit u;
+        assay_error err;
+        if (mac_open(*name, &u, &err))
+            continue;
+        infer_dot_fit(t, &u.record);
+        if (!infer_dot_takes(t, &u.record))
+            continue;
+        const double c = infer_dot_cost(t, &u.record, n < STARTS ? 1e9 : cost[n - 1]);
+        if (n == STARTS && c >= cost[n - 1])
+            continue;
+        int i = n < STARTS ? n++ : n - 1;
+        for (; i > 0 && cost[i - 1] > c; i--) {
+            cost[i] = cost[i - 1];
+            best[i] = best[i - 1];
+        }
+        cost[i] = c;
+        best[i] = u.record;
+    }
+    return n;
+}
+
+/* From m as far as it goes, where that is better than the best. */
+static void climb_from(infer_dot_task *t, const assay_mac *m)
+{
+    const assay_mac was = t->best;
+    const double cost = t->cost;
+    take_best(t, m);
+    climb(t);
+    if (t->cost >= cost)
+        take_best(t, &was);
+}
+
+void infer_dot_search(infer_dot_task *t)
+{
+    assay_mac first[STARTS];
+    const assay_mac was = t->best;
+    take_best(t, &was);
+    const int n = t->cost > 0 ? starts(t, first) : 0;
+    for (int i = 0; i < n && t->cost > 0; i++)
+        if (infer_dot_cost(t, &first[i], 1e-9) == 0)
+            climb_from(t, &first[i]);
+    climb(t);
+    for (int i = 0; i < n && t->cost > 0; i++)
+        climb_from(t, &first[i]);
+    while (t->cost > 0 && !infer_dot_is_late(t)) {
+        kick(t);
+        climb(t);
+    }
+}

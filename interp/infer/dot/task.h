@@ -1,0 +1,79 @@
+/* One inference of a matrix unit on its way: the device, what was asked, the record that agrees
+ * best. */
+#ifndef ASSAY_INTERP_INFER_DOT_TASK_H
+#define ASSAY_INTERP_INFER_DOT_TASK_H
+
+#include "interp/infer/dot/draw.h"
+#include "interp/infer/oracle.h"
+
+enum { INFER_DOT_NANS = 16, INFER_DOT_CHUNKS = 1280 };
+
+typedef struct infer_dot_task {
+    const infer_dot_options *o;
+    infer_oracle device;
+    rows_random random;
+    infer_dot_rows log, next; /* answered; to be asked */
+    infer_dot_draft draft;
+    size_t spent;
+    bool exhausted; /* the budget ended before the questions */
+    /* searching */
+    assay_mac best;
+    double cost; /* of the best: shares of rows that contradict it, summed over the probes */
+    double chunk[INFER_DOT_CHUNKS]; /* its parts, 16 rows each; more are not asked */
+    size_t tried;                   /* records held against rows */
+    size_t hot;                     /* the part that was the last to tell a record apart */
+    double end;                     /* processor seconds at which the search ends */
+    uint64_t nan[INFER_DOT_NANS];   /* patterns that were answered and are no numbers */
+    int n_nans;
+    assay_status status; /* memory was short while a record was tried */
+    assay_error *err;
+} infer_dot_task;
+
+assay_status infer_dot_begin(infer_dot_task *t, const infer_dot_options *o, assay_error *err);
+void infer_dot_end(infer_dot_task *t);
+/* Adds n rows of the probe to those that are asked next. */
+void infer_dot_want(infer_dot_task *t, enum infer_dot_probe probe, int n);
+/* Asks what is in `next`, as far as the budget goes. */
+assay_status infer_dot_ask(infer_dot_task *t, assay_error *err);
+
+/* ---- records (values.c) ---- */
+
+/* Whether m is a unit for rows of this form. */
+bool infer_dot_takes(const infer_dot_task *t, const assay_mac *m);
+/* Whether the parameter is one of those that are given. */
+bool infer_dot_is_given(const assay_mac_parameter *p);
+enum { INFER_DOT_VALUES = 512 };
+/* Values to try for the parameter in place of the one that m has; how many. */
+size_t infer_dot_values(const infer_dot_task *t, const assay_mac *m, const assay_mac_parameter *p,
+                        int64_t out[INFER_DOT_VALUES]);
+/* Sets a parameter and what it contradicts. */
+void infer_dot_set(assay_mac *m, const assay_mac_parameter *p, int64_t value);
+/* The record with the formats that are given in place of its own. */
+void infer_dot_fit(const infer_dot_task *t, assay_mac *m);
+
+/* ---- search (search.c) ---- */
+
+/* Rows of the log that contradict m, each the share of its probe's rows; at least `bound` where it
+ * is that much or more. */
+double infer_dot_cost(infer_dot_task *t, const assay_mac *m, double bound);
+/* Looks for a record without contradictions, from the best there is and from shipped units. */
+void infer_dot_search(infer_dot_task *t);
+bool infer_dot_is_late(const infer_dot_task *t);
+
+/* ---- what agrees, too (refine.c) ---- */
+
+/* Records that no row contradicts beside the best: one parameter of it changed, shipped units. */
+typedef struct infer_dot_others {
+    assay_mac *record;
+    const assay_mac_parameter **changed; /* NULL: a shipped unit */
+    const char **unit;                   /* its name, or NULL */
+    size_t n, room;
+} infer_dot_others;
+
+assay_status infer_dot_gather(infer_dot_task *t, infer_dot_others *o);
+void infer_dot_others_free(infer_dot_others *o);
+/* Rows are asked that tell these from the best, and some of each probe; again with what is then
+ * the best, until nothing that is drawn tells them apart. */
+assay_status infer_dot_refine(infer_dot_task *t, infer_dot_others *o, assay_error *err);
+
+#endif

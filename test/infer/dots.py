@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""assay infer --kind dot against matrix units that are known, in rationals: shipped ones are found again, drawn ones, faults are none.
+
+  dots.py ASSAY [units [NAME ...] | SEED COUNT]     TAP; units: shipped ones, all or those, a line each for test/README.md;
+                                                    SEED COUNT: drawn records
+
+What is found is compared with the device on rows that were not asked."""
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "../twin"), os.path.join(HERE, "../exact"), os.path.join(HERE, "../support")]
+import npy  # noqa: E402
+from mac_draw import draw_record, draw_row, multiple  # noqa: E402
+from mac_model import FORMATS, Unit, complete  # noqa: E402
+from tap import Tap  # noqa: E402
+
+DEVICE = os.path.join(HERE, "dot_device.py")
+TYPES = {8: "uint8", 16: "uint16", 32: "uint32", 64: "uint64"}
+QUICK = ("x86-avx512-bf16", "nv-volta-f16-f32", "amd-cdna3-f16-k4")
+FRESH = 200  # rows that are compared
+TROUBLE = {"exit": "exit status 3", "length": "elements for", "type": "patterns of f32", "moody": "answers differently"}
+
+
+# ---- records ----
+
+def shipped(assay, name):
+    """The record of a unit as `scheme show` has it."""
+    text = subprocess.run([assay, "scheme", "show", name], capture_output=True, text=True, check=True).stdout
+    record = {}
+    for line in text.split("\nmac:\n")[1].split("\n\n")[0].splitlines():
+        key, value = re.match(r"  (\w+): (.*?)  #", line).groups()
+        record[key] = json.loads(value) if value.startswith("[") else int(value, 0) if re.fullmatch(r"-?[0-9][0-9a-fx]*", value) else value
+    return record
+
+
+def products(record, rng=None):
+    """A k of some instructions."""
+    each = multiple(record)
+    return max(2, -(-8 // each)) * each if not rng or each * 3 > 40 else each * max(rng.choice((1, 2, 3)), -(-4 // each))
+
+
+# ---- the device and what was found ----
+
+def ask(assay, folder, record, k, fault="", more=()):
+    """(exit status, report or None, what was said)"""
+    with open(os.path.join(folder, "record.json"), "w", encoding="utf-8") as f:
+        json.dump(record, f)
+    r, report = complete(record), os.path.join(folder, "report.json")
+    command = [assay, "infer", "--oracle", "%s %s %s/record.json %s" % (sys.executable, DEVICE, folder, fault), "--kind", "dot", "--a", r["a"],
+               "--b", r["b"], "--acc", r["acc"], "--out", r["out"], "--k", str(k), "-o", os.path.join(folder, "found.yaml"), "--json", report, *more]
+    if r["scale_block"]:
+        command += ["--scale", r["scale"], "--scale-block", str(r["scale_block"])]
+    if os.path.exists(report):
+        os.remove(report)
+    done = subprocess.run(command, capture_output=True, text=True)
+    found = None
+    if done.returncode != 2:
+        with open(report, encoding="utf-8") as f:
+            found = json.load(f)
+    return done.returncode, found, done.stdout + done.stderr
+
+
+def differences(assay, folder, record, k, rng):
+    """Rows, of FRESH that were not asked, on which what was found is not the device."""
+    r = complete(record)
+    rows = [draw_row(rng, r, k) for _ in range(FRESH)]
+    blocks = k // r["scale_block"] if r["scale_block"] else 0
+    columns = [("a", r["a"], (FRESH, k)), ("b", r["b"], (FRESH, k)), ("c", r["acc"], (FRESH,))]
+    columns += [(name, r["scale"], (FRESH, blocks)) for name in ("scale-a", "scale-b") if blocks]
+    command = [assay, "scheme", "dot", os.path.join(folder, "found.yaml"), "-o", os.path.join(folder, "d.npy")]
+    for i, (name, f, shape) in enumerate(columns):
+        flat = [row[i] for row in rows] if len(shape) == 1 else [x for row in rows for x in row[i]]
+        npy.save(os.path.join(folder, name + ".npy"), TYPES[FORMATS[f][0]], shape, flat)
+        command += ["--" + name, os.path.join(folder, name + ".npy")]
+    subprocess.run(command, check=True)
+    _, _, given = npy.load(os.path.join(folder, "d.npy"))
+    unit = Unit(record)
+    return sum(unit.dot(*row) != d for row, d in zip(rows, given))
+
+
+def judge(assay, folder, record, k, rng, more=()):
+    """(verdict, rows asked, rows that differ, units)"""
+    status, report, said = ask(assay, folder, record, k, more=more)
+    if status != 1:
+        return "status %d: %s" % (status, said), 0, FRESH, []
+    return report["verdict"], report["rows"], differences(assay, folder, record, k, rng), report["units"]
+
+
+# ---- tests ----
+
+def check_unit(tap, assay, folder, name):
+    record = shipped(assay, name)
+    verdict, rows, wrong, units = judge(assay, folder, record, products(record), random.Random(name))
+    tap.check(verdict == "class" and wrong == 0 and name in units, "%s: %s, %d rows; %s" % (name, verdict, rows, ", ".join(units)), "%d of %d rows differ" % (wrong, FRESH))
+
+
+def check_drawn(tap, assay, folder, seed, count, more=()):
+    """Of drawn records some are not found within the time; of what is found no row may differ."""
+    found = 0
+    for s in range(seed, seed + count):
+        rng = random.Random(s)
+        record = draw_record(rng)
+        verdict, rows, wrong, _ = judge(assay, folder, record, products(record, rng), rng, more)
+        found += verdict == "class" and wrong == 0
+        tap.check(verdict == "none" or (verdict == "class" and wrong == 0), "seed %d: %s, %d rows" % (s, verdict, rows), "%d of %d rows differ" % (wrong, FRESH), record)
+    tap.check(2 * found >= count, "%d of %d drawn records are found" % (found, count))
+
+
+def check_faults(tap, assay, folder):
+    record = dict(a="f16", b="f16", acc="f32", out="f32", group=2, nan=0x7FC00000)
+    for fault, words in TROUBLE.items():
+        status, _, said = ask(assay, folder, record, 4, fault)
+        tap.check(status == 2 and words in said and said.count("\n") == 1, "an oracle's fault: " + fault, said)
+    status, _, said = ask(assay, folder, record, 4, "hang", ["--timeout", "0.5"])
+    tap.check(status == 2 and "did not end" in said and said.count("\n") == 1, "an oracle that hangs", said)
+    status, report, said = ask(assay, folder, record, 4, more=["--budget", "60"])
+    tap.check(status == 1 and report["rows"] <= 60 and report["verdict"] == "class", "a budget of few rows is kept", said)
+
+
+def check_stuck(tap, assay, folder):
+    record = dict(a="f16", b="f16", acc="f16", out="f16", group=2, nan=0x7E00)
+    status, report, said = ask(assay, folder, record, 2, "stuck 3", ["--budget", "200", "--seconds", "4"])
+    tap.check(status == 1 and report["verdict"] == "none" and report["contradicted"] > 0 and report["contradictions"], "a stuck bit is none, with rows", said)
+
+
+def check_arguments(tap, assay):
+    good = ["--oracle", "true", "--kind", "dot", "--a", "f16", "--b", "f16", "--acc", "f32", "--k", "8"]
+    for name, more in [("no k", good[:-2]), ("a format", [*good, "--out", "f33"]), ("an accumulator wider than the result", [*good, "--out", "f16"]),
+                       ("scales without a block", [*good, "--scale", "e8m0"]), ("blocks that do not divide k", [*good, "--scale", "e8m0", "--scale-block", "3"]),
+                       ("an option of rescales", [*good, "--type", "i8"]), ("an option of units", ["--oracle", "true", "--kind", "scale", "--type", "i8", "--k", "8"]),
+                       ("no oracle", good[2:])]:
+        done = subprocess.run([assay, "infer", *more], capture_output=True, text=True)
+        tap.check(done.returncode == 2 and done.stderr.count("\n") == 1, "bad arguments: " + name, done.stderr)
+
+
+def main():
+    assay, folder, tap = os.path.abspath(sys.argv[1]), tempfile.mkdtemp(), Tap()
+    what = sys.argv[2:]
+    if what[:1] == ["units"]:
+        listed = subprocess.run([assay, "scheme", "list", "--units"], capture_output=True, text=True, check=True).stdout
+        for name in what[1:] or [line.split()[0] for line in listed.splitlines()]:
+            check_unit(tap, assay, folder, name)
+    elif what:
+        check_drawn(tap, assay, folder, int(what[0]), int(what[1]))
+    else:
+        check_arguments(tap, assay)
+        check_faults(tap, assay, folder)
+        check_stuck(tap, assay, folder)
+        for name in QUICK:
+            check_unit(tap, assay, folder, name)
+        check_drawn(tap, assay, folder, 1, 4, ["--seconds", "10"])
+    shutil.rmtree(folder)
+    tap.end()
+
+
+main()
