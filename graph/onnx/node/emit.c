@@ -153,33 +153,44 @@ onnx_value *onnx_op2(onnx_node *n, assay_op op, const assay_attrs *attr, onnx_va
     return onnx_op(n, op, attr, in, 2, suffix);
 }
 
-void onnx_op_multi(onnx_node *n, assay_op op, const assay_attrs *attr, onnx_value *x, int n_out)
+void onnx_op_several(onnx_node *n, assay_op op, const assay_attrs *attr, onnx_value *x, int n_out,
+                     const char *suffix, onnx_value **y)
 {
     const char **names = assay_arena_array(n->im->temp, (size_t)n_out, sizeof *names);
-    onnx_value **y = assay_arena_array(n->im->temp, (size_t)n_out, sizeof *y);
     int *out = assay_arena_array(n->im->temp, (size_t)n_out, sizeof *out);
+    const char *name = node_name(n, suffix);
     assay_error cause;
     int id;
 
-    if (!names || !y || !out) {
+    if (!names || !out || !name) {
         onnx_no_memory(n);
         return;
     }
     for (int i = 0; i < n_out && !n->status; i++) {
-        y[i] = result_value(n, (size_t)i, NULL);
+        y[i] = result_value(n, (size_t)i, suffix);
         if (y[i])
             names[i] = y[i]->name;
     }
     if (n->status || !materialize_all(n, &x, 1, &id))
         return;
-    assay_status s = assay_graph_add_inferred(n->im->graph, op, n->name, &id, 1, names, n_out, attr,
-                                              out, &cause);
+    assay_status s =
+        assay_graph_add_inferred(n->im->graph, op, name, &id, 1, names, n_out, attr, out, &cause);
     if (s) {
         onnx_fail_because(n, s, &cause);
         return;
     }
     for (int i = 0; i < n_out; i++)
         y[i]->id = out[i];
+}
+
+void onnx_op_multi(onnx_node *n, assay_op op, const assay_attrs *attr, onnx_value *x, int n_out)
+{
+    onnx_value **y = assay_arena_array(n->im->temp, (size_t)n_out, sizeof *y);
+
+    if (y)
+        onnx_op_several(n, op, attr, x, n_out, NULL, y);
+    else
+        onnx_no_memory(n);
 }
 
 void onnx_bind(onnx_node *n, size_t i, onnx_value *v)

@@ -96,6 +96,9 @@ onnx_value *onnx_op2(onnx_node *n, assay_op op, const assay_attrs *attr, onnx_va
 void onnx_op_out(onnx_node *n, assay_op op, const assay_attrs *attr, onnx_value *x, size_t output);
 /* Appends a node with several outputs, named as the ONNX node's. */
 void onnx_op_multi(onnx_node *n, assay_op op, const assay_attrs *attr, onnx_value *x, int n_out);
+/* The same under fresh names; y gets the outputs. */
+void onnx_op_several(onnx_node *n, assay_op op, const assay_attrs *attr, onnx_value *x, int n_out,
+                     const char *suffix, onnx_value **y);
 /* The ONNX output i is v: an alias, or a copy where a graph output needs its own value. */
 void onnx_bind(onnx_node *n, size_t i, onnx_value *v);
 /* A new constant as a value, named as the results of onnx_op. */
