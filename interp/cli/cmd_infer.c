@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "graph/core/type.h"
 #include "graph/files/files.h"
@@ -168,6 +169,13 @@ static bool fits_kind(const cli_args *a, bool dot)
     return false;
 }
 
+static void show_rows(void *progress, size_t rows)
+{
+    cli_progress *p = progress;
+    p->done = (int64_t)rows - 1;
+    cli_progress_step(p);
+}
+
 static int run(const cli_args *a)
 {
     infer_options o = {0};
@@ -189,7 +197,12 @@ static int run(const cli_args *a)
         o.ask = cli_rounds_ask;
         o.user = &rounds;
     }
+    cli_progress progress;
+    o.told = show_rows;
+    o.listener = &progress;
+    cli_progress_begin(&progress, "infer", (int64_t)o.budget, !isatty(STDERR_FILENO));
     const assay_status s = infer_run(&o, &r, &err);
+    cli_progress_end(&progress);
     const int status = !s               ? write_files(a, &o, &r)
                        : rounds.waiting ? cli_rounds_waiting(&rounds, cli_value(a, "json", NULL))
                                         : cli_failed(&err);

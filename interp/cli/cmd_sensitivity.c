@@ -85,7 +85,7 @@ static int sensitivity(const cli_args *a, const assay_trial *t)
 
 static int run(const cli_args *a)
 {
-    return cli_trial_run(a, sensitivity);
+    return cli_trial_run(a, false, sensitivity);
 }
 
 static const cli_option options[] = {CLI_MODEL_OPTIONS,    CLI_SCHEME_OPTIONS,   CLI_DATA_OPTIONS,

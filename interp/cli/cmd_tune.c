@@ -121,7 +121,7 @@ static int tune(const cli_args *a, const assay_trial *t)
 static int run(const cli_args *a)
 {
     const int status = cli_check_output(a);
-    return status == CLI_OK ? cli_trial_run(a, tune) : status;
+    return status == CLI_OK ? cli_trial_run(a, true, tune) : status;
 }
 
 static const cli_option options[] = {

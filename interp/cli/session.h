@@ -228,8 +228,10 @@ int cli_data_shard(cli_data *d, const cli_args *a);
 int cli_data_judge(const cli_data *d, const assay_value *out, assay_judge *j, bool *labelled);
 
 /* What `sensitivity` and `tune` begin with: a float network, a profile, a scheme, options and
- * samples to judge by, handed to `judge`; its status. */
-int cli_trial_run(const cli_args *a, int (*judge)(const cli_args *a, const assay_trial *t));
+ * samples to judge by, handed to `judge`; its status. by_sample: on a terminal progress is of the
+ * samples of each measurement. */
+int cli_trial_run(const cli_args *a, bool by_sample,
+                  int (*judge)(const cli_args *a, const assay_trial *t));
 
 /* Is a sample of type t, which `file` holds, what the input takes? Dimensions of 1 in front do not
  * count; codes are in the smallest container of their width. */

@@ -1,4 +1,6 @@
 /* Trials of a quantization: what `sensitivity` and `tune` open before and close after. */
+#include <unistd.h>
+
 #include "interp/cli/session.h"
 
 static int open_trial(cli_session *s, cli_data *d, assay_choices *q, const cli_args *a,
@@ -22,7 +24,6 @@ static int open_trial(cli_session *s, cli_data *d, assay_choices *q, const cli_a
         return status;
     if (s->floating->n_outputs > 0)
         status = cli_data_judge(d, &s->floating->value[s->floating->output[0]], &judge, &labelled);
-    d->samples.done = NULL; /* progress is by trial */
     *t = (assay_trial){.floating = s->floating,
                        .profile = s->profile,
                        .scheme = s->scheme,
@@ -32,7 +33,20 @@ static int open_trial(cli_session *s, cli_data *d, assay_choices *q, const cli_a
     return status;
 }
 
-int cli_trial_run(const cli_args *a, int (*judge)(const cli_args *a, const assay_trial *t))
+/* A bar for each trial, where there is a terminal. */
+static void sample_done(void *user)
+{
+    cli_data *d = user;
+    cli_progress *p = &d->progress;
+    cli_progress_step(p);
+    if (p->done < p->total)
+        return;
+    cli_progress_end(p);
+    cli_progress_begin(p, p->what, p->total, p->quiet);
+}
+
+int cli_trial_run(const cli_args *a, bool by_sample,
+                  int (*judge)(const cli_args *a, const assay_trial *t))
 {
     cli_session s = {0};
     cli_data d = {0};
@@ -40,6 +54,7 @@ int cli_trial_run(const cli_args *a, int (*judge)(const cli_args *a, const assay
     assay_trial trial;
     int status = open_trial(&s, &d, &q, a, &trial);
 
+    d.samples.done = by_sample && isatty(STDERR_FILENO) ? sample_done : NULL;
     if (status == CLI_OK)
         status = judge(a, &trial);
     cli_data_close(&d);

@@ -159,7 +159,7 @@ static void drop_rules(infer_task *t, infer_rules *rules, size_t from)
 
 assay_status infer_part_rules(infer_task *t, infer_rules *rules, assay_error *err)
 {
-    static infer_model m[SAMPLE];
+    static _Thread_local infer_model m[SAMPLE]; /* large */
     int quiet = 0;
     for (int round = 0; round < 4 * ROUNDS && quiet < QUIET && rules->n > 1; round++) {
         draw_any(t, rules, m);

@@ -95,7 +95,7 @@ static void keep_answers(infer_task *t, const infer_row *row, size_t n)
 
 static assay_status ask_some(infer_task *t, const infer_row *rows, size_t n, assay_error *err)
 {
-    static infer_row row[A_CALL + REPEATED];
+    static _Thread_local infer_row row[A_CALL + REPEATED];
     int64_t first[REPEATED];
     size_t room = infer_left(t) > n ? infer_left(t) - n : 0;
     memcpy(row, rows, n * sizeof *row);
@@ -106,6 +106,8 @@ static assay_status ask_some(infer_task *t, const infer_row *rows, size_t n, ass
     if (s)
         return s;
     t->spent += n + again;
+    if (t->o->told)
+        t->o->told(t->o->listener, t->spent);
     for (size_t i = 0; i < again; i++)
         if (row[n + i].answer != first[i])
             return differs(&row[n + i], first[i], err);
@@ -116,7 +118,7 @@ static assay_status ask_some(infer_task *t, const infer_row *rows, size_t n, ass
 /* Those of `next` that are bounded, or those that are not. */
 static assay_status ask_form(infer_task *t, bool bounded, assay_error *err)
 {
-    static infer_row row[A_CALL];
+    static _Thread_local infer_row row[A_CALL];
     assay_status s = ASSAY_OK;
     for (size_t i = 0; i < t->next.n && !s;) {
         size_t n = 0;

@@ -49,6 +49,18 @@ static void put_ops(FILE *f, const json_t *contract, const char *part, const cha
     fputs("</dd>\n", f);
 }
 
+/* Words of several lines, each a fact. */
+static void put_words(FILE *f, const char *term, const char *text)
+{
+    for (const char *line = text; *line != '\0'; term = "") {
+        const size_t n = strcspn(line, "\n");
+        char one[1024];
+        snprintf(one, sizeof one, "%.*s", (int)n, line);
+        report_put_fact(f, term, one);
+        line += n + (line[n] == '\n');
+    }
+}
+
 static void put_contract(FILE *f, const report_chapter *c)
 {
     const json_t *contract = json_object_get(c->source.bundle->manifest, "contract");
@@ -67,10 +79,8 @@ static void put_contract(FILE *f, const report_chapter *c)
         const char *line = json_string_value(json_array_get(why, i));
         report_put_fact(f, "outside", line ? line : "");
     }
-    if (*report_text(said, "approximate"))
-        report_put_fact(f, "the scheme approximates", report_text(said, "approximate"));
-    if (*report_text(said, "not_modelled"))
-        report_put_fact(f, "not modelled", report_text(said, "not_modelled"));
+    put_words(f, "the scheme approximates", report_text(said, "approximate"));
+    put_words(f, "not modelled", report_text(said, "not_modelled"));
     fputs("</dl>\n", f);
 }
 

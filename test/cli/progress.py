@@ -20,11 +20,11 @@ ASSAY, SOURCE = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
 PROFILE = [ASSAY, "profile", f"{SOURCE}/datasets/models/res_dsconv.onnx", "-d", f"{SOURCE}/datasets/glyphs/calibration", "-j", "1", "-o", "p.yaml"]
 
 
-def on_terminal(columns, term="xterm"):
-    """What a profile writes to a terminal of so many columns. It is held for a moment after its first words, so that there is a rate."""
+def on_terminal(columns, term="xterm", command=PROFILE):
+    """What a command writes to a terminal of so many columns. It is held for a moment after its first words, so that there is a rate."""
     mine, its = os.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    run = subprocess.Popen(PROFILE, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=its, env={**os.environ, "TERM": term})
+    run = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=its, env={**os.environ, "TERM": term})
     os.close(its)
     said = b""
     while True:
@@ -61,6 +61,23 @@ def main():
     with open("said", "wb") as f:
         subprocess.run([*PROFILE, "-q"], stdout=subprocess.DEVNULL, stderr=f, check=True)
     check(read("said") == b"", "none with --quiet", read("said"))
+    model, samples = PROFILE[2], f"{SOURCE}/datasets/glyphs/test"
+    shard = [*PROFILE[:-1], "shard.yaml", "--shard", "2/4"]
+    status, said = on_terminal(72, command=shard)
+    check(status == 0 and set(re.findall(r"\d+/(\d+)", said)) == {"64"}, "of a shard its own samples", repr(said[-200:]))
+    tune = [ASSAY, "tune", model, "-p", "p.yaml", "-s", "tflite", "-d", samples, "-n", "40", "-j", "1", "--max-float", "0", "--target-drop", "50"]
+    status, said = on_terminal(72, command=tune)
+    check(status == 0 and set(re.findall(r"tune .*?\d+/(\d+)", said)) == {"40"} and said.split("\r")[-1] == "", "tune: of each trial its samples", repr(said[-300:]))
+    infer = [ASSAY, "infer", "--oracle", f"/usr/bin/python3 {SOURCE}/test/infer/device.py rule.json i8", "--kind", "multiplier", "--type", "i8", "--acc-bits", "16",
+             "--multiplier", "0:255", "--shift", "1:8"]
+    with open("rule.json", "w", encoding="utf-8") as f:
+        f.write('{"form": "multiplier"}')
+    status, said = on_terminal(72, command=infer)
+    check(status in (0, 1) and set(re.findall(r"infer .*?\d+/(\d+)", said)) == {"20000"} and said.split("\r")[-1] == "", "infer: rows of the budget", repr(said[-300:]))
+    with open("said", "wb") as f:
+        subprocess.run(tune, stdout=subprocess.DEVNULL, stderr=f, check=True)
+        subprocess.run(infer, stdout=subprocess.DEVNULL, stderr=f, check=False)
+    check(read("said") == b"", "and no lines of these elsewhere", read("said"))
 
 
 with tempfile.TemporaryDirectory() as work:

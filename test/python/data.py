@@ -3,11 +3,16 @@
 
   data.py LIBRARY ASSAY        TAP
 """
+import concurrent.futures
+import copy
 import json
 import math
 import os
+import pickle
+import subprocess
+import sys
 
-from support import NET, RANDOM, SEED, TAP, check, command, np, raises, samples
+from support import NET, PACKAGE, RANDOM, SEED, TAP, check, command, np, raises, samples
 
 import assay
 
@@ -159,6 +164,46 @@ def inputs():
     raises(assay.AssayError, "a constant for no input", assay.load, model, fix={"nope": 1}, words="nope")
 
 
+def pickles(x):
+    net = assay.load("net.assay")
+    profile = net.profile()
+    profile.observe(x)
+    small = net.quantize(profile, "tflite")
+    program = small.program("tflite", engine="fast")
+    golden = program.golden("pickled", x[0])
+    narrow = assay.Scheme("tflite").edit({"accumulator": {"bits": 20}}, name="narrow")
+    for how, other in (("pickled", lambda o: pickle.loads(pickle.dumps(o))), ("copied", copy.deepcopy)):
+        check(other(net).text() == net.text() and other(small).report == small.report, f"a network is {how}")
+        check(other(narrow) == narrow and other(narrow).name == "narrow" and other(assay.Scheme("hopper-fp8")).name == "hopper-fp8", f"a scheme is {how}")
+        again = other(profile)
+        again.observe(x[:1], first=len(x))
+        check(again.samples == len(x) + 1 and profile.samples == len(x), f"a profile is {how}, and goes on")
+        check(all(np.array_equal(v, program.run(x[0])[n]) for n, v in other(program).run(x[0]).items()), f"a program is {how}")
+        check(other(golden).manifest == golden.manifest, f"a bundle is {how}")
+        for what in (program.run(x[0]), program.sequence()):
+            raises(TypeError, f"what a run holds is not {how}", other, what, words="cannot be pickled")
+    with open("program.pickle", "wb") as f:
+        pickle.dump((program, x[0]), f)
+    code = "import pickle; p, x = pickle.load(open('program.pickle', 'rb')); print(p.run(x)['out'].tobytes().hex())"
+    run = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": PACKAGE}, capture_output=True, text=True, timeout=120, check=False)
+    check(run.stdout.strip() == program.run(x[0])["out"].tobytes().hex(), "another process runs a program", run)
+
+
+def at_once():
+    def unit(rows):  # rounds half up; each thread sees the other's rows go by
+        product = rows["acc"].astype(np.int64) * rows["multiplier"]
+        return np.clip(((product + (1 << rows["shift"].astype(np.int64) >> 1)) >> rows["shift"]) + rows["zp"], rows.get("lo", -128), rows.get("hi", 127))
+
+    domains = [(1, 8), (2, 9), (1, 8), (2, 9)]
+
+    def ask(shift):
+        return assay.infer(unit, kind="multiplier", type="i8", multiplier=(0, 255), shift=shift, acc_bits=16).text
+
+    alone = [ask(s) for s in domains]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        check(list(pool.map(ask, domains)) == alone, "devices are asked by several threads at once")
+
+
 def main():
     print(f"# ASSAY_SEED={SEED}")
     x = samples(7)
@@ -167,6 +212,8 @@ def main():
     shards(x)
     proofs(x)
     inputs()
+    pickles(x)
+    at_once()
 
 
 main()

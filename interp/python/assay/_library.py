@@ -310,6 +310,9 @@ class Ref:
             if isinstance(owner, Ref):
                 owner.users.add(id(self))
 
+    def __reduce__(self) -> Any:
+        raise TypeError("what the library holds cannot be pickled or copied: networks, schemes, profiles, programs and bundles can, their runs and results cannot")
+
     def __del__(self) -> None:
         self.dead = True
         self.release()

@@ -39,6 +39,9 @@ class Golden(Mapping[str, Array]):
             if s.sample not in self._samples:
                 self._samples.append(s.sample)
 
+    def __reduce__(self) -> Any:
+        return Golden, (os.path.abspath(self.path),)
+
     @property
     def manifest(self) -> Dict[str, Any]:
         """What ran and what came out (interp/golden/MANIFEST.md)."""

@@ -62,6 +62,9 @@ class Network:
         self.report = report  #: what quantizing or rewriting said; None for a network from a file
         self.certificate = certificate  #: of a rewritten one, as `assay check-proof` reads it
 
+    def __reduce__(self) -> Any:
+        return _again, (self.text(), self.name, self._is_onnx, self.report, self.certificate)
+
     @property
     def _json(self) -> Dict[str, Any]:
         if self._known is None:
@@ -213,6 +216,13 @@ def check_proof(certificate: Any, model: Optional[Network] = None, result: Optio
     call("assay_check_proof", name.encode(), data, len(data), model._ref if model else None, result._ref if result else None, plugin, c.byref(good),
          c.byref(out))
     return Proof(**take_json(out))
+
+
+def _again(model: str, name: str, is_onnx: bool, report: Optional[Dict[str, Any]], certificate: Optional[Dict[str, Any]]) -> Network:
+    """A network from what it was pickled as."""
+    made = loads(model, name, canonical=False)
+    made._is_onnx, made.report, made.certificate = is_onnx, report, certificate
+    return made
 
 
 def _list(x: Any) -> List[str]:

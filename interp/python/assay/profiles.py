@@ -1,5 +1,7 @@
 """Profiles: what the values of a float network were seen to hold."""
 import ctypes as c
+import os
+import tempfile
 from typing import Any, Callable, Dict, Mapping, Optional
 
 from ._library import P, Ref, call, lib, made, take_json, telling, text
@@ -14,6 +16,13 @@ class Profile:
     def __init__(self, ptr: int, network: Optional[Network] = None) -> None:
         self._ref = Ref(ptr, lib.assay_profile_free)
         self._network = network
+
+    def __reduce__(self) -> Any:
+        with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+            path = os.path.join(folder, "profile.yaml")
+            self.save(path)
+            with open(path, "rb") as f:
+                return _again, (f.read(), self._network)
 
     @classmethod
     def of(cls, network: Network, *, preprocessing: Optional[str] = None, dataset: Optional[str] = None, whole: int = 0,
@@ -81,3 +90,14 @@ class Profile:
     def __repr__(self) -> str:
         d = self.to_dict()
         return f"<assay.Profile {len(d['values'])} values over {d['samples']} samples>"
+
+
+def _again(saved: bytes, network: Optional[Network]) -> Profile:
+    """A profile from what it was pickled as."""
+    with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+        path = os.path.join(folder, "profile.yaml")
+        with open(path, "wb") as f:
+            f.write(saved)
+        made = Profile.load(path)
+    made._network = network
+    return made

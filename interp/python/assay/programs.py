@@ -67,6 +67,7 @@ class Program:
         if self.scheme is None and self.network.is_quantized:
             raise InputError(f"{network.name}: the network is quantized; a scheme says whose arithmetic runs it")
         options = engine_options(engine, threads, keep_all, as_is, isa)
+        self._options = dict(engine=engine, threads=threads, keep_all=keep_all, as_is=as_is, literal=True, isa=isa)
         scheme_ref = self.scheme._ref if self.scheme else None
         self._ref = Ref(made("assay_program_make_for", self.network._ref, scheme_ref, c.byref(options)),
                         lib.assay_program_free, self.network._ref, scheme_ref)
@@ -76,6 +77,9 @@ class Program:
         self._types = {name: self.network._type(i) for name, i in self._index.items()}
         self._inputs, self._outputs = self.network.inputs, list(self.network.outputs)
         self._first = [known["values"][n["outputs"][0]]["name"] if n["outputs"] else "" for n in known["nodes"]]
+
+    def __reduce__(self) -> Any:
+        return _again, (self.network, self.scheme, self._options)
 
     @property
     def contract(self) -> Optional[Dict[str, Any]]:
@@ -187,6 +191,11 @@ class Run:
                 raise failed[0]
             raise
         return Result(self._ref, p._index, p._types, p._outputs, sums)
+
+
+def _again(network: Network, scheme: Optional[Scheme], options: Dict[str, Any]) -> Program:
+    """A program from what it was pickled as; its network is grouped already."""
+    return Program(network, scheme, **options)
 
 
 def run_many(program: Program, samples: Iterable[Any], threads: int = 0) -> List[Result]:

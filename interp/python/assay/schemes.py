@@ -1,6 +1,7 @@
 """Schemes: the arithmetic of a target."""
 import ctypes as c
 import json
+import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
@@ -34,11 +35,12 @@ class Scheme:
     """A target's arithmetic: a preset's name, the path of a .yaml file or of a plugin (.so)."""
 
     def __init__(self, name_or_path: Any) -> None:
-        self._hold(made("assay_scheme_open", text(name_or_path)))
+        self._hold(made("assay_scheme_open", text(name_or_path)), os.fsdecode(name_or_path))
 
-    def _hold(self, ptr: int) -> None:
+    def _hold(self, ptr: int, opened: Optional[str] = None) -> None:
         self._ref = Ref(ptr, lib.assay_scheme_free)
         self._record: Optional[Dict[str, Any]] = None
+        self._opened = opened
 
     @classmethod
     def from_text(cls, yaml: str, name: str = "text") -> "Scheme":
@@ -52,6 +54,11 @@ class Scheme:
     def from_dict(cls, record: Mapping[str, Any], name: str = "dict") -> "Scheme":
         """From what to_dict gives: {"scheme": "my-npu", "extends": "npu16", "accumulator": {"bits": 20}, ...}."""
         return cls.from_text(json.dumps(_plain(record)), name)
+
+    def __reduce__(self) -> Any:
+        if self._opened is not None and self._opened.endswith(".so"):
+            return Scheme, (self._opened,)
+        return Scheme.from_text, (self.text, self.name)
 
     @property
     def name(self) -> str:
