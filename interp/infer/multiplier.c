@@ -2,7 +2,6 @@
 #include "interp/infer/multiplier.h"
 
 #include "interp/infer/questions.h"
-#include "interp/infer/same.h"
 #include "interp/infer/window.h"
 
 #define POWERS 1200 /* rows of each family */
@@ -96,28 +95,6 @@ static assay_status find_candidates(infer_engine *e, assay_error *err)
     return infer_part_candidates(e, err);
 }
 
-#define MAX_MERGED 400 /* rules that are compared with each other */
-
-/* Keeps one rule of each that are proved to be one function. */
-static void merge(const infer_engine *e, infer_rules *r)
-{
-    infer_task *t = e->t;
-    size_t kept = 0;
-    t->spellings = r->n;
-    if (r->n > MAX_MERGED)
-        return;
-    for (size_t i = 0; i < r->n; i++) {
-        const infer_rule normal = infer_normal(e, &r->rule[i]);
-        size_t k = 0;
-        while (k < kept && !infer_is_same(e, &r->rule[k], &normal))
-            k++;
-        if (k == kept)
-            r->rule[kept++] = normal;
-    }
-    r->n = kept;
-    t->one = kept == 1 && t->complete && t->note[0] == '\0';
-}
-
 assay_status infer_multiplier(infer_task *t, infer_rules *out, assay_error *err)
 {
     infer_engine e;
@@ -135,7 +112,7 @@ assay_status infer_multiplier(infer_task *t, infer_rules *out, assay_error *err)
     if (!s)
         s = infer_part_rules(t, out, err);
     if (!s)
-        merge(&e, out);
+        s = infer_settle(&e, out, err);
     infer_engine_close(&e);
     return s;
 }

@@ -141,7 +141,7 @@ static void draw_any(infer_task *t, const infer_rules *rules, infer_model *m)
     }
 }
 
-static void drop_rules(infer_task *t, infer_rules *rules, size_t from)
+void infer_drop_rules(infer_task *t, infer_rules *rules, size_t from)
 {
     size_t kept = 0;
     infer_model m;
@@ -170,7 +170,7 @@ assay_status infer_part_rules(infer_task *t, infer_rules *rules, assay_error *er
         const assay_status s = infer_ask(t, err);
         if (s || t->exhausted)
             return s;
-        drop_rules(t, rules, from);
+        infer_drop_rules(t, rules, from);
     }
     return ASSAY_OK;
 }

@@ -95,8 +95,8 @@ static bool is_open(const infer_options *o, const infer_result *r, const assay_f
 /* ---- what a proof rests on ---- */
 
 /* Of interp/infer/README.md. */
-static const char *const proof_multiplier[] = {"search",  "range", "ends",  "low-bits",
-                                               "refusal", "store", "steps", NULL};
+static const char *const proof_multiplier[] = {"search", "range", "ends",  "low-bits", "refusal",
+                                               "store",  "steps", "boxes", NULL};
 static const char *const proof_scale[] = {"search",   "encodings", "range", "ends",
                                           "low-bits", "refusal",   "store", NULL};
 

@@ -110,7 +110,7 @@ static void read_on(const pairs *p, const assay_steps *a, const assay_steps *b, 
             }
 }
 
-static bool same_of_sign(const assay_steps *a, const assay_steps *b, int bits, int64_t min,
+bool infer_same_steps_of(const assay_steps *a, const assay_steps *b, int bits, int64_t min,
                          int64_t max, bool negative)
 {
     pairs now;
@@ -155,5 +155,6 @@ bool infer_same_product(const assay_steps *a, const assay_steps *b, assay_int128
 bool infer_same_steps(const assay_steps *a, const assay_steps *b, int bits, int64_t min,
                       int64_t max)
 {
-    return same_of_sign(a, b, bits, min, max, false) && same_of_sign(a, b, bits, min, max, true);
+    return infer_same_steps_of(a, b, bits, min, max, false) &&
+           infer_same_steps_of(a, b, bits, min, max, true);
 }

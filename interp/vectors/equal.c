@@ -80,8 +80,21 @@ static void widen(const vectors_domain *d, const infer_rule *a, infer_rule *b)
     b->negative_scale = a->negative_scale; /* of R alone */
 }
 
-bool vectors_is_equal(const assay_scheme *a, const assay_scheme *b, const vectors_space *space,
-                      const vectors_domain *d)
+/* Boxes may find a row that is none of the space: with bounds, or beyond its accumulators. */
+static enum infer_told tell(const infer_engine *e, const infer_rule *a, const infer_rule *b,
+                            const vectors_space *space, vectors_row *row)
+{
+    infer_row r;
+    const enum infer_told told = infer_tell(e, a, b, &r);
+    if (told != INFER_APART)
+        return told;
+    *row = (vectors_row){.acc = r.acc, .zero = r.zp, .multiplier = r.multiplier, .shift = r.shift};
+    return r.bounded || r.acc < space->lo || r.acc > space->hi ? INFER_UNTOLD : told;
+}
+
+enum infer_told vectors_tell(const assay_scheme *a, const assay_scheme *b,
+                             const vectors_space *space, const vectors_domain *d, bool long_way,
+                             vectors_row *row)
 {
     const infer_options o = {
         .kind = INFER_MULTIPLIER, .type = space->type, .acc_bits = d->acc_bits};
@@ -101,5 +114,9 @@ bool vectors_is_equal(const assay_scheme *a, const assay_scheme *b, const vector
     widen(d, &x.rescale, &y.rescale);
     const infer_rule one = infer_normal(&e, &x.rescale), other = infer_normal(&e, &y.rescale);
     y.rescale = x.rescale;
-    return memcmp(&x, &y, sizeof x) == 0 && infer_is_same(&e, &one, &other);
+    if (memcmp(&x, &y, sizeof x) != 0)
+        return INFER_UNTOLD;
+    if (infer_is_same(&e, &one, &other))
+        return INFER_ALIKE;
+    return long_way ? tell(&e, &one, &other, space, row) : INFER_UNTOLD;
 }

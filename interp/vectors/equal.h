@@ -2,6 +2,7 @@
 #ifndef ASSAY_INTERP_VECTORS_EQUAL_H
 #define ASSAY_INTERP_VECTORS_EQUAL_H
 
+#include "interp/infer/boxes.h"
 #include "interp/vectors/rows.h"
 
 /* What is proved of: the multipliers and total right shifts that a record takes, with every zero
@@ -17,8 +18,10 @@ bool vectors_domain_of(const assay_scheme *side, const vectors_space *space, vec
  * shifts at some 96). False: out of memory. */
 bool vectors_add_corners(const vectors_space *space, const vectors_domain *d, vectors_rows *rows);
 /* Whether side b is one function with a, whose domain it is, where they differ in nothing but their
- * rescales, by the rules of interp/infer/same.h. False: it is not proved. */
-bool vectors_is_equal(const assay_scheme *a, const assay_scheme *b, const vectors_space *space,
-                      const vectors_domain *d);
+ * rescales: by the rules of interp/infer/same.h and, where `long_way`, by boxes.h. INFER_APART:
+ * *row, one of the space, tells them apart. INFER_UNTOLD: neither is proved. */
+enum infer_told vectors_tell(const assay_scheme *a, const assay_scheme *b,
+                             const vectors_space *space, const vectors_domain *d, bool long_way,
+                             vectors_row *row);
 
 #endif

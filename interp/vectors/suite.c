@@ -12,6 +12,7 @@
 
 enum { DRAWN = 1024, DECIDED = 256, DECIDED_WIDE = 32 }; /* settings */
 enum { ALL_DECIDED = 4096, MIN_DECIDED = 16 };           /* of all cases; of one */
+enum { SECONDS = 5 };                                    /* of the processor, for proofs by boxes */
 
 /* Codes of all sides on all rows. */
 static assay_status ask(vectors_suite *s, assay_error *err)
@@ -145,21 +146,28 @@ static bool decide(vectors_suite *s, vectors_case *c, size_t drawn)
     return true;
 }
 
-/* Cases that no row tells and that are one function; returns how many are left, which share the
- * settings. */
-static size_t prove(vectors_suite *s)
+/* Cases that no row tells: those that are one function, and rows for others that are none. How many
+ * are left, which share the settings. False: out of memory. */
+static bool prove(vectors_suite *s, size_t *left)
 {
-    size_t left = 0;
+    const double end = infer_seconds() + SECONDS;
+    *left = 0;
     for (size_t k = 0; k < s->n_cases; k++) {
         vectors_case *c = &s->cases[k];
+        vectors_row row;
         if (c->verdict != VECTORS_OPEN)
             continue;
-        c->proved = s->has_domain && c->a == 0 &&
-                    vectors_is_equal(s->side[c->a], s->side[c->b], &s->space, &s->domain);
-        c->verdict = c->proved ? VECTORS_SAME : VECTORS_OPEN;
-        left += !c->proved;
+        const enum infer_told told = s->has_domain && c->a == 0
+                                         ? vectors_tell(s->side[c->a], s->side[c->b], &s->space,
+                                                        &s->domain, infer_seconds() < end, &row)
+                                         : INFER_UNTOLD;
+        c->proved = told == INFER_ALIKE;
+        c->verdict = c->proved ? VECTORS_SAME : told == INFER_APART ? VECTORS_TOLD : VECTORS_OPEN;
+        *left += told == INFER_UNTOLD;
+        if (told == INFER_APART && !vectors_rows_add(&s->rows, &row))
+            return false;
     }
-    return left;
+    return true;
 }
 
 /* What rows cannot tell is decided; keeps what is said of it. */
@@ -167,7 +175,10 @@ static assay_status decide_rest(vectors_suite *s, size_t drawn, assay_error *err
 {
     const size_t n = s->rows.n;
     assay_status status = vectors_suite_judge(s, err);
-    const size_t left = status ? 0 : prove(s), each = ALL_DECIDED / (left + 1);
+    size_t left = 0;
+    if (!status && !prove(s, &left))
+        status = assay_out_of_memory(err);
+    const size_t each = ALL_DECIDED / (left + 1);
     if (each < s->settings)
         s->settings = each > MIN_DECIDED ? each : MIN_DECIDED;
     for (size_t k = 0; k < s->n_cases && !status; k++)

@@ -21,7 +21,7 @@ from tap import Tap  # noqa: E402
 ASSAY = os.path.realpath(sys.argv[1])
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 COUNT = int(sys.argv[3]) if len(sys.argv) > 3 else 60
-ROUNDS = ["half-up", "half-away", "half-even", "floor", "half-down", "half-zero", "trunc", "ceil"]
+ROUNDS = ["half-up", "half-away", "half-even", "floor", "half-zero", "trunc", "ceil", "odd", "away"]
 
 RESCALE = {
     "rescale.round": lambda r: r.choice([[m] for m in ROUNDS[:6]] + [["31 half-up", m] for m in ROUNDS[:4]] + [["15 half-up", "half-away"]]),

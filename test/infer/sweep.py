@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """assay infer asks devices with random records: each is found, or another that agrees with every row asked.
 
-  sweep.py ASSAY [SEED [COUNT [KIND]]]        KIND: multiplier (default), scale; TAP; each device a line behind the last, with what is needed to see it again
+  sweep.py ASSAY [SEED [COUNT [KIND]]]        KIND: multiplier (default), scale; TAP; each device a line behind the last, with what is needed to see it again, the rows
+asked and the seconds, the device's and the comparison's among them
 
 The device and the comparison of what was found are the model of test/exact, which shares no code with ours."""
 import json
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from fractions import Fraction
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -229,6 +231,14 @@ def judge(rng, assay, folder, rule, kind, rows=3000, more=(), of="multiplier"):
     return verdict + (", another member" if parts else "") + ("" if report["complete"] else ", cut"), ""
 
 
+def rows_asked(folder):
+    try:
+        with open(os.path.join(folder, "report.json"), encoding="utf-8") as f:
+            return json.load(f)["rows"]
+    except FileNotFoundError:
+        return 0
+
+
 def main():
     assay, seed, count = os.path.abspath(sys.argv[1]), int((sys.argv[2:] or [1])[0]), int((sys.argv[3:] or [100])[0])
     of = (sys.argv[4:] or ["multiplier"])[0]
@@ -237,9 +247,11 @@ def main():
     for i in range(count):
         rng = random.Random("infer %d" % (seed + i))
         kind, rule = rng.choice(["i8", "i8", "u8", "i16"]), draw_scale_rule(rng) if of == "scale" else draw_multiplier(rng)
+        began = time.monotonic()
         verdict, wrong = judge(rng, assay, folder, rule, kind, of=of)
         tally[verdict] = tally.get(verdict, 0) + 1
-        print("%s %d - seed %d %s: %s" % ("not ok" if wrong else "ok", i + 1, seed + i, kind, verdict), flush=True)
+        print("%s %d - seed %d %s: %s, %d rows, %.1f s" %
+              ("not ok" if wrong else "ok", i + 1, seed + i, kind, verdict, rows_asked(folder), time.monotonic() - began), flush=True)
         if wrong:
             print("# %s\n# %s" % (wrong, json.dumps(rule)), flush=True)
     print("# " + ", ".join("%s %d" % item for item in sorted(tally.items())))

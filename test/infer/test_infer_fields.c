@@ -2,79 +2,14 @@
  * row of small domains both rules give one code. The codes are those of a rescale that is written
  * here, of schemes/README.md ("the record in one breath") and the words of record.def, in plain
  * integers. */
-#include "test/support/support.h"
+#include "test/infer/worlds.h"
 
 #include <string.h>
 
 #include "graph/core/type.h"
 #include "interp/infer/same.h"
-#include "test/infer/naive.h"
 
-/* ---- small domains ---- */
-
-typedef struct world {
-    infer_options o;
-    infer_task t;
-    infer_engine e;
-} world;
-
-static void make_world(world *w, assay_elem type, int acc_bits, int64_t m_lo, int64_t m_hi,
-                       int32_t s_lo, int32_t s_hi)
-{
-    memset(w, 0, sizeof *w);
-    w->o = (infer_options){.kind = INFER_MULTIPLIER, .type = type, .acc_bits = acc_bits};
-    w->t.o = &w->o;
-    w->e.t = &w->t;
-    w->t.multiplier_lo = w->e.multiplier_lo = m_lo;
-    w->t.multiplier_hi = w->e.multiplier_hi = m_hi;
-    w->t.shift_lo = w->e.shift_lo = s_lo;
-    w->t.shift_hi = w->e.shift_hi = s_hi;
-}
-
-static void print_rule(const char *what, const infer_rule *k)
-{
-    print_message("# %s: m %d reduced %d/%d pre %d %d/%d operand %d left %d product %d result "
-                  "%d/%d zp %d sum %d/%d store %d input %d/%d round",
-                  what, k->multiplier_bits, k->reduced_bits, k->reduced_overflow, k->pre_shift,
-                  k->pre_shift_bits, k->pre_shift_round, k->operand_bits, k->left_shift,
-                  k->product_bits, k->result_bits, k->result_overflow, k->zero_point, k->sum_bits,
-                  k->sum_overflow, k->store, k->input_bits, k->input_shift_range);
-    for (int i = 0; i < k->round.n; i++)
-        print_message(" %d:%d", k->round.step[i].bits, k->round.step[i].mode);
-    print_message("\n");
-}
-
-static void compare_row(const infer_rule *a, const infer_rule *b, const naive_row *g)
-{
-    const int64_t x = naive_code(a, g), y = naive_code(b, g);
-    if (x == y)
-        return;
-    print_rule("one", a);
-    print_rule("other", b);
-    fail_msg("acc %lld zp %lld m %lld shift %lld: %lld and %lld", (long long)g->acc,
-             (long long)g->zp, (long long)g->multiplier, (long long)g->shift, (long long)x,
-             (long long)y);
-}
-
-/* On every row without bounds, and with some. */
-static void compare_rules(const world *w, const infer_rule *a, const infer_rule *b)
-{
-    const int64_t max = INT64_C(1) << (w->o.acc_bits - 1), lo = assay_elem_min(w->o.type),
-                  hi = assay_elem_max(w->o.type);
-    naive_row g = {.type = w->o.type};
-    for (g.shift = w->e.shift_lo; g.shift <= w->e.shift_hi; g.shift++)
-        for (g.multiplier = w->e.multiplier_lo; g.multiplier <= w->e.multiplier_hi; g.multiplier++)
-            for (g.zp = lo; g.zp <= hi; g.zp++)
-                for (g.acc = -max; g.acc < max; g.acc++) {
-                    g.bounded = false;
-                    compare_row(a, b, &g);
-                    g.bounded = true;
-                    g.lo = lo + (g.acc & 1);
-                    g.hi = hi - 1;
-                    if (g.lo <= g.hi)
-                        compare_row(a, b, &g);
-                }
-}
+/* ---- fields that are left out ---- */
 
 static size_t left_out;
 
@@ -84,29 +19,19 @@ static void check(const world *w, const infer_rule *k)
     if (memcmp(k, &normal, sizeof normal) == 0)
         return;
     left_out++;
-    compare_rules(w, k, &normal);
+    world_compare(w, k, &normal);
 }
-
-static infer_rule plain(void)
-{
-    infer_rule k;
-    infer_plain_rule(&k);
-    return k;
-}
-
-static const assay_elem types[] = {{2, true},  {3, true},  {4, true}, {2, false},
-                                   {3, false}, {4, false}, {1, false}};
 
 /* ---- the end of a rule: result, sum, store ---- */
 static void test_ends(void **state)
 {
     (void)state;
     left_out = 0;
-    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+    for (size_t t = 0; t < WORLD_TYPES; t++)
         for (int before = 0; before < 2; before++) {
             world w;
-            make_world(&w, types[t], 4, 0, 3, 0, 1);
-            infer_rule k = plain();
+            world_make(&w, world_types[t], 4, 0, 3, 0, 1);
+            infer_rule k = world_plain();
             k.multiplier_bits = 2;
             k.zero_point = before ? ASSAY_STAGE_BEFORE : ASSAY_STAGE_AFTER;
             for (k.store = 0; k.store < 2; k.store++)
@@ -152,8 +77,8 @@ static void test_before(void **state)
     for (int before = 0; before < 2; before++)
         for (int reduced = 0; reduced < 3; reduced++) {
             world w;
-            infer_rule k = plain();
-            make_world(&w, types[before], 4, reduced ? -3 : -2, 4, -1, 4);
+            infer_rule k = world_plain();
+            world_make(&w, world_types[before], 4, reduced ? -3 : -2, 4, -1, 4);
             k.multiplier_bits = 2;
             k.reduced_bits = reduced > 0;
             k.reduced_overflow = reduced == 1 ? ASSAY_REDUCED_CAP : ASSAY_REDUCED_RENORMALISE;
@@ -173,62 +98,16 @@ static void test_before(void **state)
 
 /* ---- any rule and domain ---- */
 
-static int32_t some(test_rng *r, int64_t lo, int64_t hi)
-{
-    return (int32_t)test_between(r, lo, hi);
-}
-
-static int32_t field(test_rng *r, int64_t hi)
-{
-    return test_between(r, 0, 1) ? some(r, 1, hi) : 0;
-}
-
-static void draw_steps(test_rng *r, infer_rule *k, int64_t max)
-{
-    k->round.n = k->pre_shift == ASSAY_PRE_REST ? 1 : some(r, 1, 3);
-    for (int i = 0; i < k->round.n; i++) {
-        const bool bits = i < k->round.n - 1 || k->pre_shift == ASSAY_PRE_REST;
-        k->round.step[i].bits = bits ? some(r, 1, max) : 0;
-        k->round.step[i].mode = some(r, 0, ASSAY_ROUND_COUNT - 1);
-    }
-}
-
-static infer_rule draw_rule(test_rng *r, int32_t multiplier_bits)
-{
-    infer_rule k = plain();
-    k.multiplier_bits = multiplier_bits;
-    k.reduced_bits =
-        multiplier_bits > 1 && test_between(r, 0, 2) == 0 ? some(r, 1, multiplier_bits - 1) : 0;
-    k.reduced_overflow = some(r, 0, 1) ? ASSAY_REDUCED_CAP : ASSAY_REDUCED_RENORMALISE;
-    k.pre_shift = some(r, 0, 2);
-    k.pre_shift_bits = k.pre_shift == ASSAY_PRE_FIXED ? some(r, 1, 4) : 0;
-    k.pre_shift_round =
-        k.pre_shift == ASSAY_PRE_NONE ? k.pre_shift_round : some(r, 0, ASSAY_ROUND_COUNT - 1);
-    k.operand_bits = field(r, 6);
-    k.left_shift = some(r, 0, 2);
-    k.product_bits = field(r, 10);
-    draw_steps(r, &k, 5);
-    k.result_bits = field(r, 8);
-    k.result_overflow = some(r, 0, 2);
-    k.zero_point = some(r, 0, 1) ? ASSAY_STAGE_AFTER : ASSAY_STAGE_BEFORE;
-    k.sum_bits = k.zero_point == ASSAY_STAGE_AFTER ? field(r, 6) : 0;
-    k.sum_overflow = some(r, 0, 2);
-    k.store = some(r, 0, 1);
-    k.input_bits = test_between(r, 0, 3) ? 0 : some(r, 1, 6);
-    k.input_shift_range = test_between(r, 0, 3) == 0;
-    return k;
-}
-
 /* A neighbour that may be the same: another list of steps. */
 static void check_steps(const world *w, test_rng *r, const infer_rule *k, size_t *same)
 {
     infer_rule other = *k;
-    draw_steps(r, &other, 5);
+    world_steps(r, &other, 5);
     const infer_rule a = infer_normal(&w->e, k), b = infer_normal(&w->e, &other);
     if (memcmp(&a, &b, sizeof a) == 0 || !infer_is_same(&w->e, &a, &b))
         return;
     ++*same;
-    compare_rules(w, k, &other);
+    world_compare(w, k, &other);
 }
 
 static void test_any(void **state)
@@ -239,15 +118,17 @@ static void test_any(void **state)
     left_out = 0;
     for (int i = 0; i < 6000; i++) {
         world w;
-        const int32_t bits = some(&r, 1, 3), acc_bits = some(&r, 2, 5);
+        const int32_t bits = world_some(&r, 1, 3), acc_bits = world_some(&r, 2, 5);
         const int64_t max = INT64_C(1) << bits;
         const int64_t lo = test_between(&r, -max, max), hi = test_between(&r, lo, max);
-        const int32_t s_lo = test_between(&r, 0, 5) ? some(&r, -2, 4) : some(&r, -29, -25);
-        infer_rule k = draw_rule(&r, bits);
+        const int32_t s_lo =
+            test_between(&r, 0, 5) ? world_some(&r, -2, 4) : world_some(&r, -29, -25);
+        infer_rule k = world_rule(&r, bits);
         const int32_t first = k.round.n > 1 ? k.round.step[0].bits : 0;
         const int32_t min =
             k.left_shift == ASSAY_LEFT_PRODUCT || s_lo > first - 31 ? s_lo : first - 31;
-        make_world(&w, types[some(&r, 0, 6)], acc_bits, lo, hi, min, min + some(&r, 0, 6));
+        world_make(&w, world_types[world_some(&r, 0, 6)], acc_bits, lo, hi, min,
+                   min + world_some(&r, 0, 6));
         check(&w, &k);
         for (int n = 0; n < 8; n++)
             check_steps(&w, &r, &k, &same);

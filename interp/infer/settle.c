@@ -1,0 +1,88 @@
+/* Spellings of one function among the rules that are left at last, and functions that differ; see
+ * multiplier.h. */
+#include "interp/infer/boxes.h"
+#include "interp/infer/multiplier.h"
+#include "interp/infer/same.h"
+
+enum { MAX_RULES = 400, ASKED = 160, ROUNDS = 40, SECONDS = 8 };
+
+/* Functions of which so many rules are spellings. */
+typedef struct settler {
+    infer_engine *e;
+    size_t n, spellings[MAX_RULES];
+    double end;
+} settler;
+
+/* Whether the rule is a spelling of another; where they differ, a row that says so is added. */
+static bool is_one(settler *s, const infer_rule *a, const infer_rule *b)
+{
+    infer_row row;
+    if (infer_is_same(s->e, a, b))
+        return true;
+    if (infer_seconds() > s->end)
+        return false;
+    const enum infer_told told = infer_tell(s->e, a, b, &row);
+    if (told == INFER_APART && s->e->t->next.n < ASKED)
+        infer_rows_add(&s->e->t->next, &row);
+    return told == INFER_ALIKE;
+}
+
+static void merge(settler *s, infer_rules *r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        const infer_rule normal = infer_normal(s->e, &r->rule[i]);
+        size_t k = 0;
+        while (k < kept && !is_one(s, &r->rule[k], &normal))
+            k++;
+        if (k < kept) {
+            s->spellings[k] += s->spellings[i];
+            continue;
+        }
+        s->spellings[kept] = s->spellings[i];
+        r->rule[kept++] = normal;
+    }
+    r->n = kept;
+}
+
+/* Drops what the rows from `from` on contradict. */
+static void drop(settler *s, infer_rules *r, size_t from)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        infer_rules one = {.rule = &r->rule[i], .n = 1};
+        infer_drop_rules(s->e->t, &one, from);
+        if (one.n == 0)
+            continue;
+        s->spellings[kept] = s->spellings[i];
+        r->rule[kept++] = r->rule[i];
+    }
+    r->n = kept;
+}
+
+assay_status infer_settle(infer_engine *e, infer_rules *rules, assay_error *err)
+{
+    infer_task *t = e->t;
+    settler s = {.e = e, .end = infer_seconds() + SECONDS};
+    t->spellings = rules->n;
+    if (rules->n > MAX_RULES)
+        return ASSAY_OK;
+    for (size_t i = 0; i < rules->n; i++)
+        s.spellings[i] = 1;
+    merge(&s, rules);
+    for (int round = 0; round < ROUNDS && t->next.n > 0; round++) {
+        const size_t from = t->log.n;
+        const assay_status status = infer_ask(t, err);
+        if (status)
+            return status;
+        drop(&s, rules, from);
+        if (!t->exhausted)
+            merge(&s, rules);
+    }
+    infer_rows_clear(&t->next);
+    t->spellings = 0;
+    for (size_t i = 0; i < rules->n; i++)
+        t->spellings += s.spellings[i];
+    t->one = rules->n == 1 && t->complete && t->note[0] == '\0';
+    return ASSAY_OK;
+}
