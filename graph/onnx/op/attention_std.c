@@ -209,7 +209,8 @@ static void show(onnx_node *n, enum shown what, onnx_value *v)
         onnx_bind(n, 3, v);
 }
 
-/* Scores with their masks: what is not seen is shown as -infinity, whatever softmax is given. */
+/* Scores with their masks: what is not seen is shown as -infinity, as the specification has it,
+ * whatever softmax is given (ONNX Runtime 1.30 shows the least float). */
 static void show_masked(onnx_node *n, onnx_value *y, const sight *s, int64_t total, int64_t past)
 {
     onnx_value *seen = s->mask;

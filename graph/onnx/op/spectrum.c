@@ -17,11 +17,20 @@ typedef struct transform {
     int64_t n, length, bins; /* elements that there are, are transformed, come out */
     int64_t parts;           /* of an element: 1, or 2 where it is complex */
     bool inverse;
+    bool real; /* the inverse of half a spectrum, whose other half mirrors it */
 } transform;
+
+/* How often bin i is there: of half a spectrum all but the first and the middle twice. */
+static double times(const transform *f, int64_t i)
+{
+    if (!f->real)
+        return 1;
+    return i > f->length / 2 ? 0 : i == 0 || 2 * i == f->length ? 1 : 2;
+}
 
 static onnx_value *matrix(onnx_node *n, const transform *f)
 {
-    const int64_t dim[2] = {f->n * f->parts, 2 * f->bins};
+    const int64_t out = f->real ? 1 : 2, dim[2] = {f->n * f->parts, out * f->bins};
     const double turn = (f->inverse ? 2 : -2) * acos(-1) / (double)f->length;
     onnx_const *c;
 
@@ -31,15 +40,17 @@ static onnx_value *matrix(onnx_node *n, const transform *f)
     for (int64_t i = 0; c && i < f->n * f->parts && i / f->parts < f->length; i++)
         for (int64_t j = 0; j < f->bins; j++) {
             const double angle = turn * (double)(i / f->parts * j % f->length);
-            const double by = f->inverse ? 1 / (double)f->length : 1;
+            const double by = (f->inverse ? 1 / (double)f->length : 1) * times(f, i / f->parts);
             const bool imaginary = i % f->parts == 1;
-            onnx_set_real(c, i * dim[1] + 2 * j, by * (imaginary ? -sin(angle) : cos(angle)));
-            onnx_set_real(c, i * dim[1] + 2 * j + 1, by * (imaginary ? cos(angle) : sin(angle)));
+            onnx_set_real(c, i * dim[1] + out * j, by * (imaginary ? -sin(angle) : cos(angle)));
+            if (!f->real)
+                onnx_set_real(c, i * dim[1] + 2 * j + 1,
+                              by * (imaginary ? cos(angle) : sin(angle)));
         }
     return c ? onnx_constant(n, c, "matrix") : onnx_no_memory(n);
 }
 
-/* x [.., n, parts] to [.., bins, 2]. */
+/* x [.., n, parts] to [.., bins, 2], or [.., bins, 1]. */
 static onnx_value *transformed(onnx_node *n, onnx_value *x, const transform *f, const char *suffix)
 {
     assay_type t = onnx_type(n, x);
@@ -50,7 +61,7 @@ static onnx_value *transformed(onnx_node *n, onnx_value *x, const transform *f, 
     x = onnx_reshaped(n, x, t.rank - 1, t.dim, "rows");
     x = onnx_product(n, x, matrix(n, f), "products");
     t.dim[t.rank - 2] = f->bins;
-    t.dim[t.rank - 1] = 2;
+    t.dim[t.rank - 1] = f->real ? 1 : 2;
     return onnx_reshaped(n, x, t.rank, t.dim, suffix);
 }
 
@@ -72,8 +83,7 @@ void onnx_import_dft(onnx_node *n)
     if (onnx_has(n, 2))
         onnx_one_int(n, 2, "axis", &axis);
     axis = onnx_axis(n, axis, t.rank);
-    if (onesided && f.inverse)
-        onnx_refuse(n, "the inverse of half a spectrum");
+    f.real = onesided && f.inverse;
     if (!n->status &&
         (t.rank < 2 || axis == t.rank - 1 || t.dim[t.rank - 1] < 1 || t.dim[t.rank - 1] > 2))
         onnx_fail(n, ASSAY_ERR_INPUT, "input without a last axis of 1 or 2 beside axis %lld",
@@ -82,9 +92,14 @@ void onnx_import_dft(onnx_node *n)
         return;
     f.n = f.length = t.dim[axis];
     f.parts = t.dim[t.rank - 1];
+    if (f.real) {
+        f.length = 2 * (f.n - 1);
+        if (f.parts != 2)
+            onnx_fail(n, ASSAY_ERR_INPUT, "half a spectrum that is not complex");
+    }
     if (onnx_has(n, 1) && !onnx_one_int(n, 1, "dft_length", &f.length))
         return;
-    f.bins = onesided ? f.length / 2 + 1 : f.length;
+    f.bins = onesided && !f.real ? f.length / 2 + 1 : f.length;
     if (axis == t.rank - 2) {
         transformed(n, x, &f, NULL);
         return;
