@@ -153,6 +153,15 @@ static assay_status set_factors(const blame_case *c, const assay_program *p, ass
     return ASSAY_OK;
 }
 
+static assay_status set_zero(const blame_case *c, const assay_program *p, assay_error *err)
+{
+    assay_rescale *r = p->unit[0] ? &p->unit[0]->scale[ASSAY_OUT] : NULL;
+    if (!r || !r->rule)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': no rescale", c->name);
+    r->zero_point = c->zero;
+    return ASSAY_OK;
+}
+
 /* The last step of a row with a rounding of its own, where the unit has one. */
 static assay_status set_last(const blame_case *c, const assay_program *p, assay_error *err)
 {
@@ -164,10 +173,9 @@ static assay_status set_last(const blame_case *c, const assay_program *p, assay_
 
 assay_status blame_case_build(const blame_case *c, blame_built *b, assay_error *err)
 {
+    const bool ref = c->has_single || c->has_last || c->has_zero || c->factor || c->plain;
     const assay_program_options o = {.keep_all = c->keep_all,
-                                     .engine = c->has_single || c->has_last || c->plain || c->factor
-                                                   ? ASSAY_ENGINE_REF
-                                                   : ASSAY_ENGINE_FAST,
+                                     .engine = ref ? ASSAY_ENGINE_REF : ASSAY_ENGINE_FAST,
                                      .threads = 1};
     *b = (blame_built){0};
     assay_status status = build_graph(c, b, err);
@@ -180,6 +188,8 @@ assay_status blame_case_build(const blame_case *c, blame_built *b, assay_error *
         status = set_single(c, b->program, err);
     if (!status && c->factor)
         status = set_factors(c, b->program, err);
+    if (!status && c->has_zero)
+        status = set_zero(c, b->program, err);
     if (!status && c->has_last)
         status = set_last(c, b->program, err);
     if (status)

@@ -44,6 +44,8 @@ typedef struct blame_case {
      */
     const double *factor;
     int64_t n_factors;
+    bool has_zero; /* of the output: a zero point that its type has not */
+    int32_t zero;
     bool has_last; /* of softmax: how its last step rounds */
     enum assay_rounding last;
     bool keep_all; /* built so that bundles can be made of its runs */

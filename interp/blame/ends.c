@@ -255,10 +255,10 @@ bool blame_out_zero_point_edit(blame_search *s, int i, blame_case *c, blame_stor
         return false;
     zero[0] = (int32_t)z;
     set_bounds(c, lo, hi);
-    if (!has_code) { /* codes in a type that has it, within the same bounds */
-        c->out.elem = assay_int(c->out.elem.bits + 1U, true);
-        c->has_code_bounds = true;
-        c->has_record = true;
+    if (!has_code) {
+        c->has_zero = true;
+        c->zero = (int32_t)z;
+        zero[0] = now;
     }
     if (after) {
         c->record.rescale.zero_point = ASSAY_STAGE_AFTER;

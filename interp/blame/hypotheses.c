@@ -107,6 +107,9 @@ bool blame_record_edit(blame_search *s, int i, blame_case *c, blame_story *story
     char now[80], then[80];
     if (i >= s->n_values)
         return edit_single(v, i / s->n_values - 1, c, story);
+    /* without a multiplier the product is the accumulator, whose width it then is */
+    if (s->record.rescale.encoding == ASSAY_ENCODE_SHIFT && strcmp(f->name, "product_bits") == 0)
+        return false;
     assay_field_print(f, v->value, now, sizeof now);
     assay_field_print(f, assay_record_get(&s->record, f), then, sizeof then);
     /* another way of writing R changes every number that stands for it */

@@ -124,7 +124,7 @@ bool blame_change_sign(blame_case *c, int input, bool flip)
 
 bool blame_can_change_sign(const assay_type *t)
 {
-    return t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= 8 && t->elem.bits > 1 &&
+    return t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= 16 && t->elem.bits > 1 &&
            assay_is_quantized(t);
 }
 

@@ -1,5 +1,6 @@
 /* Families of what is done to the order of codes: axes exchanged, transposed, dealt, blocked. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "interp/blame/families.h"
 
@@ -15,9 +16,42 @@ enum {
     FORWARD = PERMUTATIONS + FLIPS + 2 * N_GROUPS + ROTATED + BLOCKED
 };
 
+/* Whether some order of a sample's codes may be the device's: it has no code more often than the
+ * replay has. counts: one for each code. */
+static bool has_no_more(const blame_search *s, int k, int64_t *counts)
+{
+    const int64_t least = assay_elem_min(s->type->elem), from = k * s->count;
+    memset(counts, 0, (sizeof *counts) << s->type->elem.bits);
+    for (int64_t e = from; e < from + s->count; e++)
+        counts[s->base[e] - least]++;
+    for (int64_t e = from; e < from + s->count; e++) {
+        const int64_t code = s->dev[e] - least;
+        if (s->seen[e] && (code < 0 || code >> s->type->elem.bits || --counts[code] < 0))
+            return false;
+    }
+    return true;
+}
+
+/* Of large tensors, where many orders take long, those alone that can explain everything. */
+enum { LARGE = 1 << 16 };
+
+static bool may_be_ordered(const blame_search *s)
+{
+    const assay_elem e = s->type->elem;
+    bool may = true;
+    if (s->count < LARGE || s->n_after > 0 || s->on_sums || s->unseen_bits ||
+        e.kind != ASSAY_KIND_INT || e.bits > 16)
+        return true;
+    int64_t *counts = malloc(sizeof *counts << e.bits);
+    for (int k = 0; k < s->n_samples && counts && may; k++)
+        may = has_no_more(s, k, counts);
+    free(counts);
+    return may;
+}
+
 int blame_permuted_count(blame_search *s)
 {
-    return s->count > 1 ? FORWARD + PERMUTATIONS : 0;
+    return s->count > 1 && may_be_ordered(s) ? FORWARD + PERMUTATIONS : 0;
 }
 
 /* Channel c to c % g * (n / g) + c / g, or back. */

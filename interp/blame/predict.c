@@ -119,19 +119,21 @@ bool blame_finish(const blame_search *s, int k, const int32_t *codes, int32_t *e
 bool blame_predict(blame_search *s, const blame_family *f, int i, int32_t *codes,
                    blame_story *story)
 {
-    int32_t *own = calloc((size_t)(s->n_samples * s->count) + 16, sizeof *own);
+    /* Where the node makes the end its codes are the end's. */
+    const bool has_after = s->n_after > 0;
+    const size_t bytes = (size_t)(s->n_samples * s->count) * sizeof *codes;
+    int32_t *made = has_after ? malloc(bytes + 64) : NULL, *own = has_after ? made : codes;
     bool good = own != NULL;
     if (good && f->post) {
-        memcpy(own, s->base, (size_t)(s->n_samples * s->count) * sizeof *own);
+        memcpy(own, s->base, bytes);
         good = f->post(s, i, own, story);
     }
     for (int k = 0; k < s->n_samples && good && f->edit; k++)
         good = run_edit(s, f, i, k, NULL, own + k * s->count, story);
-    const size_t bytes = (size_t)(s->n_samples * s->count) * sizeof *own;
     good = good && memcmp(own, s->base, bytes) != 0;
-    for (int k = 0; k < s->n_samples && good; k++)
+    for (int k = 0; k < s->n_samples && good && has_after; k++)
         good = blame_finish(s, k, own + k * s->count, codes + k * s->end_count);
-    free(own);
+    free(made);
     return good;
 }
 

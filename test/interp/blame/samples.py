@@ -70,12 +70,15 @@ class Network:
                 codes += [max([-128] + [y[(r * CELLS + q) * WIDTH + c] for r in rows for q in columns]) for c in range(WIDTH)]
         return codes
 
-    def blame(self, y, z):
-        """The report of a device: the two tensors of every sample."""
+    def blame(self, y, z, first=False):
+        """The report of a device: the two tensors of every sample; first: channels first, and no dimension for the batch."""
         for t in self.manifest["tensors"]:
             folder = os.path.join(self.device, f"s{t['sample']:05d}")
             os.makedirs(folder, exist_ok=True)
-            if t["index"] > 0:
+            if t["index"] > 0 and first:
+                codes = (y, z)[t["index"] - 1][t["sample"]]
+                write(os.path.join(folder, os.path.basename(t["file"])), [WIDTH, CELLS, CELLS], "|i1", [v for c in range(WIDTH) for v in codes[c::WIDTH]])
+            elif t["index"] > 0:
                 write(os.path.join(folder, os.path.basename(t["file"])), t["shape"], "|i1", (y, z)[t["index"] - 1][t["sample"]])
         return asking.blame(self.golden, self.device)
 
@@ -145,6 +148,15 @@ def edges(tap, net):
     net.judge(tap, "the first row not written, over multipliers of 6 bits", ["rescale.multiplier", "tile.edge"], first)
 
 
+def layouts(tap, net):
+    right = of_all(net)
+    z = [net.z(v) for v in right]
+    status, said = net.blame(right, z, True)
+    tap.check(status == 0 and said["verdict"] == "clean", "channels first, without a batch dimension", said)
+    status, said = net.blame(right, [[v | 1 for v in codes] for codes in z], True)
+    tap.check(status == 1 and [f["class"] for f in said["faults"]] == ["stuck_bit"], "so and a stuck bit", said)
+
+
 def main():
     tap = Tap()
     print(f"# seed {planted.SEED}")
@@ -153,7 +165,7 @@ def main():
         net = Network(folder)
         status, said = net.blame(of_all(net), [net.z(v) for v in of_all(net)])
         tap.check(status == 0 and said["verdict"] == "clean", "as it should be", said)
-        for part in (zero_points, multipliers, samples, edges):
+        for part in (zero_points, multipliers, samples, edges, layouts):
             part(tap, net)
     tap.end()
 

@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
 import asking  # noqa: E402
 import planted  # noqa: E402
-from device import clamp, rescale, write  # noqa: E402
+from device import clamp, rescale, wrap, write  # noqa: E402
 from tap import Tap  # noqa: E402
 
 ASSAY = sys.argv[1]
@@ -117,10 +117,20 @@ def wide(tap, folder):
     judge(tap, s, p.codes(s.x), [
         (p.codes(s.x, zero=37), "input.zero_point", "input.zero_point", "a zero point of 16 bits"),
         (p.codes(s.x, zero=-101), "input.zero_point", "input.zero_point", "a zero point of 16 bits, below 0"),
+        (p.codes([v & 65535 for v in s.x]), "sign", "sign", "codes of 16 bits read as unsigned"),
         (p.codes(s.x, bias=[0] * WIDTH), "bias.missing", "bias.missing", "no bias of 64 bits"),
         (p.codes(s.x, bias=[0] * 2 + b[2:]), "bias.missing", "bias.missing", "biases of 64 bits that lack in 2 channels"),
         (p.codes(s.x, bias=b[1:] + b[:1]), "bias.channel", "bias.channel", "biases of 64 bits a channel late"),
     ])
+
+
+def powers(tap, folder):
+    """Scales that are powers of two: what is rescaled is the accumulator itself, and its width that of the accumulator."""
+    p = Product(lambda acc: (acc + 128) >> 8, BYTES, 1 << 13)
+    s = Single(folder, "powers", "pow2", BYTES, [ROWS, DEPTH], [ROWS, WIDTH], ("q(1,0)", "q(256,0) = fc(x, w, b)"), p.constants("i32"))
+    right = p.codes(s.x)
+    p.rescale = lambda acc: (wrap(acc, 14) + 128) >> 8
+    judge(tap, s, right, [(p.codes(s.x), "accumulator.width", "accumulator.width", "an accumulator of 14 bits, without a multiplier")])
 
 
 def bounds(tap, folder):
@@ -146,7 +156,7 @@ def main():
     print(f"# seed {planted.SEED}")
     random.seed(planted.SEED)
     with tempfile.TemporaryDirectory() as folder:
-        for part in (average, greatest, wide, bounds):
+        for part in (average, greatest, wide, powers, bounds):
             part(tap, folder)
     tap.end()
 
