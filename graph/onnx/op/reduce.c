@@ -1,7 +1,9 @@
-/* Reductions, ArgMax/ArgMin, TopK and CumSum. */
+/* Reductions, ArgMax/ArgMin, TopK, CumSum and CumProd. */
 #include <string.h>
 
 #include "graph/onnx/op/op.h"
+
+enum { MAX_PRODUCTS = 4096 };
 
 /* Sorted, unique axes counted from the front; all axes when none is given. Axes are an attribute
  * before opset 13 (ReduceSum) or 18 (the others) and an input since. */
@@ -136,4 +138,39 @@ void onnx_import_cumsum(onnx_node *n)
     onnx_one_int(n, 1, "axis", &axis);
     a.cumsum.axis = onnx_axis(n, axis, rank);
     onnx_op1(n, ASSAY_OP_CUMSUM, &a, onnx_in(n, 0), NULL);
+}
+
+/* y[i] = x[0] * ... * x[i] along an axis, a product each; without x[i] itself where exclusive, and
+ * from the end where reverse. */
+void onnx_import_cumprod(onnx_node *n)
+{
+    const assay_type t = onnx_type(n, onnx_in(n, 0));
+    const bool exclusive = onnx_int(n, "exclusive", 0) != 0, reverse = onnx_int(n, "reverse", 0);
+    assay_attrs one = {.shape = {.shape = {.n = t.rank}}};
+    int64_t given = 0;
+
+    onnx_one_int(n, 1, "axis", &given);
+    const int axis = (int)onnx_axis(n, given, t.rank);
+    const int64_t extent = n->status ? 0 : t.dim[axis];
+    if (!n->status && (extent < 1 || extent > MAX_PRODUCTS))
+        onnx_refuse(n, "%lld products, unrolled are 1 to %d", (long long)extent, MAX_PRODUCTS);
+    onnx_value **y = assay_arena_array(n->im->temp, (size_t)extent + 1, sizeof(onnx_value *));
+    if (!y)
+        onnx_no_memory(n);
+    if (n->status)
+        return;
+    memcpy(one.shape.shape.v, t.dim, sizeof t.dim);
+    one.shape.shape.v[axis] = 1;
+    onnx_value *product =
+        onnx_op1(n, ASSAY_OP_EXPAND, &one, onnx_scalar(n, onnx_in(n, 0), 1, "one"), "ones");
+    for (int64_t k = 0; k < extent && !n->status; k++) {
+        const int64_t i = reverse ? extent - 1 - k : k;
+        y[i] = product;
+        if (!exclusive || k + 1 < extent)
+            product = onnx_op2(n, ASSAY_OP_MUL, NULL, product,
+                               onnx_part(n, onnx_in(n, 0), axis, i, 1, "factor"), "product");
+        if (!exclusive)
+            y[i] = product;
+    }
+    onnx_bind(n, 0, n->status ? NULL : onnx_joined(n, y, (int)extent, axis, "products"));
 }
