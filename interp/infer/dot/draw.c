@@ -358,13 +358,43 @@ static void wide(const drawing *g)
     g->d->value[DOT_C][0] = any(g, format(g, DOT_C), 0);
 }
 
+size_t infer_dot_rungs(const infer_dot_rows *like)
+{
+    return like->k < INFER_DOT_RUNGS ? like->k : INFER_DOT_RUNGS;
+}
+
+static void rung(const drawing *g, size_t place)
+{
+    int lo, hi, of_c[2];
+    product_range(g, &lo, &hi);
+    range_of(format(g, DOT_C), &of_c[0], &of_c[1]);
+    const int64_t large = within(40, lo, hi < of_c[1] - 1 ? hi : of_c[1] - 1),
+                  small = large - 66 > lo ? large - 66 : lo;
+    for (size_t i = 0; i < g->like->k; i++)
+        product(g, i, false, i == place ? large : small, true);
+    g->d->value[DOT_C][0] = number(g, format(g, DOT_C), true, large, true);
+}
+
+static void ladder(const drawing *g)
+{
+    rung(g, place(g));
+}
+
+void infer_dot_rung(rows_random *r, const infer_dot_rows *like, size_t i, infer_dot_draft *d)
+{
+    const drawing g = {r, like, d};
+    d->probe = DOT_LADDER;
+    clear(&g);
+    rung(&g, i);
+}
+
 void infer_dot_draw(rows_random *r, const infer_dot_rows *like, enum infer_dot_probe probe,
                     infer_dot_draft *d)
 {
     static void (*const how[INFER_DOT_N_PROBES])(const drawing *g) = {
-        [DOT_ZEROS] = zeros, [DOT_SPECIAL] = specials, [DOT_ONE] = one, [DOT_JOIN] = join,
-        [DOT_TWO] = two,     [DOT_MASKS] = masks,      [DOT_FEW] = few, [DOT_ENDS] = ends,
-        [DOT_MANY] = many,   [DOT_WIDE] = wide,
+        [DOT_ZEROS] = zeros,   [DOT_SPECIAL] = specials, [DOT_ONE] = one,     [DOT_JOIN] = join,
+        [DOT_LADDER] = ladder, [DOT_TWO] = two,          [DOT_MASKS] = masks, [DOT_FEW] = few,
+        [DOT_ENDS] = ends,     [DOT_MANY] = many,        [DOT_WIDE] = wide,
     };
     const drawing g = {r, like, d};
     d->probe = probe;

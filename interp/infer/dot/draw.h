@@ -8,6 +8,12 @@
 /* Room for a row, values NULL where memory is short; freed by infer_dot_draft_close. */
 bool infer_dot_draft_open(infer_dot_draft *d, const infer_dot_rows *like);
 void infer_dot_draft_close(infer_dot_draft *d);
+/* The row for place i, of places of a ladder: the accumulator and that product are large and
+ * cancel, all others are small, so that only those after it are left. */
+enum { INFER_DOT_RUNGS = 64 };
+size_t infer_dot_rungs(const infer_dot_rows *like);
+void infer_dot_rung(rows_random *r, const infer_dot_rows *like, size_t i, infer_dot_draft *d);
+/* DOT_LADDER: of any place. */
 void infer_dot_draw(rows_random *r, const infer_dot_rows *like, enum infer_dot_probe probe,
                     infer_dot_draft *d);
 

@@ -15,10 +15,14 @@ static const int first_rows[INFER_DOT_N_PROBES] = {
 #undef ROWS
 };
 
-/* The rows of the first round, of each probe in turn. */
+/* The rows of the first round: the ladder, then each probe in turn. */
 static void want_first(infer_dot_task *t)
 {
     bool some = true;
+    for (size_t i = 0; i < infer_dot_rungs(&t->log); i++) {
+        infer_dot_rung(&t->random, &t->log, i, &t->draft);
+        infer_dot_rows_add(&t->next, &t->draft);
+    }
     for (int i = 0; some; i++) {
         some = false;
         for (int probe = 0; probe < INFER_DOT_N_PROBES; probe++)

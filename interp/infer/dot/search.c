@@ -202,6 +202,36 @@ static void take(const infer_dot_task *t, assay_mac *m, const kit *k, const assa
     infer_dot_set(m, at(k->first), *mac_member(m, at(k->first)));
 }
 
+/* What is left of a rung, to sort by: a larger result came earlier. */
+static int64_t left_of(const infer_dot_task *t, size_t rung)
+{
+    const uint64_t p = t->log.answer[rung];
+    const int bits = mac_layout_of((enum assay_mac_format)t->o->out)->bits;
+    return p >> (bits - 1) ? 0 : (int64_t)p; /* of positive floats the patterns are in order */
+}
+
+/* Instructions of n products in the order that the ladder shows; a step: places that leave the
+ * same. */
+static bool change_order(infer_dot_task *t, size_t n)
+{
+    assay_mac m = t->best;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i;
+        for (; at > 0 && left_of(t, m.places[at - 1]) < left_of(t, i); at--)
+            m.places[at] = m.places[at - 1];
+        m.places[at] = (uint8_t)i;
+    }
+    size_t group = 1;
+    while (group < n && left_of(t, m.places[group]) == left_of(t, m.places[0]))
+        group++;
+    m.group = (int64_t)group;
+    m.instruction = m.order = (int64_t)n;
+    m.exact_group = m.chains = 1;
+    m.k_order = ASSAY_MAC_ASCENDING;
+    m.promote = m.scale_place == ASSAY_MAC_AT_TERM ? 0 : m.promote;
+    return offer(t, &m);
+}
+
 static bool change_kit(infer_dot_task *t)
 {
     bool any = false;
@@ -217,6 +247,9 @@ static bool change_kit(infer_dot_task *t)
             any = offer(t, &m) || any;
         }
     }
+    const size_t rungs = infer_dot_rungs(&t->log);
+    for (size_t n = 2; n <= rungs && t->log.n >= rungs && t->cost > 0; n++)
+        any = (t->log.k % n == 0 && change_order(t, n)) || any;
     return any;
 }
 

@@ -12,6 +12,7 @@ typedef struct infer_dot_task {
     const infer_dot_options *o;
     infer_oracle device;
     rows_random random;
+    /* the log begins with the ladder */
     infer_dot_rows log, next; /* answered; to be asked */
     infer_dot_draft draft;
     size_t spent;
