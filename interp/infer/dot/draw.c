@@ -1,24 +1,7 @@
 /* Rows drawn; see draw.h. */
 #include "interp/infer/dot/draw.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-bool infer_dot_draft_open(infer_dot_draft *d, const infer_dot_rows *like)
-{
-    bool good = true;
-    for (int c = 0; c < DOT_COLUMNS; c++) {
-        d->value[c] = calloc(like->column[c].width + 1, sizeof *d->value[c]);
-        good = good && d->value[c];
-    }
-    return good;
-}
-
-void infer_dot_draft_close(infer_dot_draft *d)
-{
-    for (int c = 0; c < DOT_COLUMNS; c++)
-        free(d->value[c]);
-}
 
 /* ---- numbers ---- */
 

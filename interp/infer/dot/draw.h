@@ -5,9 +5,6 @@
 #include "interp/infer/dot/rows.h"
 #include "interp/rows/random.h"
 
-/* Room for a row, values NULL where memory is short; freed by infer_dot_draft_close. */
-bool infer_dot_draft_open(infer_dot_draft *d, const infer_dot_rows *like);
-void infer_dot_draft_close(infer_dot_draft *d);
 /* The row for place i, of places of a ladder: the accumulator and that product are large and
  * cancel, all others are small, so that only those after it are left. */
 enum { INFER_DOT_RUNGS = 64 };

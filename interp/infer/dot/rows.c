@@ -108,3 +108,19 @@ assay_mac_rows infer_dot_rows_view(const infer_dot_rows *r, size_t first)
     return (assay_mac_rows){r->k,      at[DOT_A],       at[DOT_B],
                             at[DOT_C], at[DOT_SCALE_A], at[DOT_SCALE_B]};
 }
+
+bool infer_dot_draft_open(infer_dot_draft *d, const infer_dot_rows *like)
+{
+    bool good = true;
+    for (int c = 0; c < DOT_COLUMNS; c++) {
+        d->value[c] = calloc(like->column[c].width + 1, sizeof *d->value[c]);
+        good = good && d->value[c];
+    }
+    return good;
+}
+
+void infer_dot_draft_close(infer_dot_draft *d)
+{
+    for (int c = 0; c < DOT_COLUMNS; c++)
+        free(d->value[c]);
+}

@@ -33,6 +33,10 @@ typedef struct infer_dot_draft {
     enum infer_dot_probe probe;
 } infer_dot_draft;
 
+/* Room for a row, values NULL where memory is short; freed by infer_dot_draft_close. */
+bool infer_dot_draft_open(infer_dot_draft *d, const infer_dot_rows *like);
+void infer_dot_draft_close(infer_dot_draft *d);
+
 void infer_dot_rows_open(infer_dot_rows *r, const infer_dot_options *o);
 void infer_dot_rows_free(infer_dot_rows *r);
 /* Appends the row, or (short_of_memory) does not. */
