@@ -202,7 +202,7 @@ def apart(tap, folder):
     found = [re.match(r"accumulator (-?\d+) of channel (\d+) would tell it \(code (-?\d+)\) from [\w.]+, .*\(code (-?\d+)\)$", t) for t in fault["apart"]]
     good = status == 1 and len(found) > 0 and all(f or "all tried" in t for f, t in zip(found, fault["apart"]))
     told = [f for f in found if f]
-    tap.check(good and told and all(f[3] != f[4] for f in told) and "rescale.rounding" in fault["apart"][0], "what would tell two causes apart", fault)
+    tap.check(good and told and all(f[3] != f[4] for f in told) and "rescale.rounding" in fault["classes"], "what would tell two causes apart", fault)
 
 
 def refused(tap, golden):
