@@ -20,8 +20,8 @@ async function theirs(ort, model, feeds, level = 'all') {
   for (const [name, f] of Object.entries(feeds)) inputs[name] = new ort.Tensor(f.type, f.data, f.shape);
   const results = await session.run(inputs), out = {};
   for (const name of session.outputNames) {
-    const t = results[name];
-    out[name] = {shape: t.dims, bytes: bytesOf(t.data), size: t.data.BYTES_PER_ELEMENT, type: t.type};
+    const t = results[name], wide = t.type === 'float64', data = wide ? Float32Array.from(t.data) : t.data; // float32 here
+    out[name] = {shape: t.dims, bytes: bytesOf(data), size: data.BYTES_PER_ELEMENT, type: wide ? 'float32' : t.type};
   }
   await session.release();
   return out;
