@@ -301,6 +301,7 @@ typedef struct assay_compare_options {
     const assay_thresholds *special; /* ... these: what is set in them goes before `limits` */
     size_t n_tensors;
     unsigned hex_bits; /* of a word of .hex dumps; 0: as they say themselves */
+    const char *junit; /* a file, JUnit XML: a test case a tensor; NULL: none */
 } assay_compare_options;
 /* `assay diff REFERENCE OTHER`: *same is the verdict. */
 assay_status assay_compare_folders(const char *reference, const char *other,

@@ -58,7 +58,10 @@ assay_status assay_compare_folders(const char *reference, const char *other,
                                     .hex_bits = o.hex_bits};
     status = golden_diff_paths(reference, other, &own, &d, err);
     if (!status) {
-        status = report_diff(d, same, text, json, err);
+        if (o.junit)
+            status = golden_diff_write_junit(d, o.junit, err);
+        if (!status)
+            status = report_diff(d, same, text, json, err);
         golden_diff_free(d);
     }
     free(list);

@@ -11,6 +11,7 @@ import os
 import pickle
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 from support import NET, PACKAGE, RANDOM, SEED, TAP, check, command, np, raises, samples
 
@@ -172,6 +173,12 @@ def pickles(x):
     program = small.program("tflite", engine="fast")
     golden = program.golden("pickled", x[0])
     narrow = assay.Scheme("tflite").edit({"accumulator": {"bits": 20}}, name="narrow")
+    bad = {n: golden[n].copy() for n in golden}
+    bad["act"].flat[0] ^= 1
+    found = assay.diff(golden, bad, junit="diff.xml")
+    failed = [case.get("name") for case in xml.etree.ElementTree.parse("diff.xml").getroot().iter("testcase") if case.find("failure") is not None]
+    check(not found.same and len(failed) == 1 and "act" in failed[0], "JUnit XML of a difference", failed)
+    raises(OSError, "where there is no folder for it", assay.diff, golden, bad, junit="none/diff.xml", words="none/diff.xml")
     for how, other in (("pickled", lambda o: pickle.loads(pickle.dumps(o))), ("copied", copy.deepcopy)):
         check(other(net).text() == net.text() and other(small).report == small.report, f"a network is {how}")
         check(other(narrow) == narrow and other(narrow).name == "narrow" and other(assay.Scheme("hopper-fp8")).name == "hopper-fp8", f"a scheme is {how}")

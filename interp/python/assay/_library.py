@@ -109,7 +109,7 @@ class Thresholds(c.Structure):
 
 class CompareOptions(Options):
     _fields_ = [("size", c.c_size_t), ("limits", c.POINTER(Thresholds)), ("tensor", c.POINTER(S)), ("special", c.POINTER(Thresholds)),
-                ("n_tensors", c.c_size_t), ("hex_bits", c.c_uint)]
+                ("n_tensors", c.c_size_t), ("hex_bits", c.c_uint), ("junit", S)]
 
 
 class BlameOptions(c.Structure):

@@ -115,16 +115,17 @@ def _limits(values: Mapping[str, Optional[float]]) -> Thresholds:
 
 def diff(reference: Any, other: Any, *, max_lsb: Optional[float] = None, rel: Optional[float] = None, abs: Optional[float] = None,
          cosine: Optional[float] = None, sqnr: Optional[float] = None, tensors: Mapping[str, Mapping[str, float]] = {},
-         hex_bits: int = 0) -> Diff:
+         hex_bits: int = 0, junit: Any = None) -> Diff:
     """Compares a device with a reference, tensor by tensor in execution order.
 
     reference: a bundle (Golden or folder) or a .npy file; other: a bundle, a folder of dumps, a .npy file, or a dict of arrays by
     tensor name. Without thresholds codes must be equal. max_lsb: codes may differ by so much; rel, abs: real values; cosine, sqnr (dB): of
-    the whole tensor; tensors: {"logits": {"rel": 0.01}} where one has thresholds of its own.
+    the whole tensor; tensors: {"logits": {"rel": 0.01}} where one has thresholds of its own. junit: a file to write,
+    JUnit XML with a test case a tensor.
     """
     general = _limits(dict(max_lsb=max_lsb, rel=rel, abs=abs, cosine=cosine, sqnr=sqnr))
     special = (Thresholds * (len(tensors) + 1))(*(_limits(v) for v in tensors.values()))
-    o = CompareOptions(limits=c.pointer(general), tensor=texts(tensors), special=special, n_tensors=len(tensors), hex_bits=hex_bits)
+    o = CompareOptions(limits=c.pointer(general), tensor=texts(tensors), special=special, n_tensors=len(tensors), hex_bits=hex_bits, junit=text(junit))
     same, printed, report = c.c_bool(), P(), P()
     with _folder(reference, None) as a, _folder(other, reference) as b:
         call("assay_compare_folders", text(a), text(b), c.byref(o), c.byref(same), c.byref(printed), c.byref(report))
