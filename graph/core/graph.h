@@ -99,6 +99,7 @@ assay_status assay_graph_set_qparams(assay_graph *g, int value, const assay_qpar
 /* ---- queries ---- */
 int assay_graph_find_value(const assay_graph *g, const char *name); /* index or -1 */
 int assay_graph_count_uses(const assay_graph *g, int value);        /* graph outputs count too */
+int assay_graph_count_nodes(const assay_graph *g);                  /* with all bodies' */
 const assay_value *assay_node_in(const assay_graph *g, const assay_node *n, int i); /* or NULL */
 const assay_value *assay_node_out(const assay_graph *g, const assay_node *n, int i);
 bool assay_node_is_quantized(const assay_graph *g, const assay_node *n); /* integer kernel? */

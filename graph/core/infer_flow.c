@@ -13,12 +13,6 @@ static const assay_graph *body_of(const assay_inference *c, const char *role, in
     return NULL;
 }
 
-static bool same_type(const assay_type *a, const assay_type *b)
-{
-    return assay_elem_equal(a->elem, b->elem) && assay_shape_equal(a, b) &&
-           assay_qparams_equal(&a->q, &b->q);
-}
-
 /* The node's inputs from `first` on are what the body takes. */
 static assay_status check_inputs(const assay_inference *c, const assay_graph *body, int first)
 {
@@ -26,7 +20,7 @@ static assay_status check_inputs(const assay_inference *c, const assay_graph *bo
         return assay_infer_fail(c, "subgraph '%.100s' takes %d inputs, expected %d", body->name,
                                 body->n_inputs, c->n->n_in - first);
     for (int i = 0; i < body->n_inputs; ++i)
-        if (!same_type(&body->value[body->input[i]].type, assay_infer_in(c, first + i)))
+        if (!assay_type_equal(&body->value[body->input[i]].type, assay_infer_in(c, first + i)))
             return assay_infer_fail(c, "input %d has another type than in subgraph '%.100s'",
                                     first + i, body->name);
     return ASSAY_OK;
@@ -60,7 +54,7 @@ assay_status assay_shape_branch(const assay_inference *c)
         return s;
     for (int i = 0; i < c->n->n_out; ++i) {
         c->out[i] = yes->value[yes->output[i]].type;
-        if (!same_type(&c->out[i], &no->value[no->output[i]].type))
+        if (!assay_type_equal(&c->out[i], &no->value[no->output[i]].type))
             return assay_infer_fail(c, "output %d has other types in subgraphs '%.80s' and '%.80s'",
                                     i, yes->name, no->name);
     }
@@ -84,7 +78,7 @@ assay_status assay_shape_loop(const assay_inference *c)
         return s;
     for (int i = 0; i < c->n->n_out; ++i) {
         c->out[i] = *assay_infer_in(c, i);
-        if (!same_type(&c->out[i], &body->value[body->output[i]].type))
+        if (!assay_type_equal(&c->out[i], &body->value[body->output[i]].type))
             return assay_infer_fail(c, "value %d has another type after subgraph '%.100s'", i,
                                     body->name);
     }

@@ -12,6 +12,14 @@ int assay_graph_count_uses(const assay_graph *g, int value)
     return uses;
 }
 
+int assay_graph_count_nodes(const assay_graph *g)
+{
+    int n = g->n_nodes;
+    for (int i = 0; i < g->n_subgraphs; i++)
+        n += assay_graph_count_nodes(g->subgraph[i]);
+    return n;
+}
+
 const assay_value *assay_node_in(const assay_graph *g, const assay_node *n, int i)
 {
     return i < n->n_in && n->in[i] != ASSAY_NO_VALUE ? &g->value[n->in[i]] : NULL;

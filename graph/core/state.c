@@ -14,12 +14,6 @@ static int find(const assay_graph *g, const int *list, int n, const char *name)
     return -1;
 }
 
-static bool same_type(const assay_type *a, const assay_type *b)
-{
-    return assay_elem_equal(a->elem, b->elem) && assay_shape_equal(a, b) &&
-           assay_qparams_equal(&a->q, &b->q);
-}
-
 static char *joined(const char *name, const char *suffix)
 {
     const size_t size = strlen(name) + strlen(suffix) + 1;
@@ -65,7 +59,7 @@ assay_status assay_graph_link_state(assay_graph *g, const char *past, const char
     if (in < 0 || out < 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "the network has no %s '%.200s'",
                           in < 0 ? "input" : "output", in < 0 ? past : present);
-    if (!same_type(&g->value[in].type, &g->value[out].type))
+    if (!assay_type_equal(&g->value[in].type, &g->value[out].type))
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                           "output '%.200s' is of another type or shape than input '%.200s': state "
                           "keeps its shape, a cache that grows does not",

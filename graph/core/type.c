@@ -2,6 +2,7 @@
 #include "graph/core/type.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,6 +218,18 @@ bool assay_qparams_equal(const assay_qparams *a, const assay_qparams *b)
         return false;
     return a->count == b->count && memcmp(a->scale, b->scale, a->count * sizeof *a->scale) == 0 &&
            memcmp(a->zero_point, b->zero_point, a->count * sizeof *a->zero_point) == 0;
+}
+
+bool assay_type_equal(const assay_type *a, const assay_type *b)
+{
+    return assay_elem_equal(a->elem, b->elem) && assay_shape_equal(a, b) &&
+           assay_qparams_equal(&a->q, &b->q);
+}
+
+bool assay_is_power_of_two(float scale)
+{
+    int exponent;
+    return frexpf(scale, &exponent) == 0.5F;
 }
 
 int64_t assay_qparams_count(const assay_type *t)

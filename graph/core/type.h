@@ -70,6 +70,10 @@ const char *assay_shape_print(const assay_type *t, char *buf, size_t size);
 
 /* Same scales (bit for bit), zero points, granularity, axis and block. */
 bool assay_qparams_equal(const assay_qparams *a, const assay_qparams *b);
+/* Same element, shape and parameters. */
+bool assay_type_equal(const assay_type *a, const assay_type *b);
+/* Of a positive scale: a code counts 2^k. */
+bool assay_is_power_of_two(float scale);
 
 /* True when the value carries codes of a real number: an integer kind with parameters. */
 static inline bool assay_is_quantized(const assay_type *t)

@@ -27,15 +27,6 @@ assay_status assay_rewrite_allow(const char *text, assay_optimize_options *o, as
                       "allow takes none, bounded:N (codes) or any; found '%.100s'", text);
 }
 
-/* Bodies of control flow included. */
-static int count_nodes(const assay_graph *g)
-{
-    int n = g->n_nodes;
-    for (int i = 0; i < g->n_subgraphs; i++)
-        n += count_nodes(g->subgraph[i]);
-    return n;
-}
-
 /* What the scheme or the engines cannot run is not rewritten: proofs are about what runs. */
 static assay_status check_runs(const assay_graph *g, const assay_scheme *s, bool as_is,
                                assay_error *err)
@@ -54,11 +45,11 @@ assay_status assay_rewrite(assay_graph *g, const assay_scheme *s, bool as_is,
     assay_optimize_options own = *o;
     assay_status status = check_runs(g, s, as_is, err);
 
-    *out = (assay_rewritten){.before = count_nodes(g)};
+    *out = (assay_rewritten){.before = assay_graph_count_nodes(g)};
     own.run = run_whole_graph;
     if (!status)
         status = rewrite_optimize(g, s, &own, &out->report, err);
-    out->after = count_nodes(g);
+    out->after = assay_graph_count_nodes(g);
     return status;
 }
 

@@ -118,7 +118,7 @@ typedef struct causing {
     int *after;
 } causing;
 
-static const blame_fault *fault_of(const blame_report *r, int row)
+static const blame_fault *last_fault_of(const blame_report *r, int row)
 {
     for (int i = r->n_faults - 1; i >= 0; i--) /* of two together the last has the first as given */
         if (r->fault[i].row == row && r->fault[i].n_causes > 0)
@@ -253,7 +253,7 @@ static assay_status work_others(causing *c, blame_worked *w, assay_error *err)
 
 static assay_status work_device(const blame_report *r, blame_worked *w, assay_error *err)
 {
-    const blame_fault *f = fault_of(r, w->row);
+    const blame_fault *f = last_fault_of(r, w->row);
     causing c;
     assay_status status = open_cause(&c, r, w, err);
     if (!status && c.k >= 0 && w->observed && w->device != w->trace.value)

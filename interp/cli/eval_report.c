@@ -6,23 +6,18 @@
 #include "interp/cli/json.h"
 #include "interp/measure/report.h"
 
-static double points(const assay_accuracy *r, int k)
-{
-    return r->samples ? 100.0 * (double)r->top[k - 1] / (double)r->samples : 0.0;
-}
-
 static void print_row(const cli_evaluation *e, FILE *f, const char *what, const assay_accuracy *r)
 {
     fprintf(f, "%-28.60s ", what);
     if (e->labelled && e->judge.maps)
         fprintf(f, "mean IoU %8.4f %%  pixels %8.4f %%  (%" PRId64 " of %" PRId64 ")  ",
-                100.0 * r->mean_iou, points(r, 1), r->top[0], r->samples);
+                100.0 * r->mean_iou, measure_points(r, 1), r->top[0], r->samples);
     else if (e->labelled && e->judge.tokens)
         fprintf(f, "perplexity %.6g  top-1 %8.4f %%  (%" PRId64 " of %" PRId64 " tokens)  ",
-                exp(r->loss), points(r, 1), r->top[0], r->samples);
+                exp(r->loss), measure_points(r, 1), r->top[0], r->samples);
     else if (e->labelled)
-        fprintf(f, "top-1 %8.4f %%  top-5 %8.4f %%  (%" PRId64 " of %" PRId64 ")  ", points(r, 1),
-                points(r, 5), r->top[0], r->samples);
+        fprintf(f, "top-1 %8.4f %%  top-5 %8.4f %%  (%" PRId64 " of %" PRId64 ")  ",
+                measure_points(r, 1), measure_points(r, 5), r->top[0], r->samples);
     fprintf(f, "outputs %s\n", r->digest);
 }
 
@@ -32,13 +27,14 @@ static void print_difference(const cli_evaluation *e, FILE *to)
 
     if (e->labelled && e->judge.maps)
         fprintf(to, "%-28s mean IoU %+8.4f    pixels %+8.4f    points\n", "difference",
-                100.0 * (r->mean_iou - f->mean_iou), points(r, 1) - points(f, 1));
+                100.0 * (r->mean_iou - f->mean_iou), measure_points(r, 1) - measure_points(f, 1));
     else if (e->labelled && e->judge.tokens)
         fprintf(to, "%-28s perplexity %+.4f %%  top-1 %+8.4f points\n", "difference",
-                100.0 * (exp(r->loss - f->loss) - 1), points(r, 1) - points(f, 1));
+                100.0 * (exp(r->loss - f->loss) - 1), measure_points(r, 1) - measure_points(f, 1));
     else if (e->labelled)
         fprintf(to, "%-28s top-1 %+8.4f    top-5 %+8.4f    points\n", "difference",
-                points(r, 1) - points(f, 1), points(r, 5) - points(f, 5));
+                measure_points(r, 1) - measure_points(f, 1),
+                measure_points(r, 5) - measure_points(f, 5));
     fprintf(to, "%-28s SQNR %.2f dB  MSE %.6g", "outputs against float", e->result.output_sqnr,
             e->result.output_mse);
     if (e->result.compared)

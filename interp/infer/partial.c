@@ -76,12 +76,6 @@ static enum match explains(const infer_engine *e, const infer_partial *p, size_t
     return NO;
 }
 
-static int bits_of(int64_t x)
-{
-    const uint64_t u = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
-    return u ? 64 - __builtin_clzll(u) : 0;
-}
-
 /* Bits of the operand as it is multiplied, beside the sign. */
 static int operand_bits(const infer_rule *k, const infer_row *row, const infer_placed *at)
 {
@@ -90,7 +84,7 @@ static int operand_bits(const infer_rule *k, const infer_row *row, const infer_p
     if (at->has_pre)
         x = apply_pre_shift(k, x, at->pre);
     const int64_t held = apply_saturate128(x, k->operand_bits > 0 ? (unsigned)k->operand_bits : 64);
-    return held == x || k->operand_bits > 0 ? bits_of(held < 0 ? ~held : held) : 64;
+    return held == x || k->operand_bits > 0 ? infer_bits_of(held < 0 ? ~held : held) : 64;
 }
 
 void infer_place(infer_engine *e, const infer_rule *k)
@@ -114,7 +108,7 @@ static bool is_told(const infer_partial *p, const infer_placed *at)
     return !p->left_open || left <= 0 ||
            (at->operand_bits + left < 32 &&
             (product_bits == 0 ||
-             bits_of(at->multiplier) + at->operand_bits + left < product_bits));
+             infer_bits_of(at->multiplier) + at->operand_bits + left < product_bits));
 }
 
 bool infer_partial_holds(infer_engine *e, const infer_partial *p)

@@ -190,19 +190,14 @@ static int64_t any_acc(infer_task *t, int bits)
     return apply_saturate(v, max);
 }
 
-static int length(int64_t v)
-{
-    const uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-    return u ? 64 - __builtin_clzll(u) : 0;
-}
-
 infer_row infer_small_row(infer_task *t, bool before)
 {
     rows_random *r = &t->random;
     infer_row row = {.zp = infer_small_zero(t->o, before)};
     row.acc = any_acc(t, (int)rows_between(r, 1, t->o->acc_bits < 62 ? t->o->acc_bits : 62));
     row.multiplier = any_multiplier(t);
-    const int64_t s = length(row.acc) + length(row.multiplier) - rows_between(r, 0, 5) + 3;
+    const int64_t s =
+        infer_bits_of(row.acc) + infer_bits_of(row.multiplier) - rows_between(r, 0, 5) + 3;
     row.shift =
         (int32_t)apply_clamp_to(rows_between(r, 0, 9) ? s - 2 : s, t->shift_lo, t->shift_hi);
     if (t->o->kind == INFER_SCALE)
@@ -236,8 +231,8 @@ infer_row infer_end_row(infer_task *t)
     row.acc = rows_next(r) & 1 ? infer_acc_max(t) - rows_between(r, 0, 2)
                                : -infer_acc_max(t) - 1 + rows_between(r, 0, 2);
     const int64_t size = rows_between(r, 0, (int64_t)t->o->type.bits + 1);
-    row.shift =
-        (int32_t)apply_clamp_to(length(row.acc) + length(m) - size, t->shift_lo, t->shift_hi);
+    row.shift = (int32_t)apply_clamp_to(infer_bits_of(row.acc) + infer_bits_of(m) - size,
+                                        t->shift_lo, t->shift_hi);
     if (t->o->kind == INFER_SCALE)
         infer_form_row(t, &row, false);
     return row;
@@ -257,8 +252,8 @@ infer_row infer_any_row(infer_task *t)
                                    : rows_between(r, lo, hi));
     const int64_t size = rows_between(r, 0, 2) ? rows_between(r, -2, (int64_t)t->o->type.bits + 1)
                                                : rows_between(r, 0, 66);
-    row.shift = (int32_t)apply_clamp_to(length(row.acc) + length(row.multiplier) - size,
-                                        t->shift_lo, t->shift_hi);
+    row.shift = (int32_t)apply_clamp_to(
+        infer_bits_of(row.acc) + infer_bits_of(row.multiplier) - size, t->shift_lo, t->shift_hi);
     const int64_t other = rows_between(r, 0, 15);
     if (other < 2)
         put_corner(t, &row);

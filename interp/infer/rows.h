@@ -30,6 +30,13 @@ typedef struct infer_rows {
     bool short_of_memory; /* some row was not added; it stays so */
 } infer_rows;
 
+/* Bits of a number's magnitude; 0 has none. */
+static inline int infer_bits_of(int64_t x)
+{
+    const uint64_t magnitude = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+    return magnitude ? 64 - __builtin_clzll(magnitude) : 0;
+}
+
 /* Adds a row unless it was added before. */
 void infer_rows_add(infer_rows *r, const infer_row *row);
 /* Appends what was answered; false: memory is short, and short_of_memory says so. */

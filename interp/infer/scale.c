@@ -125,12 +125,6 @@ static assay_status take_small(infer_engine *e, size_t max, assay_error *err)
     return s;
 }
 
-static int bits_of(int64_t v)
-{
-    const uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-    return u ? 64 - __builtin_clzll(u) : 0;
-}
-
 /* What the rows' multipliers and shifts are. */
 static void set_window(infer_engine *e)
 {
@@ -148,7 +142,7 @@ static void set_window(infer_engine *e)
         e->multiplier_hi = row->multiplier > e->multiplier_hi ? row->multiplier : e->multiplier_hi;
     }
     e->zeros = low ? __builtin_ctzll(low) : 0;
-    e->multiplier_bits = bits_of(e->multiplier_hi);
+    e->multiplier_bits = infer_bits_of(e->multiplier_hi);
     if (k->encoding == ASSAY_ENCODE_MULTIPLIER)
         e->multiplier_bits = k->multiplier_bits;
     if (k->encoding == ASSAY_ENCODE_SHIFT)

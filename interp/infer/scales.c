@@ -116,19 +116,13 @@ void infer_encode_log(infer_task *t)
 
 /* ---- rows for a multiplier and a shift ---- */
 
-static int length(int64_t v)
-{
-    const uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-    return u ? 64 - __builtin_clzll(u) : 0;
-}
-
 void infer_form_row(infer_task *t, infer_row *row, bool exact)
 {
     int64_t m = row->multiplier ? row->multiplier : 1;
     if (t->powers)
-        m = (m < 0 ? -1 : 1) * (INT64_C(1) << (length(m) - 1));
-    const int e = (int)apply_clamp_to(length(m) - 1 - row->shift, t->live_lo, t->live_hi);
-    const int place_of_one = e - (length(m) - 1);
+        m = (m < 0 ? -1 : 1) * (INT64_C(1) << (infer_bits_of(m) - 1));
+    const int e = (int)apply_clamp_to(infer_bits_of(m) - 1 - row->shift, t->live_lo, t->live_hi);
+    const int place_of_one = e - (infer_bits_of(m) - 1);
     if (exact || t->powers || rows_next(&t->random) & 1)
         infer_set_scales(&t->random, row, m, place_of_one);
     else

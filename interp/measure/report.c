@@ -5,7 +5,7 @@
 
 /* ---- accuracy ---- */
 
-static double points(const assay_accuracy *r, int k)
+double measure_points(const assay_accuracy *r, int k)
 {
     return r->samples ? 100.0 * (double)r->top[k - 1] / (double)r->samples : 0.0;
 }
@@ -17,7 +17,7 @@ static void put_accuracy(json_t **o, const char *prefix, const assay_accuracy *r
     char key[32];
     for (int k = 1; k <= ASSAY_EVAL_TOP; k += ASSAY_EVAL_TOP - 1) {
         snprintf(key, sizeof key, "%s%stop%d", prefix, of, k);
-        page_json_set(o, key, page_json_number(points(r, k)));
+        page_json_set(o, key, page_json_number(measure_points(r, k)));
     }
     snprintf(key, sizeof key, "%smean_iou", prefix);
     if (j->maps)

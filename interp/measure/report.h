@@ -7,6 +7,8 @@
 #include "interp/measure/tune.h"
 #include "interp/page/json.h"
 
+/* Percent of the samples whose label is among the k greatest outputs. */
+double measure_points(const assay_accuracy *r, int k);
 /* A network's accuracy and, with a twin, the twin's and the distance between them, into *o.
  * labelled: the samples have labels, which are what the judge says. */
 void measure_eval_json(json_t **o, const assay_fidelity *f, bool twin, bool labelled,

@@ -39,17 +39,11 @@ static bool find_fixed(adapter *a)
     return true;
 }
 
-static bool is_power_of_two(float scale)
-{
-    int exponent;
-    return frexpf(scale, &exponent) == 0.5f;
-}
-
 /* Can the target have these parameters? */
 static bool suits(const adapter *a, const assay_type *t, bool zero_points)
 {
     for (size_t i = 0; i < t->q.count; i++)
-        if ((a->caps.power_of_two && !is_power_of_two(t->q.scale[i])) ||
+        if ((a->caps.power_of_two && !assay_is_power_of_two(t->q.scale[i])) ||
             (!zero_points && t->q.zero_point[i] != 0))
             return false;
     return true;

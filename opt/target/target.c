@@ -1,7 +1,6 @@
 /* Answers of a target file about nodes. */
 #include "opt/target/target.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,15 +27,10 @@ bool target_has_type(const assay_target_rule *r, assay_elem elem)
     return false;
 }
 
-static bool is_power_of_two(float scale)
-{
-    int exponent;
-    return frexpf(scale, &exponent) == 0.5f;
-}
-
 bool target_has_params(const assay_target_rule *r, float scale, int32_t zero_point)
 {
-    return (!r->power_of_two || is_power_of_two(scale)) && (!r->zero_offset || zero_point == 0);
+    return (!r->power_of_two || assay_is_power_of_two(scale)) &&
+           (!r->zero_offset || zero_point == 0);
 }
 
 /* Codes of an activation: type and parameters. */
@@ -72,7 +66,7 @@ static bool allows_weights(const assay_target_rule *r, const assay_value *w, cha
         return false;
     }
     for (size_t i = 0; i < w->type.q.count; i++)
-        if (r->power_of_two && !is_power_of_two(w->type.q.scale[i])) {
+        if (r->power_of_two && !assay_is_power_of_two(w->type.q.scale[i])) {
             snprintf(why, size, "weight scale %.9g of '%.100s' is not a power of two",
                      (double)w->type.q.scale[i], w->name);
             return false;

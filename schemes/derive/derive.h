@@ -201,6 +201,8 @@ static inline uint32_t derive_bits_of(float f)
     __builtin_memcpy(&bits, &f, sizeof bits);
     return bits;
 }
+/* Equal, less, greater and their kin: two operands, an answer of yes or no. */
+bool derive_is_compare(enum assay_op op);
 /* table.c: ops whose output is their input, or one of them, under other parameters. */
 bool derive_keeps_value(enum assay_op op);
 /* Whether function.def has a line for the op. */

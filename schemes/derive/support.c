@@ -102,7 +102,7 @@ static bool check_type(const assay_type *t, bool axis, bool converts, const char
     return true;
 }
 
-static bool is_compare(enum assay_op op)
+bool derive_is_compare(enum assay_op op)
 {
     return op >= ASSAY_OP_EQUAL && op <= ASSAY_OP_GREATER_EQUAL;
 }
@@ -237,7 +237,7 @@ bool derive_family_supports(const assay_scheme *s, const assay_unit_spec *spec, 
     if (!converts && !check_width(spec, why, n))
         return false;
     bool sums = c.derive == derive_weighted && assay_is_accumulator(spec->out);
-    if (!is_compare(op) && op != ASSAY_OP_DEQUANTIZE && !sums &&
+    if (!derive_is_compare(op) && op != ASSAY_OP_DEQUANTIZE && !sums &&
         !check_type(spec->out, op == ASSAY_OP_QUANTIZE, converts, "the output", why, n))
         return false;
     assay_record r;

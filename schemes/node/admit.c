@@ -1,7 +1,6 @@
 /* Admission of networks that came quantized, by what a target holds; see admit.h. */
 #include "schemes/node/admit.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,12 +33,6 @@ __attribute__((format(printf, 5, 6))) static bool outside(const asking *a, const
     return false;
 }
 
-static bool is_power_of_two(float scale)
-{
-    int exponent;
-    return frexpf(scale, &exponent) == 0.5f;
-}
-
 static const char *sign_word(bool is_signed)
 {
     return is_signed ? "signed" : "unsigned";
@@ -63,7 +56,7 @@ static bool admits_zero_points(const asking *a, const char *kind, const assay_va
 static bool admits_scales(const asking *a, const char *kind, const assay_value *v)
 {
     for (size_t i = 0; i < v->type.q.count && a->types->power_of_two_scales; i++)
-        if (!is_power_of_two(v->type.q.scale[i]))
+        if (!assay_is_power_of_two(v->type.q.scale[i]))
             return outside(a, kind, v, "power_of_two_scales",
                            "has the scale %.9g, which is not a power of two",
                            (double)v->type.q.scale[i]);
@@ -207,14 +200,6 @@ bool assay_scheme_admits(const assay_scheme *s, const assay_graph *g, const assa
     return true;
 }
 
-static int count_nodes(const assay_graph *g)
-{
-    int n = g->n_nodes;
-    for (int i = 0; i < g->n_subgraphs; i++)
-        n += count_nodes(g->subgraph[i]);
-    return n;
-}
-
 /* The first node that the scheme's types do not admit, and how many there are. */
 static int first_outside(const assay_graph *g, const assay_scheme *s, const assay_node **first,
                          char why[ASSAY_ADMIT_WHY])
@@ -242,5 +227,6 @@ assay_status assay_scheme_admits_graph(const assay_scheme *s, const assay_graph 
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                       "node '%.80s' (%s): %s; %d of %d nodes are outside the scheme's types",
-                      first->name, assay_op_get(first->op)->name, why, n, count_nodes(g));
+                      first->name, assay_op_get(first->op)->name, why, n,
+                      assay_graph_count_nodes(g));
 }

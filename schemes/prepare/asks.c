@@ -4,11 +4,6 @@
 #include "schemes/derive/derive.h"
 #include "schemes/prepare/asks.h"
 
-static bool is_compare(assay_op op)
-{
-    return op >= ASSAY_OP_EQUAL && op <= ASSAY_OP_GREATER_EQUAL;
-}
-
 static bool is_edge(assay_op op)
 {
     return op == ASSAY_OP_QUANTIZE || op == ASSAY_OP_DEQUANTIZE;
@@ -48,7 +43,7 @@ static bool has_table(const assay_record *r, assay_op op)
 static bool reads_named(assay_op op, const char *field)
 {
     if (strcmp(field, "compare") == 0)
-        return is_compare(op);
+        return derive_is_compare(op);
     if (strcmp(field, "rescale") == 0)
         return derive_keeps_value(op);
     if (strcmp(field, "logistic") == 0)
@@ -110,7 +105,7 @@ static bool reads_blocks(assay_op op, const char *field)
 
 static bool reads_convert(const assay_record *r, assay_op op, const char *field)
 {
-    if (strcmp(field, "floats_in_turn") == 0 || is_compare(op))
+    if (strcmp(field, "floats_in_turn") == 0 || derive_is_compare(op))
         return false;
     if (strcmp(field, "dequantize") == 0)
         return op == ASSAY_OP_DEQUANTIZE;
@@ -149,9 +144,9 @@ static bool is_end(const char *field)
 static bool reads_rescale(const assay_record *r, assay_op op, const char *field)
 {
     const bool store = strcmp(field, "store") == 0;
-    if (is_edge(op) || (is_compare(op) && r->binary.compare == ASSAY_COMPARE_EXACT))
+    if (is_edge(op) || (derive_is_compare(op) && r->binary.compare == ASSAY_COMPARE_EXACT))
         return false;
-    if (is_compare(op)) /* rescales that end in no code */
+    if (derive_is_compare(op)) /* rescales that end in no code */
         return !store && strcmp(field, "zero_point") != 0;
     if (op == ASSAY_OP_SOFTMAX || op == ASSAY_OP_LOG_SOFTMAX)
         return !store;

@@ -3,12 +3,6 @@
 
 #include <string.h>
 
-static bool same_type(const assay_type *a, const assay_type *b)
-{
-    return assay_elem_equal(a->elem, b->elem) && assay_shape_equal(a, b) &&
-           assay_qparams_equal(&a->q, &b->q);
-}
-
 int test_draw_state(test_drawing *d, assay_op op, int x, int in[TEST_MAX_IN])
 {
     const assay_type t = d->g->value[x].type;
@@ -16,7 +10,7 @@ int test_draw_state(test_drawing *d, assay_op op, int x, int in[TEST_MAX_IN])
     in[1] = x;
     for (int v = 0; v < d->g->n_values; v++)
         if (d->g->value[v].is_variable &&
-            (op == ASSAY_OP_READ || same_type(&t, &d->g->value[v].type)))
+            (op == ASSAY_OP_READ || assay_type_equal(&t, &d->g->value[v].type)))
             in[0] = v;
     if (in[0] < 0 || test_upto(d, 3) == 0)
         in[0] = test_add_variable(d, &t);
@@ -33,7 +27,7 @@ static bool add_flow_node(test_drawing *d, assay_op op, const assay_attrs *a, in
         const assay_type *t = &like->value[like->input[i]].type;
         in[n_in] = -1;
         for (int v = 0; v < d->g->n_values && test_upto(d, 3); v++)
-            if (d->g->value[v].producer >= 0 && same_type(t, &d->g->value[v].type))
+            if (d->g->value[v].producer >= 0 && assay_type_equal(t, &d->g->value[v].type))
                 in[n_in] = v;
         if (in[n_in] < 0)
             in[n_in] = test_add_input(d, t);

@@ -13,14 +13,6 @@ static onnx_value *times(onnx_node *n, onnx_value *x, float factor, const char *
                                   onnx_scalar(n, x, (double)factor, "factor"), suffix);
 }
 
-/* Whether products by the factor are exact: then it may go into constants. Any other is rounded
- * where the operator says, after the sum. */
-static bool is_power_of_two(float factor)
-{
-    int exponent;
-    return fabsf(frexpf(factor, &exponent)) == 0.5F;
-}
-
 /* True when C, broadcast to the rows of the product, is one vector of `columns`. */
 static bool is_bias(const assay_type *c, int64_t columns)
 {
@@ -58,7 +50,9 @@ onnx_value *onnx_gemm(onnx_node *n, const char *suffix)
         return onnx_fail(n, ASSAY_ERR_INPUT, "operands of rank %d and %d, expected 2", ta.rank,
                          tb.rank);
     int64_t columns = tb.dim[trans_b ? 0 : 1];
-    const bool folds = onnx_is_constant(b) && is_power_of_two(alpha);
+    /* Products by a power of two are exact and may go into constants. By any other factor they are
+     * rounded where the operator says, after the sum. */
+    const bool folds = onnx_is_constant(b) && assay_is_power_of_two(fabsf(alpha));
     bool adds = c && beta != 0;
     onnx_check_finite(n, b);
     onnx_check_finite(n, c);

@@ -35,12 +35,6 @@ static assay_status convey(const tfl_op *o, int x, const assay_type *type, int *
                                 o->m->err);
 }
 
-static bool same_type(const assay_type *a, const assay_type *b)
-{
-    return assay_elem_equal(a->elem, b->elem) && assay_shape_equal(a, b) &&
-           assay_qparams_equal(&a->q, &b->q);
-}
-
 /* The operands from `first` on, as the body takes them. */
 static assay_status operands(const tfl_op *o, int first, const assay_graph *body, int *in)
 {
@@ -54,7 +48,7 @@ static assay_status operands(const tfl_op *o, int first, const assay_graph *body
             return s;
         if (x == ASSAY_NO_VALUE)
             return tfl_fail(o, "input %d is missing", first + i);
-        if (!same_type(&o->m->g->value[x].type, type)) {
+        if (!assay_type_equal(&o->m->g->value[x].type, type)) {
             if ((s = convey(o, x, type, &passed)))
                 return s;
             x = passed;
@@ -75,7 +69,7 @@ static assay_status finish(const tfl_op *o, const assay_graph *body, const int *
         return tfl_fail(o, "%d outputs, but the body has %d", o->n_out, body->n_outputs);
     for (int i = 0; !s && i < o->n_out; ++i) {
         const assay_type *type = &body->value[body->output[i]].type;
-        if (!(s = tfl_result(o, i, &out[i])) && !same_type(&g->value[out[i]].type, type))
+        if (!(s = tfl_result(o, i, &out[i])) && !assay_type_equal(&g->value[out[i]].type, type))
             s = tfl_part(o, "result", type, &out[i]);
     }
     if (!s)

@@ -88,12 +88,6 @@ static assay_status variable(const tfl_op *o, tfl_resource *r, const assay_type 
     return s;
 }
 
-static bool same_type(const assay_type *a, const assay_type *b)
-{
-    return assay_elem_equal(a->elem, b->elem) && assay_shape_equal(a, b) &&
-           assay_qparams_equal(&a->q, &b->q);
-}
-
 assay_status tfl_op_read_variable(const tfl_op *o)
 {
     tfl_resource *r = resource_of(o);
@@ -104,7 +98,7 @@ assay_status tfl_op_read_variable(const tfl_op *o)
         return tfl_fail(o, "its input is not a variable's handle");
     if ((s = tfl_result(o, 0, &y)) || (s = variable(o, r, &tfl_out(o, 0)->type, &v)))
         return s;
-    if (!same_type(&o->m->g->value[v].type, &o->m->g->value[y].type))
+    if (!assay_type_equal(&o->m->g->value[v].type, &o->m->g->value[y].type))
         return tfl_unsupported(o, "a variable of several types");
     return tfl_node(o, ASSAY_OP_READ, &v, 1, &y, 1, NULL, NULL);
 }
@@ -121,7 +115,7 @@ assay_status tfl_op_assign_variable(const tfl_op *o)
         return tfl_fail(o, "its input is not a variable's handle");
     if ((s = tfl_value(o, 1, &x)) || (s = variable(o, r, &o->m->g->value[x].type, &v)))
         return s;
-    if (!same_type(&o->m->g->value[v].type, &o->m->g->value[x].type))
+    if (!assay_type_equal(&o->m->g->value[v].type, &o->m->g->value[x].type))
         return tfl_unsupported(o, "a variable of several types");
     text = assay_arena_alloc(o->m->temp, strlen(r->name) + 16);
     if (!text)
@@ -154,7 +148,7 @@ assay_status tfl_leave_body(const tfl_op *o, tfl_import *inner)
             continue;
         if ((s = tfl_charge(m, 1)) || (s = variable(o, r, &inner->g->value[used].type, &v)))
             return s;
-        if (!same_type(&m->g->value[v].type, &inner->g->value[used].type))
+        if (!assay_type_equal(&m->g->value[v].type, &inner->g->value[used].type))
             return tfl_unsupported(o, "a variable of several types");
     }
     return ASSAY_OK;
