@@ -16,8 +16,8 @@ static assay_status open_samples(assay_dataset *d, bool folder, const assay_data
     const bool image = !folder && dataset_is_png_name(d->path);
     if (o->raw && (folder || image))
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: --raw %.40s is of a file of raw samples, and this is a %s", d->path,
-                          o->raw, folder ? "folder" : "PNG");
+                          "%s: --raw %.40s applies to a file of raw samples, and this is a %s",
+                          d->path, o->raw, folder ? "folder" : "PNG");
     if (folder)
         return dataset_open_folder(d, list, err);
     return image ? dataset_open_image(d, err) : dataset_open_file(d, o, err);

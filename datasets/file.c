@@ -102,7 +102,7 @@ static assay_status open_npz(assay_dataset *d, int64_t size, assay_error *err)
     if (!status && m.deflated)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                           "%s: its arrays are compressed, and samples are read one by one; save "
-                          "them with numpy.savez, or an .npz a sample in a folder",
+                          "them with numpy.savez, or one .npz per sample in a folder",
                           d->path);
     return status ? status : open_npy(d, m.offset, m.bytes, err);
 }
@@ -237,7 +237,7 @@ static assay_status open_raw(assay_dataset *d, const char *spec, int64_t size, a
         return status;
     if (size == 0 || size % d->stride != 0)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: %" PRId64 " bytes are no whole number of samples of %" PRId64
+                          "%s: %" PRId64 " bytes are not a whole number of samples of %" PRId64
                           " bytes (%s)",
                           d->path, size, d->stride, spec);
     d->count = size / d->stride;

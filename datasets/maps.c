@@ -87,10 +87,11 @@ static assay_status check_type(assay_dataset *maps, assay_error *err)
     while (rank - first > 2 && t->shape[rank - 1] == 1)
         rank--;
     if (!integers || rank - first != 2)
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: a label map is %s; expected one class a pixel, as integers [H,W] or "
-                          "a gray or palette PNG",
-                          maps->path, dataset_sample_print(t, text, sizeof text));
+        return assay_fail(
+            err, ASSAY_ERR_INPUT,
+            "%s: a label map is %s; expected one class per pixel, as integers [H,W] or "
+            "a gray or palette PNG",
+            maps->path, dataset_sample_print(t, text, sizeof text));
     maps->map[0] = t->shape[first];
     maps->map[1] = t->shape[first + 1];
     return ASSAY_OK;

@@ -339,7 +339,7 @@ assay_status assay_write_report(const char *const *file, size_t n, const char *p
 typedef struct assay_probe_options {
     size_t size;
     const char *types;   /* "s8s8" (default), "u8s8", "u8u8", "s16s8" */
-    const char *ops;     /* parted by commas; NULL: all */
+    const char *ops;     /* separated by commas; NULL: all */
     const char *scheme;  /* whose bits the bundles hold; NULL: one for the types */
     const char *formats; /* of "text,onnx,tflite"; NULL: all that can hold the network */
     uint64_t seed;       /* 0: 1 */

@@ -109,7 +109,7 @@ assay_status assay_shape_conv(const assay_inference *c)
     per_group = w->dim[channel_axis(a->layout, w)];
     if (channels % a->group != 0 || channels / a->group != per_group)
         return assay_infer_fail(
-            c, "%lld input channels in %lld groups, but the weights have %lld channels a group",
+            c, "%lld input channels in %lld groups, but the weights have %lld channels per group",
             (long long)channels, (long long)a->group, (long long)per_group);
     if (a->depthwise && (c->n->op != ASSAY_OP_CONV || channels != 1))
         return assay_infer_fail(c, "depthwise marks a conv of one input channel, not of %lld",

@@ -145,7 +145,7 @@ assay_status assay_shape_roi_align(const assay_inference *c)
     if (s)
         return s;
     if (c->x->rank != 4 || c->x->dim[2] < 1 || c->x->dim[3] < 1)
-        return assay_infer_fail(c, "input is no [N,C,H,W] with pixels");
+        return assay_infer_fail(c, "input is not [N,C,H,W] with pixels");
     if (roi->rank != 2 || roi->dim[1] != 4)
         return assay_infer_fail(c, "rois are not [R,4]");
     if (a->height < 1 || a->height > EXTENT_MAX || a->width < 1 || a->width > EXTENT_MAX ||

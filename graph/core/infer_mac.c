@@ -89,7 +89,7 @@ assay_status assay_shape_float_encode(const assay_inference *c)
 assay_status assay_shape_float_decode(const assay_inference *c)
 {
     assay_status s = !assay_is_small_float(c->x->elem)
-                         ? assay_infer_fail(c, "the input is no small float")
+                         ? assay_infer_fail(c, "the input is not a small float")
                          : check_scales(c, 1, "block", &c->n->attr.float_decode.block, c->x);
     if (!s)
         s = check_second(c, 2);
@@ -108,7 +108,7 @@ assay_status assay_shape_scaled_matmul(const assay_inference *c)
     assay_status s;
 
     if (!is_float(a) || !is_float(b))
-        return assay_infer_fail(c, "the operands are no floats");
+        return assay_infer_fail(c, "the operands are not floats");
     if (a->rank < 2 || b->rank < 2 || a->dim[a->rank - 1] != b->dim[b->rank - 1])
         return assay_infer_fail(c, "operands %s and %s: expected [..,M,K] and [..,N,K]",
                                 assay_shape_print(a, sa, sizeof sa),

@@ -44,7 +44,7 @@ assay_status assay_golden_begin(const assay_program *p, const assay_golden_optio
         status = parse_formats(o.formats, &own.forms, err);
     if (!status && o.hex_bits && !(own.forms & ASSAY_DUMP_HEX))
         status = assay_fail(err, ASSAY_ERR_INPUT,
-                            "hex_bits is of the format hex, which is not asked for");
+                            "hex_bits applies to the format hex, which is not asked for");
     return status ? status : golden_bundle_begin(&own, p, out, err);
 }
 

@@ -107,7 +107,7 @@ static assay_status take_shard(const assay_shard *given, measured *m, assay_shar
     if (s->all > most || s->all_first > most || s->first < s->all_first || count > s->all ||
         s->first - s->all_first > s->all - count)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "a shard of %llu samples from number %llu on is no part of %llu from "
+                          "a shard of %llu samples from number %llu on is not part of %llu from "
                           "number %llu on",
                           (unsigned long long)count, (unsigned long long)s->first,
                           (unsigned long long)s->all, (unsigned long long)s->all_first);

@@ -26,7 +26,7 @@ static assay_status parse_forms(const char *list, probe_options *o, assay_error 
                                                                     : NULL;
         if (!form)
             return assay_fail(err, ASSAY_ERR_INPUT,
-                              "format takes text, onnx or tflite, parted by commas, not '%.40s'",
+                              "format takes text, onnx or tflite, separated by commas, not '%.40s'",
                               at);
         *form = true;
     }

@@ -136,7 +136,7 @@ static int golden(const cli_args *a, const assay_program *p)
         !cli_integer(a, "hex-bits", 0, 1, 1024, &hex_bits))
         return CLI_TROUBLE;
     if (cli_has(a, "hex-bits") && !(o.forms & ASSAY_DUMP_HEX))
-        return cli_trouble("golden: --hex-bits is of --format hex, which is not asked for");
+        return cli_trouble("golden: --hex-bits applies to --format hex, which is not asked for");
     o.hex_bits = (unsigned)hex_bits;
     if (cli_has(a, "input") == cli_has(a, "dataset"))
         return cli_trouble("golden: give either --input FILE ... or --dataset PATH");

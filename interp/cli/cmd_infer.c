@@ -182,7 +182,7 @@ static int run(const cli_args *a)
     infer_result r;
     assay_error err;
     if (a->n_positional == 1)
-        return cli_trouble("infer: which outputs? infer DIR OUTPUTS, or --oracle 'CMD'");
+        return cli_trouble("infer: OUTPUTS is missing: infer DIR OUTPUTS, or --oracle 'CMD'");
     const bool answers = a->n_positional == 2 || cli_has(a, "model") || cli_has(a, "dumps");
     if (!fits(a, answers) || !fits_model(a))
         return CLI_TROUBLE;

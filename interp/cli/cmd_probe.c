@@ -20,8 +20,8 @@ static bool read_forms(const char *list, probe_options *o)
                      : length == 6 && strncmp(at, "tflite", 6) == 0 ? &o->tflite
                                                                     : NULL;
         if (!form) {
-            cli_trouble("probe: --format takes text, onnx or tflite, parted by commas, not '%.40s'",
-                        at);
+            cli_trouble(
+                "probe: --format takes text, onnx or tflite, separated by commas, not '%.40s'", at);
             return false;
         }
         *form = true;

@@ -107,9 +107,10 @@ int cli_infer_probes(const cli_args *a)
     if (!cli_integer(a, "hex-bits", 0, 0, 1024, &hex_bits))
         status = CLI_TROUBLE;
     else if (!split(list, name, &ask.n_among) || (!all && ask.n_among == 0))
-        status = cli_trouble("infer: --among takes names of schemes parted by commas, %d at most, "
-                             "not '%.60s'",
-                             MAX_AMONG, given);
+        status =
+            cli_trouble("infer: --among takes names of schemes separated by commas, %d at most, "
+                        "not '%.60s'",
+                        MAX_AMONG, given);
     else {
         ask.hex_bits = (int)hex_bits;
         status = find(a, &ask);

@@ -213,7 +213,7 @@ static int check_used(const cli_files *f)
     bool raw = false, preprocess = false;
     for (size_t i = 0; f->samples > 0 && i < sizeof of_set / sizeof *of_set; i++)
         if (cli_has(f->args, of_set[i]))
-            return cli_trouble("--%s is of --dataset; each --input is a sample as it is",
+            return cli_trouble("--%s applies to --dataset; each --input is a sample as it is",
                                of_set[i]);
     for (int64_t i = 0; i < f->samples * f->graph->n_inputs; i++) {
         if (!f->file[i])
@@ -222,10 +222,11 @@ static int check_used(const cli_files *f)
         raw |= is_sample(f, f->file[i]) && !ends_with(f->file[i], ".png");
     }
     if (f->samples > 0 && cli_has(f->args, "raw") && !raw)
-        return cli_trouble("--raw is of files of raw samples, and every --input is .npy or .png");
+        return cli_trouble(
+            "--raw applies to files of raw samples, and every --input is .npy or .png");
     if (f->samples > 0 && cli_has(f->args, "preprocess") && !preprocess)
         return cli_trouble(
-            "--preprocess is of images and raw samples (--raw), and no --input is one");
+            "--preprocess applies to images and raw samples (--raw), and no --input is one");
     return CLI_OK;
 }
 

@@ -116,8 +116,9 @@ static int compare_units(const cli_args *args, const assay_scheme *a, const assa
 {
     const assay_scheme *without = a->record ? b : a;
     if (cli_has(args, "json"))
-        return cli_trouble("scheme diff: --json is of schemes with records, and %.200s has none",
-                           without->name);
+        return cli_trouble(
+            "scheme diff: --json applies to schemes with records, and %.200s has none",
+            without->name);
     if (a->mac && b->mac)
         return cli_mac_diff(a, b);
     return without->mac
@@ -134,7 +135,8 @@ int cli_scheme_diff(const cli_args *args)
     int status = CLI_OK;
     if (mac_is_unit(args->positional[1]) || mac_is_unit(args->positional[2]))
         return cli_has(args, "json")
-                   ? cli_trouble("scheme diff: --json is of schemes with records, not of units")
+                   ? cli_trouble(
+                         "scheme diff: --json applies to schemes with records, not to units")
                    : cli_units_diff(args->positional[1], args->positional[2]);
     if (assay_scheme_open(args->positional[1], &a, &err))
         return cli_failed(&err);

@@ -173,8 +173,9 @@ int cli_scheme_try(const cli_args *a)
     bool given = cli_has(a, "multiplier") && cli_has(a, "shift");
 
     if (mac_is_unit(a->positional[1]))
-        return cli_has(a, "json") ? cli_trouble("scheme try: --json is of schemes, not of units")
-                                  : cli_unit_try(a);
+        return cli_has(a, "json")
+                   ? cli_trouble("scheme try: --json applies to schemes, not to units")
+                   : cli_unit_try(a);
     if (!cli_has(a, "acc") || cli_has(a, "scale") + given + scales != 1 ||
         (cli_has(a, "multiplier") || cli_has(a, "shift") || cli_has(a, "pre")) != given)
         return cli_trouble("scheme try: needs --acc and one of --scale, --multiplier with --shift, "

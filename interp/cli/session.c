@@ -248,7 +248,7 @@ static int check_used(const cli_args *a)
     for (size_t i = 0; i < sizeof quantized / sizeof *quantized; i++)
         if (cli_has(a, "profile") && cli_has(a, quantized[i]))
             return cli_trouble(
-                "%s: --%s is of networks that come quantized, --profile of float ones",
+                "%s: --%s applies to networks that come quantized, --profile to float ones",
                 a->command->name, quantized[i]);
     return CLI_OK;
 }

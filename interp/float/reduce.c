@@ -122,7 +122,7 @@ assay_status float_reduce(assay_call *call, assay_error *err)
     reduce_all(call, acc);
     int64_t each = outputs > 0 ? inputs / outputs : 0;
     if (mean && each == 0 && outputs > 0)
-        return assay_fail(err, ASSAY_ERR_INPUT, "node '%s': mean of no integers", call->node->name);
+        return assay_fail(err, ASSAY_ERR_INPUT, "node '%s': mean of no elements", call->node->name);
     for (int64_t i = 0; i < outputs; i++)
         if (real) {
             ((float *)y->data)[i] = (float)acc[i].real;

@@ -133,7 +133,7 @@ assay_status golden_bundle_open(const char *dir, assay_bundle **out, assay_error
     b->folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     status = b->folder >= 0
                  ? read_manifest(b, err)
-                 : assay_fail(err, ASSAY_ERR_IO, "%s/manifest.json: no golden bundle: %s", dir,
+                 : assay_fail(err, ASSAY_ERR_IO, "%s/manifest.json: not a golden bundle: %s", dir,
                               strerror(errno));
     if (status) {
         golden_bundle_free(b);

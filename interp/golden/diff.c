@@ -241,9 +241,9 @@ assay_status golden_diff_paths(const char *a, const char *b, const assay_diff_op
         while (i < d->n_rows && strcmp(d->row[i].name, options->overrides[k].tensor) != 0)
             i++;
         if (i == d->n_rows)
-            status =
-                assay_fail(err, ASSAY_ERR_INPUT, "a threshold names tensor '%s', which %s has not",
-                           options->overrides[k].tensor, a);
+            status = assay_fail(err, ASSAY_ERR_INPUT,
+                                "a threshold names tensor '%s', which %s does not have",
+                                options->overrides[k].tensor, a);
     }
     close_sides(&s);
     if (status) {

@@ -196,7 +196,7 @@ static assay_status no_part(const char *path, const char *what, assay_error *err
 {
     return assay_fail(
         err, ASSAY_ERR_INPUT,
-        "%s: no shard of assay eval, or a damaged one: \"%s\" is not what it should be", path,
+        "%s: not a shard of assay eval, or a damaged one: \"%s\" is not what it should be", path,
         what);
 }
 
@@ -270,8 +270,8 @@ assay_status measure_part_load(const char *path, assay_part_file *f, assay_error
     if (!o)
         return short_of_memory
                    ? assay_out_of_memory_for(err, "%s", path)
-                   : assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: no shard of assay eval: %s", path,
-                                at.line, at.column, at.text);
+                   : assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: not a shard of assay eval: %s",
+                                path, at.line, at.column, at.text);
     status = take_part(o, f, err);
     json_decref(o);
     return status;

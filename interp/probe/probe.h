@@ -21,7 +21,7 @@
 
 typedef struct probe_options {
     const char *types; /* "s8s8": of activations and weights; net.h's probe_types_find knows them */
-    const char *ops;   /* names of networks.def parted by commas; NULL or "all": all */
+    const char *ops;   /* names of networks.def separated by commas; NULL or "all": all */
     const char *scheme; /* whose bits the bundles hold; NULL: one for the types */
     uint64_t seed;
     bool text, onnx, tflite; /* forms of the networks; none set: all */

@@ -18,7 +18,7 @@ static assay_status write_network(probe_folder *w, const probe_network *p, assay
 
 /* ---- all ---- */
 
-/* Is `op` one of a list parted by commas? */
+/* Is `op` one of a list separated by commas? */
 static bool is_in(const char *list, const char *op)
 {
     const size_t length = strlen(op);

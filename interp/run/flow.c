@@ -98,7 +98,7 @@ static assay_status run_while(const flow *f, assay_error *err)
             return s;
         take_outputs(&b, call->out);
     }
-    return assay_fail(err, ASSAY_ERR_LIMIT, "node '%s' (while): still looping after %d rounds",
+    return assay_fail(err, ASSAY_ERR_LIMIT, "node '%s' (while): still looping after %d iterations",
                       call->node->name, ASSAY_LOOP_MAX);
 }
 

@@ -96,7 +96,7 @@ static assay_status prepare_nodes(assay_program *p, assay_error *err)
         snprintf(all.text + strlen(all.text), sizeof all.text - strlen(all.text), "; and %d more",
                  hidden);
     if (err)
-        *err = all; /* one line: a list parted by semicolons */
+        *err = all; /* one line: a list separated by semicolons */
     return all.status;
 }
 

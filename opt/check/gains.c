@@ -61,7 +61,7 @@ static assay_status judge(const checker *c, const normalizing *k, const int32_t 
     if (n == 0 || memcmp(was.value, is.value, n * sizeof *was.value) != 0)
         return check_reject(c, "the gains are others");
     if (k->down && !keeps_counts(c->before, k->function, table, size))
-        return check_reject(c, "the rescale does more than to move the zero point");
+        return check_reject(c, "the rescale does more than move the zero point");
     int64_t max = 0;
     for (size_t i = 0; i < is.count; i++)
         max = is.value[i] > max ? is.value[i] : max;

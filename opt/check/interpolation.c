@@ -55,7 +55,7 @@ assay_status check_interpolation(checker *c, const json_t *step, int64_t *worst)
     assay_status s = check_tabulate(c, c->after, rescale, &table, &size);
     for (size_t i = 1; i < size && !s; i++)
         if (table[i] != table[0] + (int32_t)i)
-            s = check_reject(c, "the rescale does more than to add a number");
+            s = check_reject(c, "the rescale does more than add a number");
     if (!s)
         s = check_prepare_pair(c, below, moved, &before, &after);
     if (!s)

@@ -73,7 +73,7 @@ assay_status check_product_pair(const checker *c, bool linear, const assay_node 
         !same_product(c, *a, *function, *b, linear))
         return check_reject(c, "a fragment of another form");
     if (c->before->value[(*a)->in[1]].type.q.granularity == ASSAY_Q_BLOCK)
-        return check_reject(c, "weights with a scale a block, for which no proof is known");
+        return check_reject(c, "weights with a scale per block, for which no proof is known");
     return ASSAY_OK;
 }
 

@@ -250,7 +250,7 @@ static assay_status tabulate(const assay_graph *g, int node, const assay_scheme 
     assay_graph *f = NULL;
     assay_status status = prove_fragment_cut(g, &m, (int64_t)d->n, &f, err);
     if (!status && f->n_inputs != d->n_inputs)
-        status = assay_fail(err, ASSAY_ERR_INTERNAL, "node '%s' has not %d computed operands",
+        status = assay_fail(err, ASSAY_ERR_INTERNAL, "node '%s' does not have %d computed operands",
                             g->node[node].name, d->n_inputs);
     if (!status)
         status = fill_domain(f, d, err);

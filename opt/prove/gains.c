@@ -59,8 +59,7 @@ static bool keeps_counts(const gains *k, assay_verdict *v)
         int64_t is = code - k->from->q.zero_point[0], was = k->table[i] - k->to->q.zero_point[0];
         if (was == is)
             continue;
-        snprintf(v->evidence, sizeof v->evidence,
-                 "the rescale does more than to move the zero point");
+        snprintf(v->evidence, sizeof v->evidence, "the rescale does more than move the zero point");
         if (!v->counterexample[0])
             snprintf(v->counterexample, sizeof v->counterexample,
                      "input %lld: %lld became %lld (counted from zero points)", (long long)code,

@@ -103,7 +103,7 @@ static void judge(const interpolation *b, assay_verdict *v)
     } else {
         snprintf(v->evidence, sizeof v->evidence,
                  same
-                     ? "the rescale does more than to add a number"
+                     ? "the rescale does more than add a number"
                      : "what is rounded before the interpolation is not what is rounded behind it");
     }
 }

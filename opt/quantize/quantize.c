@@ -32,7 +32,7 @@ static assay_status choose_types(assay_quantizer *q, assay_error *err)
     if (o->weights == ASSAY_WEIGHTS_PER_CHANNEL && !c->per_channel)
         return assay_fail(err, ASSAY_ERR_SCHEME,
                           "scheme '%s': weights per output channel are asked for, but it has "
-                          "one weight scale a tensor",
+                          "one weight scale per tensor",
                           q->scheme->name);
     q->block = o->weights == ASSAY_WEIGHTS_AS_TARGET ? c->block : 0;
     q->per_channel = c->per_channel && o->weights != ASSAY_WEIGHTS_PER_TENSOR;

@@ -47,7 +47,7 @@ static assay_status blocks_of(const assay_derive *d, const assay_rule_blocks *k,
 {
     const assay_type *w = &d->spec->in[1];
     if (w->q.granularity == ASSAY_Q_BLOCK && k->kind == ASSAY_BLOCK_NONE)
-        return derive_fail(d, "weights with a scale a block need blocks.kind: multiplier");
+        return derive_fail(d, "weights with a scale per block need blocks.kind: multiplier");
     if (!assay_blocks_of(assay_op_find(d->spec->op), d->spec->flag != 0, w, b))
         return derive_fail(d, "weights can have a scale for each block of the inputs of an "
                               "output channel in conv, fc, and matmul by a matrix");

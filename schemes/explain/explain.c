@@ -36,8 +36,9 @@ static void formation(FILE *f, const assay_rule_rescale *k)
         [ASSAY_FORM_F32_STEPS] =
             ("never formed: the accumulator is multiplied by in, then by weight, then "
              "divided by out, each in float32"),
-        [ASSAY_FORM_F32_PRODUCT_TENSOR] = "formed in double; with one weight scale a tensor, in * "
-                                          "weight is rounded to float32 first",
+        [ASSAY_FORM_F32_PRODUCT_TENSOR] =
+            "formed in double; with one weight scale per tensor, in * "
+            "weight is rounded to float32 first",
         [ASSAY_FORM_POW2] = "formed exactly: all scales are powers of two",
     };
     fprintf(f, "  R = in * weight / out is %s.\n", how[k->scale]);

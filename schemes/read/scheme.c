@@ -348,7 +348,7 @@ assay_status assay_scheme_weight_units(const assay_scheme *s, const assay_unit_s
     if (q->granularity == ASSAY_Q_BLOCK)
         return assay_fail(err, ASSAY_ERR_SCHEME,
                           "scheme %s, node %s (%s): a plugin does not say what the accumulators of "
-                          "weights with a scale a block are worth",
+                          "weights with a scale per block are worth",
                           s->name, spec->node, spec->op);
     memcpy(unit, q->scale, q->count * sizeof *unit);
     *n = q->count;

@@ -123,8 +123,8 @@ assay_status assay_read_sections(const assay_reading *c, const assay_tree *t,
             s = assay_read_precomputed(c, i, name);
         } else if (strcmp(i->key, "types") == 0) {
             s = assay_read_fail(c, i,
-                                "types are of the whole scheme; what some nodes may hold "
-                                "beside them is accepts: {...}");
+                                "types are for the whole scheme; what some nodes may "
+                                "hold beside them is in accepts: {...}");
         } else if (!assay_record_has_section(i->key)) {
             assay_guess g = ASSAY_GUESS(i->key);
             assay_consider_sections(&g);

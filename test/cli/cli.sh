@@ -195,7 +195,7 @@ refused "a page in one" "nowhere/p.html: cannot write: there is no folder 'nowhe
     "$assay" profile show profile.yaml --html nowhere/p.html
 refused "a folder of outputs in one" "nowhere/x: cannot create the folder: No such file" \
     "$assay" run net.assay -s tflite -i "$first" -o nowhere/x
-refused "words of hex that is not asked for" "hex-bits is of --format hex" \
+refused "words of hex that is not asked for" "hex-bits applies to --format hex" \
     "$assay" golden net.assay -s tflite -i "$first" -o x --hex-bits 12
 printf 'graph s { input x: f32[1,1024]\n y: f32[1,1024] = relu(x)\n output y }\n' >flat.assay
 printf 'graph s { input x: f32[1,3,32,32]\n y: f32[1,3,32,32] = relu(x)\n output y }\n' >colours.assay
@@ -340,7 +340,7 @@ refused "truncated profile" "short.yaml" "$assay" quantize "$model" -p short.yam
 /usr/bin/python3 -c 'import numpy as np; np.save("nan.npy", np.full((2,1,32,32), np.nan, "f4"))'
 "$assay" profile "$model" -d nan.npy -o nan.yaml -q >out 2>err
 refused "a profile of nothing but NaN" "nothing but NaN" "$assay" quantize "$model" -p nan.yaml -s tflite
-refused "no bundle" "nowhere/manifest.json: no golden bundle: .*No such file" "$assay" verify nowhere
+refused "no bundle" "nowhere/manifest.json: not a golden bundle: .*No such file" "$assay" verify nowhere
 refused "a profile of another network" "plain_cnn|profile" "$assay" quantize "$source/datasets/models/plain_cnn.onnx" -p profile.yaml -s tflite
 refused "an existing bundle" "exists" "$assay" golden net.assay -s tflite -i "$first" -o b
 refused "nothing to compare" "nothing compared|no tensor" "$assay" diff b "$images/calibration"

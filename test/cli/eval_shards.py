@@ -170,7 +170,7 @@ def lies():
         write("lie.json", json.dumps({k: v for k, v in json.loads(text).items() if k != key}).encode())
         refused(f"no {key}", "lie.json", "eval", "merge", files[1], "lie.json")
     write("lie.json", text.encode()[:-40])
-    refused("a file cut off", "lie.json:[0-9]+:[0-9]+: no shard of assay eval", "eval", "merge", files[1], "lie.json")
+    refused("a file cut off", "lie.json:[0-9]+:[0-9]+: not a shard of assay eval", "eval", "merge", files[1], "lie.json")
     damaged = 0
     for _ in range(60):
         bad = bytearray(text.encode())

@@ -189,7 +189,7 @@ def refusals(base):
     npy("high.npy", "<i4", (N, H, W), [7] * (N * H * W))
     refused("a label beyond the classes", "label 7, but the network has 3 classes", "eval", *base, "--labels", "high.npy")
     npy("real.npy", "<f4", (N, H, W), [0.0] * (N * H * W))
-    refused("maps that are no integers", "expected one class a pixel", "eval", *base, "--labels", "real.npy")
+    refused("maps that are no integers", "expected one class per pixel", "eval", *base, "--labels", "real.npy")
     npy("minus.npy", "<i4", (N, H, W), [-1] * (N * H * W))
     refused("a label below 0", "row 0, column 0 is -1", "eval", *base, "--labels", "minus.npy")
     refused("an axis that is none", "axis 7 does not count classes|takes a number", "eval", *base, "--class-axis", "7")

@@ -183,7 +183,7 @@ refused "--raw beside a PNG" "every --input is .npy or .png" "$assay" run two.as
 refused "--preprocess beside .npy" "no --input is one" "$assay" run two.assay -i f4.npy -i f4.npy --preprocess p.yaml
 for option in "--labels empty" "--first 1" "--limit 1"; do
     # shellcheck disable=SC2086
-    refused "$option beside --input" "^assay: ${option% *} is of --dataset" \
+    refused "$option beside --input" "^assay: ${option% *} applies to --dataset" \
         "$assay" golden two.assay -i f4.npy -i f4.npy $option -o beside
 done
 refused "--raw of a folder" "raw samples, and this is a folder" \
@@ -193,7 +193,7 @@ refused "--raw of a PNG" "raw samples, and this is a PNG" \
 
 refused "how to quantize, without a profile" "run: --precision says how to quantize .* takes --profile" \
     "$assay" run two.assay -i f4.npy -i f4.npy --precision '*=i16'
-refused "--literal of what is quantized here" "run: --literal is of networks that come quantized" \
+refused "--literal of what is quantized here" "run: --literal applies to networks that come quantized" \
     "$assay" run two.assay -p two.yaml -s tflite -i f4.npy -i f4.npy --literal
 refused "two files to standard output" "optimize: --output and --prove-to both write to standard output" \
     "$assay" optimize two.assay -s tflite -o - --prove-to -

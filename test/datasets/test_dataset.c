@@ -136,7 +136,7 @@ static void raw_samples(void **state)
     assert_int_equal(sample[1], -1);
     dataset_close(d);
     options.raw = "i16:3";
-    folder_refused(state, "r", &options, ASSAY_ERR_INPUT, "no whole number");
+    folder_refused(state, "r", &options, ASSAY_ERR_INPUT, "not a whole number");
     options.raw = "i16"; /* each element is a sample */
     d = folder_opened(state, "r", &options);
     assert_int_equal(dataset_count(d), 4);

@@ -1,4 +1,4 @@
-"""Sums of products: accumulators of any width, order, lanes and blocks, and weights with a scale a block.
+"""Sums of products: accumulators of any width, order, lanes and blocks, and weights with a scale per block.
 Words: schemes/record/record.def, sections accumulator and blocks; schemes/README.md, "Scales of weights"."""
 from fractions import Fraction
 

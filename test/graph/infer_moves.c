@@ -58,7 +58,7 @@ const infer_case infer_moves[] = {
     {"input x: i16[2,1,1,6] q(1,0) input w: i16[3,1,1,2] q(1,0)",
      "y: i8[2,1,1,3] q(1,0) = svdf_time(x, w) {layout=nhwc, group=3}", NULL},
     {"input x: i16[2,1,1,6] q(1,0) input w: i16[3,1,1,2] q(1,0)",
-     "y: i8[2,1,1,3] q(1,0) = svdf_time(x, w) {layout=nhwc, group=2}", "channels a group"},
+     "y: i8[2,1,1,3] q(1,0) = svdf_time(x, w) {layout=nhwc, group=2}", "channels per group"},
     {"input x: i8[2,1,4,5] q(1,0) input w: i8[3,1,1,1] q(1,0)",
      "y: i8[2,3,4,5] q(1,0) = conv(x, w) {depthwise=true}", NULL},
     {"input x: i8[2,6,4,5] q(1,0) input w: i8[3,6,1,1] q(1,0)",

@@ -61,7 +61,7 @@ static const infer_case layers[] = {
     {"input x: f4e2m1[4,100] input s: f8e4m3fn[4,7]",
      "y: f32[4,100] = float_decode(x, s) {block=[1,16]}", NULL},
     {"input x: f32[4,100] input s: f32[4,7]", "y: f32[4,100] = float_decode(x, s) {block=[1,16]}",
-     "no small float"},
+     "not a small float"},
     {"input a: bf16[2,1,4,64] input b: bf16[3,5,64] input s: f32[2,1,4,1] input t: f32[1,1,1] "
      "input u: f32[5]",
      "y: f32[2,3,4,5] = scaled_matmul(a, b, s, t, _, _, u) {a_block=[1,1,1,64], "
@@ -72,7 +72,7 @@ static const infer_case layers[] = {
      "expected [..,M,K] and [..,N,K]"},
     {"input a: f8e5m2[4,64] input b: i8[5,64] input s: f32[4,1] input t: f32[5,1]",
      "y: f32[4,5] = scaled_matmul(a, b, s, t) {a_block=[1,64], b_block=[1,64]}",
-     "the operands are no floats"},
+     "the operands are not floats"},
     {X4, "y: f32[2,2,20,27] = patches(x) {kernel=[3,3], stride=[2,2], pad_end=[2,2], group=2}",
      NULL},
     {"input x: i8[9,1,5] q(1,3)", "y: i2[9,1,2,4] q(1,0) = patches(x) {kernel=[4]}", "no floats"},
@@ -94,7 +94,7 @@ static const infer_case layers[] = {
     {"input x: i8[1,3,4,4] " Q " const w: i8[1,3,1,1] q(axis=0,[0.5],[0]) = [1,2,3]"
      " const b: i32[1] q(axis=0,[0.25],[0]) = [9]",
      "y: u8[1,1,4,4] q(1,0) = conv(x, w, b)", NULL},
-    {X4 " input w: f32[4,5,3,3]", "y: f32[2,4,6,8] = conv(x, w)", "5 channels a group"},
+    {X4 " input w: f32[4,5,3,3]", "y: f32[2,4,6,8] = conv(x, w)", "5 channels per group"},
     {X4 " input w: f32[4,3,3,3]", "y: f32[2,4,6,8] = conv(x, w) {group=4}", "6 input channels"},
     {X4 " input w: f32[5,3,3,3]", "y: f32[2,5,6,8] = conv(x, w) {group=2}", "do not divide"},
     {X4 " input w: f32[4,6,3,3]", "y: f32[2,4,6,8] = conv(x, w) {group=0}", "group is 0"},

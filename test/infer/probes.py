@@ -202,7 +202,7 @@ def try_faults(probes):
     check_refused("no answers", "no answers", "infer", probes, "empty")
     check_refused("no folder of answers", "nowhere", "infer", probes, "nowhere")
     check_refused("answers to nothing", "neither probes nor a bundle", "infer", "empty", "out")
-    check_refused("which outputs", "which outputs", "infer", probes)
+    check_refused("which outputs", "OUTPUTS is missing", "infer", probes)
     check_refused("rows and answers", "--kind is for", "infer", probes, "out", "--kind", "multiplier")
     check_refused("among nothing", "--among", "infer", probes, "out", "--among", ",")
     check_refused("among an unknown scheme", "nobody", "infer", probes, "out", "--among", "tflite,nobody")

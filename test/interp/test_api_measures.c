@@ -190,7 +190,7 @@ static void shards(void **state)
         assert_ok(assay_evaluate_shard(p, NULL, &l, &s, path[1 - k], &err), &err);
     }
     s.first = 2;
-    assert_refused(assay_evaluate_shard(p, NULL, &l, &s, path[0], &err), &err, "no part of");
+    assert_refused(assay_evaluate_shard(p, NULL, &l, &s, path[0], &err), &err, "not part of");
     assert_ok(assay_evaluate_merge(path, 2, &merged, &err), &err);
     const void *all[] = {x};
     l.input = all;

@@ -139,7 +139,7 @@ static void wrong_models_are_named(void **state)
          "axis=0\nout y",
          "zero point 'z' has 2 elements, expected 1 or 4"},
         {"in x u8 1,4\nconst s f32 - = 1\ncom.microsoft:QLinearConcat s,_,x,s -> y\nout y",
-         "4 inputs, expected 2 and 3 an operand"},
+         "4 inputs, expected 2 and 3 per operand"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {

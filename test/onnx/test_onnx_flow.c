@@ -237,15 +237,15 @@ static void what_cannot_be_is_declined(void **state)
              "output 'y' is [3] in one branch, [2] in the other");
     declined("in x f32 1,2\nin m i64 -\nLoop m,_,x -> y body={graph in i i64 -; in c bool -; "
              "in a f32 1,2; Concat a,x -> b axis=0; out c; out b}\nout y",
-             "carried value 'x' is [1,2] before a round, [2,2] behind it");
+             "carried value 'x' is [1,2] before one, [2,2] after it");
     declined("in x f32 2\nin m i64 -\nLoop m,_,x -> _,y " ROWS "\nout y",
-             "scan outputs of a loop whose rounds are not known at import");
+             "scan outputs of a loop of unknown length");
     declined("in x f32 2\nconst m i64 - = 9223372036854775807\nLoop m,_,x -> _,y " ROWS "\nout y",
-             "scan outputs of more than 4096 rounds");
+             "scan outputs of over 4096 iterations");
     declined("in x f32 2\nconst m i64 - = -1\nLoop m,_,x -> _,y " ROWS "\nout y",
-             "it makes no round: output 'y' would be empty");
+             "with no iteration output 'y' is empty");
     declined("in s f32 2\nin x f32 5000,2\nScan s,x -> _,y " SCAN "\nout y",
-             "5000 rounds of 2 nodes: unrolled are 1 to 4096");
+             "5000 iterations of 2 nodes; 1 to 4096 can be unrolled");
     onnx_form_refused(8, "in s f32 1,2\nin x f32 1,3,2\nScan _,s,x -> _,y " SCAN "\nout y",
                       ASSAY_ERR_UNSUPPORTED, "its form of opset 8");
     declined("in x f32 2\nin c bool -\nIf c -> y then_branch={graph Foo x -> u : here; out u} "

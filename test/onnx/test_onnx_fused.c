@@ -77,7 +77,7 @@ static void what_is_not_taken_is_said(void **state)
     refused(QKV "com.microsoft:Attention x,w,b -> y num_heads=2 do_rotary=1\nout y",
             ASSAY_ERR_UNSUPPORTED, "do_rotary");
     refused(QKV "com.microsoft:Attention x,w,b -> y num_heads=2 qkv_hidden_sizes=[4,4,2]\nout y",
-            ASSAY_ERR_INPUT, "12 columns are no queries, keys and values");
+            ASSAY_ERR_INPUT, "12 columns are not queries, keys and values");
     refused(QKV "in m i32 1,1,2,2\ncom.microsoft:Attention x,w,b,m -> y num_heads=2\nout y",
             ASSAY_ERR_UNSUPPORTED, "mask of rank 4");
     refused(QKV "in p f32 1,2,2,2\ncom.microsoft:Attention x,w,b,_,p -> y num_heads=2\nout y",
@@ -125,7 +125,7 @@ static void what_is_not_taken_is_said(void **state)
             "operand of rank 3 with 6 columns for 0 heads");
     refused("in x f32 1,2,6\nin c f32 5,2\nin p i64 1,2\n"
             "RotaryEmbedding x,c,c,p -> y num_heads=1\nout y",
-            ASSAY_ERR_INPUT, "6 columns a head, of which 6 turn");
+            ASSAY_ERR_INPUT, "6 columns per head, of which 6 turn");
     refused("in x f32 1,2,4\nin c f32 5,2\nin p i64 1,2\n"
             "com.microsoft:RotaryEmbedding x,p,c,c -> y is_packed_batching=1\nout y",
             ASSAY_ERR_UNSUPPORTED, "is_packed_batching");

@@ -103,7 +103,7 @@ def shards(x):
     raises(assay.InputError, "a shard is there twice", assay.evaluate_merge, ["part0.json", "part0.json"], words="in two shards")
     raises(assay.InputError, "no shard", assay.evaluate_merge, [], words="0 shards")
     raises(assay.FileError, "a shard that is not there", assay.evaluate_merge, ["nowhere.json"], words="nowhere.json")
-    raises(assay.InputError, "no part of all", assay.evaluate_shard, "part.json", program, x, labels, first=1, all=len(x), words="no part of")
+    raises(assay.InputError, "no part of all", assay.evaluate_shard, "part.json", program, x, labels, first=1, all=len(x), words="not part of")
     assay.evaluate_shard("other.json", program, x[2:3], labels[2:3], first=2, all=len(x), reference=floating, dataset="other")
     raises(assay.InputError, "a shard of other samples", assay.evaluate_merge, ["part0.json", "other.json", "part2.json"], words="dataset")
     said = assay.sensitivity(net, profile, "tflite", x, labels, by="agreement")

@@ -55,9 +55,9 @@ static void kinds(void **state)
         {"scheme: a\nwide: 3\n", "f:2:7: expected sections such as rescale: {...}"},
         {"scheme: a\nwide: {resale: {}}\n",
          "f:2:16: unknown key \"resale\" in this key; nearest: rescale"},
-        {"scheme: a\nops: {conv: {types: {}}}\n",
-         "f:2:21: types are of the whole scheme; what some nodes may hold beside them is accepts: "
-         "{...}"},
+        {"scheme: a\nops: {conv: {types: {}}}\n", "f:2:21: types are for the whole scheme; what "
+                                                  "some nodes may hold beside them is in accepts: "
+                                                  "{...}"},
         {"scheme: a\nops: [conv]\n", "f:2:6: expected names with sections under them"},
         {"scheme: a\nops: {depthwise_conv: {}}\n",
          "f:2:23: unknown op \"depthwise_conv\"; nearest: depthwise"},

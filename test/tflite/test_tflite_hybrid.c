@@ -124,7 +124,7 @@ static void blockwise(void **state)
     tb_refuse(&m, "does not divide into blocks");
     m.tensor[1].block = 2;
     m.tensor[1].block_scales = 0;
-    tb_refuse(&m, "not constants, one a block");
+    tb_refuse(&m, "not constants, one per block");
     m.tensor[0].type = m.tensor[3].type = TFL_INT8;
     m.tensor[0].n_scales = m.tensor[3].n_scales = 1;
     m.tensor[0].scale[0] = m.tensor[3].scale[0] = 1;

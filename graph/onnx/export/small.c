@@ -126,7 +126,7 @@ void onnx_export_encode(onnx_writer *w, const assay_node *n, const char *name,
     sharing s;
 
     if (dtype == ONNX_UNDEFINED)
-        onnx_write_refuse(w, n, "elements that ONNX has not");
+        onnx_write_refuse(w, n, "elements that ONNX does not have");
     else if (!sharing_of(x, &a->block, &s))
         onnx_write_refuse(w, n, "blocks along several axes");
     else if (fnuz && a->saturate && w->opset >= 24)
@@ -158,7 +158,7 @@ static void decode(onnx_writer *w, const assay_node *n, const scaled *o, const c
     sharing s;
     const bool cast = is_one(o->scale) && !o->second;
     if (onnx_elem_dtype(o->x->elem) == ONNX_UNDEFINED)
-        onnx_write_refuse(w, n, "elements that ONNX has not");
+        onnx_write_refuse(w, n, "elements that ONNX does not have");
     else if (!sharing_of(o->x, o->block, &s))
         onnx_write_refuse(w, n, "blocks along several axes");
     if (w->status)

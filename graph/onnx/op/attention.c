@@ -207,7 +207,7 @@ void onnx_import_attention(onnx_node *n)
     if (!onnx_ints(n, "qkv_hidden_sizes", &sizes))
         sizes = (assay_list){.n = 3, .v = {third, third, third}};
     if (t.rank != 3 || sizes.n != 3 || sizes.v[0] + sizes.v[1] + sizes.v[2] != t.dim[2]) {
-        onnx_fail(n, ASSAY_ERR_INPUT, "weights of %lld columns are no queries, keys and values",
+        onnx_fail(n, ASSAY_ERR_INPUT, "weights of %lld columns are not queries, keys and values",
                   (long long)t.dim[t.rank - 1]);
         return;
     }

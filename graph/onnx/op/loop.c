@@ -27,7 +27,7 @@ static bool too_long(const pb_graph *g, int64_t rounds)
 void onnx_check_rounds(onnx_node *n, const pb_graph *g, int64_t rounds)
 {
     if (rounds < 1 || too_long(g, rounds))
-        onnx_refuse(n, "%lld rounds of %zu nodes: unrolled are 1 to %d, of together %d nodes",
+        onnx_refuse(n, "%lld iterations of %zu nodes; 1 to %d can be unrolled, of %d nodes in all",
                     (long long)rounds, g->n_node, MAX_ROUNDS, MAX_NODES);
 }
 
@@ -215,7 +215,7 @@ static void bind_rounds(loop *l)
     onnx_node *n = l->n;
 
     if (l->rows > 0 && l->rounds == 0)
-        onnx_refuse(n, "it makes no round: output '%s' would be empty", n->pb->output[l->carried]);
+        onnx_refuse(n, "with no iteration output '%s' is empty", n->pb->output[l->carried]);
     for (size_t i = 0; i < l->carried; i++)
         onnx_bind_inner(n, i, l->in[2 + i]);
     for (size_t i = 0; i < l->rows && !n->status; i++) {
@@ -287,12 +287,12 @@ static void check_round(loop *l, onnx_value *const *in, const onnx_inner *inner)
         const assay_type b = onnx_type(l->n, onnx_resolve(in[i]));
         char shape[2][160];
         if (!assay_elem_equal(a.elem, b.elem))
-            onnx_fail(l->n, ASSAY_ERR_INPUT, "carried value '%s' has another type after a round",
+            onnx_fail(l->n, ASSAY_ERR_INPUT, "carried value '%s' changes its type",
                       l->n->pb->input[2 + i]);
         else if (!assay_shape_equal(&a, &b))
             onnx_refuse(l->n,
-                        "its rounds are not known at import, and carried value '%s' is %s before a "
-                        "round, %s behind it",
+                        "its iterations are not known at import, and carried value '%s' is %s "
+                        "before one, %s after it",
                         l->n->pb->input[2 + i], assay_shape_print(&a, shape[0], sizeof shape[0]),
                         assay_shape_print(&b, shape[1], sizeof shape[1]));
     }
@@ -394,7 +394,7 @@ void onnx_import_loop(onnx_node *n)
     }
     if (l.rows > 0 && (w == TOO_LONG || w == AT_RUN_TIME))
         onnx_refuse(n,
-                    w == TOO_LONG ? "scan outputs of more than %d rounds, or of %d nodes unrolled"
-                                  : "scan outputs of a loop whose rounds are not known at import",
+                    w == TOO_LONG ? "scan outputs of over %d iterations, or of %d nodes unrolled"
+                                  : "scan outputs of a loop of unknown length",
                     MAX_ROUNDS, MAX_NODES);
 }

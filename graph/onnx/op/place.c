@@ -208,7 +208,7 @@ void onnx_import_reverse_sequence(onnx_node *n)
     if (!n->status && (t.rank < 2 || time + batch != 1 || time * batch != 0))
         onnx_fail(n, ASSAY_ERR_INPUT, "time_axis and batch_axis are not 0 and 1");
     if (!n->status && (l.rank != 1 || l.dim[0] != t.dim[batch] || l.elem.bits != 64))
-        onnx_fail(n, ASSAY_ERR_INPUT, "lengths are not one int64 a sequence");
+        onnx_fail(n, ASSAY_ERR_INPUT, "lengths are not one int64 per sequence");
     if (n->status)
         return;
     const int64_t steps[3] = {time ? 1 : t.dim[0], time ? t.dim[1] : 1, 1};

@@ -273,7 +273,7 @@ void onnx_import_qlinear_concat(onnx_node *n)
     assay_attrs a = {.axis = {.axis = 0}};
 
     if (count == 0 || n->pb->n_input != 2 + 3 * count) {
-        onnx_fail(n, ASSAY_ERR_INPUT, "%zu inputs, expected 2 and 3 an operand", n->pb->n_input);
+        onnx_fail(n, ASSAY_ERR_INPUT, "%zu inputs, expected 2 and 3 per operand", n->pb->n_input);
         return;
     }
     if (!in) {

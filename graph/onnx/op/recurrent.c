@@ -268,7 +268,7 @@ static bool begin(recurrent *r, onnx_node *n, int gates)
         onnx_refuse(n, "attribute 'clip' or 'input_forget'");
     r->lens = lengths(r);
     if (r->steps < 1 || r->steps > MAX_STEPS)
-        onnx_refuse(n, "%lld steps, unrolled are 1 to %d", (long long)r->steps, MAX_STEPS);
+        onnx_refuse(n, "%lld steps; 1 to %d can be unrolled", (long long)r->steps, MAX_STEPS);
     return !n->status && read_bends(r);
 }
 

@@ -94,7 +94,7 @@ static bool begin(rotary *r, onnx_node *n, onnx_value *x, onnx_value *cache)
     if ((t.rank != 3 && t.rank != 4) || c.rank < 2 || c.dim[c.rank - 1] * 2 != r->turned ||
         r->turned > r->dim[3] || (t.rank == 3 && r->dim[2] * r->dim[3] != t.dim[2]))
         onnx_fail(n, ASSAY_ERR_INPUT,
-                  "input of rank %d and %lld columns a head, of which %lld turn", t.rank,
+                  "input of rank %d and %lld columns per head, of which %lld turn", t.rank,
                   (long long)r->dim[3], (long long)r->turned);
     return !n->status;
 }

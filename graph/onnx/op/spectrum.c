@@ -189,7 +189,7 @@ void onnx_import_mel_weights(onnx_node *n)
     onnx_one_float(n, 3, "lower_edge_hertz", &low);
     onnx_one_float(n, 4, "upper_edge_hertz", &high);
     if (onnx_int(n, "output_datatype", ONNX_FLOAT) != ONNX_FLOAT)
-        onnx_refuse(n, "weights of another type than float");
+        onnx_refuse(n, "weights whose type is not float");
     if (!n->status && (bands < 1 || length < 1 || rate < 1 || !(low >= 0) || !(high >= low) ||
                        bands > MAX_MATRIX / (length / 2 + 1) || high > (float)rate))
         onnx_fail(n, ASSAY_ERR_INPUT, "%lld bands from %g to %g Hz of %lld elements at %lld Hz",

@@ -22,7 +22,7 @@ void onnx_import_cosine_window(onnx_node *n)
 
     onnx_one_int(n, 0, "size", &size);
     if (onnx_int(n, "output_datatype", ONNX_FLOAT) != ONNX_FLOAT)
-        onnx_refuse(n, "a window of another type than float");
+        onnx_refuse(n, "a window whose type is not float");
     if (!n->status && (size < 0 || size > max))
         onnx_refuse(n, "a window of %lld numbers", (long long)size);
     if (n->status)

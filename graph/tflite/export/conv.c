@@ -49,7 +49,7 @@ static bool check_types(tfl_export *x, const assay_node *n)
     else if (w->elem.is_signed && any_zero_point(w))
         tfl_refuse(x, n, "signed weights with a zero point");
     else if (!w->elem.is_signed && w->q.granularity != ASSAY_Q_TENSOR)
-        tfl_refuse(x, n, "uint8 weights with parameters a channel");
+        tfl_refuse(x, n, "uint8 weights with parameters per channel");
     else
         return true;
     return false;
@@ -295,7 +295,7 @@ static void matmul(tfl_export *x, const assay_node *n)
 
     if (a->rank < 2 || b->rank < 2 || !assay_elem_equal(a->elem, b->elem) ||
         !assay_elem_equal(a->elem, to->elem) || b->q.granularity > ASSAY_Q_TENSOR) {
-        tfl_refuse(x, n, "a vector, operands of two kinds, or parameters a channel");
+        tfl_refuse(x, n, "a vector, operands of two kinds, or parameters per channel");
         return;
     }
     in[0] = tfl_add_tensor(x, n->in[0]);

@@ -155,7 +155,7 @@ assay_status tfl_flat_write_status(const flat_writer *w, assay_error *err)
 {
     assay_status s = assay_buf_status(&w->bytes, err);
     if (!s && w->bytes.length > INT32_MAX)
-        s = assay_fail(err, ASSAY_ERR_LIMIT, "a TFLite file of %zu bytes, at most 2 GiB can be",
-                       w->bytes.length);
+        s = assay_fail(err, ASSAY_ERR_LIMIT,
+                       "a TFLite file of %zu bytes; it can have at most 2 GiB", w->bytes.length);
     return s;
 }

@@ -144,7 +144,8 @@ static assay_status block_tensor(tfl_import *m, const tfl_tensor *t, int slot, i
 
     *out = index >= 0 && index < m->tensors.n ? &m->tensors.at[index] : NULL;
     if (*out && ((*out)->why || !(*out)->data || assay_shape_count(&(*out)->type) != n_blocks))
-        return tfl_tensor_fail(m, t, "the parameters of its blocks are not constants, one a block");
+        return tfl_tensor_fail(m, t,
+                               "the parameters of its blocks are not constants, one per block");
     return tfl_flat_status(&m->file, m->err);
 }
 
@@ -167,7 +168,7 @@ static assay_status blocks_to_real(tfl_import *m, tfl_tensor *t, float *real)
     if (!scales || scales->type.elem.kind != ASSAY_KIND_F32 ||
         (zeros && zeros->type.elem.kind != ASSAY_KIND_INT))
         return tfl_tensor_fail(m, t,
-                               "its blocks have no scales, or zero points that are no integers");
+                               "its blocks have no scales, or zero points that are not integers");
     if ((s = tfl_elements(m, t, &code)) || (s = tfl_elements(m, scales, &scale)) ||
         (zeros && (s = tfl_elements(m, zeros, &zero))))
         return s;

@@ -146,7 +146,7 @@ assay_status tfl_op_reverse_sequence(const tfl_op *o)
     if (steps < 0 || lists < 0 || steps + lists != 1 || x->rank < 2)
         return tfl_unsupported(o, "along axis %d with lists along axis %d", steps, lists);
     if (!is_index(lengths) || lengths->rank != 1 || lengths->dim[0] != x->dim[lists])
-        return tfl_fail(o, "lengths are not one integer a list");
+        return tfl_fail(o, "lengths are not one integer per list");
     place = (assay_type){.elem = lengths->elem, .rank = 3, .dim = {x->dim[0], x->dim[1], 1}};
     both = place;
     both.dim[2] = 2;

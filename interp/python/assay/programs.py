@@ -119,7 +119,7 @@ class Program:
                progress: Optional[Callable[[int, int], None]] = None) -> "Golden":
         """Runs the samples and writes a golden bundle to the new folder `path`: every tensor and its digest.
 
-        samples: the inputs of one run, or a list of them. formats: of npy, raw, hex, ..., parted by commas. sequence: the samples are
+        samples: the inputs of one run, or a list of them. formats: of npy, raw, hex, ..., separated by commas. sequence: the samples are
         steps, the state goes on. The bundle is whole or absent.
         """
         from .golden import Golden
