@@ -109,7 +109,7 @@ static void say(const assay_value *v, const void *device, const void *given, int
     }
     say_element(&v->type, device, i, a, sizeof a);
     say_element(&v->type, given, i, b, sizeof b);
-    snprintf(words, 200, "%.60s[%s]: device %s, record %s", v->name, at, a, b);
+    snprintf(words, 200, "%.60s[%s]: device %.20s, record %.20s", v->name, at, a, b);
 }
 
 int64_t probe_count_seen(const blame_device *d, int sample, int value)
