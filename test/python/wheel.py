@@ -38,7 +38,7 @@ def layouts():
         said.append((name, None, ctypes.sizeof(struct)))
         said += [(name, field[0], getattr(struct, field[0]).offset) for field in struct._fields_]
     with open("layout.c", "w", encoding="utf-8") as f:
-        f.write('#include <stdio.h>\n#include "interp/assay_tools.h"\nint main(void) {\n')
+        f.write('#include <stdio.h>\n' + ''.join(f'#include "{os.path.relpath(h, TOP)}"\n' for h in sorted(glob.glob(os.path.join(TOP, "interp/assay*.h")))) + 'int main(void) {\n')
         for struct, field, _ in said:
             f.write(f'printf("%zu\\n", {f"offsetof({struct}, {field})" if field else f"sizeof({struct})"});\n')
         f.write("return 0; }\n")
