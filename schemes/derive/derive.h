@@ -42,8 +42,9 @@ typedef struct assay_encoded {
  * of two, out of range). */
 bool derive_encode(const assay_rule_rescale *k, double real, assay_encoded *e, char *why,
                    size_t size);
-/* The multiplier of a given total shift; |R| is at most that of an encoding with this shift. */
-void derive_encode_at(const assay_rule_rescale *k, double real, int64_t shift, assay_encoded *e);
+/* The same of a channel under common_shift: `greatest` is the greatest finite |R| of its layer. */
+bool derive_encode_beside(const assay_rule_rescale *k, double real, double greatest,
+                          assay_encoded *e, char *why, size_t size);
 /* Shifts between ours (right, total) and the target's way of writing them. */
 int64_t derive_shift_to_target(const assay_rule_rescale *k, int64_t shift);
 int64_t derive_shift_from_target(const assay_rule_rescale *k, int64_t shift);

@@ -95,25 +95,67 @@ static bool as_tosa_generator(assay_encoded *e, int bits)
     return e->shift >= 0;
 }
 
-/* R = q * 2^exponent, 1/2 <= q < 1; the multiplier is q * 2^bits rounded. */
-static bool encode_multiplier(const assay_rule_rescale *k, double real, assay_encoded *e, char *why,
-                              size_t size)
+/* |R| * 2^shift rounded. 2^shift is at most what gives the multiplier all its bits. */
+static int64_t multiplier_at(const assay_rule_rescale *k, double real, int64_t shift)
 {
-    int exponent, bits = k->multiplier_bits;
-    enum assay_rounding mode = (enum assay_rounding)k->multiplier_round;
-    int64_t exact = (int64_t)ldexp(frexp(real, &exponent), 53);
-    int drop = 53 - bits;
-    if (k->exponent_by_log) {
-        int by_log = (int)floor(log(real) / log(2)) + 1;
-        drop -= exponent - by_log;
-        exponent = by_log;
-    }
+    int exponent;
+    const int64_t exact = (int64_t)ldexp(frexp(real, &exponent), 53);
+    const int64_t drop = 53 - exponent - shift;
     assert(drop >= 0); /* a multiplier has fewer bits than a double */
-    *e = (assay_encoded){apply_round_shift(exact, (unsigned)drop, mode), bits - exponent, 0};
-    if (e->multiplier == INT64_C(1) << bits && k->multiplier_renormalise) {
-        e->multiplier >>= 1;
-        e->shift--;
+    return apply_round_shift(exact, drop > 127 ? 127 : (unsigned)drop,
+                             (enum assay_rounding)k->multiplier_round);
+}
+
+/* R = q * 2^exponent, 1/2 <= q < 1; the multiplier is q * 2^bits rounded. */
+static assay_encoded with_all_bits(const assay_rule_rescale *k, double real)
+{
+    int exponent;
+    frexp(real, &exponent);
+    if (k->exponent_by_log)
+        exponent = (int)floor(log(real) / log(2)) + 1;
+    const int64_t shift = k->multiplier_bits - exponent;
+    assay_encoded e = {multiplier_at(k, real, shift), shift, 0};
+    if (e.multiplier == INT64_C(1) << k->multiplier_bits && k->multiplier_renormalise) {
+        e.multiplier >>= 1;
+        e.shift--;
     }
+    return e;
+}
+
+/* A shift below shift_min becomes it: what the multiplier's bits hold there is kept, which under
+ * common_shift some channels' R may be. */
+static void encode_large(const assay_rule_rescale *k, double real, assay_encoded *e)
+{
+    if (with_all_bits(k, real).shift >= k->shift_min)
+        *e = (assay_encoded){multiplier_at(k, real, k->shift_min), k->shift_min, 0};
+    else if (k->below_shift_min == ASSAY_LARGE_ZERO)
+        encode_zero(k, e);
+    else
+        *e = (assay_encoded){(INT64_C(1) << k->multiplier_bits) - 1, k->shift_min, 0};
+}
+
+static void encode_small(const assay_rule_rescale *k, double real, assay_encoded *e)
+{
+    const int64_t lost = e->shift - k->shift_max;
+    if (k->beyond_shift_max == ASSAY_SMALL_ZERO) {
+        encode_zero(k, e);
+        return;
+    }
+    e->shift = k->shift_max;
+    if (k->beyond_shift_max == ASSAY_SMALL_DENORMAL)
+        e->multiplier = apply_round_shift(e->multiplier, lost > 127 ? 127 : (unsigned)lost,
+                                          (enum assay_rounding)k->denormal_round);
+    else
+        e->multiplier = multiplier_at(k, real, k->shift_max);
+}
+
+static bool encode_multiplier(const assay_rule_rescale *k, double real, double greatest,
+                              assay_encoded *e, char *why, size_t size)
+{
+    const int bits = k->multiplier_bits;
+    *e = with_all_bits(k, greatest);
+    if (real != greatest)
+        e->multiplier = multiplier_at(k, real, e->shift);
     if (k->exponent_by_log && e->multiplier >= INT64_C(1) << bits)
         REFUSE("scale %.9g gives a multiplier beyond %d bits", real, bits);
     if (e->shift < k->shift_min) {
@@ -123,33 +165,26 @@ static bool encode_multiplier(const assay_rule_rescale *k, double real, assay_en
         if (generator || k->below_shift_min == ASSAY_LARGE_REFUSE)
             REFUSE("scale %.9g needs a right shift of %lld, below shift_min %d", real,
                    (long long)e->shift, k->shift_min);
-        if (k->below_shift_min == ASSAY_LARGE_ZERO)
-            encode_zero(k, e);
-        else
-            *e = (assay_encoded){(INT64_C(1) << bits) - 1, k->shift_min, 0};
+        encode_large(k, real, e);
     } else if (e->shift > k->shift_max) {
-        int lost = (int)(e->shift - k->shift_max);
         if (k->beyond_shift_max == ASSAY_SMALL_GENERATOR)
             return as_tosa_generator(e, bits);
         if (k->beyond_shift_max == ASSAY_SMALL_REFUSE)
             REFUSE("scale %.9g needs a right shift of %lld, beyond shift_max %d", real,
                    (long long)e->shift, k->shift_max);
-        if (k->beyond_shift_max == ASSAY_SMALL_ZERO)
-            encode_zero(k, e);
-        else if (k->beyond_shift_max == ASSAY_SMALL_DENORMAL)
-            e->multiplier = apply_round_shift(e->multiplier, (unsigned)lost,
-                                              (enum assay_rounding)k->denormal_round);
-        else
-            e->multiplier =
-                apply_round_shift(exact, (unsigned)(53 - exponent - k->shift_max), mode);
-        if (k->beyond_shift_max != ASSAY_SMALL_ZERO)
-            e->shift = k->shift_max;
+        encode_small(k, real, e);
     }
     return true;
 }
 
 bool derive_encode(const assay_rule_rescale *k, double real, assay_encoded *e, char *why,
                    size_t size)
+{
+    return derive_encode_beside(k, real, fabs(real), e, why, size);
+}
+
+bool derive_encode_beside(const assay_rule_rescale *k, double real, double greatest,
+                          assay_encoded *e, char *why, size_t size)
 {
     if (!isfinite(real))
         REFUSE("scale %g is not a finite number", real);
@@ -188,24 +223,10 @@ bool derive_encode(const assay_rule_rescale *k, double real, assay_encoded *e, c
         *e = (assay_encoded){0, 0, 0}; /* float bits are taken from the scale itself */
         return true;
     }
-    if (!encode_multiplier(k, fabs(real), e, why, size))
+    if (!encode_multiplier(k, fabs(real), greatest, e, why, size))
         return false;
     e->multiplier = real < 0 ? -e->multiplier : e->multiplier;
     return true;
-}
-
-void derive_encode_at(const assay_rule_rescale *k, double real, int64_t shift, assay_encoded *e)
-{
-    int exponent;
-    int64_t exact = (int64_t)ldexp(frexp(fabs(real), &exponent), 53);
-    const int64_t drop = 53 - exponent - shift, all_ones = (INT64_C(1) << k->multiplier_bits) - 1;
-    int64_t m = all_ones + 1; /* real * 2^shift = exact / 2^drop */
-    if (drop >= 53 - k->multiplier_bits)
-        m = apply_round_shift(exact, drop > 127 ? 127 : (unsigned)drop,
-                              (enum assay_rounding)k->multiplier_round);
-    if (m > all_ones && k->below_shift_min == ASSAY_LARGE_LARGEST && shift == k->shift_min)
-        m = all_ones; /* as the greatest, whose shift this is, may have become */
-    *e = (assay_encoded){real < 0 ? -m : m, shift, 0};
 }
 
 /* A multiplier with fewer bits (TFLite int16x8: 15; XNNPACK rndnu16: 15). */

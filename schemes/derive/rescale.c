@@ -135,12 +135,23 @@ assay_status derive_encoded(const assay_derive *d, assay_rescale *r, const assay
     return ASSAY_OK;
 }
 
+/* The channel of the greatest finite |R|. */
+static size_t greatest_of(const double *real, size_t n)
+{
+    size_t max = 0;
+    for (size_t c = 1; c < n; c++)
+        if (isfinite(real[c]) && (!isfinite(real[max]) || fabs(real[c]) > fabs(real[max])))
+            max = c;
+    return max;
+}
+
 /* One of n channels' scales; a refusal names the channel where there are several. */
 static assay_status encode_channel(const assay_derive *d, const assay_rule_rescale *k,
                                    const double *real, size_t n, size_t c, assay_encoded *e)
 {
     char why[256];
-    if (derive_encode(k, real[c], e, why, sizeof why))
+    const size_t max = k->common_shift ? greatest_of(real, n) : c;
+    if (derive_encode_beside(k, real[c], fabs(real[max]), e, why, sizeof why))
         return ASSAY_OK;
     return n > 1 ? derive_fail(d, "channel %zu: %s", c, why) : derive_fail(d, "%s", why);
 }
@@ -216,17 +227,6 @@ static int64_t bits64(double x)
     return bits;
 }
 
-/* All multipliers under the shift of the greatest scale. */
-static void share_shift(const assay_rule_rescale *k, const double *real, size_t n, assay_encoded *e)
-{
-    size_t max = 0;
-    for (size_t c = 1; c < n; c++)
-        max = fabs(real[c]) > fabs(real[max]) ? c : max;
-    for (size_t c = 0; c < n; c++)
-        if (c != max && e[max].multiplier != 0)
-            derive_encode_at(k, real[c], e[max].shift, &e[c]);
-}
-
 assay_status derive_real(const assay_derive *d, assay_rescale *r, const double *real, size_t n,
                          const char *suffix)
 {
@@ -244,8 +244,6 @@ assay_status derive_real(const assay_derive *d, assay_rescale *r, const double *
             bits[c] =
                 k->encoding == ASSAY_ENCODE_F32 ? derive_bits_of((float)real[c]) : bits64(real[c]);
     }
-    if (!s && k->common_shift && k->encoding == ASSAY_ENCODE_MULTIPLIER)
-        share_shift(k, real, n, e);
     if (!s && !is_float)
         s = derive_encoded(d, r, e, n, suffix);
     free(e);

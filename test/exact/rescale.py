@@ -67,26 +67,24 @@ def encode_magnitude(rule, real, common):
     if rule["encoding"] == "shift":
         return encode_shift(rule, real)
     bits = rule["multiplier_bits"]
-    shift = shift_of(rule, common if rule["common_shift"] and common else real)
-    multiplier = round_to_int(real * Fraction(2) ** shift, rule["multiplier_round"])
-    if multiplier == 1 << bits and rule["multiplier_renormalise"]:
-        multiplier, shift = multiplier >> 1, shift - 1
+    greatest = common if rule["common_shift"] and common else real
+    multiplier, shift = with_all_bits(rule, greatest)
+    if real != greatest:
+        multiplier = round_to_int(real * Fraction(2) ** shift, rule["multiplier_round"])
     if multiplier >> bits and rule["exponent_by_log"]:
         raise Refused("the logarithm misses this power of two")
     return reduce(rule, *into_range(rule, real, multiplier, shift))
 
 
-def shift_of(rule, real):
-    """The shift that gives the multiplier of R all its bits."""
-    e = exponent(real)
+def with_all_bits(rule, real):
+    """The multiplier of R with all its bits, renormalised, and its shift."""
+    bits, e = rule["multiplier_bits"], exponent(real)
     if rule["exponent_by_log"]:
         e = math.floor(math.log(float(real)) / math.log(2.0)) + 1
-    shift = rule["multiplier_bits"] - e
-    if rule["common_shift"]:  # that of the greatest R, itself renormalised
-        multiplier = round_to_int(real * Fraction(2) ** shift, rule["multiplier_round"])
-        if multiplier == 1 << rule["multiplier_bits"] and rule["multiplier_renormalise"]:
-            shift -= 1
-    return shift
+    multiplier = round_to_int(real * Fraction(2) ** (bits - e), rule["multiplier_round"])
+    if multiplier == 1 << bits and rule["multiplier_renormalise"]:
+        return multiplier >> 1, bits - e - 1
+    return multiplier, bits - e
 
 
 def into_range(rule, real, multiplier, shift):
@@ -96,6 +94,8 @@ def into_range(rule, real, multiplier, shift):
     how = rule["below_shift_min"] if shift < low else rule["beyond_shift_max"] if shift > high else None
     if how is None:
         return multiplier, shift
+    if how in ("largest", "zero") and shift < low and with_all_bits(rule, real)[1] >= low:
+        return round_to_int(real * Fraction(2) ** low, rule["multiplier_round"]), low  # held beside a greater one
     if how == "zero":
         return 0, written_right(rule, rule["zero_shift"])
     if how == "largest" and shift < low:

@@ -80,9 +80,19 @@ def draw_rescale(rng, own, asked, types):
             "multiplier_bits": rng.choice([4, 8, 15, 24, 31]), "multiplier_round": rng.choice(records.MODES)}
     if rng.random() < 0.6:
         rule.update(left_shift="product", round=[(None, rng.choice(records.MODES))])
-    if rng.random() < 0.2:
+    if rng.random() < 0.3:
         rule["common_shift"] = True
+        if rng.random() < 0.6:
+            near_limits(rng, rule)
     return rule
+
+
+def near_limits(rng, rule):
+    """Limits that the shifts of some layers, or of some channels only, lie beyond."""
+    low = rule["multiplier_bits"] + rng.randint(0, 16)
+    rule.update(shift_min=low, below_shift_min=rng.choice(["largest", "zero", "refuse"]), shift_max=low + rng.randint(0, 6),
+                beyond_shift_max=rng.choice(["denormal", "unnormalised", "zero", "refuse"]), denormal_round=rng.choice(records.MODES),
+                multiplier_renormalise=rng.random() < 0.7, zero_shift=rng.choice([0, low]))
 
 
 OVERRIDDEN = ["fc", "conv", "depthwise", "conv_transpose", "svdf_feature", "mul", "avg_pool", "leaky_relu", "rescale"]

@@ -92,47 +92,76 @@ static void one_shift(void **state)
     assay_scheme_free(s);
 }
 
-/* Where the shift is shift_min and the greatest multiplier all ones, so are those of others that
- * the bits do not hold; the rest are what they are under that shift. */
-static void one_shift_at_its_least(void **state)
+static void check_shared(const char *rule, const int64_t *m, const int *shift)
 {
-    (void)state;
     const float one = 1;
     static const float scales[3] = {0.5f, 0.0625f, 0.0009765625f};
+    char text[200];
+    size_t n;
+    snprintf(text, sizeof text, "rescale: {common_shift: yes, shift_sign: right, %s}\n", rule);
+    assay_scheme *s = unit_scheme(text);
+    assay_type in[2] = {code_type(8, true, &one, zeros), code_type(8, true, &one, zeros)};
+    const assay_type out = code_type(8, true, &one, zeros);
+    in[1].dim[0] = 3;
+    in[1].q = (assay_qparams){ASSAY_Q_AXIS, 0, 0, 3, scales, zeros};
+    const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
+    assay_unit *u = unit_prepare(s, &spec);
+    const int64_t *multiplier = unit_param(s, u, "multiplier", &n);
+    const int64_t *right = unit_param(s, u, "shift", &n);
+    for (int c = 0; c < 3; c++) {
+        assert_int_equal(multiplier[c], m[c]);
+        assert_int_equal(right[c], shift[c]);
+    }
+    s->vt->release(u);
+    assay_scheme_free(s);
+}
+
+/* Where the shift is beyond its limits: below shift_min those that the multiplier's bits do not
+ * hold under it are too large, the rest keep their values; beyond shift_max all lose what the
+ * greatest loses. */
+static void one_shift_at_its_limits(void **state)
+{
+    (void)state;
     static const struct {
         const char *rule;
-        int shift;
         int64_t m[3];
+        int shift[3];
     } rows[] = {
-        {"multiplier_bits: 32, shift_min: 64, shift_max: 68",
-         64,
-         {0xffffffff, 0xffffffff, 0xffffffff}},
-        {"multiplier_bits: 16, shift_min: 19, shift_max: 40", 19, {65535, 32768, 512}},
-        {"multiplier_bits: 16, shift_min: 20, shift_max: 40", 20, {65535, 65535, 1024}},
-        {"multiplier_bits: 16, shift_min: 24, shift_max: 40", 24, {65535, 65535, 16384}},
+        {"multiplier_bits: 32, shift_min: 64, shift_max: 68, below_shift_min: largest",
+         {0xffffffff, 0xffffffff, 0xffffffff},
+         {64, 64, 64}},
+        {"multiplier_bits: 16, shift_min: 19, below_shift_min: largest",
+         {65535, 32768, 512},
+         {19, 19, 19}},
+        {"multiplier_bits: 16, shift_min: 20, below_shift_min: largest",
+         {65535, 65535, 1024},
+         {20, 20, 20}},
+        {"multiplier_bits: 16, shift_min: 24, below_shift_min: largest",
+         {65535, 65535, 16384},
+         {24, 24, 24}},
+        {"multiplier_bits: 16, shift_min: 20, below_shift_min: zero, zero_shift: 3",
+         {0, 0, 1024},
+         {3, 3, 20}},
+        {"multiplier_bits: 16, shift_min: 19, below_shift_min: zero", {0, 32768, 512}, {0, 19, 19}},
+        {"multiplier_bits: 16, shift_max: 18, beyond_shift_max: refuse",
+         {32768, 4096, 64},
+         {16, 16, 16}}, /* each alone: shifts of 16, 19 and 25 */
+        {"multiplier_bits: 8, multiplier_round: ceil, shift_max: 4, beyond_shift_max: denormal",
+         {8, 1, 0}, /* 128, 16 and 0.25, which is 1; without their last four bits */
+         {4, 4, 4}},
+        {"multiplier_bits: 8, multiplier_round: ceil, shift_max: 4, beyond_shift_max: unnormalised",
+         {8, 1, 1},
+         {4, 4, 4}},
+        {"multiplier_bits: 8, shift_max: 4, beyond_shift_max: zero", {0, 0, 0}, {0, 0, 0}},
+        {"multiplier_bits: 31, shift_min: 2, shift_max: 62, below_shift_min: tosa-generator",
+         {INT64_C(1) << 30, INT64_C(1) << 27, INT64_C(1) << 21},
+         {31, 31, 31}},
+        {"multiplier_bits: 1, shift_min: 2, below_shift_min: tosa-generator",
+         {0, 0, 0}, /* 1 at a shift of 1, halved */
+         {2, 2, 2}},
     };
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        char text[200];
-        size_t n;
-        snprintf(text, sizeof text,
-                 "rescale: {common_shift: yes, below_shift_min: largest, shift_sign: right, %s}\n",
-                 rows[k].rule);
-        assay_scheme *s = unit_scheme(text);
-        assay_type in[2] = {code_type(8, true, &one, zeros), code_type(8, true, &one, zeros)};
-        const assay_type out = code_type(8, true, &one, zeros);
-        in[1].dim[0] = 3;
-        in[1].q = (assay_qparams){ASSAY_Q_AXIS, 0, 0, 3, scales, zeros};
-        const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
-        assay_unit *u = unit_prepare(s, &spec);
-        const int64_t *m = unit_param(s, u, "multiplier", &n);
-        const int64_t *shift = unit_param(s, u, "shift", &n);
-        for (int c = 0; c < 3; c++) {
-            assert_int_equal(m[c], rows[k].m[c]);
-            assert_int_equal(shift[c], rows[k].shift);
-        }
-        s->vt->release(u);
-        assay_scheme_free(s);
-    }
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        check_shared(rows[k].rule, rows[k].m, rows[k].shift);
 }
 
 static void last_shifts(void **state)
@@ -312,7 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_operands), cmocka_unit_test(ratio_of_many),
-        cmocka_unit_test(one_shift),     cmocka_unit_test(one_shift_at_its_least),
+        cmocka_unit_test(one_shift),     cmocka_unit_test(one_shift_at_its_limits),
         cmocka_unit_test(last_shifts),   cmocka_unit_test(encodings),
         cmocka_unit_test(not_encoded),   cmocka_unit_test(statements)};
     return cmocka_run_group_tests(tests, NULL, NULL);
