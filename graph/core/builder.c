@@ -312,7 +312,7 @@ static assay_status set_list(assay_graph *g, const char *what, int **list, int *
     int *copy;
     assay_status s;
     if (n < 0 || n > MAX_COUNT)
-        return assay_fail(err, ASSAY_ERR_LIMIT, "graph '%s': %d %ss", g->name, n, what);
+        return assay_fail(err, ASSAY_ERR_LIMIT, "graph '%s': %d %s values", g->name, n, what);
     if ((s = check_ids(g, what, "", ids, n, false, err)))
         return s;
     copy = assay_arena_copy(g->arena, ids, (size_t)n * sizeof *ids);

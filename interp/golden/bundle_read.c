@@ -100,7 +100,7 @@ static assay_status read_manifest(assay_bundle *b, assay_error *err)
     snprintf(path, sizeof path, "%.580s/manifest.json", b->dir);
     if (status == ASSAY_ERR_INPUT) {
         const assay_error inner = err ? *err : (assay_error){0};
-        return assay_fail(err, ASSAY_ERR_IO, "%s: no golden bundle%s", path,
+        return assay_fail(err, ASSAY_ERR_IO, "%s: not a golden bundle%s", path,
                           err ? strstr(inner.text, "manifest.json") + strlen("manifest.json") : "");
     }
     if (status)

@@ -34,10 +34,11 @@ const char *report_kind_key(enum report_kind kind)
 
 static assay_status unknown(const char *path, const char *why, assay_error *err)
 {
-    return assay_fail(err, ASSAY_ERR_INPUT,
-                      "%s: no golden bundle, no profile, and no --json of run, eval, sensitivity, "
-                      "diff or blame%s%s",
-                      path, *why ? ": " : "", why);
+    return assay_fail(
+        err, ASSAY_ERR_INPUT,
+        "%s: not a golden bundle, a profile, or the --json of run, eval, sensitivity, "
+        "diff or blame%s%s",
+        path, *why ? ": " : "", why);
 }
 
 /* Rows without a name are not indexed; tables show them all the same. */

@@ -258,7 +258,7 @@ def refusals():
     write("empty", b"")
     os.mkdir("folder")
     for path in ("some.txt", "some.json", "list.json", "empty"):
-        refused(f"{path} is none of these", rf"^assay: {path}: no golden bundle, no profile", path, "-o", "no.html")
+        refused(f"{path} is none of these", rf"^assay: {path}: not a golden bundle, a profile", path, "-o", "no.html")
     refused("half a JSON", r"half.json: .*: line 1", "half.json", "-o", "no.html")
     refused("a folder without a manifest", "folder.*manifest", "folder", "-o", "no.html")
     refused("a file that is not there", "nowhere: No such file", "good", "nowhere", "-o", "no.html")

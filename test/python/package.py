@@ -264,7 +264,7 @@ def devices(q, x):
     command("report", "reference", "diff", "blame", "-o", "twin.html", "--model-explorer", "twin-data")
     same = all(open(f"{a}/{f}").read() == open(f"{b}/{f}").read() for a, b in (("node-data", "twin-data"),) for f in os.listdir(b))
     check(open("page.html").read() == open("twin.html").read() and same, "a report, as the command's")
-    raises(assay.InputError, "a report of what is none", assay.report, None, {"a": 1}, words="no golden bundle")
+    raises(assay.InputError, "a report of what is none", assay.report, None, {"a": 1}, words="not a golden bundle")
     raises(assay.InputError, "a report of nothing", assay.report, "page.html", words="0 files")
     raises(assay.InputError, "no such tensor", assay.diff, g, {"nothing": np.zeros(3)}, words="nothing")
     raises(assay.InputError, "no such measure", assay.diff, g, device, tensors={"act": {"lsb": 1}}, words="lsb")
