@@ -102,6 +102,14 @@ typedef struct assay_load_options {
     const char *const *state; /* outputs that are inputs of the next step: "PAST=PRESENT,...", a
                                  star in both for the same text */
     size_t n_states;
+    /* Where a model's shapes follow from its inputs (NonZero, a Reshape to what is computed), it is
+     * loaded for one sample, and holds for others only as far as they lead to the same shapes:
+     * writes the elements of one input, in native order and storage; called once or more for each.
+     * NULL: such a model is ASSAY_ERR_UNSUPPORTED. */
+    assay_status (*sample)(void *user, const char *input, const assay_type *type, void *elements,
+                           assay_error *err);
+    void *user;
+    const assay_scheme *sample_scheme; /* of a quantized model's integers meanwhile */
 } assay_load_options;
 /* assay_load with options; *form (may be NULL) receives what the file is. */
 assay_status assay_load_with(const char *path, const assay_load_options *options, assay_graph **out,

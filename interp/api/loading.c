@@ -5,6 +5,31 @@
 
 #include "graph/memory.h"
 #include "interp/api/state.h"
+#include "interp/run/sample.h"
+
+/* run_sample.fill, by the caller's function. */
+static assay_status fill(void *user, const assay_graph *g, assay_run *run, assay_error *err)
+{
+    const assay_load_options *o = user;
+    assay_status status = ASSAY_OK;
+
+    for (int i = 0; i < g->n_inputs && !status; i++) {
+        const assay_value *v = &g->value[g->input[i]];
+        status = o->sample(o->user, v->name, &v->type, assay_run_data(run, g->input[i]), err);
+    }
+    return status;
+}
+
+/* assay_sample.compute. */
+static assay_status compute(void *user, assay_graph *g, int value, const void **data,
+                            assay_error *err)
+{
+    const assay_loading *l = user;
+    assay_load_options own = *l->given;
+    const run_sample sample = {own.sample_scheme, fill, &own};
+
+    return run_sample_compute(&sample, g, value, data, err);
+}
 
 assay_status assay_loading_take(const assay_load_options *given, assay_loading *l, assay_error *err)
 {
@@ -24,6 +49,8 @@ assay_status assay_loading_take(const assay_load_options *given, assay_loading *
                                      .fixed = l->fixed.list,
                                      .n_fixed = l->fixed.n,
                                      .keep_narrow = given->keep_narrow};
+    if (given->sample)
+        l->model.sample = (assay_sample){compute, l, &l->used};
     return status;
 }
 

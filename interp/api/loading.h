@@ -13,10 +13,11 @@ typedef struct assay_loading {
     assay_onnx_shape *shape;
     char **name; /* of them */
     assay_fixed fixed;
+    bool used; /* the options' sample: the shapes follow from it */
 } assay_loading;
 
-/* Reads the options' texts. ASSAY_ERR_INPUT: one that is no such thing. assay_loading_free either
- * way. */
+/* Reads the options' texts; *l stays where it is while the model is loaded. ASSAY_ERR_INPUT: one
+ * that is no such thing. assay_loading_free either way. */
 assay_status assay_loading_take(const assay_load_options *given, assay_loading *l,
                                 assay_error *err);
 /* Of the network that was loaded so from `file`: has it the inputs that shapes are given for? Links

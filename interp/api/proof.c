@@ -1,6 +1,7 @@
 /* Certificates, checked. */
 #include "opt/check/proof.h"
 #include "interp/api/options.h"
+#include "interp/api/report.h"
 
 assay_status assay_check_proof(const char *name, const char *certificate, size_t size,
                                const assay_graph *model, const assay_graph *result,
@@ -22,11 +23,5 @@ assay_status assay_check_proof(const char *name, const char *certificate, size_t
     *good = !status;
     if (!report)
         return ASSAY_OK;
-    json_t *o = json_object();
-    page_json_set(&o, "good", json_boolean(*good));
-    page_json_set(&o, "why", *good ? json_null() : page_json_text(why.text));
-    page_json_set(&o, "steps", json_integer(found.steps));
-    page_json_set(&o, "proved", json_integer(found.proved));
-    page_json_set(&o, "given", json_integer(found.given));
-    return assay_text_of_json(o, report, err);
+    return assay_text_of_json(assay_proof_json(&found, *good ? NULL : why.text), report, err);
 }

@@ -1,4 +1,4 @@
-/* Reports of what was made of a network, as JSON. */
+/* Reports of what was made of a network, and of its proof, as JSON. */
 #include "interp/api/report.h"
 
 #include "opt/calibrate/calibrate.h"
@@ -43,5 +43,16 @@ json_t *assay_report_json(const assay_quantize_report *r)
     page_json_set(&o, "conversions", json_integer(r->n_convert));
     page_json_set(&o, "float", floats);
     page_json_set(&o, "ranges", ranges);
+    return o;
+}
+
+json_t *assay_proof_json(const assay_proof_report *r, const char *why)
+{
+    json_t *o = json_object();
+    page_json_set(&o, "good", json_boolean(!why));
+    page_json_set(&o, "why", why ? page_json_text(why) : json_null());
+    page_json_set(&o, "steps", json_integer(r->steps));
+    page_json_set(&o, "proved", json_integer(r->proved));
+    page_json_set(&o, "given", json_integer(r->given));
     return o;
 }

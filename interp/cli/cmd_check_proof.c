@@ -2,7 +2,9 @@
 #include <stdlib.h>
 
 #include "graph/core/slurp.h"
+#include "interp/api/report.h"
 #include "interp/cli/cli.h"
+#include "interp/cli/json.h"
 #include "interp/cli/session.h"
 #include "interp/kernel/kernel.h"
 #include "interp/run/model.h"
@@ -26,30 +28,40 @@ static int load_model(const cli_args *a, const assay_scheme *s, assay_graph **g)
                                                                           : cli_failed(&err);
 }
 
-static int check(const char *path, const assay_proof_networks *networks)
+static void print(const char *path, const assay_proof_report *r, const char *bad, bool with_model)
 {
-    assay_proof_report r;
+    if (bad) {
+        printf("%s: BAD: %s\n", path, bad);
+        return;
+    }
+    printf("%s: good: %d steps, %d proved exact", path, r->steps, r->proved);
+    if (r->given)
+        printf("; of %d the interval of accumulators was taken as given%s", r->given,
+               with_model ? "" : " (--model checks it)");
+    printf("\n");
+}
+
+static int check(const cli_args *a, const assay_proof_networks *networks)
+{
+    const char *path = a->positional[0];
+    assay_proof_report r = {0};
     assay_error err;
     unsigned char *text = NULL;
     size_t length = 0;
+    int written = CLI_OK;
     assay_status status = assay_slurp(path, &text, &length, &err);
 
-    if (status)
-        return cli_failed(&err);
-    status = check_proof((const char *)text, length, path, networks, &r, &err);
+    if (!status)
+        status = check_proof((const char *)text, length, path, networks, &r, &err);
     free(text);
-    if (status == ASSAY_ERR_INPUT) {
-        printf("%s: BAD: %s\n", path, err.text);
-        return CLI_DIFFERENT;
-    }
-    if (status)
+    if (status && status != ASSAY_ERR_INPUT)
         return cli_failed(&err);
-    printf("%s: good: %d steps, %d proved exact", path, r.steps, r.proved);
-    if (r.given)
-        printf("; of %d the interval of accumulators was taken as given%s", r.given,
-               networks->model ? "" : " (--model checks it)");
-    printf("\n");
-    return CLI_OK;
+    const char *why = status ? err.text : NULL;
+    if (!cli_has(a, "json"))
+        print(path, &r, why, networks->model != NULL);
+    else
+        written = cli_json_write(a, assay_proof_json(&r, why));
+    return written != CLI_OK ? written : status ? CLI_DIFFERENT : CLI_OK;
 }
 
 static int run(const cli_args *a)
@@ -67,7 +79,7 @@ static int run(const cli_args *a)
     if (status == CLI_OK && result)
         status = cli_model_load(a, result, true, &after);
     if (status == CLI_OK)
-        status = check(a->positional[0], &(assay_proof_networks){model, after, s});
+        status = check(a, &(assay_proof_networks){model, after, s});
     assay_scheme_free(s);
     assay_graph_free(model);
     assay_graph_free(after);
@@ -80,6 +92,7 @@ static const cli_option options[] = {
     {"result", 0, "FILE.assay", "the optimized network, to be compared with the certificate's"},
     {"scheme", 's', "NAME|FILE",
      "the scheme that optimize was given, for an ONNX model or a plugin"},
+    CLI_JSON_OPTION,
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_cmd_check_proof = {

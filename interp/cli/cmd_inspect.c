@@ -135,8 +135,11 @@ static assay_status write_json(const assay_graph *g, const char *path, assay_err
     char *json;
     assay_status status = assay_graph_json(g, &json, err);
 
-    if (!status)
-        status = file_write_file(path, json, strlen(json), err);
+    if (!status) {
+        const size_t size = strlen(json);
+        json[size] = '\n';
+        status = file_write_file(path, json, size + 1, err);
+    }
     free(json);
     return status;
 }

@@ -1,9 +1,10 @@
 /* Shapes that depend on data: a model is loaded for the first sample of --input. */
 #include "interp/cli/shapes.h"
-#include "graph/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "graph/memory.h"
+#include "interp/run/sample.h"
 
 static assay_status read_inputs(const cli_args *a, const assay_graph *g, assay_run *run,
                                 assay_error *err)
@@ -24,37 +25,23 @@ static assay_status read_inputs(const cli_args *a, const assay_graph *g, assay_r
     return s;
 }
 
-/* assay_sample.compute: runs what there is of the graph. */
+static assay_status fill(void *user, const assay_graph *g, assay_run *run, assay_error *err)
+{
+    return read_inputs(((cli_shapes *)user)->args, g, run, err);
+}
+
+/* assay_sample.compute, under the scheme that is asked for. */
 static assay_status compute(void *user, assay_graph *g, int value, const void **data,
                             assay_error *err)
 {
     cli_shapes *c = user;
     const char *name = cli_value(c->args, "scheme", NULL);
-    const size_t bytes = assay_type_bytes(&g->value[value].type);
-    void *copy = assay_arena_alloc(g->arena, bytes ? bytes : 1);
     assay_scheme *scheme = NULL;
-    assay_program *p = NULL;
-    assay_run *run = NULL;
-    assay_status s = copy ? ASSAY_OK : assay_out_of_memory(err);
+    assay_status s = name ? assay_scheme_open(name, &scheme, err) : ASSAY_OK;
 
-    if (!s && name)
-        s = assay_scheme_open(name, &scheme, err);
     if (!s)
-        s = assay_graph_set_outputs(g, &value, 1, err);
-    if (!s)
-        s = assay_program_make_as_is(g, scheme, false, &p, err);
-    if (!s)
-        s = assay_run_new(p, &run, err);
-    if (!s)
-        s = read_inputs(c->args, g, run, err);
-    if (!s)
-        s = run_execute(run, NULL, false, NULL, err);
-    if (!s && bytes)
-        memcpy(copy, assay_run_data(run, value), bytes);
-    assay_run_free(run);
-    assay_program_free(p);
+        s = run_sample_compute(&(run_sample){scheme, fill, c}, g, value, data, err);
     assay_scheme_free(scheme);
-    *data = copy;
     return s;
 }
 

@@ -54,7 +54,9 @@ assay_status page_json_write(const char *path, const json_t *json, assay_error *
 
     if (!text)
         return assay_out_of_memory_for(err, "%s", path);
-    status = file_write_file(path, text, strlen(text), err);
+    const size_t size = strlen(text);
+    text[size] = '\n';
+    status = file_write_file(path, text, size + 1, err);
     free(text);
     return status;
 }

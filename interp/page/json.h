@@ -23,8 +23,8 @@ json_t *page_json_number(double measure);
 /* ---- writing ---- */
 
 #define ASSAY_JSON_FORMAT (JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17))
-/* As file_write_file (graph/files/files.h) writes; `json` stays the caller's. NULL, which memory
- * was short for, is ASSAY_ERR_MEMORY. */
+/* As file_write_file (graph/files/files.h) writes, with a newline at the end; `json` stays the
+ * caller's. NULL, which memory was short for, is ASSAY_ERR_MEMORY. */
 assay_status page_json_write(const char *path, const json_t *json, assay_error *err);
 
 #endif

@@ -27,6 +27,7 @@ def both(status, *args):
     with open("out.json", encoding="utf-8") as f:
         text = f.read()
     check(told(status, *args, "--json", "-") == text, f"{args[0]}: on standard output alone", text[:200])
+    check(text.endswith("\n") and not text.endswith("\n\n"), f"{args[0]}: a text of lines", text[-20:])
     return [line.split() for line in printed.splitlines()], json.loads(text)
 
 
@@ -56,8 +57,18 @@ def networks():
     scales = {line[0]: float(line[-2]) for line in lines if len(line) == 10 and line[1] == "min-max"}
     check(scales and scales == {r["value"]: float(f"{r['scale']:.6g}") for r in made["ranges"]}, "quantize: the ranges", scales, made)
     check(made["integer"] == int(lines[0][0]) and made["float"] == [], "quantize: the counts", lines[0], made)
-    lines, done = both(0, "optimize", "q.assay", "-s", "tflite")
+    write("chain.assay", b"graph chain {\n input x: i8[4] q(0.1,0)\n b: u8[4] q(0.1,10) = rescale(x)\n c: i8[4] q(0.23,0) = rescale(b)\n output c\n}\n")
+    lines, done = both(0, "optimize", "chain.assay", "-s", "tflite", "--prove-to", "cert.json")
     check([done["applied"], done["refused"]] == [int(lines[-1][0]), int(lines[-1][2])], "optimize: what was done", lines, done)
+    lines, proof = both(0, "check-proof", "cert.json", "-m", "chain.assay")
+    check(proof == {"good": True, "why": None, "steps": int(lines[0][2]), "proved": int(lines[0][4]), "given": 0} and proof["steps"] == done["applied"] > 0,
+          "check-proof: a good certificate", lines, proof)
+    with open("cert.json", encoding="utf-8") as f:
+        cut = json.load(f)
+    cut["steps"] = cut["steps"][:-1]
+    write("bad.json", json.dumps(cut).encode())
+    lines, proof = both(1, "check-proof", "bad.json")
+    check(not proof["good"] and lines[0][:2] == ["bad.json:", "BAD:"] and proof["why"].split() == lines[0][2:], "check-proof: a bad one", lines, proof)
 
 
 def profiles():

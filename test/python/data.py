@@ -165,6 +165,25 @@ def inputs():
     raises(assay.AssayError, "a constant for no input", assay.load, model, fix={"nope": 1}, words="nope")
 
 
+def one_sample():
+    """A model whose shapes follow from its input, loaded for one sample: the file's own example, and NumPy on what else leads there."""
+    folder = f"{NODE}/test_nonzero_example"
+    if not os.path.exists(folder):
+        check(True, "a network for one sample # SKIP no ONNX node tests (libonnx-testdata)")
+        return
+    model, x = f"{folder}/model.onnx", np.array([[1, 0], [1, 1]], bool)
+    raises(assay.UnsupportedError, "without a sample it is refused", assay.load, model, words="not known at import")
+    with open(model, "rb") as f:
+        nets = assay.load(model, sample=x), assay.loads(f.read(), sample={"condition": x}), pickle.loads(pickle.dumps(assay.load(model, sample=x)))
+    for other in (x, ~np.eye(2, dtype=bool) | [[True, False], [False, False]]):
+        said = [n.program().run(other)["result"] for n in nets]
+        check(all(np.array_equal(a, np.nonzero(other)) for a in said), "a network for one sample, and for others of its shapes", said, other)
+    raises(assay.InputError, "a sample of other shapes", nets[0].program().run, np.ones((2, 2), bool), words="4 elements are set")
+    for bad, words in ((x[0], "shape [2, 2]"), ({"q": x}, "'condition' is not given"), ({"condition": x, "z": x}, "no input 'z'"), (x * 0.5, "holds bool")):
+        raises(assay.InputError, "a sample that is none", assay.load, model, sample=bad, words=words)
+    raises(assay.InputError, "a scheme of the sample that is none", assay.load, model, sample=x, sample_scheme="nope", words="nope")
+
+
 def pickles(x):
     net = assay.load("net.assay")
     profile = net.profile()

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple
 
 import numpy as np
 
-from ._library import LoadOptions, OptimizerOptions, P, QuantizerOptions, Ref, call, lib, noting, take_json, take_text, text, texts
+from ._library import SAMPLE, LoadOptions, OptimizerOptions, P, QuantizerOptions, Ref, call, lib, noting, take_json, take_text, text, texts
 from .errors import InputError
 from .schemes import SchemeLike, scheme as scheme_of
-from .tensors import Array, TensorType, type_of, view
+from .tensors import Array, TensorType, by_name, fitting, type_of, view
 
 if TYPE_CHECKING:
     from .profiles import Profile
@@ -229,6 +229,48 @@ def _list(x: Any) -> List[str]:
     return [x] if isinstance(x, str) else list(x)
 
 
+def _filling(sample: Any, failed: List[BaseException]) -> Any:
+    """Writes `sample` where the library wants it; what goes wrong with it is in the list, since nothing may pass through the library."""
+    met: List[str] = []
+
+    def fill(_: Any, name: bytes, t: Any, to: int, err: Any) -> int:
+        try:
+            what, made = name.decode("utf-8", "replace"), type_of(t.contents)
+            met.extend([what] if what not in met else [])
+            if isinstance(sample, Mapping) and what not in sample:
+                raise InputError(f"input '{what}' is not given")
+            if not isinstance(sample, Mapping) and len(met) > 1:
+                raise InputError(f"the network has more than one input: give a dict of {', '.join(met)}, ...")
+            a = np.ascontiguousarray(fitting(sample[what] if isinstance(sample, Mapping) else sample, made, what), made.dtype)
+            c.memmove(to, a.ctypes.data, a.nbytes)
+        except BaseException as e:  # noqa: B036: as above
+            failed.append(e)
+            err.contents.status, err.contents.text = 1, b"the sample cannot be taken"
+            return 1
+        return 0
+
+    return SAMPLE(fill)
+
+
+def _loaded(function: str, source: Sequence[Any], options: LoadOptions, sample: Any, scheme: Optional[SchemeLike], keep: Any = None) -> Network:
+    failed: List[BaseException] = []
+    under = scheme_of(scheme) if scheme is not None else None  # lives as long as the call
+    out, form = P(), c.c_int()
+    if sample is not None:
+        options.sample = _filling(sample, failed)
+        options.sample_scheme = under._ref._as_parameter_ if under else None
+    try:
+        call(function, *source, c.byref(options), c.byref(out), c.byref(form))
+    except Exception:
+        if failed:
+            raise failed[0]
+        raise
+    network = Network(out.value or 0, form.value == _ONNX, keep=keep)
+    if isinstance(sample, Mapping):
+        by_name(sample, network.inputs)
+    return network
+
+
 def _options(shapes: Optional[Mapping[str, Sequence[int]]], fix: Optional[Mapping[str, Any]], state: Optional[Mapping[str, str]], batch: int,
              canonical: bool, keep_narrow: bool) -> LoadOptions:
     given = [f"{name}={'x'.join(str(int(d)) for d in dims)}" for name, dims in (shapes or {}).items()]
@@ -239,24 +281,24 @@ def _options(shapes: Optional[Mapping[str, Sequence[int]]], fix: Optional[Mappin
 
 
 def load(path: Any, *, shapes: Optional[Mapping[str, Sequence[int]]] = None, fix: Optional[Mapping[str, Any]] = None,
-         state: Optional[Mapping[str, str]] = None, batch: int = 0, canonical: bool = True, keep_narrow: bool = False) -> Network:
+         state: Optional[Mapping[str, str]] = None, batch: int = 0, canonical: bool = True, keep_narrow: bool = False, sample: Any = None,
+         sample_scheme: Optional[SchemeLike] = None) -> Network:
     """A network from a file: ONNX, TFLite or text form, told apart by what it holds.
 
     shapes, batch: of an ONNX model's inputs, in place of what it says, and of its symbolic first dimensions. fix: inputs of an ONNX model that
     become constants, {"sizes": [1, 3, 64, 64]}. state: outputs of a step that are inputs of the next, {"past_key_values.*": "present.*"}. canonical:
-    lowered as profiles and quantizing need it. keep_narrow: floats of a float16 model stay rounded to float16.
+    lowered as profiles and quantizing need it. keep_narrow: floats of a float16 model stay rounded to float16. sample: inputs, as Program.run
+    takes them, of a model whose shapes follow from what it computes (NonZero, ...); the network holds for others only as far as they lead to
+    the same shapes. sample_scheme: whose integers they are, where such a model is quantized.
     """
-    out, form = P(), c.c_int()
-    call("assay_load_with", text(path), c.byref(_options(shapes, fix, state, batch, canonical, keep_narrow)), c.byref(out), c.byref(form))
-    return Network(out.value or 0, form.value == _ONNX)
+    return _loaded("assay_load_with", [text(path)], _options(shapes, fix, state, batch, canonical, keep_narrow), sample, sample_scheme)
 
 
 def loads(model: Any, name: str = "model", *, shapes: Optional[Mapping[str, Sequence[int]]] = None, fix: Optional[Mapping[str, Any]] = None,
-          state: Optional[Mapping[str, str]] = None, batch: int = 0, canonical: bool = True, keep_narrow: bool = False) -> Network:
+          state: Optional[Mapping[str, str]] = None, batch: int = 0, canonical: bool = True, keep_narrow: bool = False, sample: Any = None,
+          sample_scheme: Optional[SchemeLike] = None) -> Network:
     """The same of a model in memory: bytes, or a str in text form. `name` stands for the file in messages."""
     data = model.encode() if isinstance(model, str) else bytes(model)
     kept = c.create_string_buffer(data, max(len(data), 1))
-    out, form = P(), c.c_int()
-    call("assay_load_memory", name.encode(), kept, len(data), c.byref(_options(shapes, fix, state, batch, canonical, keep_narrow)), c.byref(out),
-         c.byref(form))
-    return Network(out.value or 0, form.value == _ONNX, keep=kept)
+    return _loaded("assay_load_memory", [name.encode(), kept, len(data)], _options(shapes, fix, state, batch, canonical, keep_narrow), sample,
+                   sample_scheme, kept)
