@@ -21,7 +21,8 @@ STRUCTS = {"assay_error": "Error", "assay_type": "Type", "assay_qparams": "QPara
            "assay_quantizer_options": "QuantizerOptions", "assay_optimizer_options": "OptimizerOptions", "assay_engine_options": "EngineOptions",
            "assay_golden_options": "GoldenOptions", "assay_stored": "Stored", "assay_verified": "Verified", "assay_thresholds": "Thresholds",
            "assay_compare_options": "CompareOptions", "assay_blame_options": "BlameOptions", "assay_probe_options": "ProbeOptions",
-           "assay_answers_options": "AnswersOptions", "assay_labelled": "Labelled", "assay_tuner_options": "TunerOptions", "assay_infer_options": "InferOptions"}
+           "assay_answers_options": "AnswersOptions", "assay_labelled": "Labelled", "assay_tuner_options": "TunerOptions", "assay_infer_options": "InferOptions",
+           "assay_shard": "Shard", "assay_report_options": "ReportOptions", "assay_elem": "Elem"}
 
 
 def run(*args, **environment):
@@ -32,6 +33,8 @@ def run(*args, **environment):
 
 def layouts():
     """Offsets of all members, and sizes."""
+    known = {n for n, t in vars(_library).items() if isinstance(t, type) and issubclass(t, ctypes.Structure) and getattr(t, "_fields_", None)}
+    check(known == set(STRUCTS.values()), "every struct is asked", known ^ set(STRUCTS.values()))
     said = []
     for name, ours in STRUCTS.items():
         struct = getattr(_library, ours)
