@@ -296,6 +296,8 @@ assay_status blame_run(const char *golden, const char *device, const blame_optio
     if (!status)
         status = blame_judge(r, o->rel, err);
     if (!status)
+        blame_sums_note(&r->device);
+    if (!status)
         status = find_causes(&b, err);
     if (status) {
         blame_free(r);

@@ -106,7 +106,7 @@ static assay_status read_mask(const reading *r, const assay_bundle_tensor *t, in
     assay_type found;
     void *data;
     int perm[ASSAY_MAX_RANK];
-    const int at = golden_dumps_beside(&r->dumps, dump, ".mask");
+    const int at = golden_dumps_mask(&r->dumps, dump, t, r->d->bundle->tensor[0].sample);
     if (at < 0)
         return ASSAY_OK;
     mask.type.elem = assay_bool();
@@ -127,12 +127,20 @@ static assay_status read_mask(const reading *r, const assay_bundle_tensor *t, in
     return ASSAY_OK;
 }
 
+/* Accumulators whose output was dumped, too, which is what is judged. */
+static void put_beside(blame_tensor *to)
+{
+    to->beside = to->sums;
+    free(to->golden_sums);
+    to->sums = to->golden_sums = NULL;
+}
+
 static assay_status read_device(reading *r, int i, blame_tensor *to, assay_error *err)
 {
     const assay_bundle_tensor *t = &r->d->bundle->tensor[i];
     assay_type found = t->type;
     void *data = NULL;
-    int at;
+    int at, sums;
     assay_status status;
     if (!r->path)
         return ASSAY_OK;
@@ -140,21 +148,22 @@ static assay_status read_device(reading *r, int i, blame_tensor *to, assay_error
         at = find_entry(r->other, t);
         if (at < 0)
             return ASSAY_OK;
-        if (!r->other->tensor[at].file)
-            return blame_sums_of_bundle(r->d->bundle, i, r->other, at, r->layouts, to, err);
+        status = blame_sums_of_bundle(r->d->bundle, i, r->other, at, r->layouts, to, err);
+        if (status || !r->other->tensor[at].file)
+            return status;
         found = r->other->tensor[at].type;
         status = golden_bundle_read(r->other, at, &data, err);
         if (!status)
             status = adopt(r, t, &found, data, to, err);
+        put_beside(to);
         return status ? status : check_elements(r, t, to, err);
     }
     status = golden_dumps_match(&r->dumps, r->d->bundle, i, &at, err);
-    if (!status && at < 0) {
-        status = blame_sums_of_dumps(r->d->bundle, i, &r->dumps, &at, r->layouts, to, err);
-        return !status && at >= 0 ? read_mask(r, t, at, to, err) : status;
-    }
-    if (status)
-        return status;
+    if (!status)
+        status = blame_sums_of_dumps(r->d->bundle, i, &r->dumps, &sums, r->layouts, to, err);
+    if (status || at < 0)
+        return !status && sums >= 0 ? read_mask(r, t, sums, to, err) : status;
+    put_beside(to);
     status = golden_dumps_read(&r->dumps, at, &t->type, &found, &data, err);
     if (!status)
         status = adopt(r, t, &found, data, to, err);
@@ -268,6 +277,8 @@ assay_status blame_device_open(const char *golden, const char *device, unsigned 
     }
     if (!status && device)
         status = blame_device_numbers(out, r.other, &r.dumps, err);
+    if (!status && device && !(out->unread = golden_extra_unread(&r.dumps, out->bundle, true)))
+        status = assay_out_of_memory(err);
     golden_bundle_free(r.other);
     golden_dumps_close(&r.dumps);
     if (status)
@@ -316,10 +327,12 @@ void blame_device_close(blame_device *d)
             free(t->sums);
             free(t->golden_sums);
             free(t->replayed_sums);
+            free(t->beside);
             free(t->slack);
         }
     free(d->tensor);
     json_decref(d->extra);
+    json_decref(d->unread);
     json_decref(d->numbers);
     for (int v = 0; d->constant && v < d->graph->n_values; v++)
         free(d->constant[v]);

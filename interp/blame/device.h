@@ -23,6 +23,8 @@ typedef struct blame_tensor {
     /* Of a node whose output was not dumped, but what it adds up before its rescale: the device's
      * (NULL: neither was), the golden one and the replay's. */
     int64_t *sums, *golden_sums, *replayed_sums;
+    /* The device's, dumped beside its output: compared, and no more. */
+    int64_t *beside;
     /* Of float sums, where floats need not be to the bit (floats.h): how far another order of them
      * may be from the replay's. */
     float *slack;
@@ -40,6 +42,7 @@ typedef struct blame_device {
     blame_tensor *tensor; /* [sample][value] */
     int64_t dumped;       /* how many tensors were found */
     json_t *extra;        /* names of what is of none (interp/golden/extra.h) */
+    json_t *unread;       /* and of what was not read of the others */
     json_t *numbers; /* constants and parameters that it has otherwise (interp/golden/numbers.h) */
     void *
         *constant; /* by value: what it has in place of a constant; NULL: the same, or not dumped */
@@ -70,5 +73,11 @@ assay_status blame_device_replay(blame_device *d, void (*step)(void *), void *us
                                  assay_error *err);
 /* Whether a value was observed in some sample, or the accumulators that it is made of. */
 bool blame_is_dumped(const blame_device *d, int value);
+/* Whether a value is judged by its accumulators: no output of it was dumped, or only of samples
+ * that are right, and the accumulators of another are wrong. After the replay. */
+bool blame_is_on_sums(const blame_device *d, int value, double rel);
+/* Adds to d->numbers the accumulators that were dumped beside an output and are not the replay's.
+ */
+void blame_sums_note(blame_device *d);
 
 #endif

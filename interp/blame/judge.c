@@ -62,16 +62,46 @@ static double sqnr(const measure *m)
     return m->noise == 0.0 ? INFINITY : 10.0 * log10(m->signal / m->noise);
 }
 
+static bool codes_differ(const blame_tensor *t, const assay_type *type, double rel)
+{
+    measure m = {0};
+    if (t->device && t->replayed)
+        add(&m, type, t->replayed, t->device, t->mask, rel, t->slack);
+    return m.differing > 0;
+}
+
+static bool sums_differ(const blame_tensor *t, const assay_type *type)
+{
+    measure m = {0};
+    if (t->sums && t->replayed_sums)
+        add_sums(&m, assay_shape_count(type), t->replayed_sums, t->sums, t->mask);
+    return m.differing > 0;
+}
+
+bool blame_is_on_sums(const blame_device *d, int value, double rel)
+{
+    const assay_type *type = &d->graph->value[value].type;
+    bool on_codes = false, differ = false, on_sums = false;
+    for (int k = 0; k < d->n_samples; k++) {
+        const blame_tensor *t = blame_at(d, k, value);
+        on_codes = on_codes || t->device;
+        on_sums = on_sums || t->sums;
+    }
+    if (!on_codes || !on_sums)
+        return on_sums;
+    for (int k = 0; k < d->n_samples; k++) {
+        if (codes_differ(blame_at(d, k, value), type, rel))
+            return false;
+        differ = differ || sums_differ(blame_at(d, k, value), type);
+    }
+    return differ;
+}
+
 static void measure_row(const blame_device *d, blame_row *r, int value, double rel)
 {
     const assay_type *t = &d->graph->value[value].type;
     measure golden = {0}, replay = {0};
-    bool on_codes = false;
-    for (int k = 0; k < d->n_samples; k++) {
-        on_codes = on_codes || blame_at(d, k, value)->device;
-        r->on_sums = r->on_sums || blame_at(d, k, value)->sums;
-    }
-    r->on_sums = r->on_sums && !on_codes;
+    r->on_sums = r->on_sums || blame_is_on_sums(d, value, rel);
     for (int k = 0; k < d->n_samples; k++) {
         const blame_tensor *at = blame_at(d, k, value);
         if (at->sums && r->on_sums) {

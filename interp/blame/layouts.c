@@ -55,12 +55,14 @@ static int64_t agreeing(const blame_tensor *t, const assay_type *type)
 
 static bool transpose_all(blame_tensor *t, const assay_type *type, const int *perm)
 {
-    void *mask = t->mask, *sums = t->sums;
+    void *mask = t->mask, *sums = t->sums, *beside = t->beside;
     const bool good = transpose(&t->device, type, type->elem, perm) &&
                       transpose(&sums, type, assay_int(64, true), perm) &&
+                      transpose(&beside, type, assay_int(64, true), perm) &&
                       transpose(&mask, type, assay_bool(), perm);
     t->mask = mask;
     t->sums = sums;
+    t->beside = beside;
     return good;
 }
 

@@ -116,7 +116,7 @@ static assay_status replay_node(blame_device *d, int node, int sample, const sta
     blame_tensor *first = blame_at(d, sample, n->out[0]);
     free(first->replayed_sums);
     first->replayed_sums = NULL;
-    if (!status && first->sums &&
+    if (!status && (first->sums || first->beside) &&
         !(first->replayed_sums = calloc(
               (size_t)assay_shape_count(&d->graph->value[n->out[0]].type) + 8, sizeof(int64_t))))
         status = assay_out_of_memory(err);

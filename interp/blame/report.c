@@ -108,7 +108,7 @@ void blame_print(const blame_report *r, FILE *f)
         fprintf(f, "FAULT: %d cause%s, the most upstream first\n", r->n_faults,
                 r->n_faults == 1 ? "" : "s");
     golden_numbers_print(r->device.numbers, f);
-    golden_extra_print(r->device.extra, f);
+    golden_extra_print(r->device.extra, r->device.unread, f);
     for (int i = 0; i < r->n_faults; i++)
         print_fault(r, &r->fault[i], f);
     fprintf(f, "\n%5s %-*s %-16s %-10s %10s %5s %8s %10s %5s %8s  %s\n", "", width, "tensor", "op",
@@ -186,6 +186,8 @@ json_t *blame_json(const blame_report *r)
         page_json_set(&o, "numbers", json_incref(r->device.numbers));
     if (r->device.extra)
         page_json_set(&o, "not_compared", json_incref(r->device.extra));
+    if (json_array_size(r->device.unread) > 0)
+        page_json_set(&o, "not_read", json_incref(r->device.unread));
     return o;
 }
 

@@ -184,12 +184,9 @@ assay_status blame_search_open(blame_search *s, const blame_device *d, const bla
     s->sample = calloc((size_t)d->n_samples + 1, sizeof *s->sample);
     if (!s->arena || !s->sample)
         return assay_out_of_memory(err);
+    s->on_sums = blame_is_on_sums(d, end, rel);
     for (int k = 0; k < d->n_samples; k++)
-        if (blame_at(d, k, end)->device)
-            s->sample[s->n_samples++] = k;
-    s->on_sums = s->n_samples == 0;
-    for (int k = 0; k < d->n_samples && s->on_sums; k++)
-        if (blame_at(d, k, end)->sums)
+        if (s->on_sums ? (void *)blame_at(d, k, end)->sums : blame_at(d, k, end)->device)
             s->sample[s->n_samples++] = k;
     assay_status status = allocate(s, err);
     for (int k = 0; k < s->n_samples && !status; k++)

@@ -7,6 +7,7 @@
 #include "graph/memory.h"
 #include "interp/blame/case.h"
 #include "interp/blame/layout.h"
+#include "interp/page/json.h"
 
 /* ---- reading ---- */
 
@@ -119,4 +120,40 @@ assay_status blame_sums_believe(const blame_device *d, const assay_node *n, cons
     if (requantize(&c, t, t->merged, (size_t)assay_shape_count(&c.out)))
         t->believed = t->merged;
     return ASSAY_OK;
+}
+
+/* ---- beside an output ---- */
+
+static void note(blame_device *d, const blame_tensor *t, const assay_value *v)
+{
+    const int64_t n = assay_shape_count(&v->type);
+    int64_t differing = 0, first = 0;
+    char name[320], text[200];
+    for (int64_t i = n - 1; i >= 0; i--)
+        if ((!t->mask || t->mask[i]) && t->beside[i] != t->replayed_sums[i]) {
+            differing++;
+            first = i;
+        }
+    if (differing == 0)
+        return;
+    snprintf(name, sizeof name, "accumulator of '%.280s'", v->name);
+    snprintf(text, sizeof text,
+             "%lld of %lld elements from the replay's, first at %lld  %lld != %lld (no cause of them is "
+             "looked for: the output was dumped, too)",
+             (long long)differing, (long long)n, (long long)first,
+             (long long)t->replayed_sums[first], (long long)t->beside[first]);
+    json_t *o = json_object();
+    page_json_set(&o, "name", page_json_text(name));
+    page_json_set(&o, "difference", page_json_text(text));
+    page_json_add(&d->numbers, o);
+}
+
+void blame_sums_note(blame_device *d)
+{
+    for (int k = 0; k < d->n_samples; k++)
+        for (int v = 0; v < d->graph->n_values; v++) {
+            const blame_tensor *t = blame_at(d, k, v);
+            if (t->beside && t->replayed_sums)
+                note(d, t, &d->graph->value[v]);
+        }
 }

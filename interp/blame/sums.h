@@ -1,4 +1,4 @@
-/* Accumulators that a device dumped where it did not dump the node's output. */
+/* Accumulators that a device dumped, where it did not dump the node's output and beside it. */
 #ifndef ASSAY_INTERP_BLAME_SUMS_H
 #define ASSAY_INTERP_BLAME_SUMS_H
 

@@ -195,7 +195,8 @@ static assay_status diff_bundle(assay_diff *d, const sides *s, const assay_diff_
     if (status)
         return status;
     d->extra = s->b ? golden_extra_tensors(s->b, s->a) : golden_extra_dumps(&s->dumps, s->a, false);
-    return d->extra ? ASSAY_OK : assay_out_of_memory(err);
+    d->unread = golden_extra_unread(&s->dumps, s->a, false);
+    return d->extra && d->unread ? ASSAY_OK : assay_out_of_memory(err);
 }
 
 static assay_status diff_files(assay_diff *d, const char *a, const char *b,
@@ -263,6 +264,7 @@ void golden_diff_free(assay_diff *d)
         free(d->row[i].op);
     }
     json_decref(d->extra);
+    json_decref(d->unread);
     free(d->row);
     free(d);
 }

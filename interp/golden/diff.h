@@ -50,7 +50,8 @@ typedef struct assay_diff {
     int first;      /* first divergent row in execution order, or -1 */
     int n_elements; /* those of rows that decide come first, each in execution order */
     assay_diff_element element[ASSAY_DIFF_SHOWN];
-    json_t *extra; /* names of what only the second has (extra.h); NULL of two files */
+    json_t *extra;  /* names of what only the second has (extra.h); NULL of two files */
+    json_t *unread; /* what was not read of the others (extra.h); NULL: all was */
 } assay_diff;
 
 /* Compares b against the reference a. Nothing in common is an error (nothing compared is trouble);

@@ -46,7 +46,7 @@ static void print_verdict(const assay_diff *d, FILE *f)
 void golden_diff_print(const assay_diff *d, FILE *f)
 {
     print_verdict(d, f);
-    golden_extra_print(d->extra, f);
+    golden_extra_print(d->extra, d->unread, f);
     for (int i = 0; i < d->n_elements; i++)
         print_element(d, &d->element[i], f);
     fprintf(f, "%-2s %5s  %-44s %-18s %10s %10s %8s %10s %9s %8s\n", "", "#", "tensor", "op",
@@ -126,6 +126,8 @@ json_t *golden_diff_json(const assay_diff *d)
     page_json_set(&o, "tensors", rows);
     if (d->extra)
         page_json_set(&o, "not_compared", json_incref(d->extra));
+    if (json_array_size(d->unread) > 0)
+        page_json_set(&o, "not_read", json_incref(d->unread));
     return o;
 }
 

@@ -45,7 +45,7 @@ static int by_preference(const void *x, const void *y)
 }
 
 static assay_status add(assay_dumps *d, const char *path, int64_t sample, enum assay_dump_kind kind,
-                        bool folder, assay_error *err)
+                        mode_t mode, assay_error *err)
 {
     assay_dump *more = reallocarray(d->dump, (size_t)d->n + 1, sizeof *more);
     if (more)
@@ -53,7 +53,9 @@ static assay_status add(assay_dumps *d, const char *path, int64_t sample, enum a
     if (!more || !(d->dump[d->n].path = strdup(path)))
         return assay_out_of_memory(err);
     d->dump[d->n].sample = sample;
-    d->dump[d->n].folder = folder;
+    d->dump[d->n].folder = S_ISDIR(mode);
+    d->dump[d->n].odd = !S_ISDIR(mode) && (!S_ISREG(mode) || strcmp(extension_of(path), ".h") == 0);
+    d->dump[d->n].read = false;
     d->dump[d->n++].kind = kind;
     return ASSAY_OK;
 }
@@ -78,9 +80,10 @@ static int kind_of(const char *name)
     return k;
 }
 
-/* What is below `part` of the folder ("" for itself): files, and folders that have a meaning. */
-static assay_status list(assay_dumps *d, const char *part, int64_t sample,
-                         enum assay_dump_kind kind, assay_error *err)
+/* What is below `part` of the folder ("" for itself): files, and folders that have a meaning.
+ * sample, kind: -1 where no folder above says it. */
+static assay_status list(assay_dumps *d, const char *part, int64_t sample, int kind,
+                         assay_error *err)
 {
     char path[4096], inner[2048];
     assay_status status = ASSAY_OK;
@@ -91,19 +94,18 @@ static assay_status list(assay_dumps *d, const char *part, int64_t sample,
     for (const struct dirent *e; !status && (e = readdir(dir));) {
         struct stat st;
         const int64_t number = sample < 0 ? sample_of(e->d_name) : -1;
-        const int said = *part ? -1 : kind_of(e->d_name);
-        if (e->d_name[0] == '.' || strcmp(extension_of(e->d_name), ".h") == 0)
+        const int said = kind < 0 ? kind_of(e->d_name) : -1;
+        const enum assay_dump_kind here = kind < 0 ? ASSAY_DUMP_TENSOR : (enum assay_dump_kind)kind;
+        if (e->d_name[0] == '.')
             continue;
         snprintf(inner, sizeof inner, "%.1000s%s%.255s", part, *part ? "/" : "", e->d_name);
         snprintf(path, sizeof path, "%.2000s/%.1500s", d->folder, inner);
         if (stat(path, &st) != 0)
-            continue;
-        if (S_ISREG(st.st_mode))
-            status = add(d, inner, sample, kind, false, err);
-        else if (S_ISDIR(st.st_mode) && (said >= 0 || number >= 0))
-            status = list(d, inner, number, said >= 0 ? (enum assay_dump_kind)said : kind, err);
-        else if (S_ISDIR(st.st_mode))
-            status = add(d, inner, sample, kind, true, err);
+            st.st_mode = 0; /* a link to nothing */
+        if (S_ISDIR(st.st_mode) && (said >= 0 || number >= 0))
+            status = list(d, inner, number >= 0 ? number : sample, said >= 0 ? said : kind, err);
+        else
+            status = add(d, inner, sample, here, st.st_mode, err);
     }
     closedir(dir);
     return status;
@@ -114,7 +116,7 @@ assay_status golden_dumps_open(const char *folder, unsigned hex_bits, assay_dump
 {
     assay_status status;
     *out = (assay_dumps){.folder = strdup(folder), .hex_bits = hex_bits};
-    status = out->folder ? list(out, "", -1, ASSAY_DUMP_TENSOR, err) : assay_out_of_memory(err);
+    status = out->folder ? list(out, "", -1, -1, err) : assay_out_of_memory(err);
     if (out->n > 1)
         qsort(out->dump, (size_t)out->n, sizeof *out->dump, by_preference);
     return status;
@@ -149,7 +151,7 @@ static int fit(const char *path, const assay_bundle_tensor *t)
 
 int golden_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t)
 {
-    return d->dump[i].folder ? 0 : fit(d->dump[i].path, t);
+    return d->dump[i].folder || d->dump[i].odd ? 0 : fit(d->dump[i].path, t);
 }
 
 /* The same where it is of the tensor's sample, too; `first` is what is not numbered is of. */
@@ -211,17 +213,30 @@ assay_status golden_dumps_match(const assay_dumps *d, const assay_bundle *b, int
     return ASSAY_OK;
 }
 
-int golden_dumps_beside(const assay_dumps *d, int i, const char *suffix)
+/* The dump whose name is that of dump i with `suffix` before the extension: its index, or -1. */
+static int beside(const assay_dumps *d, int i, const char *suffix)
 {
     const char *path = d->dump[i].path;
     const size_t n = strlen(path) - strlen(extension_of(path)), m = strlen(suffix);
     for (int k = 0; k < d->n; k++) {
         const char *other = d->dump[k].path;
+        if (d->dump[k].folder || d->dump[k].odd)
+            continue;
         if (strlen(other) - strlen(extension_of(other)) == n + m && strncmp(other, path, n) == 0 &&
             strncmp(other + n, suffix, m) == 0)
             return k;
     }
     return -1;
+}
+
+int golden_dumps_mask(const assay_dumps *d, int i, const assay_bundle_tensor *t, int64_t first)
+{
+    char name[1024];
+    assay_bundle_tensor mask = *t;
+    const int at = beside(d, i, ".mask");
+    snprintf(name, sizeof name, "%.1000s.mask", t->name);
+    mask.name = name;
+    return at >= 0 ? at : golden_dumps_find(d, &mask, first, d->dump[i].kind == ASSAY_DUMP_SUMS);
 }
 
 /* ---- reading ---- */
@@ -330,6 +345,7 @@ assay_status golden_dumps_read(const assay_dumps *d, int i, const assay_type *li
     char path[4096];
     assay_status status;
 
+    d->dump[i].read = true;
     snprintf(path, sizeof path, "%.2000s/%.2000s", d->folder, d->dump[i].path);
     if (strcmp(extension, ".npy") == 0)
         return golden_dump_read_npy(path, like, t, data, err);

@@ -3,6 +3,7 @@
  *   NAME.EXT                       one sample, flat
  *   s00003/NAME.EXT                sample 3
  *   tensors/[s00003/]NAME.EXT      laid out like a golden bundle; accumulators/ likewise
+ *   s00003/tensors/NAME.EXT        the same; accumulators/, constants/ and parameters/ likewise
  *   constants/NAME.EXT             weights, biases
  *   parameters/NODE.KEY.EXT        a node's integers: multiplier, shift, zero_point, ...
  *
@@ -31,6 +32,8 @@ typedef struct assay_dump {
     int64_t sample; /* -1: the folder holds one sample, which it does not number */
     enum assay_dump_kind kind;
     bool folder; /* one that has no meaning: nothing of it is read */
+    bool odd;    /* neither a file nor a folder, or a file of C text: not read either */
+    bool read;   /* by golden_dumps_read */
 } assay_dump;
 
 typedef struct assay_dumps {
@@ -68,9 +71,9 @@ bool golden_dumps_is_number(const assay_dumps *d, int i, const assay_bundle *b);
  * ("NAME.mask"). */
 bool golden_dumps_is_known(const assay_dumps *d, int i, const assay_bundle *b, bool masks);
 
-/* The dump beside dump i whose name is the same with `suffix` before the extension
- * ("NAME.mask.npy"): its index, or -1. */
-int golden_dumps_beside(const assay_dumps *d, int i, const char *suffix);
+/* The mask of dump i, which is one of tensor t: the dump beside it whose name is the same with
+ * ".mask" before the extension, or that of another name of the tensor: its index, or -1. */
+int golden_dumps_mask(const assay_dumps *d, int i, const assay_bundle_tensor *t, int64_t first);
 
 /* Elements of a dump, malloc'd; `like` is the tensor's type in the bundle, *t what the dump holds.
  */

@@ -75,7 +75,7 @@ static int fit(const assay_dump *d, const names *w)
 {
     const char *file = file_base_name(d->path), *dot = strrchr(file, '.');
     const size_t n = dot ? (size_t)(dot - file) : strlen(file);
-    if (d->kind != w->kind || d->folder)
+    if (d->kind != w->kind || d->folder || d->odd)
         return 0;
     if (is_of_bundle(file, n, w))
         return 3;

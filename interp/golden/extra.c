@@ -10,10 +10,70 @@ json_t *golden_extra_dumps(const assay_dumps *d, const assay_bundle *a, bool mas
 {
     json_t *names = json_array();
     for (int i = 0; i < d->n && names; i++)
-        if (!golden_dumps_is_known(d, i, a, masks) && !golden_dumps_is_number(d, i, a))
+        if (!d->dump[i].odd && !golden_dumps_is_known(d, i, a, masks) &&
+            !golden_dumps_is_number(d, i, a))
             page_json_add(&names, page_json_text(d->dump[i].path));
     return names;
 }
+
+/* ---- what was not read ---- */
+
+/* Whether a file of the same kind and sample was read in place of dump i. */
+static bool was_another_read(const assay_dumps *d, int i, const assay_bundle_tensor *t,
+                             int64_t first, enum assay_dump_kind kind)
+{
+    for (int k = 0; k < d->n; k++) {
+        const int64_t sample = d->dump[k].sample < 0 ? first : d->dump[k].sample;
+        if (k != i && d->dump[k].read && d->dump[k].kind == kind && sample == t->sample &&
+            golden_dumps_fit(d, k, t) > 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_c_text(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 2 && strcmp(path + n - 2, ".h") == 0;
+}
+
+static const char *reason(const assay_dumps *d, int i, const assay_bundle *a)
+{
+    const int64_t first = a->tensor[0].sample;
+    const int64_t sample = d->dump[i].sample < 0 ? first : d->dump[i].sample;
+    const assay_bundle_tensor *t = NULL;
+    if (d->dump[i].odd)
+        return is_c_text(d->dump[i].path) ? "C text is not read" : "not a file";
+    for (int k = 0; k < a->n_tensors && !t; k++)
+        if (a->tensor[k].sample == sample && golden_dumps_fit(d, i, &a->tensor[k]) > 0)
+            t = &a->tensor[k];
+    if (d->dump[i].kind > ASSAY_DUMP_SUMS)
+        return "another file of the same was read";
+    if (!t)
+        return "a mask of no dump that was read, or one of several";
+    if (was_another_read(d, i, t, first, d->dump[i].kind))
+        return "another file of the same tensor was read";
+    if (d->dump[i].kind == ASSAY_DUMP_SUMS && !t->sums_file)
+        return "the first has no accumulators of it (golden --accumulators)";
+    return "not taken for a dump of any tensor";
+}
+
+json_t *golden_extra_unread(const assay_dumps *d, const assay_bundle *a, bool masks)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < d->n && list; i++) {
+        char text[1200];
+        if (d->dump[i].read || d->dump[i].folder ||
+            (!d->dump[i].odd && !golden_dumps_is_known(d, i, a, masks) &&
+             !golden_dumps_is_number(d, i, a)))
+            continue;
+        snprintf(text, sizeof text, "%.1000s: %s", d->dump[i].path, reason(d, i, a));
+        page_json_add(&list, page_json_text(text));
+    }
+    return list;
+}
+
+/* ---- tensors of a bundle ---- */
 
 static int by_name(const void *x, const void *y)
 {
@@ -41,15 +101,24 @@ json_t *golden_extra_tensors(const assay_bundle *b, const assay_bundle *a)
     return names;
 }
 
-void golden_extra_print(const json_t *names, FILE *f)
+static void print_names(const json_t *names, const char *words, const char *mark, FILE *f)
 {
     enum { SHOWN = 8 };
     const size_t n = json_array_size(names);
     for (size_t i = 0; i < n && i < SHOWN; i++)
-        fprintf(f, "%s'%.200s'", i == 0 ? "not compared, as the first has no such tensor: " : ", ",
-                json_string_value(json_array_get(names, i)));
+        fprintf(f, "%s%s%.300s%s",
+                i == 0  ? words
+                : *mark ? ", "
+                        : "; ",
+                mark, json_string_value(json_array_get(names, i)), mark);
     if (n > SHOWN)
         fprintf(f, " and %zu more", n - SHOWN);
     if (n > 0)
         fputc('\n', f);
+}
+
+void golden_extra_print(const json_t *names, const json_t *unread, FILE *f)
+{
+    print_names(names, "not compared, as the first has no such tensor: ", "'", f);
+    print_names(unread, "not read: ", "", f);
 }

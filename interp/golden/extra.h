@@ -11,7 +11,10 @@
 json_t *golden_extra_dumps(const assay_dumps *d, const assay_bundle *a, bool masks);
 /* The same of a bundle's tensors, whose names and samples `a` has not. */
 json_t *golden_extra_tensors(const assay_bundle *b, const assay_bundle *a);
-/* One line, where there are any: how many, and the first names. NULL is none. */
-void golden_extra_print(const json_t *names, FILE *f);
+/* A new array of what was not read of the others, each a name and the reason: "NAME: of this tensor
+ * another file was read". Asked when all has been read. */
+json_t *golden_extra_unread(const assay_dumps *d, const assay_bundle *a, bool masks);
+/* A line each, where there are any, with the first names. NULL is none. */
+void golden_extra_print(const json_t *names, const json_t *unread, FILE *f);
 
 #endif

@@ -5,6 +5,7 @@ Every device is computed here, in Python's integers, from the bundle's multiplie
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,7 +45,7 @@ class Network:
             file = os.path.join(folder, f"x{k}.npy")
             write(file, [1, CELLS, CELLS, DEPTH], "|i1", self.x[k])
             inputs += ["-i", file]
-        subprocess.run([ASSAY, "golden", net, "-s", "tflite", *inputs, "-q", "-o", self.golden], check=True, capture_output=True)
+        subprocess.run([ASSAY, "golden", net, "-s", "tflite", "--accumulators", *inputs, "-q", "-o", self.golden], check=True, capture_output=True)
         with open(os.path.join(self.golden, "manifest.json")) as f:
             self.manifest = json.load(f)
         found = self.manifest["nodes"][0]["parameters"]
@@ -59,6 +60,10 @@ class Network:
                 acc = self.b[c] + sum((v - zero) * w for v, w in zip(x, self.w[c]))
                 codes.append(clamp(rescale(acc, m[c], s[c]) + out, lo, hi))
         return codes
+
+    def sums(self, k, zero=-128):
+        cells = [self.x[k][i * DEPTH:(i + 1) * DEPTH] for i in range(CELLS * CELLS)]
+        return [self.b[c] + sum((v - zero) * w for v, w in zip(x, self.w[c])) for x in cells for c in range(WIDTH)]
 
     @staticmethod
     def z(y, stride=1):
@@ -157,6 +162,87 @@ def layouts(tap, net):
     tap.check(status == 1 and [f["class"] for f in said["faults"]] == ["stuck_bit"], "so and a stuck bit", said)
 
 
+def folder_of(net, k, *parts):
+    folder = os.path.join(net.device, f"s{k:05d}", *parts)
+    os.makedirs(folder, exist_ok=True)
+    return folder
+
+
+def put(net, k, index, codes, name="", *parts, descr="|i1"):
+    """One dump of sample k; name: put before the extension."""
+    t = next(t for t in net.manifest["tensors"] if t["index"] == index and t["sample"] == k)
+    base = os.path.basename(t["file"])[:-len(".npy")]
+    write(os.path.join(folder_of(net, k, *parts), base + name + ".npy"), t["shape"], descr, codes)
+
+
+def ask(net):
+    said = asking.blame(net.golden, net.device)
+    shutil.rmtree(net.device)
+    return said
+
+
+def classes(said):
+    return [f["class"] for f in said[1]["faults"]] if said[0] == 1 else []
+
+
+def accumulators(tap, net):
+    """Of y, in a folder of the sample's; alone, of one sample of several, and beside the codes."""
+    which, zero, right = random.randrange(SAMPLES), random.randint(-127, -110), of_all(net)
+    shutil.rmtree(net.device)
+    for k in range(SAMPLES):
+        put(net, k, 1, net.sums(k), "", "accumulators", descr="<i8")
+    said = ask(net)
+    tap.check(said[0] == 0 and said[1]["nodes"][0]["verdict"] == "clean", "accumulators in a sample's folder, right", said)
+    for k in range(SAMPLES):
+        put(net, k, 1, net.sums(k, zero), "", "accumulators", descr="<i8")
+    said = ask(net)
+    tap.check(classes(said) == ["input.zero_point"], f"accumulators in a sample's folder, of a zero point of {zero}", said)
+    for k in range(SAMPLES):
+        if k == which:
+            put(net, k, 1, net.sums(k, zero), "", "accumulators", descr="<i8")
+        else:
+            put(net, k, 1, right[k])
+    said = ask(net)
+    tap.check(classes(said) == ["input.zero_point"], f"accumulators of sample {which}, codes of the others", said)
+    for k in range(SAMPLES):
+        put(net, k, 1, right[k])
+        put(net, k, 1, net.sums(k), "", "accumulators", descr="<i8")
+    said = ask(net)
+    tap.check(said[0] == 0 and "numbers" not in said[1] and "not_read" not in said[1], "accumulators beside the codes, right", said)
+    for k in range(SAMPLES):
+        put(net, k, 1, right[k])
+        put(net, k, 1, net.sums(k, zero) if k == which else net.sums(k), "", "accumulators", descr="<i8")
+    said = ask(net)
+    tap.check(said[0] == 0 and len(said[1]["numbers"]) == 1 and "accumulator of 'y'" in said[1]["numbers"][0]["name"],
+              "accumulators beside right codes, wrong: said", said)
+
+
+def unread(tap, net):
+    """What is not read is said, each with the reason; a mask by any name of its tensor is read."""
+    right = of_all(net)
+    for k in range(SAMPLES):
+        put(net, k, 1, right[k])
+    put(net, 0, 2, net.z(right[0]), ".mask")
+    file = os.path.basename(next(t for t in net.manifest["tensors"] if t["index"] == 1)["file"])[:-len(".npy")]
+    for name in (f"{file}.bin", f"{file}.h"):
+        with open(os.path.join(folder_of(net, 0), name), "wb") as f:
+            f.write(b"0")
+    shutil.copy(os.path.join(net.device, "s00000", file + ".npy"), net.device)
+    os.symlink("nowhere", os.path.join(net.device, "z.npy"))
+    said = ask(net)
+    left = sorted(said[1].get("not_read", []))
+    tap.check(said[0] == 0 and len(left) == 5 and all(any(n in v for v in left) for n in (".bin: another", ".h: C", ".mask.npy: a mask", "z.npy: not a file")) and
+              sum(v.endswith("another file of the same tensor was read") for v in left) == 2, "what is not read is said", left)
+    at = random.randrange(len(right[0]))
+    for k in range(SAMPLES):
+        put(net, k, 1, right[k])
+    t = next(t for t in net.manifest["tensors"] if t["index"] == 1)
+    put(net, 0, 1, [v ^ (i == at) for i, v in enumerate(right[0])])
+    write(os.path.join(net.device, "s00000", "y.mask.npy"), t["shape"], "|i1", [i != at for i in range(len(right[0]))])
+    said = ask(net)
+    tap.check(said[0] == 0 and "not_read" not in said[1], "a mask by the tensor's name of a dump by the bundle's", said)
+
+
 def main():
     tap = Tap()
     print(f"# seed {planted.SEED}")
@@ -165,7 +251,7 @@ def main():
         net = Network(folder)
         status, said = net.blame(of_all(net), [net.z(v) for v in of_all(net)])
         tap.check(status == 0 and said["verdict"] == "clean", "as it should be", said)
-        for part in (zero_points, multipliers, samples, edges, layouts):
+        for part in (zero_points, multipliers, samples, edges, layouts, accumulators, unread):
             part(tap, net)
     tap.end()
 
