@@ -76,8 +76,8 @@ bool blame_is_dumped(const blame_device *d, int value);
 /* Whether a value is judged by its accumulators: no output of it was dumped, or only of samples
  * that are right, and the accumulators of another are wrong. After the replay. */
 bool blame_is_on_sums(const blame_device *d, int value, double rel);
-/* Adds to d->numbers the accumulators that were dumped beside an output and are not the replay's.
- */
-void blame_sums_note(blame_device *d);
+/* Adds to d->numbers the accumulators of a value that were dumped beside its output and are not the
+ * replay's. */
+void blame_sums_note(blame_device *d, int value);
 
 #endif

@@ -138,8 +138,8 @@ static void note(blame_device *d, const blame_tensor *t, const assay_value *v)
         return;
     snprintf(name, sizeof name, "accumulator of '%.280s'", v->name);
     snprintf(text, sizeof text,
-             "%lld of %lld elements from the replay's, first at %lld  %lld != %lld (no cause of them is "
-             "looked for: the output was dumped, too)",
+             "%lld of %lld elements from the replay's, first at %lld  %lld != %lld; the output is "
+             "right",
              (long long)differing, (long long)n, (long long)first,
              (long long)t->replayed_sums[first], (long long)t->beside[first]);
     json_t *o = json_object();
@@ -148,12 +148,11 @@ static void note(blame_device *d, const blame_tensor *t, const assay_value *v)
     page_json_add(&d->numbers, o);
 }
 
-void blame_sums_note(blame_device *d)
+void blame_sums_note(blame_device *d, int value)
 {
-    for (int k = 0; k < d->n_samples; k++)
-        for (int v = 0; v < d->graph->n_values; v++) {
-            const blame_tensor *t = blame_at(d, k, v);
-            if (t->beside && t->replayed_sums)
-                note(d, t, &d->graph->value[v]);
-        }
+    for (int k = 0; k < d->n_samples; k++) {
+        const blame_tensor *t = blame_at(d, k, value);
+        if (t->beside && t->replayed_sums)
+            note(d, t, &d->graph->value[value]);
+    }
 }
