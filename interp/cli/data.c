@@ -201,6 +201,9 @@ static assay_status open_source(cli_data *d, const cli_args *a, int k, assay_err
     if (!status)
         status = dataset_preprocess_type(&from->preprocess, dataset_sample_type(from->dataset),
                                          from->path, &from->type, err);
+    if (!status && in->type.elem.kind == ASSAY_KIND_F32 &&
+        (from->type.type == ASSAY_NPY_F2 || from->type.type == ASSAY_NPY_F8))
+        from->type.type = ASSAY_NPY_F4; /* as text_npy_widen and text_npy_round */
     if (!status && !are_codes(&from->type, in, from->codes)) {
         from->codes = NULL;
         status = check_input(in, &from->type, from->path, err);

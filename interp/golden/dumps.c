@@ -258,6 +258,8 @@ assay_status golden_dump_read_npy(const char *path, const assay_type *like, assa
     *data = NULL;
     if (!status)
         status = text_npy_widen(&a, err);
+    if (!status)
+        status = text_npy_round(&a, err);
     *t = (assay_type){.rank = a.rank};
     if (!status)
         t->elem = elems[a.type];

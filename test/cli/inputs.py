@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """inputs.py ASSAY: data sets of a network with two inputs, from profile to tune."""
 import json
+import math
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -77,6 +79,31 @@ def used():
         check(read(f"one/tensors/{name}") == read(f"golden/tensors/s{k:05}/{name}"), "has the bits of the data set's", name)
 
 
+def widths():
+    """Floats of other widths are float32: float16 is widened, float64 rounded to nearest even."""
+    values = [1 / 3, 1e-46, 1 + 2**-24, 1 + 3 * 2**-24, 0.1, 1e300, -2.5, 7.0]
+    near = [struct.unpack("<f", struct.pack("<f", v))[0] if abs(v) < 1e38 else math.inf for v in values]
+    write("copy.assay", b"graph copy {\n input x: f32[1,4]\n y: f32[1,4] = reshape(x) {shape = [1,4]}\n output y\n}\n")
+    npy("f64.npy", "<f8", (2, 4), values)
+    npy("f32.npy", "<f4", (2, 4), near)
+    for name in ("f64", "f32"):
+        runs(f"{name} data", "golden", "copy.assay", "-d", f"{name}.npy", "-q", "-o", name)
+    runs("float64 data are the float32 data", "diff", "f32", "f64", "-q")
+    os.mkdir("wide")
+    for k in range(2):
+        os.mkdir(f"wide/s{k:05}")
+        npy(f"wide/s{k:05}/y.npy", "<f8", (1, 4), values[4 * k:4 * k + 4])
+    runs("float64 dumps are compared as float32", "diff", "f32", "wide")
+    npy("wide/s00001/y.npy", "<f8", (1, 4), [0.1, 1e300, -2.5, 7 + 2**-20])
+    runs("and differ where their float32 does", "diff", "f32", "wide", status=1)
+    halves = [0.5, -1.25, 3.0, 65504.0]
+    npy("f32.npy", "<f4", (1, 4), halves)
+    npy("f16.npy", "<f2", (1, 4), halves)
+    for name in ("f16", "f32"):
+        runs(f"{name} data", "golden", "copy.assay", "-d", f"{name}.npy", "-q", "-f", "-o", name)
+    runs("float16 data are the float32 data", "diff", "f32", "f16", "-q")
+
+
 def twin():
     """A network of codes beside its float twin, which takes the codes' real values."""
     runs("a network of codes", "quantize", "two.assay", "-p", "two.yaml", "-s", "tflite", "--integer-io", "-o", "codes.assay")
@@ -99,6 +126,7 @@ def refused():
 def main():
     files()
     used()
+    widths()
     twin()
     refused()
     TAP.end()

@@ -8,7 +8,7 @@ from tap import Tap  # noqa: E402
 
 TAP = Tap()
 check = TAP.check  # good, what is checked, why it is not
-FORMATS = {"<f4": "f", "|u1": "B", "<u2": "H", "<u4": "I", "<i4": "i", "|i1": "b", "<i8": "q"}
+FORMATS = {"<f2": "e", "<f4": "f", "<f8": "d", "|u1": "B", "<u2": "H", "<u4": "I", "<i4": "i", "|i1": "b", "<i8": "q"}
 
 
 def read(path):
