@@ -9,6 +9,7 @@
 
 #include "graph/core/blocks.h"
 #include "opt/quantize/qdq_parts.h"
+#include "schemes/node/admit.h"
 
 /* ---- the rewrite of one group, undone when the target refuses ---- */
 
@@ -45,39 +46,9 @@ static void set_output(assay_grouping *q, int i, int k, int value)
     q->g->value[value].producer = i;
 }
 
-/* Codes of fewer than 8 bits among the operands. */
-static bool has_narrow(const assay_grouping *q, const assay_node *n)
+static const assay_type *seen_type(const void *q, int value)
 {
-    for (int i = 0; i < n->n_in; i++)
-        if (n->in[i] >= 0 && assay_is_quantized(&q->g->value[n->in[i]].type) &&
-            q->g->value[n->in[i]].type.elem.bits < 8)
-            return true;
-    return false;
-}
-
-static bool same_elem(assay_elem a, assay_elem b)
-{
-    return a.bits == b.bits && a.is_signed == b.is_signed;
-}
-
-/* Operands and result of two types, or signed operands beside unsigned weights (those of a product
- * may be signed beside unsigned ones); a bias has a type of its own. */
-static bool is_mixed(const assay_grouping *q, const assay_node *n)
-{
-    const bool product =
-        (assay_op_get(n->op)->traits & ASSAY_T_WEIGHTED) || n->op == ASSAY_OP_MATMUL;
-    const assay_elem x = quantize_qdq_type_of(q, n->in[0])->elem;
-    for (int i = 1; i < (product ? 2 : n->n_in); i++) {
-        const assay_type *t = n->in[i] >= 0 ? quantize_qdq_type_of(q, n->in[i]) : NULL;
-        if (t && assay_is_quantized(t) &&
-            (product ? x.is_signed && !t->elem.is_signed : !same_elem(x, t->elem)))
-            return true;
-    }
-    for (int k = 0; k < n->n_out; k++)
-        if (assay_is_quantized(quantize_qdq_type_of(q, n->out[k])) &&
-            !same_elem(x, quantize_qdq_type_of(q, n->out[k])->elem))
-            return true;
-    return false;
+    return quantize_qdq_type_of(q, value);
 }
 
 /* Asks the target about node i as it stands. */
@@ -92,12 +63,14 @@ static bool target_can(assay_grouping *q, int i)
         return quantize_qdq_because(q, "the target computes %s of %d bits in float (unfused_ops)",
                                     assay_op_get(n->op)->name,
                                     quantize_qdq_type_of(q, n->in[0])->elem.bits);
-    if (has_narrow(q, n) && !assay_scheme_fuses_narrow(q->scheme, assay_op_get(n->op)->name))
+    if (assay_node_has_narrow(n, seen_type, q) &&
+        !assay_scheme_fuses_narrow(q->scheme, assay_op_get(n->op)->name))
         return quantize_qdq_because(q,
                                     "the target computes %s of fewer than 8 bits in float "
                                     "(narrow_unfused_ops)",
                                     assay_op_get(n->op)->name);
-    if (assay_is_quantized(quantize_qdq_type_of(q, n->in[0])) && is_mixed(q, n) &&
+    if (assay_is_quantized(quantize_qdq_type_of(q, n->in[0])) &&
+        assay_node_is_mixed(n, seen_type, q) &&
         !assay_scheme_fuses_mixed(q->scheme, assay_op_get(n->op)->name))
         return quantize_qdq_because(
             q, "the target computes %s between types in float (mixed_unfused_ops)",

@@ -19,4 +19,16 @@ bool assay_scheme_admits(const assay_scheme *s, const assay_graph *g, const assa
 assay_status assay_scheme_admits_graph(const assay_scheme *s, const assay_graph *g,
                                        assay_error *err);
 
+/* The type of a value, as a caller sees it: `of` is the caller's. */
+typedef const assay_type *assay_seen_type(const void *of, int value);
+
+/* Codes of fewer than 8 bits among the operands. */
+bool assay_node_has_narrow(const assay_node *n, assay_seen_type *type, const void *of);
+/* Operands and result of two types, or signed operands beside unsigned weights (those of a product
+ * may be signed beside unsigned ones); a bias has a type of its own. */
+bool assay_node_is_mixed(const assay_node *n, assay_seen_type *type, const void *of);
+/* Whether the target computes a node of codes on codes: false where one of the scheme's lists of
+ * unfused ops says that it does so in float, for these bits and types. */
+bool assay_scheme_fuses_node(const assay_scheme *s, const assay_graph *g, const assay_node *n);
+
 #endif

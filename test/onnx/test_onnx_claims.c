@@ -47,6 +47,20 @@ static const struct {
            "y: u8[1,2] q(0.5,9) = fc(a, w)\n",
      "exact", "fc", 1},
     {CODES "y: u8[1,4] q(0.5,9) = tanh(a)\n", "not_exact", "tanh", 1},
+    /* between types, of 16 bits, of fewer than 8: no kernel of codes */
+    {CODES "const w: i8[2,4] q(0.2,0) = [1,2,3,4,5,6,7,8]\n"
+           "y: i8[1,2] q(0.5,9) = fc(a, w)\n",
+     "not_exact", "fc", 1},
+    {"input a: i8[1,4] q(0.1,3)\nconst w: u8[2,4] q(0.2,0) = [1,2,3,4,5,6,7,8]\n"
+     "y: i8[1,2] q(0.5,9) = fc(a, w)\n",
+     "exact", "fc", 0},
+    {CODES "input b: i8[1,4] q(0.1,3)\ny: u8[1,4] q(0.5,9) = add(a, b)\n", "not_exact", "add", 1},
+    {CODES "y: u8[1,4] q(0.5,9) = add(a, a)\n", "exact", "add", 1},
+    {CODES "y: i8[1,4] q(0.5,9) = relu(a)\n", "exact", "relu", 1}, /* tables give the same */
+    {"input a: i16[1,4] q(0.1,0)\ny: i16[1,4] q(0.5,0) = add(a, a)\n", "exact", "add", 0},
+    {CODES "const w: i4[2,4] q(0.2,0) = [1,2,3,4,5,6,7,-8]\n"
+           "y: u8[1,2] q(0.5,9) = fc(a, w)\n",
+     "exact", "fc", 0},
     {BESIDE "y: f32[1,4] = hard_swish(x)\n", "float_exact", "hard_swish", 1},
     {BESIDE "y: f32[1,4] = softplus(x)\n", "float", "softplus", 1},
     {BESIDE "z: f32[1,4] = exp(x)\ny: f32[1,4] = sqrt(z)\n", "float", "sqrt", 1}, /* neighbours */

@@ -1,0 +1,54 @@
+/* Nodes that a target computes on codes, by the types around them; see admit.h. */
+#include "schemes/node/admit.h"
+
+#include "graph/core/type.h"
+
+bool assay_node_has_narrow(const assay_node *n, assay_seen_type *type, const void *of)
+{
+    for (int i = 0; i < n->n_in; i++) {
+        const assay_type *t = n->in[i] >= 0 ? type(of, n->in[i]) : NULL;
+        if (t && assay_is_quantized(t) && t->elem.bits < 8)
+            return true;
+    }
+    return false;
+}
+
+static bool same_elem(assay_elem a, assay_elem b)
+{
+    return a.bits == b.bits && a.is_signed == b.is_signed;
+}
+
+bool assay_node_is_mixed(const assay_node *n, assay_seen_type *type, const void *of)
+{
+    const bool product =
+        (assay_op_get(n->op)->traits & ASSAY_T_WEIGHTED) || n->op == ASSAY_OP_MATMUL;
+    const assay_elem x = type(of, n->in[0])->elem;
+    for (int i = 1; i < (product ? 2 : n->n_in); i++) {
+        const assay_type *t = n->in[i] >= 0 ? type(of, n->in[i]) : NULL;
+        if (t && assay_is_quantized(t) &&
+            (product ? x.is_signed && !t->elem.is_signed : !same_elem(x, t->elem)))
+            return true;
+    }
+    for (int k = 0; k < n->n_out; k++) {
+        const assay_type *t = type(of, n->out[k]);
+        if (assay_is_quantized(t) && !same_elem(x, t->elem))
+            return true;
+    }
+    return false;
+}
+
+static const assay_type *type_in(const void *graph, int value)
+{
+    return &((const assay_graph *)graph)->value[value].type;
+}
+
+bool assay_scheme_fuses_node(const assay_scheme *s, const assay_graph *g, const assay_node *n)
+{
+    const char *op = assay_op_get(n->op)->name;
+    const assay_type *x = n->n_in > 0 && n->in[0] >= 0 ? type_in(g, n->in[0]) : NULL;
+    if (!x || !assay_is_quantized(x))
+        return true;
+    return assay_scheme_fuses(s, op, x->elem.bits) &&
+           (!assay_node_has_narrow(n, type_in, g) || assay_scheme_fuses_narrow(s, op)) &&
+           (!assay_node_is_mixed(n, type_in, g) || assay_scheme_fuses_mixed(s, op));
+}
