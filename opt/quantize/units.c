@@ -17,6 +17,7 @@
 #include "graph/memory.h"
 #include "opt/lower/opt.h"
 #include "opt/quantize/units_parts.h"
+#include "schemes/mac/scale.h"
 #include "schemes/node/spec.h"
 
 static int64_t whole(int64_t dim)
@@ -98,11 +99,16 @@ static assay_status scales(units_maker *m, int x, const assay_mac_sharing *h,
               : s;
 }
 
-/* x as patterns under scales; elements of f32 are x itself. `role` tells the same value as another
- * operand. */
-static assay_status encode(units_maker *m, int x, enum assay_mac_scales how,
-                           enum assay_mac_format elements, const char *role, units_operand *o)
+/* x as patterns under scales, or under none where those would take it out of the unit's range;
+ * elements of f32 are x itself. `role` tells the same value as another operand. */
+static assay_status encode(units_maker *m, int x, enum assay_mac_scales wanted,
+                           const assay_mac *unit, int64_t format, const char *role,
+                           units_operand *o)
 {
+    const enum assay_mac_format elements = (enum assay_mac_format)format;
+    const bool too_far =
+        unit->scale_block == 0 && mac_format_reaches(elements, (enum assay_mac_format)unit->out);
+    const enum assay_mac_scales how = too_far ? ASSAY_MAC_SCALES_NONE : wanted;
     const assay_mac_sharing *h = mac_sharing_of(how);
     char suffix[64];
     *o = (units_operand){x, ASSAY_NO_VALUE, ASSAY_NO_VALUE, block_of(h, &m->g->value[x].type)};
@@ -167,10 +173,10 @@ static assay_status products(units_maker *m, int a, int b, bool constant_b, int 
         unit = &m->s->unit[0].record;
     }
     if (!given_a)
-        s = encode(m, a, (enum assay_mac_scales)m->s->activation_scales,
-                   (enum assay_mac_format)unit->a, is_constant(m->g, a) ? "a:" : "", &oa);
+        s = encode(m, a, (enum assay_mac_scales)m->s->activation_scales, unit, unit->a,
+                   is_constant(m->g, a) ? "a:" : "", &oa);
     if (!s && !given_b)
-        s = encode(m, b, weights, (enum assay_mac_format)unit->b, constant_b ? "" : "b:", &ob);
+        s = encode(m, b, weights, unit, unit->b, constant_b ? "" : "b:", &ob);
     return !s ? multiply(m, &oa, &ob, bias, y, suffix, out) : s;
 }
 

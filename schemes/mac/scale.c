@@ -23,6 +23,11 @@ uint32_t mac_format_greatest(enum assay_mac_format f)
     return mac_to_f32(f, mac_from_f32(f, UINT32_C(0x7f7fffff), true));
 }
 
+bool mac_format_reaches(enum assay_mac_format elements, enum assay_mac_format out)
+{
+    return mac_format_greatest(elements) >> 23 >= mac_format_greatest(out) >> 23;
+}
+
 /* The exponent of a normal number's leading digit. */
 static int exponent_of(uint32_t magnitude)
 {

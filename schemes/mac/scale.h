@@ -56,5 +56,8 @@ uint32_t mac_to_f32(enum assay_mac_format f, uint32_t pattern);
 uint32_t mac_from_f32(enum assay_mac_format f, uint32_t bits, bool saturate);
 /* The greatest number of a format, as f32. */
 uint32_t mac_format_greatest(enum assay_mac_format f);
+/* Whether elements reach as far as `out` does: of a row that is scaled to the greatest of them,
+ * hardly a product is finite there. */
+bool mac_format_reaches(enum assay_mac_format elements, enum assay_mac_format out);
 
 #endif

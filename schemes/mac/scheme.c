@@ -142,7 +142,7 @@ static assay_status complete(const char *file, const assay_tree *t, assay_mac_sc
         s->activation_scales = otherwise;
     if (s->weight_scales < 0)
         s->weight_scales = otherwise;
-    if ((first->a == ASSAY_MAC_F32 || first->b == ASSAY_MAC_F32) &&
+    if (first->a == ASSAY_MAC_F32 && first->b == ASSAY_MAC_F32 &&
         (s->activation_scales != ASSAY_MAC_SCALES_NONE ||
          s->weight_scales != ASSAY_MAC_SCALES_NONE))
         return wrong(file, t, "scales none beside a unit of f32 elements", err);

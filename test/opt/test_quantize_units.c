@@ -215,12 +215,50 @@ static void codes_in_front(void **state)
     assay_graph_free(g);
 }
 
+/* Elements that reach as far as the unit's results have no scale, whatever the scheme says of the
+ * others; under block scales, which multiply a term, they have one. */
+static void elements_too_wide(void **state)
+{
+    static const char text[] = "graph w {\n  input x: f32[2,64]\n  input y: f32[3,64]\n"
+                               "  z: f32[2,3] = matmul(x, y) {transpose_b=true}\n  output z\n}\n";
+    static const struct {
+        const char *unit, *scales, *a, *b;
+    } cases[] = {
+        {"a: bf16, b: e5m2, acc: f32, out: f32, nan: 0x7fc00000", "row", "none", "block_scale"},
+        {"a: e4m3fn, b: f32, acc: f32, out: f32, nan: 0x7fc00000", "row", "block_scale", "none"},
+        {"a: tf32, b: f16, acc: f32, out: f32, nan: 0x7fc00000", "tensor", "none", "block_scale"},
+        {"a: e5m2, b: e4m3fn, acc: f16, out: f16, nan: 0x7e00", "row", "none", "block_scale"},
+        {"a: bf16, b: e2m1, acc: f32, out: f32, nan: 0x7fc00000, scale_block: 32", "mx",
+         "block_scale", "block_scale"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char scheme[400];
+        assay_quantize_report report = {0};
+        assay_graph *g = parse(text), *q;
+        assay_scheme *s;
+        assay_error err;
+        snprintf(scheme, sizeof scheme,
+                 "scheme: t\nmac: {units: [{unit: u, mac: {%s, group: 32}}], activation_scales: "
+                 "%s}\n",
+                 cases[i].unit, cases[i].scales);
+        assert_ok(assay_scheme_parse("t", scheme, strlen(scheme), &s, &err), &err);
+        assert_ok(quantize_for_units(g, s, &q, &report, &err), &err);
+        assert_string_equal(maker_of(q, 2), cases[i].a);
+        assert_string_equal(maker_of(q, 3), cases[i].b);
+        quantize_report_free(&report);
+        assay_graph_free(q);
+        assay_scheme_free(s);
+        assay_graph_free(g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constant_on_both_sides), cmocka_unit_test(name_that_is_taken),
         cmocka_unit_test(operands_as_given),      cmocka_unit_test(reductions_of_nothing),
-        cmocka_unit_test(codes_in_front),
+        cmocka_unit_test(codes_in_front),         cmocka_unit_test(elements_too_wide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
