@@ -194,6 +194,8 @@ static void say_moved(const work *k, const void *const *in, int64_t element)
     if (explain_source(k->p, k->node, in, element, &input, &at))
         explain_say(k->t, "copied from", "%s%s", assay_node_in(g, n, input)->name,
                     explain_place(&assay_node_in(g, n, input)->type, at, place, sizeof place));
+    else if (!k->p->unit[k->node] && explain_float_form(k->t, g, n, in, element))
+        return;
     else if (k->p->unit[k->node] && !explain_is_watched(k->p, k->node))
         k->t->honest = "the stated steps of a scheme of matrix units are not shown (of a unit's "
                        "dot: assay scheme dot --explain)";

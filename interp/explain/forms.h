@@ -14,6 +14,10 @@ bool explain_add_form(explain_trace *t, const assay_unit *u, const explain_seen 
 bool explain_clamp_form(explain_trace *t, const assay_unit *u, const explain_seen *s);
 bool explain_corner_form(explain_trace *t, const assay_unit *u, const explain_seen *s,
                          bool *rescaled);
+/* floats.c: a function of one float or two, a convolution or fc of floats; t->value is the element.
+ * False: the node is none of these. */
+bool explain_float_form(explain_trace *t, const assay_graph *g, const assay_node *n,
+                        const void *const *in, int64_t element);
 /* Softmax and log softmax, of the row that the function was given. */
 bool explain_softmax_form(explain_trace *t, const assay_unit *u, const explain_seen *s);
 /* Layer and L2 normalization, likewise. */

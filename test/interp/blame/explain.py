@@ -4,7 +4,9 @@
 The devices are those of planted.py beside this file. What the steps end at must be what the bundle and the device
 hold, and the ways must part where the fault is."""
 import base64
+import itertools
 import json
+import math
 import os
 import random
 import re
@@ -227,11 +229,99 @@ def forms(tap, folder):
             done.add(node["op"])
             rank = 4 if node["op"] in ("conv", "add", "global_avg_pool") else 2
             status, report = explain(golden, node["name"] + "[" + ",".join(["0"] * rank) + "]")
-            if status == 0 and "integer steps" in report["trace"].get("note", ""):
+            if status == 0 and any(words in report["trace"].get("note", "") for words in ("integer steps", "floats are added")):
                 continue
             if status or "note" in report["trace"] or not ends(report["trace"]):
                 said.append((node["op"], report))
         tap.check(not said and "global_avg_pool" in done, f"{scheme}: steps of {', '.join(sorted(done))}", said)
+
+
+def spread(shape, at):
+    flat = 0
+    for n, i in zip(shape, at):
+        flat = flat * n + i
+    return flat
+
+
+def float_conv(rng, nhwc, taps):
+    """A convolution of floats drawn at random: its line, its shapes and a function of an output's place."""
+    axes, group, per, times = len(taps), rng.randint(1, 3), rng.randint(1, 3), rng.randint(1, 2)
+    channels, filters = group * per, group * times
+    size = [rng.randint(4, 7) for _ in taps]
+    stride, dilation = [rng.randint(1, 2) for _ in taps], [rng.randint(1, 2) for _ in taps]
+    begin, end = [rng.randint(0, 1) for _ in taps], [rng.randint(0, 1) for _ in taps]
+    out = [(n + b + e - (d * (k - 1) + 1)) // s + 1 for n, b, e, d, k, s in zip(size, begin, end, dilation, taps, stride)]
+
+    def place(n, c, at):
+        return [n, *at, c] if nhwc else [n, c, *at]
+    shapes = place(2, channels, size), place(filters, per, taps), place(2, filters, out)
+
+    def products(x, w, n, o, at):
+        terms = []
+        for t in itertools.product(*map(range, taps)):
+            source = [a * s - b + i * d for a, s, b, i, d in zip(at, stride, begin, t, dilation)]
+            for c in range(per) if all(0 <= v < m for v, m in zip(source, size)) else ():
+                terms.append(x[spread(shapes[0], place(n, o // times * per + c, source))] * w[spread(shapes[1], place(o, c, list(t)))])
+        return terms
+    line = (f"{{layout={'nhwc' if nhwc else 'nchw'}, kernel={list(taps)}, stride={stride}, dilation={dilation}, "
+            f"pad_begin={begin}, pad_end={end}, group={group}}}")
+    return line, shapes, place, out, filters, products, axes
+
+
+def float_steps(golden, node, at):
+    status, said = explain(golden, f"{node}{at}".replace(" ", ""))
+    steps = {s["name"]: s["text"] for s in said["trace"]["steps"]} if status == 0 else {}
+    return said, steps
+
+
+def floats(tap, folder):
+    """Convolutions and matrices of floats: each product, and their sum; functions of one float and of two: what they are given."""
+    rng = random.Random(planted.SEED)
+    for nhwc, taps in ((False, (3, 2)), (True, (2, 3)), (False, (3,)), (True, (2, 2, 2))):
+        line, (xs, ws, ys), place, out, filters, products, axes = float_conv(rng, nhwc, taps)
+        here = os.path.join(folder, f"float{nhwc}{axes}")
+        os.makedirs(here)
+        x, w, b = ([rng.randint(-64, 64) / 16 for _ in range(math.prod(s))] for s in (xs, ws, [filters]))
+        write(os.path.join(here, "x.npy"), xs, "<f4", x)
+        last = ys[-1]
+        net = os.path.join(here, "net.assay")
+        with open(net, "w") as f:
+            f.write(f"""graph g {{
+ input x: f32{xs}
+ const w: f32{ws} = {w}
+ const b: f32[{filters}] = {b}
+ const m: f32[5,{last}] = {[rng.randint(-9, 9) / 4 for _ in range(5 * last)]}
+ const r: f32[{last}] = {[rng.randint(-9, 9) / 4 for _ in range(last)]}
+ y: f32{ys} = conv(x, w, b) {line}
+ z: f32{ys} = squared_difference(y, r)
+ u: f32{ys} = sigmoid(z)
+ v: f32{ys[:-1] + [5]} = fc(u, m)
+ output v
+}}
+""")
+        golden = os.path.join(here, "golden")
+        subprocess.run([ASSAY, "golden", net, "-i", os.path.join(here, "x.npy"), "-q", "-o", golden], check=True, capture_output=True)
+        wrong = []
+        for _ in range(6):
+            n, o, at = rng.randrange(2), rng.randrange(filters), [rng.randrange(k) for k in out]
+            terms = products(x, w, n, o, at)
+            said, steps = float_steps(golden, "y", place(n, o, at))
+            shown = [float(t.split("= ")[-1]) for name, t in steps.items() if name.startswith("product")]
+            exact = sum(terms) + b[o]  # sixteenths: no sum of them is rounded
+            if len(terms) <= 32 and sorted(shown) != sorted(terms) or abs(sum(shown) - sum(terms)) > 1e-6 or \
+                    float(steps["sum"].split(",")[0]) != exact or said["golden"] != exact:
+                wrong.append((said, terms))
+        tap.check(not wrong, f"a convolution of floats, {line}", wrong[:1])
+        at = [rng.randrange(k) for k in ys]
+        told = float_steps(golden, "z", at)[1]
+        values = [float(told[k].split()[0]) for k in ("x", "z", "element")]
+        tap.check(abs((values[0] - values[1]) ** 2 - values[2]) <= 1e-5 * values[2] and f"'r'[{at[-1]}]" in told["z"] and
+                  told["function"] == "(x - z) * (x - z)", "a function of two floats", told)
+        told = float_steps(golden, "u", at)[1]
+        tap.check(abs(1 / (1 + math.exp(-float(told["x"].split()[0]))) - float(told["element"].split()[0])) < 1e-6, "a sigmoid", told)
+        said, told = float_steps(golden, "v", at[:-1] + [3])
+        tap.check(abs(float(told["sum"].split(",")[0]) - float(told["element"].split()[0])) < 1e-5 and
+                  sum(k.startswith("product") for k in told) == last, "a matrix of floats", said)
 
 
 def rows(tap, folder):
@@ -265,6 +355,7 @@ def main():
         apart(tap, folder)
         forms(tap, folder)
         rows(tap, folder)
+        floats(tap, folder)
         refused(tap, golden)
     tap.end()
 
