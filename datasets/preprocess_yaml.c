@@ -40,9 +40,10 @@ static bool parse_number(const yaml_node_t *node, double *value)
         return false;
     if (*end == '/') {
         const char *below = end + 1;
-        *value /= strtod(below, &end);
-        if (end == below)
+        const double divisor = strtod(below, &end);
+        if (end == below || !isfinite(divisor))
             return false;
+        *value /= divisor;
     }
     return *end == 0 && isfinite(*value);
 }

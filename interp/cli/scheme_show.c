@@ -117,9 +117,7 @@ int cli_scheme_show(const cli_args *a)
     int status = CLI_OK;
 
     if (mac_is_unit(a->positional[1]))
-        return cli_has(a, "json")
-                   ? cli_trouble("scheme show: --json applies to schemes, not to units")
-                   : cli_unit_show(a->positional[1]);
+        return cli_unit_show(a, a->positional[1]);
     if (assay_scheme_open(a->positional[1], &s, &err))
         return cli_failed(&err);
     if (cli_has(a, "json"))

@@ -58,12 +58,33 @@ static void print_record(const assay_mac *m, bool all)
     }
 }
 
-int cli_unit_show(const char *name)
+/* All parameters as a unit file has them. */
+static int write_json(const cli_args *a, const assay_mac_unit *u)
+{
+    size_t n;
+    const assay_mac_parameter *p = mac_parameters(&n);
+    json_t *o = json_object(), *mac = json_object();
+    for (size_t i = 0; i < n; i++) {
+        char value[WORD];
+        mac_print(&p[i], &u->record, value, sizeof value);
+        page_json_set(&mac, p[i].name, page_json_text(value));
+    }
+    page_json_set(&o, "name", page_json_text(u->name));
+    page_json_set(&o, "description", page_json_text(u->description));
+    page_json_set(&o, "contract", page_json_text(u->contract));
+    page_json_set(&o, "multiple", json_integer((json_int_t)mac_multiple(&u->record)));
+    page_json_set(&o, "mac", mac);
+    return cli_json_write(a, o);
+}
+
+int cli_unit_show(const cli_args *a, const char *name)
 {
     assay_mac_unit u;
     assay_error err;
     if (mac_open(name, &u, &err))
         return cli_failed(&err);
+    if (cli_has(a, "json"))
+        return write_json(a, &u);
     printf("%s%s%s\n", u.name, u.description[0] ? ": " : "", u.description);
     if (u.contract[0])
         printf("\ncontract:\n  %s\n", u.contract);

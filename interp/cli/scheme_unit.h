@@ -7,7 +7,7 @@
 
 int cli_units_list(const cli_args *a);
 int cli_unit_check(const char *name);
-int cli_unit_show(const char *name);
+int cli_unit_show(const cli_args *a, const char *name);
 /* Parameters that differ, and the smallest dot product found that tells the two apart. */
 int cli_units_diff(const char *a, const char *b);
 /* Two schemes of matrix units: their parameters, and their units for the same elements. */

@@ -166,10 +166,13 @@ assay_status infer_oracle_array(const infer_oracle *d, const char *path, size_t 
                                 assay_error *err)
 {
     const char *name = file_base_name(path);
-    const assay_status s = text_npy_read_file(path, a, err);
-    if (s)
-        return assay_fail(err, ASSAY_ERR_INPUT, "the oracle's %s cannot be read (call %d)", name,
-                          d->calls);
+    const size_t folder = (size_t)(name - path);
+    assay_error why;
+    const assay_status s = text_npy_read_file(path, a, &why);
+    if (s) /* without the folder, which is temporary */
+        return assay_fail(
+            err, s == ASSAY_ERR_MEMORY ? s : ASSAY_ERR_INPUT, "the oracle's %.600s (call %d)",
+            strncmp(why.text, path, folder) == 0 ? why.text + folder : why.text, d->calls);
     if (text_npy_count(a) != n)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "the oracle's %s has %zu elements for %zu rows (call %d)", name,

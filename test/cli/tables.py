@@ -136,6 +136,12 @@ def schemes():
     check(isinstance(said["code"], int) and said["acc"] == 585, "scheme try: another", said)
     lines, units = both(0, "scheme", "list", "--units")
     check([line[0] for line in lines] == [u["name"] for u in units], "scheme list: the units", units)
+    for unit in units[0]["name"], units[-1]["name"]:
+        lines, said = both(0, "scheme", "show", unit)
+        words = [" ".join(line) for line in lines]
+        shown = {line[0][:-1]: " ".join(line[1:line.index("#")]) for line in lines if "#" in line}
+        check(shown == said["mac"] and words[0] == f"{said['name']}: {said['description']}" and f"k in multiples of {said['multiple']}" in " ".join(words),
+              f"scheme show: {unit}", shown, said)
     told(0, "scheme", "vectors", "tflite", "--mutants", "-o", "rows")
     columns = [f for f in os.listdir("rows") if f.endswith(".npy")]
     lines, said = both(0, "vectors", "lint", "rows", "-s", "tflite")

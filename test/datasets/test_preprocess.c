@@ -151,6 +151,7 @@ static void preprocess_refusals(void **state)
         {"scale: 1\nscale: 1\n", "p.yaml:2: expected each key once"},
         {"scale: one\n", "expected finite numbers, found \"one\""},
         {"scale: 1/0\n", "finite"},
+        {"scale: 1/1e999\n", "finite"},
         {"scale: 1/\n", "finite"},
         {"scale: 1/2/3\n", "finite"},
         {"scale: .nan\n", "finite"},

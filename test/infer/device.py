@@ -5,7 +5,7 @@
 
 RULE.json: fields of the section `rescale` (the others have the defaults of record.def); TYPE: i8, u8, i16.
 FAULT: `stuck BIT`, a bit of the codes that is always 1; `zp ZERO`, one zero point is read as another; `exit`, `hang`,
-`length`, `type`, `range`, `moody`: what is no answer."""
+`length`, `type`, `range`, `moody`, `nothing`, `garbage`: what is no answer."""
 import json
 import math
 import os
@@ -118,6 +118,12 @@ def faulty(codes, fault, kind):
         sys.exit(3)
     if fault[0] == "hang":
         time.sleep(60)
+    if fault[0] == "nothing":
+        sys.exit(0)
+    if fault[0] == "garbage":
+        with open(os.path.join(sys.argv[-1], "out.npy"), "w", encoding="utf-8") as f:
+            f.write("no array")
+        sys.exit(0)
     if fault[0] == "length":
         return codes[1:]
     if fault[0] == "moody":

@@ -4,7 +4,7 @@
   dot_device.py RECORD.json [FAULT] IN_DIR OUT_DIR
 
 RECORD.json: parameters that are not at their defaults. FAULT: `stuck BIT`, a bit of the results that is always 1; `exit`, `hang`,
-`length`, `type`, `moody`: what is no answer."""
+`length`, `type`, `moody`, `nothing`: what is no answer."""
 import json
 import os
 import random
@@ -41,6 +41,8 @@ def main():
         sys.exit(3)
     if fault == "hang":
         time.sleep(60)
+    if fault == "nothing":
+        sys.exit(0)
     unit, record = Unit(given), complete(given)
     d = [unit.dot(*row) for row in rows_of(rows, record)]
     bits = FORMATS[record["out"]][0]

@@ -25,7 +25,8 @@ DEVICE = os.path.join(HERE, "dot_device.py")
 TYPES = {8: "uint8", 16: "uint16", 32: "uint32", 64: "uint64"}
 QUICK = ("x86-avx512-bf16", "nv-volta-f16-f32", "amd-cdna3-f16-k4")
 FRESH = 200  # rows that are compared
-TROUBLE = {"exit": "exit status 3", "length": "elements for", "type": "patterns of f32", "moody": "answers differently"}
+TROUBLE = {"exit": "exit status 3", "length": "elements for", "type": "patterns of f32", "moody": "answers differently",
+           "nothing": "out.npy: cannot open: No such file or directory (call 1)"}
 
 
 # ---- records ----

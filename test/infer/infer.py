@@ -69,7 +69,8 @@ SCALES = {**{name: (PRESETS[name][0], {**PRESETS[name][1], **FORMED[name]}, *PRE
 QUICK = ["tflite", "vta", "npu16"]
 QUICK_SCALES = ["fbgemm", "tflite", "finn-threshold"]
 PROVED = ["finn-threshold"]  # of these: unique by scales
-TROUBLE = {"exit": "exit status 3", "length": "elements for", "type": "not integers", "range": "outside i8", "moody": "answers differently"}
+TROUBLE = {"exit": "exit status 3", "length": "elements for", "type": "not integers", "range": "outside i8", "moody": "answers differently",
+           "nothing": "out.npy: cannot open: No such file or directory (call 1)", "garbage": "out.npy: not an npy file"}
 
 
 def check_preset(tap, assay, folder, name, of="multiplier"):
