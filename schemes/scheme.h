@@ -113,6 +113,8 @@ bool assay_scheme_supports(const assay_scheme *s, const assay_unit_spec *spec, c
 bool assay_scheme_is_exact(const assay_scheme *s, const char *op, unsigned bits);
 /* The same where an operand has several scales, by channel or by block. */
 bool assay_scheme_is_exact_by_channel(const assay_scheme *s, const char *op, unsigned bits);
+/* Whether that holds, too, where operands and result differ in bits or sign. */
+bool assay_scheme_is_exact_mixed(const assay_scheme *s, const char *op);
 /* The same of results that are floats: by default of none, for a runtime's floats hang on its order
  * of addition and its approximations of functions. */
 bool assay_scheme_is_exact_float(const assay_scheme *s, const char *op);

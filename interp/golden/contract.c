@@ -103,7 +103,7 @@ static bool is_exact(const assay_program *p, const assay_node *n)
     const char *op = assay_op_get(n->op)->name;
     const unsigned bits = widest(p->graph, n);
 
-    if (!assay_scheme_fuses_node(p->scheme, p->graph, n))
+    if (!assay_scheme_claims_types(p->scheme, p->graph, n))
         return false;
     return by_channel(p->graph, n) ? assay_scheme_is_exact_by_channel(p->scheme, op, bits)
                                    : assay_scheme_is_exact(p->scheme, op, bits);

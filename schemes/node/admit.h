@@ -27,8 +27,9 @@ bool assay_node_has_narrow(const assay_node *n, assay_seen_type *type, const voi
 /* Operands and result of two types, or signed operands beside unsigned weights (those of a product
  * may be signed beside unsigned ones); a bias has a type of its own. */
 bool assay_node_is_mixed(const assay_node *n, assay_seen_type *type, const void *of);
-/* Whether the target computes a node of codes on codes: false where one of the scheme's lists of
- * unfused ops says that it does so in float, for these bits and types. */
-bool assay_scheme_fuses_node(const assay_scheme *s, const assay_graph *g, const assay_node *n);
+/* Whether the scheme's claims are of a node of such bits and types: false where one of its lists of
+ * unfused ops says that the target computes it in float, and where the target's kernel takes
+ * operands and result of one type (exact_one_type_ops) but they have several. */
+bool assay_scheme_claims_types(const assay_scheme *s, const assay_graph *g, const assay_node *n);
 
 #endif

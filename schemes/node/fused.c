@@ -42,7 +42,7 @@ static const assay_type *type_in(const void *graph, int value)
     return &((const assay_graph *)graph)->value[value].type;
 }
 
-bool assay_scheme_fuses_node(const assay_scheme *s, const assay_graph *g, const assay_node *n)
+bool assay_scheme_claims_types(const assay_scheme *s, const assay_graph *g, const assay_node *n)
 {
     const char *op = assay_op_get(n->op)->name;
     const assay_type *x = n->n_in > 0 && n->in[0] >= 0 ? type_in(g, n->in[0]) : NULL;
@@ -50,5 +50,6 @@ bool assay_scheme_fuses_node(const assay_scheme *s, const assay_graph *g, const 
         return true;
     return assay_scheme_fuses(s, op, x->elem.bits) &&
            (!assay_node_has_narrow(n, type_in, g) || assay_scheme_fuses_narrow(s, op)) &&
-           (!assay_node_is_mixed(n, type_in, g) || assay_scheme_fuses_mixed(s, op));
+           (!assay_node_is_mixed(n, type_in, g) ||
+            (assay_scheme_fuses_mixed(s, op) && assay_scheme_is_exact_mixed(s, op)));
 }

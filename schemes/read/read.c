@@ -10,8 +10,8 @@
 
 static const char *const contract_keys[] = {"exact", "approximate", "not_modelled"};
 #define CONTRACT_KEYS                                                                              \
-    "exact_ops, exact_narrow_ops, exact_per_tensor_ops, exact_float_ops, exact, approximate, "     \
-    "not_modelled"
+    "exact_ops, exact_narrow_ops, exact_per_tensor_ops, exact_one_type_ops, exact_float_ops, "     \
+    "exact, approximate, not_modelled"
 
 static assay_status set_text(const assay_reading *c, const assay_tree *t, char **out)
 {
@@ -53,12 +53,13 @@ static bool *claimed_ops(const assay_reading *c, const char *key)
            : strcmp(key, "exact_float_ops") == 0      ? c->data->exact_float
            : strcmp(key, "exact_narrow_ops") == 0     ? c->data->exact_narrow
            : strcmp(key, "exact_per_tensor_ops") == 0 ? c->data->exact_per_tensor
+           : strcmp(key, "exact_one_type_ops") == 0   ? c->data->exact_one_type
                                                       : NULL;
 }
 
 static assay_status read_contract(assay_reading *c, const assay_tree *t)
 {
-    bool narrow = false, per_tensor = false;
+    bool narrow = false, per_tensor = false, one_type = false;
     if (t->kind != ASSAY_TREE_MAP)
         return assay_read_fail(c, t, "contract: expected " CONTRACT_KEYS);
     for (const assay_tree *i = t->child; i; i = i->next) {
@@ -71,6 +72,7 @@ static assay_status read_contract(assay_reading *c, const assay_tree *t)
         c->states_floats = c->states_floats || ops == c->data->exact_float;
         narrow = narrow || ops == c->data->exact_narrow;
         per_tensor = per_tensor || ops == c->data->exact_per_tensor;
+        one_type = one_type || ops == c->data->exact_one_type;
         if (which == ASSAY_CONTRACTS && !ops)
             return assay_read_fail(c, i, "unknown key; contract holds " CONTRACT_KEYS);
         assay_status s =
@@ -82,6 +84,8 @@ static assay_status read_contract(assay_reading *c, const assay_tree *t)
         memset(c->data->exact_narrow, 0, sizeof c->data->exact_narrow);
     if (c->states_ops && !per_tensor) /* ... and every granularity */
         memset(c->data->exact_per_tensor, 0, sizeof c->data->exact_per_tensor);
+    if (c->states_ops && !one_type)
+        memset(c->data->exact_one_type, 0, sizeof c->data->exact_one_type);
     return ASSAY_OK;
 }
 

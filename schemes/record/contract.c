@@ -25,6 +25,13 @@ bool assay_scheme_is_exact_by_channel(const assay_scheme *s, const char *op, uns
     return is_exact(s, op, bits, true);
 }
 
+bool assay_scheme_is_exact_mixed(const assay_scheme *s, const char *op)
+{
+    const assay_op id = assay_op_find(op);
+
+    return id == ASSAY_OP_COUNT || !s->record || !assay_data(s)->exact_one_type[id];
+}
+
 bool assay_scheme_is_exact_float(const assay_scheme *s, const char *op)
 {
     const assay_op id = assay_op_find(op);

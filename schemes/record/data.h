@@ -91,6 +91,7 @@ typedef struct assay_scheme_data {
     bool exact_op[ASSAY_OP_COUNT];         /* ops whose results the contract calls bit-exact */
     bool exact_narrow[ASSAY_OP_COUNT];     /* of those: for codes of at most 8 bits alone */
     bool exact_per_tensor[ASSAY_OP_COUNT]; /* of those: with one scale an operand alone */
+    bool exact_one_type[ASSAY_OP_COUNT];   /* of those: operands and result of one type alone */
     bool exact_float[ASSAY_OP_COUNT];      /* ... where they are computed in floats */
     int lost_by[ASSAY_OP_COUNT];       /* 1 + the field by which an inherited claim of exact_op was
                                           lost; 0: it was not */

@@ -17,14 +17,19 @@ typedef struct network {
     assay_program *program;
 } network;
 
-static network open_network(const char *text)
+static network open_under(const char *scheme, const char *text)
 {
     network n = {0};
     assay_error err = {0};
     assert_ok(text_graph_parse(text, strlen(text), "test", NULL, &n.graph, &err), &err);
-    assert_ok(assay_scheme_open("onnxruntime", &n.scheme, &err), &err);
+    assert_ok(assay_scheme_open(scheme, &n.scheme, &err), &err);
     assert_ok(assay_program_make_as_is(n.graph, n.scheme, false, &n.program, &err), &err);
     return n;
+}
+
+static network open_network(const char *text)
+{
+    return open_under("onnxruntime", text);
 }
 
 static void close_network(network *n)
@@ -84,6 +89,38 @@ static void contract(void **state)
         if (json_integer_value(json_object_get(ops, classes[i].op)) != classes[i].count)
             fail_msg("%s\n%s: not %d of %s", text, json_dumps(all, 0), classes[i].count,
                      classes[i].class);
+        json_decref(all);
+        close_network(&n);
+    }
+}
+
+/* TensorFlow Lite's kernels take operands and result of one type; requantize and others do not. */
+static void one_type(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *scheme, *out, *op, *call;
+        bool exact;
+    } rows[] = {
+        {"tflite", "i8", "add", "add(a, a)", true},
+        {"tflite", "u8", "add", "add(a, a)", false},
+        {"tflite", "i16", "relu", "relu(a)", false},
+        {"tflite", "u8", "rescale", "rescale(a)", true},
+        {"litert-ref", "u8", "min", "min(a, a)", false},
+        {"litert-ref", "i8", "min", "min(a, a)", true},
+        {"cmsis-nn", "i16", "add", "add(a, a)", false},
+        {"tosa-single", "i4", "add", "add(a, a)", true}, /* its RESCALE gives any type */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "graph m {\ninput a: i8[1,4] q(0.1,0)\ny: %s[1,4] q(0.25,0) = %s\noutput y }",
+                 rows[i].out, rows[i].call);
+        network n = open_under(rows[i].scheme, text);
+        json_t *all = golden_contract_json(n.program);
+        const json_t *ops = json_object_get(all, rows[i].exact ? "exact" : "not_exact");
+        if (json_integer_value(json_object_get(ops, rows[i].op)) != 1)
+            fail_msg("%s: %s\n%s", rows[i].scheme, text, json_dumps(all, 0));
         json_decref(all);
         close_network(&n);
     }
@@ -151,6 +188,7 @@ static void measured(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(contract), cmocka_unit_test(measured)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(contract), cmocka_unit_test(one_type),
+                                       cmocka_unit_test(measured)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,10 +73,10 @@ static void kinds(void **state)
         {"scheme: a\nfloat_ops: [[conv]]\n", "f:2:13: float_ops: expected a list of op names"},
         {"scheme: a\ncontract: x\n",
          "f:2:11: contract: expected exact_ops, exact_narrow_ops, exact_per_tensor_ops, "
-         "exact_float_ops, exact, approximate, not_modelled"},
+         "exact_one_type_ops, exact_float_ops, exact, approximate, not_modelled"},
         {"scheme: a\ncontract: {exactly: x}\n",
          "f:2:21: unknown key; contract holds exact_ops, exact_narrow_ops, exact_per_tensor_ops, "
-         "exact_float_ops, exact, approximate, not_modelled"},
+         "exact_one_type_ops, exact_float_ops, exact, approximate, not_modelled"},
         {"scheme: a\ncontract: {exact_ops: 3}\n", "f:2:23: exact_ops: expected a list of op names"},
         {"scheme: a\ncontract: {exact_narrow_ops: 3}\n",
          "f:2:30: exact_narrow_ops: expected a list of op names"},

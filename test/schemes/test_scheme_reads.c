@@ -270,6 +270,32 @@ static void claims_by_granularity(void **state)
     }
 }
 
+/* Claims of nodes of one type alone. */
+static void claims_of_one_type(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool fc, conv;
+    } cases[] = {
+        {"contract: {exact_ops: [fc, conv]}\n", true, true},
+        {"contract: {exact_ops: [fc, conv], exact_one_type_ops: [fc]}\n", false, true},
+        {"contract: {exact_one_type_ops: [fc], exact_ops: [fc, conv]}\n", false, true},
+        {"extends: tflite\n", false, false},
+        {"extends: tflite\ncontract: {exact_ops: [fc]}\n", true, true},
+        {"extends: tflite\ncontract: {exact_one_type_ops: [conv]}\n", true, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "scheme: t\n%s", cases[i].text);
+        assay_scheme *s = parse(text);
+        assert_int_equal(assay_scheme_is_exact_mixed(s, "fc"), cases[i].fc);
+        assert_int_equal(assay_scheme_is_exact_mixed(s, "conv"), cases[i].conv);
+        assert_true(assay_scheme_is_exact_mixed(s, "nothing"));
+        assay_scheme_free(s);
+    }
+}
+
 static void claim_of_floats(const char *text, const char *op, bool kept)
 {
     assay_scheme *s = parse(text);
@@ -307,10 +333,13 @@ static void claims_of_floats(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stated),          cmocka_unit_test(inherited),
-        cmocka_unit_test(table),           cmocka_unit_test(claims),
-        cmocka_unit_test(claims_by_width), cmocka_unit_test(claims_by_granularity),
-        cmocka_unit_test(claims_of_floats)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stated),
+                                       cmocka_unit_test(inherited),
+                                       cmocka_unit_test(table),
+                                       cmocka_unit_test(claims),
+                                       cmocka_unit_test(claims_by_width),
+                                       cmocka_unit_test(claims_by_granularity),
+                                       cmocka_unit_test(claims_of_floats),
+                                       cmocka_unit_test(claims_of_one_type)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
