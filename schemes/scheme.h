@@ -1,12 +1,12 @@
 /* A scheme: a vtable and the record of parameters behind it.
  *
- * Rooms, from the ground up (README.md says more):
+ * Rooms, lowest first (see README.md):
  *   apply/round.def  the one place that rounds
  *   record/          the record: every axis of a target's arithmetic, orthogonal, as data
  *   apply/           row functions, integers only (-mgeneral-regs-only)
- *   derive/          real scales to integers, floating point allowed; one file an op class
+ *   derive/          real scales to integers, floating point allowed; one file per op class
  *   read/            scheme files and plugins: opened, parsed with line and column, validated
- *   presets/         one YAML file a target, embedded in the library at build time */
+ *   presets/         one YAML file per target, embedded in the library at build time */
 #ifndef ASSAY_SCHEMES_SCHEME_H
 #define ASSAY_SCHEMES_SCHEME_H
 

@@ -85,13 +85,13 @@ typedef void (*assay_encode_fn)(const assay_unit *u, const float *x, size_t n, u
 typedef void (*assay_interpolate_fn)(const assay_unit *u, const int64_t *sum, size_t n, size_t size,
                                      void *out);
 
-/* What row gives, as codes of one byte; scratch has room for n. */
+/* The result of row as one-byte codes; scratch has room for n. */
 typedef void (*assay_row_fn)(const assay_unit *u, const int32_t *x, size_t n, int32_t *scratch,
                              uint8_t *out);
 
-/* For an engine that adds products in its own order and works on rows of bytes: the work of a row
- * function with the instructions of `isa`. Any may be NULL, or return NULL: then such nodes go
- * through the row functions alone.
+/* Vector forms of row functions for the instructions of `isa`, for an engine that adds products in
+ * its own order and works on rows of bytes. Any may be NULL, or return NULL: then such nodes use
+ * the plain row functions.
  *
  *  block   requantize, on blocks, to one-byte codes
  *  pair    binary, on one-byte codes
@@ -108,36 +108,36 @@ typedef struct assay_scheme_simd {
     assay_codes_fn (*codes)(const assay_unit *u, enum assay_isa isa, int64_t reach);
 } assay_scheme_simd;
 
-/* What `rule` returns of a rewrite that this target must not have. */
+/* The result of `rule` for a rewrite that this target forbids. */
 #define ASSAY_RULE_NEVER (-1)
 
-/* What a scheme says of itself, for those who reason about it: checks of a network's sums, engines,
- * the optimizer and its checker. Any may be NULL: then nothing is known.
+/* Properties that a scheme declares, for checks of a network's sums, engines, the optimizer and its
+ * checker. Any may be NULL: then nothing is known.
  *
  *  exact     true when accumulate returns the exact sum whenever |bias| plus all |x[i]*w[i]| is at
  *            most `bound`, and any two products of raw codes (activations moved up to unsigned) add
  *            up to at most `pair` in magnitude.
  *  limit     the greatest magnitude that sums of products may be able to reach, in the worst case
- *            of a node's weights: what may pass it is refused when a program is made. 0: anything
- *            goes.
+ *            of a node's weights: a node that may exceed it is refused when a program is made. 0:
+ *            no limit.
  *  monotone  true when requantize gives no smaller code for a greater accumulator between lo and
- *            hi, in any channel. The optimizer then knows the codes by their steps; without it only
- *            intervals that are short enough to look at every accumulator.
- *  accepted  how many of n accumulators stand before the first that the target refuses to rescale,
- *            n when it takes all; channel as in requantize. count: as in pool, NULL for products. A
+ *            hi, in any channel. The optimizer then represents codes by their thresholds; otherwise
+ *            it can handle only intervals short enough to check every accumulator.
+ *  accepted  the number of accumulators, of n, before the first that the target refuses to rescale;
+ *            n if it accepts all. channel as in requantize; count as in pool, NULL for products. A
  *            network's run stops there. NULL: all are accepted.
  *  may_refuse  whether accumulators of `sums` (of codes: less their zero points) might not all be
- *            accepted; goes with accepted. Engines that do not ask for it leave such nodes to those
- *            that do.
- *  accepted_codes  the same as accepted for binary and, where b is NULL, unary: how many of n codes
- *            (pairs) stand before the first that the target refuses to rescale. Asked of codes of
- *            more than 16 bits only: where a narrower one could be refused, prepare refuses the
+ *            accepted; present together with accepted. Engines that do not call accepted leave such
+ *            nodes to those that do.
+ *  accepted_codes  the same as accepted for binary and, where b is NULL, unary: the number of codes
+ *            (pairs), of n, before the first that the target refuses to rescale. Called for codes
+ *            of more than 16 bits only: where a narrower one could be refused, prepare refuses the
  *            node. NULL: all are accepted.
- *  accepted_row  the same for row, of layer norms that gamma or beta of more than 16 bits come to:
- *            how many of the n codes it would make stand before the first whose rescale, or a step
- *            of it, the target refuses; *operand is then what would be rescaled. scratch has room
- *            for n. NULL: all are accepted.
- *  rule      policy i on the optimizer's rules. *name becomes the rule's name, or NULL behind the
+ *  accepted_row  the same for row, for layer norms with gamma or beta of more than 16 bits: the
+ *            number of its n result codes before the first whose rescale, or a step of it, the
+ *            target refuses; *operand is then the operand of that rescale. scratch has room for n.
+ *            NULL: all are accepted.
+ *  rule      policy i on the optimizer's rules. *name becomes the rule's name, or NULL after the
  *            last one; returns by how many codes it may change results, 0, or ASSAY_RULE_NEVER. */
 typedef struct assay_scheme_facts {
     bool (*exact)(const assay_unit *u, int64_t bound, int64_t pair);
@@ -156,46 +156,52 @@ typedef struct assay_scheme_facts {
 typedef struct assay_dot {
     size_t k;
     const int32_t *a, *b;
-    const int32_t *a_scale, *b_scale; /* one a block of K */
+    const int32_t *a_scale, *b_scale; /* one per block of K */
     int32_t a_second, b_second;       /* bits of the scales' scales: f32, 1 where there is none */
     int32_t bias;                     /* f32 bits, +0 where there is none */
 } assay_dot;
 
 /* The vtable. A plugin exports `const assay_scheme_vtable *assay_scheme_plugin(void)`.
- * A row function but accumulate and apply_overflow may be NULL when no unit of this scheme needs
- * it. Row functions never fail and never allocate, except that an accumulator declared to trap
- * reports through *trapped.
+ * A row function other than accumulate and apply_overflow may be NULL if no unit of this scheme
+ * needs it. Row functions never fail and never allocate, except that an accumulator declared to
+ * trap reports through *trapped.
  *
  *  accumulate  sum of x[i]*w[i], i in reduction order, plus bias, under the accumulator's width,
  *              overflow policy and block size. x and w are centred (code - zero point); zx and zw
  *              let a target that multiplies raw codes restore them. Returns the accumulator.
- *  combine     instead of accumulate where the weights have a scale for each block of inputs:
- *              sum[i] is the exact sum of the products of block i of the channel's filter, blocks
- *              in memory's order (of a second operand [K,N]: down its column), centred by each
- *              block's zero point; the bias is in units of the accumulator. It may write to sum.
+ *  combine     replaces accumulate for weights with a scale per block of inputs: sum[i] is the
+ *              exact sum of the products of block i of the channel's filter, blocks in memory
+ *              order (for a second operand [K,N]: down its column), centred by each block's zero
+ *              point; the bias is in units of the accumulator. It may write to sum.
  *  apply_overflow  the same policy for a sum already exact (pool, reduce): wrap, saturate or trap.
- *  requantize  the rescale of accumulators: the output's codes. acc[i] belongs to channel (channel
- * + i) when the unit is per channel; an output of plain i32 (no parameters) is the accumulators
- * themselves. binary      out[i] = op(a[i], b[i]) on codes (add, sub, mul, div, min, max, squared
- * difference, prelu with b the slope code, comparisons yielding 0 or 1). unary       out[i] =
- * f(x[i]) on codes (rescale, relu, clip, leaky relu, tables, ...). pool        out[i] from sum[i]
- * of raw codes over count[i] valid cells of a window (average pool) or over all reduced elements
- * (mean, sum): zero points are the unit's affair. window      average pool where the order of the
- * sum matters: *out from the n codes of one window that are not padding, in C order, divided by
- * count. False when the unit works from sums (pool), whatever the codes; n may be 0 to ask just
- * that. row         one whole row of n codes to n codes (softmax, log softmax, l2 norm; lrn: all
- *              channels of one place). Layer norm: the n codes are followed by n codes of gamma and
- *              n of beta.
- *  interpolate  bilinear resize: four corner codes in c[4*i..], and how far the position is from
- * the first of them along either axis, fy[i] and fx[i], in 2^-bits; with n = 0 it may set *out to
- * the bits that it wants, else they are 10. quantize    IEEE binary32 bits to codes; dequantize the
- * reverse; channel as in requantize.
- *  dot         of scaled_matmul, its result's f32 bits; ASSAY_ERR_MEMORY or ASSAY_OK. The other ops
- * of matrix units are `row`s, whose n codes are followed by the scale and the scale's scale (f32
- * bits; 1 where there is none): block_scale makes one code, the scale, of the n of a block
- * (followed by the scale's scale); float_encode patterns of n f32 bits, float_decode the reverse.
+ *  requantize  the rescale of accumulators to the output's codes. acc[i] belongs to channel
+ *              (channel + i) when the unit is per channel; an output of plain i32 (no parameters)
+ *              is the accumulators themselves.
+ *  binary      out[i] = op(a[i], b[i]) on codes (add, sub, mul, div, min, max, squared difference,
+ *              prelu with b the slope code, comparisons yielding 0 or 1).
+ *  unary       out[i] = f(x[i]) on codes (rescale, relu, clip, leaky relu, tables, ...).
+ *  pool        out[i] from sum[i], a sum of raw codes over count[i] valid cells of a window
+ *              (average pool) or over all reduced elements (mean, sum); the unit handles zero
+ *              points.
+ *  window      average pool where the order of the sum matters: *out from the n codes of one
+ *              window that are not padding, in C order, divided by count. False if the unit works
+ *              from sums (pool), whatever the codes; n may be 0 to query just that.
+ *  row         one whole row of n codes to n codes (softmax, log softmax, l2 norm; lrn: all
+ *              channels of one position). Layer norm: the n codes are followed by n codes of gamma
+ *              and n of beta.
+ *  interpolate  bilinear resize: four corner codes in c[4*i..], and the distances from the first
+ *              of them along either axis, fy[i] and fx[i], in 2^-bits; with n = 0 it may set *out
+ *              to the number of bits that it wants, otherwise 10.
+ *  quantize    IEEE binary32 bits to codes; channel as in requantize.
+ *  dequantize  the reverse of quantize.
+ *  dot         the result of scaled_matmul as f32 bits; returns ASSAY_ERR_MEMORY or ASSAY_OK. The
+ *              other ops of matrix units are `row`s, whose n codes are followed by the scale and
+ *              the scale's scale (f32 bits; 1 if there is none): block_scale makes one code, the
+ *              scale, from the n codes of a block (followed by the scale's scale); float_encode
+ *              makes patterns from n f32 bits, float_decode does the reverse.
  *
- * `simd` and `facts` are read by others than those who compute: either may be NULL. */
+ * `simd` serves engines and `facts` serves provers; computing needs neither, so each may be NULL.
+ */
 typedef struct assay_scheme_vtable {
     uint32_t abi;  /* ASSAY_SCHEME_ABI */
     uint32_t size; /* sizeof(assay_scheme_vtable) */

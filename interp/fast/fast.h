@@ -1,11 +1,11 @@
-/* The fast engine: the reference's bits, sooner.
+/* The fast engine: the reference's bits, faster.
  *
- * Prepared once per program, a fast node holds packed weights and what else can be computed before
- * the input is there; it belongs to the program, is read only while running, and may run in many
- * threads at once. Exact integer sums are reordered at will, functions of one or two 8-bit
- * codes become tables of all their values, ends of sums run in the scheme's vector forms, moves and
- * resizes go by rows. What it cannot prove exact it leaves to the reference kernels, node by node.
- */
+ * Prepared once per program, a fast node holds packed weights and everything else that can be
+ * computed before the input is known. It belongs to the program, is read-only while running, and
+ * may run in many threads at once. Exact integer sums are reordered freely, functions of one 8- or
+ * 16-bit code or of two 8-bit codes become tables, rescales of sums and element-wise functions run
+ * in the scheme's vector forms, and moves and resizes work row by row. Nodes that cannot be proved
+ * exact are left to the reference kernels. */
 #ifndef ASSAY_INTERP_FAST_FAST_H
 #define ASSAY_INTERP_FAST_FAST_H
 

@@ -127,6 +127,37 @@ def includes(top):
         yield from ((file, other) for other in (meant(top, file, n) for n in named) if other)
 
 
+SCHEMES_OPEN = re.compile(r"schemes/((scheme|vtable|narrow|apply/round)\.h|(rescale|explain|node|mac)/)")  # for every folder
+
+
+def guests(arrows):
+    """{header of schemes/ that is not for every folder: the rooms of other floors that include it}."""
+    found = {}
+    for file, other in arrows:
+        if other.startswith("schemes/") and not file.startswith("schemes/") and not SCHEMES_OPEN.match(other):
+            found.setdefault(other.removeprefix("schemes/"), set()).add("/".join(file.split("/")[:2]))
+    return found
+
+
+def invited(page):
+    """The same as schemes/README.md's table says it."""
+    found = {}
+    for row in re.findall(r"^\| (.*\.(?:h|def)`) \| (.*(?:opt|interp)/.*) \|$", page, re.M):
+        floor, rooms = "", set()
+        for word in re.findall(r"`([a-z/]+)`", row[1]):
+            floor = word.split("/")[0] if "/" in word else floor
+            rooms |= {word} if word.count("/") and not word.endswith("/") else {f"{floor}/{word}"} if word != f"{floor}/" else set()
+        for header in re.findall(r"`([^`]+)`", row[0]):
+            found[header] = rooms
+    return found
+
+
+def unlike(arrows, page):
+    """Where the includes and the table differ."""
+    real, told = guests(arrows), invited(page)
+    return [f"{h}: {sorted(real.get(h, []))}, the page says {sorted(told.get(h, []))}" for h in sorted({*real, *told}) if real.get(h) != told.get(h)]
+
+
 def objects(build, top):
     """(source, object) of every product file that the build has compiled; None: this build does not say."""
     try:
@@ -238,6 +269,8 @@ def main():
         ("a room that is not is found", [] if unlisted(["opt/prove/a.c", "opt/new/b/a.c", "opt/a.h"]) == ["opt/new"] else ["no"]),
         ("no include goes up", upward(arrows)),
         ("no circle of includes", [", ".join(ring) for ring in circles(arrows)]),
+        ("schemes/README.md lists who includes what of it", unlike(arrows, open(os.path.join(top, "schemes/README.md"), encoding="utf-8").read())),
+        ("a guest that is not listed is found", [] if unlike([("opt/a/b.c", "schemes/record/data.h")], "") else ["no"]),
         ("and there are some", [] if len(arrows) > 1000 else [f"{len(arrows)} includes"]),
     ]
     results += [(f"house {i} is wrong, and it is found", [] if house(files) else [str(files)]) for i, files in enumerate(WRONG, 1)]
