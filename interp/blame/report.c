@@ -93,6 +93,14 @@ static void print_fault(const blame_report *r, const blame_fault *fault, FILE *f
                 g->node[row->node].name);
 }
 
+static bool is_any_judged(const blame_report *r)
+{
+    int i = 0;
+    while (i < r->device.graph->n_nodes && r->row[i].elements == 0)
+        i++;
+    return i < r->device.graph->n_nodes;
+}
+
 void blame_print(const blame_report *r, FILE *f)
 {
     const assay_graph *g = r->device.graph;
@@ -103,7 +111,9 @@ void blame_print(const blame_report *r, FILE *f)
     }
     width = width > 60 ? 60 : width;
     if (r->n_faults == 0)
-        fprintf(f, "CLEAN: no node is at fault on its own\n");
+        fprintf(f, "CLEAN: %s\n",
+                is_any_judged(r) ? "no node is at fault on its own"
+                                 : "no output of a node was dumped: none was judged");
     else
         fprintf(f, "FAULT: %d cause%s, the most upstream first\n", r->n_faults,
                 r->n_faults == 1 ? "" : "s");

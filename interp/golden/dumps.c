@@ -133,6 +133,18 @@ void golden_dumps_close(assay_dumps *d)
 
 /* ---- whose it is ---- */
 
+/* Whether n characters are a number of four digits or more, an op, and `name`, with '_' between. */
+static bool is_numbered(const char *file, size_t n, const char *name)
+{
+    char op[64];
+    const size_t digits = strspn(file, "0123456789"), last = strlen(name);
+    if (digits < 4 || n < digits + last + 3 || file[digits] != '_' || file[n - last - 1] != '_' ||
+        strncmp(file + n - last, name, last) != 0)
+        return false;
+    snprintf(op, sizeof op, "%.*s", (int)(n - last - digits - 2), file + digits + 1);
+    return strcmp(op, "input") == 0 || assay_op_find(op) != ASSAY_OP_COUNT;
+}
+
 static int fit(const char *path, const assay_bundle_tensor *t)
 {
     const char *file = file_base_name(path);
@@ -142,11 +154,13 @@ static int fit(const char *path, const assay_bundle_tensor *t)
 
     golden_bundle_stem(t->index, t->op ? t->op : "", t->name, stem);
     if (n == strlen(stem) && strncmp(file, stem, n) == 0)
-        return 3;
+        return 4;
     if (n == strlen(t->name) && strncmp(file, t->name, n) == 0)
-        return 2;
+        return 3;
     before = strlen(stem) - strnlen(t->name, 160); /* names are cut there */
-    return n == strlen(stem + before) && strncmp(file, stem + before, n) == 0;
+    if (n == strlen(stem + before) && strncmp(file, stem + before, n) == 0)
+        return 2;
+    return is_numbered(file, n, stem + before);
 }
 
 int golden_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t)

@@ -56,8 +56,9 @@ int golden_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_
 assay_status golden_dumps_match(const assay_dumps *d, const assay_bundle *b, int i, int *dump,
                                 assay_error *err);
 
-/* How well a dump's name fits a tensor: 3 its name in a bundle, 2 its name, 1 its name with '_' for
- * what file systems dislike, 0 not at all. */
+/* How well a dump's name fits a tensor: 4 its name in a bundle, 3 its name, 2 its name with '_' for
+ * what file systems dislike, 1 its name in a bundle of other numbers and ops ("0009_conv_NAME"), 0
+ * not at all. */
 int golden_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t);
 
 /* The dump of a constant, an entry of a manifest, and of an integer list of a node's parameters

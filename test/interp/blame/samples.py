@@ -243,6 +243,20 @@ def unread(tap, net):
     tap.check(said[0] == 0 and "not_read" not in said[1], "a mask by the tensor's name of a dump by the bundle's", said)
 
 
+def numbered(tap, net):
+    """Dumps named as another bundle of the network would: of other numbers and ops."""
+    right = of_all(net)
+    for op, wanted in (("conv", ["stuck_bit"]), ("global_avg_pool", ["stuck_bit"]), ("of", [])):
+        for k in range(SAMPLES):
+            put(net, k, 1, [v | 2 for v in right[k]])
+            folder = folder_of(net, k)
+            for file in os.listdir(folder):
+                os.rename(os.path.join(folder, file), os.path.join(folder, f"0017_{op}_y.npy"))
+            put(net, k, 2, net.z([v | 2 for v in right[k]]) if wanted else net.z(right[k]))
+        said = ask(net)
+        tap.check(classes(said) == wanted and (wanted or len(said[1]["not_compared"]) == SAMPLES), f"dumps named 0017_{op}_y", said)
+
+
 def main():
     tap = Tap()
     print(f"# seed {planted.SEED}")
@@ -251,7 +265,7 @@ def main():
         net = Network(folder)
         status, said = net.blame(of_all(net), [net.z(v) for v in of_all(net)])
         tap.check(status == 0 and said["verdict"] == "clean", "as it should be", said)
-        for part in (zero_points, multipliers, samples, edges, layouts, accumulators, unread):
+        for part in (zero_points, multipliers, samples, edges, layouts, accumulators, unread, numbered):
             part(tap, net)
     tap.end()
 
