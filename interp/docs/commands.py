@@ -17,6 +17,8 @@ ANSWERS = re.compile(r"^assay (diff|blame|tune|infer|eval|vectors|scheme diff|ve
 LIMIT = 3600  # seconds of a page; a busy machine may need many times what an idle one does
 GLYPH = "datasets/glyphs/test/0000_A.png"
 ARRAYS = "python3 -c 'import numpy as n; r = n.random.default_rng(1); {}'"
+CARD = """printf '#!/bin/sh\\nexec assay scheme dot nv-hopper-e4m3-f32 --a "$1/a.npy" --b "$1/b.npy" --c "$1/c.npy" -o "$2/out.npy"\\n' >card.sh
+chmod +x card.sh"""  # a device of dot products that answers as one of our units
 # What a page takes for granted, by the beginning of the command that asks for it.
 PREPARE = {
     "README.md": {
@@ -36,7 +38,9 @@ PREPARE = {
                                           "--force; rm -rf device-dumps; cp -r g/tensors device-dumps",
         "assay infer --oracle": "echo '{{\"form\": \"multiplier\"}}' >rule.json; printf '#!/bin/sh\\nexec python3 {source}/test/infer/device.py "
                                 "rule.json i8 \"$@\"\\n' >device.sh; chmod +x device.sh",
+        "assay infer --oracle ./card.sh": CARD,
     },
+    "interp/infer/dot/README.md": {"assay infer --oracle ./card.sh": CARD},
     "interp/infer/README.md": {
         "assay infer --rounds": "echo '{{}}' >rule.json; [ ! -d rtl ] || {{ mkdir -p rtl/1/answers && /usr/bin/python3 {source}/test/infer/device.py "
                                 "rule.json i8 rtl/1/rows rtl/1/answers; }}",
