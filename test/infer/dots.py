@@ -125,6 +125,19 @@ def check_faults(tap, assay, folder):
     tap.check(status == 1 and report["rows"] <= 60 and report["verdict"] == "class", "a budget of few rows is kept", said)
 
 
+def check_plain(tap, assay, folder):
+    """Where no shipped unit agrees, what no row shows stands at its default."""
+    record = dict(a="bf16", b="e5m2", acc="f32", out="f32", group=8, align_bits=18, align_cut="half-away", accumulator="after", out_round="trunc",
+                  flush_in="signed", nan=0x7FFFFFFF)
+    verdict, rows, wrong, _ = judge(assay, folder, record, 16, random.Random(20), ["--budget", "2500"])
+    with open(os.path.join(folder, "report.json"), encoding="utf-8") as f:
+        report = json.load(f)
+    usual = complete(dict(a="bf16", b="e5m2", acc="f32", out="f32", group=8, nan=0x7FFFFFFF))
+    other = [p for p, values in report["open"].items() if str(usual[p]) in values.split(", ") and report["record"][p] != str(usual[p])]
+    tap.check(verdict == "class" and wrong == 0 and report["open"] and not other, "a unit of one's own is found, %d rows, its open parameters at their defaults" % rows,
+              "%d of %d rows differ; not at its default: %s" % (wrong, FRESH, ", ".join(other)))
+
+
 def check_stuck(tap, assay, folder):
     record = dict(a="f16", b="f16", acc="f16", out="f16", group=2, nan=0x7E00)
     status, report, said = ask(assay, folder, record, 2, "stuck 3", ["--budget", "200", "--seconds", "4"])
@@ -153,6 +166,7 @@ def main():
     else:
         check_arguments(tap, assay)
         check_faults(tap, assay, folder)
+        check_plain(tap, assay, folder)
         check_stuck(tap, assay, folder)
         for name in QUICK:
             check_unit(tap, assay, folder, name)

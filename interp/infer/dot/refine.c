@@ -189,11 +189,49 @@ static assay_status want_apart(infer_dot_task *t, const infer_dot_others *o, boo
     return good ? t->status : assay_out_of_memory_for(t->err, "rows");
 }
 
+/* ---- the plainest of them ---- */
+
+static int unusual(const assay_mac *m)
+{
+    size_t n;
+    int some = 0;
+    const assay_mac_parameter *p = mac_parameters(&n);
+    assay_mac copy = *m, defaults = mac_defaults();
+    for (size_t i = 0; i < n; i++)
+        some += *mac_member(&copy, &p[i]) != *mac_member(&defaults, &p[i]);
+    return some;
+}
+
+/* Every parameter of the best at its default, one after the other, where the record still agrees.
+ */
+static void make_plain(infer_dot_task *t)
+{
+    size_t n;
+    const assay_mac_parameter *p = mac_parameters(&n);
+    assay_mac defaults = mac_defaults();
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < n; i++) {
+            assay_mac m = t->best;
+            if (p[i].value == ASSAY_MAC_MUST || p[i].kind == ASSAY_MAC_ORDER ||
+                infer_dot_is_given(&p[i]))
+                continue;
+            infer_dot_set(&m, &p[i], *mac_member(&defaults, &p[i]));
+            if (unusual(&m) < unusual(&t->best) && agrees(t, &m)) {
+                t->best = m;
+                changed = true;
+            }
+        }
+    }
+}
+
 assay_status infer_dot_refine(infer_dot_task *t, infer_dot_others *o, assay_error *err)
 {
     int quiet = 0;
     for (int round = 0; round < ROUNDS && quiet < QUIET && !t->exhausted; round++) {
-        bool some;
+        bool some = false;
+        const assay_mac before = t->best;
+        make_plain(t);
         assay_status s = infer_dot_gather(t, o);
         if (!s)
             s = want_apart(t, o, &some);
@@ -207,6 +245,7 @@ assay_status infer_dot_refine(infer_dot_task *t, infer_dot_others *o, assay_erro
         if (infer_dot_cost(t, &t->best, 1e-9) == 0)
             continue;
         quiet = 0;
+        t->best = infer_dot_cost(t, &before, 1e-9) == 0 ? before : t->best;
         infer_dot_search(t);
         if (t->cost > 0)
             break;
