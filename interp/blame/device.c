@@ -345,11 +345,3 @@ void blame_device_close(blame_device *d)
     golden_bundle_free(d->bundle);
     *d = (blame_device){0};
 }
-
-bool blame_is_dumped(const blame_device *d, int value)
-{
-    for (int s = 0; s < d->n_samples; s++)
-        if (blame_at(d, s, value)->device || blame_at(d, s, value)->sums)
-            return true;
-    return false;
-}

@@ -7,6 +7,14 @@
 #include "interp/blame/floats.h"
 #include "interp/golden/compare.h"
 
+bool blame_is_dumped(const blame_device *d, int value)
+{
+    for (int s = 0; s < d->n_samples; s++)
+        if (blame_at(d, s, value)->device || blame_at(d, s, value)->sums)
+            return true;
+    return false;
+}
+
 const char *blame_verdict_name(enum blame_verdict v)
 {
     static const char *const names[] = {"clean", "inherited", "own", "not_dumped", "suspect"};

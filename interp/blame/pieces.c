@@ -5,6 +5,33 @@
 
 #include "interp/blame/families.h"
 
+/* Floats are loaded as their bits; of wide integers the low half. */
+void blame_load(const assay_type *t, const void *data, int32_t *codes)
+{
+    const int64_t n = assay_shape_count(t);
+    const assay_view view = {(void *)(uintptr_t)data, t};
+    if (t->elem.kind == ASSAY_KIND_F32)
+        memcpy(codes, data, (size_t)n * sizeof *codes);
+    else if (t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= 32)
+        ref_load_row(&view, 0, 1, (size_t)n, codes);
+    else
+        for (int64_t i = 0; i < n; i++)
+            codes[i] = (int32_t)assay_elem_get(t->elem, data, (size_t)i);
+}
+
+void blame_store(const assay_type *t, const int32_t *codes, void *data)
+{
+    const int64_t n = assay_shape_count(t);
+    const assay_view view = {data, t};
+    if (t->elem.kind == ASSAY_KIND_F32)
+        memcpy(data, codes, (size_t)n * sizeof *codes);
+    else if (t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= 32)
+        ref_store_row(&view, 0, 1, (size_t)n, codes);
+    else
+        for (int64_t i = 0; i < n; i++)
+            assay_elem_set(t->elem, data, (size_t)i, codes[i]);
+}
+
 void blame_tell(blame_story *story, const char *class, int changed, const char *format, ...)
 {
     va_list args;
