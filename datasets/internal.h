@@ -1,4 +1,4 @@
-/* Common parts of the loaders: one file a kind of source fills this. */
+/* Common parts of the loaders: one file per kind of source fills this. */
 #ifndef ASSAY_DATASETS_INTERNAL_H
 #define ASSAY_DATASETS_INTERNAL_H
 
@@ -67,7 +67,7 @@ assay_status dataset_read_own(const assay_dataset *d, int64_t i, bool any_size, 
 /* The type of all samples of d->files, which is the first one's. */
 assay_status dataset_take_type(assay_dataset *d, assay_error *err);
 
-/* Are these labels maps, one a sample: a folder, or an array [N,H,W]? Opens them as d->maps. */
+/* Are these labels maps, one per sample: a folder, or an array [N,H,W]? Opens them as d->maps. */
 bool dataset_are_label_maps(const char *labels);
 assay_status dataset_open_maps(assay_dataset *d, const char *labels, assay_error *err);
 

@@ -57,7 +57,7 @@ typedef enum assay_input_dtype {
 typedef struct assay_preprocess {
     int64_t resize[2]; /* height, width; 0: as stored */
     bool nearest;
-    int scales, means, stds; /* entries given: 0 (identity), 1 (all channels) or one a channel */
+    int scales, means, stds; /* entries given: 0 (identity), 1 (all channels) or one per channel */
     double scale[ASSAY_MAX_CHANNELS];
     double mean[ASSAY_MAX_CHANNELS];
     double std[ASSAY_MAX_CHANNELS];

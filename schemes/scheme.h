@@ -118,7 +118,7 @@ bool assay_scheme_is_exact_mixed(const assay_scheme *s, const char *op);
 /* The same of results that are floats: by default of none, for a runtime's floats hang on its order
  * of addition and its approximations of functions. */
 bool assay_scheme_is_exact_float(const assay_scheme *s, const char *op);
-/* The claims in words, one a line: what is exact, what is approximate, what is not modelled. NULL
+/* The claims in words, one per line: what is exact, what is approximate, what is not modelled. NULL
  * when nothing is said. */
 enum assay_contract { ASSAY_CONTRACT_EXACT, ASSAY_CONTRACT_APPROXIMATE, ASSAY_CONTRACT_UNMODELLED };
 const char *assay_scheme_contract(const assay_scheme *s, enum assay_contract which);

@@ -64,8 +64,8 @@ typedef struct assay_interval {
 /* Instruction sets that an engine may ask a scheme to use. */
 enum assay_isa { ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI };
 
-/* rows x columns accumulators, acc_step a row, to codes of one byte, out_step bytes a row; column j
- * belongs to channel (channel + j). The same codes as requantize gives. */
+/* rows x columns accumulators, acc_step per row, to codes of one byte, out_step bytes per row;
+ * column j belongs to channel (channel + j). The same codes as requantize gives. */
 typedef void (*assay_block_fn)(const assay_unit *u, const int32_t *acc, size_t rows, size_t columns,
                                size_t acc_step, size_t channel, uint8_t *out, size_t out_step);
 /* n pairs of one-byte codes to one-byte codes: what binary gives. */

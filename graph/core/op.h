@@ -1,4 +1,4 @@
-/* The op table: one line an op in op.def; traits are what passes consult. */
+/* The op table: one line per op in op.def; traits are what passes consult. */
 #ifndef ASSAY_GRAPH_OP_H
 #define ASSAY_GRAPH_OP_H
 

@@ -11,7 +11,7 @@
 typedef struct blame_tensor {
     void *golden;
     void *device;   /* NULL: not dumped */
-    uint8_t *mask;  /* an entry an element, 0: not observed; NULL: all are */
+    uint8_t *mask;  /* an entry per element, 0: not observed; NULL: all are */
     void *replayed; /* what its node gives for what the node's inputs are believed to be */
     void *believed; /* the device's where it was observed, else replayed: what consumers are
                        replayed from; borrowed, or `merged` */

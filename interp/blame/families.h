@@ -61,7 +61,7 @@ typedef struct blame_lists {
     int first; /* the tensors' axis that spatial axis 0 is */
 } blame_lists;
 blame_lists blame_lists_of(blame_case *c);
-/* Scales of the weights of a weighted op, one a channel, to be changed; NULL: it has none such. */
+/* Scales of the weights of a weighted op, one per channel, to be changed; NULL: none. */
 float *blame_weight_scales(blame_case *c, int64_t *n);
 
 /* Orders of elements: the k-th permutation of n axes (false: there are no more); from, of t's

@@ -1,4 +1,4 @@
-/* $readmemh text: a tensor's elements in words of a memory, one word a line.
+/* $readmemh text: a tensor's elements in words of a memory, one word per line.
  *
  * An element takes the low `bits` of its own bit pattern (two's complement; IEEE for floats; 1 for
  * bool), elements come in C order. A word of W bits holds as many elements as fit whole, the first

@@ -23,7 +23,7 @@ typedef struct assay_plan {
 /* keep_all: every value keeps its own place (bundles, profiling). */
 assay_status run_plan_make(const assay_graph *g, bool keep_all, assay_plan **out, assay_error *err);
 void run_plan_free(assay_plan *p);
-/* A line a value (offset, bytes, first and last step, name), then the totals. */
+/* One line per value (offset, bytes, first and last step, name), then the totals. */
 void run_plan_print(FILE *f, const assay_graph *g, const assay_plan *p);
 /* The same as SVG: steps across, addresses down (interp/page/plan_draw.c). */
 void page_plan_draw(FILE *f, const assay_graph *g, const assay_plan *p);
@@ -67,7 +67,7 @@ typedef struct assay_program {
 } assay_program;
 
 /* Verifies the graph, chooses a kernel for every node and prepares the units. Everything that is
- * not supported is listed in one error, a line a node. */
+ * not supported is listed in one error, one line per node. */
 assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, bool keep_all,
                                 assay_program **out, assay_error *err);
 /* The same with an engine; the above is the reference's. */

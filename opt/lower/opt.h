@@ -28,7 +28,7 @@ assay_status lower_fold_constants(assay_graph *g, assay_evaluate_fn evaluate, in
  * more. */
 assay_status lower_fold_codes(assay_graph *g, assay_evaluate_fn evaluate, int *changed,
                               assay_error *err);
-/* BatchNorm, and add, sub, mul and div by constants, one a channel, into the convolution,
+/* BatchNorm, and add, sub, mul and div by constants, one per channel, into the convolution,
  * transposed convolution or fully-connected layer in front, when nobody else sees its output. The
  * layer's output takes the name of the value that it then computes. */
 assay_status lower_fold_affine(assay_graph *g, int *changed, assay_error *err);

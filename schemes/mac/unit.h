@@ -1,4 +1,4 @@
-/* One node's arithmetic on floats, prepared: what prepare.c fills, and floats.c and matrix.c
+/* The prepared arithmetic of a node on floats: what prepare.c fills, and floats.c and matrix.c
  * compute. */
 #ifndef ASSAY_SCHEMES_MAC_UNIT_H
 #define ASSAY_SCHEMES_MAC_UNIT_H
@@ -20,7 +20,7 @@ typedef struct assay_mac_node {
     enum assay_mac_format a_scale, b_scale;
     int64_t a_run, b_run; /* of K under one scale */
     size_t depth;
-    uint32_t *scale; /* quantize, dequantize: one, or one a channel; f32; owned */
+    uint32_t *scale; /* quantize, dequantize: one, or one per channel; f32; owned */
     int32_t *zero;
     size_t n_params;
     int64_t least, greatest; /* codes */

@@ -9,7 +9,7 @@
 onnx_const *onnx_fold_result(onnx_node *n, int dtype, int rank, const int64_t *dim,
                              int64_t operands);
 
-/* Element `to` of y becomes element `from` of x; both of `size` bytes an element. */
+/* Element `to` of y becomes element `from` of x; both of `size` bytes per element. */
 void onnx_copy_element(onnx_const *y, int64_t to, const onnx_const *x, int64_t from, size_t size);
 
 /* Reshape, expand, transpose, slice, tile, concat and gather; NULL for others. */

@@ -141,7 +141,7 @@ assay_status tfl_elements(tfl_import *m, tfl_tensor *t, const void **out);
 /* Turns a constant of codes into the real numbers that they stand for. */
 assay_status tfl_to_real(tfl_import *m, tfl_tensor *t);
 
-/* ---- sparse.c: TFLite's sparse tensors to dense, `size` bytes an element, little-endian ---- */
+/* ---- sparse.c: TFLite's sparse tensors to dense, `size` bytes per element, little-endian ---- */
 assay_status tfl_densify(tfl_import *m, const tfl_tensor *t, size_t size, unsigned char *out);
 
 #endif
