@@ -129,7 +129,8 @@ WHOLE = ("two-stage", "dpu")  # they divide by the whole window
 
 
 def avg_pool(network, x):
-    """On an image; cells of the padding are counted as zero points or not at all, and what hangs over as pool says."""
+    """On an image; cells of the padding are counted as zero points or not at all. What hangs over never counts:
+    `count_overhang` is of networks as they are quantized, whose padding then holds what counts."""
     rng = network.rng
     image = Image(network.image(x), rng.random() < 0.4)
     x = image.x
@@ -143,11 +144,10 @@ def avg_pool(network, x):
 
     def taps(n, c, i, j):
         cells = list(window.cells(i, j))
-        if kind in WHOLE and any(p is None and not counted or p == OVER and not (counted and rule["count_overhang"]) for p in cells):
+        if kind in WHOLE and any(p == OVER or p is None and not counted for p in cells):
             raise Refused("a window that reaches cells that do not count")
         inside = [image.code(n, c, *p) for p in cells if p not in (None, OVER)]
-        around = [p for p in cells if p is None or p == OVER and rule["count_overhang"]] if counted else []
-        return inside + [x.zero] * len(around)
+        return inside + [x.zero] * (cells.count(None) if counted else 0)
 
     def run():
         one = (rescale_area if counted and kind == "rescale-divide" else KINDS[kind])(record, x, out, window.kernel)
