@@ -295,7 +295,7 @@ assay_status blame_run(const char *golden, const char *device, const blame_optio
         blame_device_trust(&r->device);
     if (!status)
         status = blame_judge(r, o->rel, err);
-    for (int i = 0; i < r->device.graph->n_nodes && !status; i++)
+    for (int i = 0; !status && i < r->device.graph->n_nodes; i++)
         if (r->row[i].isolated == 0)
             blame_sums_note(&r->device, r->row[i].value);
     if (!status)
