@@ -11,7 +11,7 @@ static int64_t min(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t greatest(int64_t a, int64_t b)
+static int64_t max(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -22,7 +22,7 @@ assay_interval derive_codes(const assay_type *t)
     for (size_t i = 0; i < t->q.count; i++) {
         const int64_t zero = t->q.zero_point ? t->q.zero_point[i] : 0;
         x.lo = min(x.lo, assay_elem_min(t->elem) - zero);
-        x.hi = greatest(x.hi, assay_elem_max(t->elem) - zero);
+        x.hi = max(x.hi, assay_elem_max(t->elem) - zero);
     }
     return t->q.count ? x : (assay_interval){0, 0};
 }
@@ -35,8 +35,8 @@ int64_t derive_reach(const assay_type *t)
 /* The nearest to x of what an interval may hold. */
 static int64_t within(assay_int128 x)
 {
-    const int64_t max = INT64_C(1) << 62;
-    return (int64_t)(x > max ? max : x < -max ? -max : x);
+    const int64_t end = INT64_C(1) << 62;
+    return (int64_t)(x > end ? end : x < -end ? -end : x);
 }
 
 assay_interval derive_times(assay_interval x, assay_interval y)
@@ -44,7 +44,7 @@ assay_interval derive_times(assay_interval x, assay_interval y)
     const assay_int128 lo = x.lo, hi = x.hi;
     const int64_t a = within(lo * y.lo), b = within(lo * y.hi), c = within(hi * y.lo),
                   d = within(hi * y.hi);
-    return (assay_interval){min(min(a, b), min(c, d)), greatest(greatest(a, b), greatest(c, d))};
+    return (assay_interval){min(min(a, b), min(c, d)), max(max(a, b), max(c, d))};
 }
 
 assay_interval derive_plus(assay_interval x, assay_interval y)
@@ -65,14 +65,14 @@ assay_interval derive_shifted(assay_interval x, int bits)
 
 assay_interval derive_with_zero(assay_interval x)
 {
-    return (assay_interval){min(x.lo, 0), greatest(x.hi, 0)};
+    return (assay_interval){min(x.lo, 0), max(x.hi, 0)};
 }
 
 assay_interval derive_magnitudes(assay_interval x)
 {
     return x.lo >= 0   ? x
            : x.hi <= 0 ? (assay_interval){-x.hi, -x.lo}
-                       : (assay_interval){0, greatest(-x.lo, x.hi)};
+                       : (assay_interval){0, max(-x.lo, x.hi)};
 }
 
 assay_interval derive_around(double lo, double hi)
@@ -106,17 +106,17 @@ assay_status derive_holds(const assay_derive *d, assay_interval x, unsigned bits
 
 assay_status derive_hold_both(const assay_derive *d, const assay_interval x[2], const char *what)
 {
-    const assay_interval either = {min(x[0].lo, x[1].lo), greatest(x[0].hi, x[1].hi)};
+    const assay_interval either = {min(x[0].lo, x[1].lo), max(x[0].hi, x[1].hi)};
     return derive_holds(d, either, 32, what);
 }
 
 assay_status derive_centred(const assay_derive *d, int input)
 {
     const assay_type *t = &d->spec->in[input];
-    const int64_t min = assay_elem_min(t->elem), greatest = assay_elem_max(t->elem);
+    const int64_t lo = assay_elem_min(t->elem), hi = assay_elem_max(t->elem);
     for (size_t i = 0; i < t->q.count; i++) {
         const int64_t zero = t->q.zero_point ? t->q.zero_point[i] : 0;
-        if (min - zero < INT32_MIN || greatest - zero > INT32_MAX)
+        if (lo - zero < INT32_MIN || hi - zero > INT32_MAX)
             return derive_fail(d,
                                "a code of %d bits less its zero point %lld can leave the 32 bits "
                                "that hold it",
@@ -195,7 +195,7 @@ assay_status derive_accepts_end(const assay_derive *d, assay_interval x, const c
 assay_status derive_accepts_codes(const assay_derive *d)
 {
     const assay_unit *u = d->u;
-    const assay_interval a = derive_codes(&d->spec->in[0]), above = {0, greatest(a.hi, 0)},
+    const assay_interval a = derive_codes(&d->spec->in[0]), above = {0, max(a.hi, 0)},
                          below = {min(a.lo, 0), 0};
     const char *code = "a code less its zero point", *product = "a product of two codes";
     assay_status s = ASSAY_OK;
