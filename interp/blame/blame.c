@@ -35,11 +35,14 @@ static bool is_chance(const blame_search *s, const blame_finding *f)
     return s->n_seen >= ENOUGH && gain * gain < 25 * good * (1 - good / n);
 }
 
+/* The same search once more. On failure `with` is closed. */
 static assay_status open_again(const blame_search *s, blame_search *with)
 {
     const assay_status status = blame_search_open(with, s->d, s->schemes, s->node, s->end, s->after,
                                                   s->n_after, s->rel, NULL);
-    if (!status && s->left_out)
+    if (status)
+        blame_search_close(with);
+    else if (s->left_out)
         blame_search_leave_clean(with);
     return status;
 }
@@ -297,7 +300,7 @@ assay_status blame_run(const char *golden, const char *device, const blame_optio
         status = blame_judge(r, o->rel, err);
     for (int i = 0; !status && i < r->device.graph->n_nodes; i++)
         if (r->row[i].isolated == 0)
-            blame_sums_note(&r->device, r->row[i].value);
+            status = blame_sums_note(&r->device, r->row[i].value, err);
     if (!status)
         status = find_causes(&b, err);
     if (status) {

@@ -41,9 +41,8 @@ typedef struct blame_fault {
     char apart[3][280]; /* what would tell it from other full explanations, in words */
     int n_apart;
     int64_t elements, differing;
-    int64_t
-        left_out;   /* of them in samples without a fault, where the cause is of the others alone */
-    char where[64]; /* those others, in words */
+    int64_t left_out; /* elements of samples without a fault: the cause is of the others alone */
+    char where[64];   /* those others, in words */
     double explained; /* share of the elements that were dumped */
     char common[240]; /* where the elements that differ lie, where that says something */
     char sample[160]; /* one element that differs, in words */

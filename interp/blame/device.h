@@ -43,9 +43,8 @@ typedef struct blame_device {
     int64_t dumped;       /* how many tensors were found */
     json_t *extra;        /* names of what is of none (interp/golden/extra.h) */
     json_t *unread;       /* and of what was not read of the others */
-    json_t *numbers; /* constants and parameters that it has otherwise (interp/golden/numbers.h) */
-    void *
-        *constant; /* by value: what it has in place of a constant; NULL: the same, or not dumped */
+    json_t *numbers;      /* constants and parameters that differ (interp/golden/numbers.h) */
+    void **constant;      /* by value: a constant that differs; NULL: the same, or not dumped */
 } blame_device;
 
 static inline blame_tensor *blame_at(const blame_device *d, int sample, int value)
@@ -78,6 +77,6 @@ bool blame_is_dumped(const blame_device *d, int value);
 bool blame_is_on_sums(const blame_device *d, int value, double rel);
 /* Adds to d->numbers the accumulators of a value that were dumped beside its output and are not the
  * replay's. */
-void blame_sums_note(blame_device *d, int value);
+assay_status blame_sums_note(blame_device *d, int value, assay_error *err);
 
 #endif

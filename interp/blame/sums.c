@@ -148,11 +148,14 @@ static void note(blame_device *d, const blame_tensor *t, const assay_value *v)
     page_json_add(&d->numbers, o);
 }
 
-void blame_sums_note(blame_device *d, int value)
+assay_status blame_sums_note(blame_device *d, int value, assay_error *err)
 {
     for (int k = 0; k < d->n_samples; k++) {
         const blame_tensor *t = blame_at(d, k, value);
         if (t->beside && t->replayed_sums)
             note(d, t, &d->graph->value[value]);
+        if (t->beside && !d->numbers)
+            return assay_out_of_memory(err);
     }
+    return ASSAY_OK;
 }
