@@ -44,6 +44,13 @@ static int by_preference(const void *x, const void *y)
     return ranks ? ranks : strcmp(a->path, b->path);
 }
 
+static const char *why_not(const char *path, mode_t mode)
+{
+    if (!S_ISREG(mode))
+        return S_ISDIR(mode) ? NULL : "not a file";
+    return strcmp(extension_of(path), ".h") == 0 ? "C text is not read" : NULL;
+}
+
 static assay_status add(assay_dumps *d, const char *path, int64_t sample, enum assay_dump_kind kind,
                         mode_t mode, assay_error *err)
 {
@@ -54,7 +61,7 @@ static assay_status add(assay_dumps *d, const char *path, int64_t sample, enum a
         return assay_out_of_memory(err);
     d->dump[d->n].sample = sample;
     d->dump[d->n].folder = S_ISDIR(mode);
-    d->dump[d->n].odd = !S_ISDIR(mode) && (!S_ISREG(mode) || strcmp(extension_of(path), ".h") == 0);
+    d->dump[d->n].odd = why_not(path, mode);
     d->dump[d->n].read = false;
     d->dump[d->n++].kind = kind;
     return ASSAY_OK;

@@ -31,9 +31,9 @@ typedef struct assay_dump {
     char *path;     /* below the folder */
     int64_t sample; /* -1: the folder holds one sample, which it does not number */
     enum assay_dump_kind kind;
-    bool folder; /* one that has no meaning: nothing of it is read */
-    bool odd;    /* neither a file nor a folder, or a file of C text: not read either */
-    bool read;   /* by golden_dumps_read */
+    bool folder;     /* one that has no meaning: nothing of it is read */
+    const char *odd; /* why a file is never read; NULL: it may be */
+    bool read;       /* by golden_dumps_read */
 } assay_dump;
 
 typedef struct assay_dumps {

@@ -31,24 +31,18 @@ static bool was_another_read(const assay_dumps *d, int i, const assay_bundle_ten
     return false;
 }
 
-static bool is_c_text(const char *path)
-{
-    const size_t n = strlen(path);
-    return n > 2 && strcmp(path + n - 2, ".h") == 0;
-}
-
 static const char *reason(const assay_dumps *d, int i, const assay_bundle *a)
 {
     const int64_t first = a->tensor[0].sample;
     const int64_t sample = d->dump[i].sample < 0 ? first : d->dump[i].sample;
     const assay_bundle_tensor *t = NULL;
     if (d->dump[i].odd)
-        return is_c_text(d->dump[i].path) ? "C text is not read" : "not a file";
+        return d->dump[i].odd;
+    if (d->dump[i].kind > ASSAY_DUMP_SUMS)
+        return "another file of the same was read";
     for (int k = 0; k < a->n_tensors && !t; k++)
         if (a->tensor[k].sample == sample && golden_dumps_fit(d, i, &a->tensor[k]) > 0)
             t = &a->tensor[k];
-    if (d->dump[i].kind > ASSAY_DUMP_SUMS)
-        return "another file of the same was read";
     if (!t)
         return "a mask of no dump that was read, or one of several";
     if (was_another_read(d, i, t, first, d->dump[i].kind))
