@@ -74,9 +74,10 @@ static void say_attributes(const node_of *k, explain_trace *t)
     for (int i = 0; i < info->n_fields; i++) {
         const assay_attr_field *f = &info->field[i];
         float v;
+        if (f->kind != 'F')
+            continue;
         memcpy(&v, (const char *)&k->n->attr + f->offset, sizeof v);
-        if (f->kind == 'F')
-            explain_say(t, f->name, "%.9g", (double)v);
+        explain_say(t, f->name, "%.9g", (double)v);
     }
 }
 
