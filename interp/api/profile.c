@@ -1,10 +1,9 @@
 /* Profiles: taken on arrays, merged, shown. */
 #include <math.h>
-#include <string.h>
 
 #include "graph/memory.h"
 #include "interp/api/options.h"
-#include "interp/measure/eval.h"
+#include "interp/api/samples.h"
 #include "interp/run/model.h"
 #include "opt/profile/profile.h"
 
@@ -54,22 +53,11 @@ assay_status assay_profile_merge(assay_profile *into, const assay_profile *from,
 /* ---- observing ---- */
 
 typedef struct arrays {
-    const assay_graph *graph;
-    const void *const *input;
-    uint64_t first;
+    assay_arrays from; /* the first member: assay_arrays_read takes this for it */
     int64_t done, total;
     assay_progress progress;
     void *user;
 } arrays;
-
-static assay_status read_array(void *user, int64_t i, int k, void *input, assay_error *err)
-{
-    const arrays *a = user;
-    const size_t bytes = assay_type_bytes(&a->graph->value[a->graph->input[k]].type);
-    (void)err;
-    memcpy(input, (const char *)a->input[k] + (size_t)((uint64_t)i - a->first) * bytes, bytes);
-    return ASSAY_OK;
-}
 
 static void count_done(void *user)
 {
@@ -122,19 +110,21 @@ assay_status assay_profile_by_channel(assay_profile *p, const assay_graph *g, co
     return profile_by_channel(p, g, pattern ? pattern : "*", err);
 }
 
-static assay_status observe_arrays(assay_profile *p, const assay_graph *g, arrays *a,
-                                   uint64_t count, bool sequence, int threads, assay_error *err)
+static assay_status observe_arrays(assay_profile *p, uint64_t first, uint64_t count, arrays *a,
+                                   bool sequence, int threads, assay_error *err)
 {
     const uint64_t most = UINT64_C(1) << 40;
+    const assay_graph *g = a->from.graph;
     const assay_samples samples = {.user = a,
-                                   .first = (int64_t)a->first,
+                                   .first = (int64_t)first,
                                    .count = (int64_t)count,
                                    .sequence = sequence && run_model_has_state(g),
-                                   .read = read_array,
+                                   .read = assay_arrays_read,
                                    .done = a->progress ? count_done : NULL};
 
+    a->from.first = (int64_t)first;
     a->total = (int64_t)count;
-    if (count < 1 || count > most || a->first > most)
+    if (count < 1 || count > most || first > most)
         return assay_fail(err, ASSAY_ERR_INPUT, "no samples, or numbers beyond 2^40");
     return observe(p, g, &samples, threads, err);
 }
@@ -143,16 +133,16 @@ assay_status assay_profile_observe(assay_profile *p, const assay_graph *g, uint6
                                    uint64_t count, const void *const *input, int threads,
                                    assay_progress progress, void *user, assay_error *err)
 {
-    arrays a = {.graph = g, .input = input, .first = first, .progress = progress, .user = user};
-    return observe_arrays(p, g, &a, count, false, threads, err);
+    arrays a = {.from = {.of.input = input, .graph = g}, .progress = progress, .user = user};
+    return observe_arrays(p, first, count, &a, false, threads, err);
 }
 
 assay_status assay_profile_observe_steps(assay_profile *p, const assay_graph *g, uint64_t first,
                                          uint64_t count, const void *const *input,
                                          assay_progress progress, void *user, assay_error *err)
 {
-    arrays a = {.graph = g, .input = input, .first = first, .progress = progress, .user = user};
-    return observe_arrays(p, g, &a, count, true, 1, err);
+    arrays a = {.from = {.of.input = input, .graph = g}, .progress = progress, .user = user};
+    return observe_arrays(p, first, count, &a, true, 1, err);
 }
 
 /* ---- JSON ---- */

@@ -6,7 +6,7 @@
 #include "interp/api/options.h"
 #include "interp/run/model.h"
 
-static assay_status read_array(void *user, int64_t i, int k, void *input, assay_error *err)
+assay_status assay_arrays_read(void *user, int64_t i, int k, void *input, assay_error *err)
 {
     const assay_arrays *a = user;
     const size_t bytes = assay_type_bytes(&a->graph->value[a->graph->input[k]].type);
@@ -58,7 +58,7 @@ assay_status assay_arrays_take(const assay_labelled *given, const assay_graph *g
 
     *samples = (assay_samples){.user = a,
                                .count = (int64_t)a->of.count,
-                               .read = read_array,
+                               .read = assay_arrays_read,
                                .label = read_label,
                                .by_agreement = a->of.by_agreement,
                                .sequence = a->of.sequence && run_model_has_state(g),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "graph/text/text.h"
+#include "interp/api/options.h"
 #include "interp/golden/contract.h"
 #include "interp/golden/digest.h"
 #include "interp/page/json.h"
@@ -30,26 +31,21 @@ static json_t *network_digest(const assay_graph *g)
     return status ? NULL : json_string(hex);
 }
 
-/* As golden_contract_print prints it. */
-static json_t *contract_of(const assay_program *p)
+static void print_contract(FILE *f, const void *what)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    json_t *found = NULL;
+    golden_contract_print(what, f);
+}
 
-    if (!f)
-        return NULL;
-    golden_contract_print(p, f);
-    if (!fclose(f))
-        found = page_json_text(text);
-    free(text);
-    return found;
+assay_status assay_shard_contract(const assay_program *p, char **text, assay_error *err)
+{
+    return assay_text_of(print_contract, p, text, err);
 }
 
 json_t *assay_shard_describe(const assay_shard_of *s)
 {
     const assay_program *p = s->program;
+    char *contract;
+    const bool whole = !assay_shard_contract(p, &contract, NULL);
     json_t *o = json_object();
 
     page_json_set(&o, "scheme", page_json_text(p->scheme ? p->scheme->name : "float"));
@@ -65,7 +61,8 @@ json_t *assay_shard_describe(const assay_shard_of *s)
     page_json_set(&o, "by_agreement", json_boolean(s->samples->by_agreement));
     page_json_set(&o, "class_axis", json_integer(s->samples->class_axis - 1));
     page_json_set(&o, "ignore_label", json_integer(s->ignored));
-    page_json_set(&o, "contract", contract_of(p));
+    page_json_set(&o, "contract", whole ? page_json_text(contract) : NULL);
+    free(contract);
     return o;
 }
 

@@ -14,12 +14,14 @@ typedef struct assay_shard_of {
     bool labelled, maps;
     int64_t ignored; /* label of places without one */
 } assay_shard_of;
+/* The contract in words, malloc'd, as golden_contract_print prints it. */
+assay_status assay_shard_contract(const assay_program *p, char **text, assay_error *err);
 /* A new reference; NULL when memory is short. */
 json_t *assay_shard_describe(const assay_shard_of *s);
 
 /* The same read; texts are the file's. */
 typedef struct assay_shard_said {
-    const char *scheme, *contract; /* its name; as golden_contract_print prints it */
+    const char *scheme, *contract; /* its name; in words */
     int64_t first, count;
     bool labelled, by_agreement;
     assay_judge judge; /* of it `maps` and `tokens` alone */

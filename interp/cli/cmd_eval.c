@@ -1,9 +1,8 @@
 /* assay eval: accuracy of a network, and its distance from its float twin. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "interp/api/shard.h"
 #include "interp/cli/eval.h"
-#include "interp/golden/contract.h"
 #include "interp/run/model.h"
 
 /* Before anything runs: is there what was asked for to judge by? */
@@ -83,30 +82,17 @@ static int measure(const cli_evaluation *e, const assay_graph *twin, cli_data *d
     return status;
 }
 
-/* As golden_contract_print prints it; malloc'ed, or NULL. */
-static char *contract_of(const assay_program *p)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-
-    if (!f)
-        return NULL;
-    golden_contract_print(p, f);
-    if (!fclose(f))
-        return text;
-    free(text);
-    return NULL;
-}
-
 static int evaluate(cli_evaluation *e, const cli_session *s, const assay_graph *twin)
 {
     const cli_args *a = e->args;
-    char *const contract = contract_of(s->program);
+    char *contract;
     cli_data d = {0};
     assay_part part = {0};
     assay_samples whole = {0};
-    int status = contract ? cli_data_open(&d, a, s->graph, e->name) : cli_out_of_memory();
+    assay_error err;
+    int status = assay_shard_contract(s->program, &contract, &err)
+                     ? cli_failed(&err)
+                     : cli_data_open(&d, a, s->graph, e->name);
 
     e->contract = contract;
     if (status == CLI_OK)

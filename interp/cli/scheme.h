@@ -4,6 +4,7 @@
 
 #include "interp/api/rows.h"
 #include "interp/cli/cli.h"
+#include "interp/page/json.h"
 #include "schemes/scheme.h"
 
 /* Arguments after the verb are positional[1], ...; each returns an exit status. */
@@ -28,5 +29,11 @@ bool cli_scheme_range(const cli_args *a, const char *option, double lo, double h
 bool cli_scheme_names_differ(const assay_scheme *a, const assay_scheme *b);
 /* --op names an op: false after a message. */
 bool cli_scheme_op(const cli_args *a);
+/* The form (enum assay_form) of codes of a type; --wide, or a scheme's own: of more than 8 bits. */
+unsigned cli_scheme_form(const cli_args *a, const assay_scheme *s, assay_elem type);
+
+/* A code, or that it is refused: in words, and null. */
+const char *cli_code_text(int64_t code, char text[24]);
+json_t *cli_code_json(int64_t code);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "interp/api/options.h"
 #include "interp/cli/json.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/scheme_unit.h"
@@ -82,31 +83,35 @@ static json_t *steps_json(const char *text)
     return list;
 }
 
-static void print_steps(FILE *f, const assay_single *o, const numbers *n, bool formed)
+/* One rescale. */
+typedef struct trial {
+    assay_single o;
+    const numbers *n;
+    bool formed;
+} trial;
+
+static void print_steps(FILE *f, const void *what)
 {
-    print_parameters(f, o, n, formed);
-    assay_explain_steps(f, o, n->acc);
+    const trial *t = what;
+    print_parameters(f, &t->o, t->n, t->formed);
+    assay_explain_steps(f, &t->o, t->n->acc);
 }
 
-static int write_json(const cli_args *a, const assay_single *o, const numbers *n, bool formed,
-                      const char *scheme, const char *elem)
+static int write_json(const cli_args *a, const trial *t, const char *scheme, const char *elem)
 {
-    char *text = NULL, why[256];
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
+    char *text, why[256];
     int64_t code;
     json_t *row = json_object();
+    const bool whole = !assay_text_of(print_steps, t, &text, NULL);
 
-    if (f)
-        print_steps(f, o, n, formed);
-    const bool whole = f && !fclose(f);
     page_json_set(&row, "scheme", page_json_text(scheme));
     page_json_set(&row, "op", json_string(cli_value(a, "op", "conv")));
     page_json_set(&row, "type", json_string(elem));
-    page_json_set(&row, "acc", json_integer(n->acc));
+    page_json_set(&row, "acc", json_integer(t->n->acc));
     page_json_set(&row, "code",
-                  assay_single_code(o, n->acc, true, &code, why, sizeof why) ? json_integer(code)
-                                                                             : json_null());
+                  assay_single_code(&t->o, t->n->acc, true, &code, why, sizeof why)
+                      ? json_integer(code)
+                      : json_null());
     page_json_set(&row, "steps", whole ? steps_json(text) : NULL);
     free(text);
     return cli_json_write(a, row);
@@ -115,7 +120,9 @@ static int write_json(const cli_args *a, const assay_single *o, const numbers *n
 static int explain(const cli_args *a, const assay_scheme *s, const numbers *n, assay_elem type)
 {
     assay_error err;
-    assay_single o;
+    trial t = {.n = n,
+               .formed =
+                   cli_has(a, "in-scale") || cli_has(a, "weight-scale") || cli_has(a, "out-scale")};
     char why[256];
     const assay_batch b = {.n = 1,
                            .type = type,
@@ -128,20 +135,18 @@ static int explain(const cli_args *a, const assay_scheme *s, const numbers *n, a
                            .in_zero = &n->in_zero,
                            .lo = cli_has(a, "min") ? &n->lo : NULL,
                            .hi = cli_has(a, "max") ? &n->hi : NULL};
-    bool formed = cli_has(a, "in-scale") || cli_has(a, "weight-scale") || cli_has(a, "out-scale");
-    bool wide = cli_has(a, "wide") || assay_scheme_is_wide(s);
-    if (assay_single_start(&o, s, cli_value(a, "op", NULL), assay_form_of_codes(wide, type), &err))
+    if (assay_single_start(&t.o, s, cli_value(a, "op", NULL), cli_scheme_form(a, s, type), &err))
         return cli_failed(&err);
-    bool ok = formed ? assay_single_form(&o, &b, 0, (float)n->in, (float)n->weight, (float)n->out,
-                                         why, sizeof why)
-                     : assay_single_set(&o, &b, 0, why, sizeof why);
+    bool ok = t.formed ? assay_single_form(&t.o, &b, 0, (float)n->in, (float)n->weight,
+                                           (float)n->out, why, sizeof why)
+                       : assay_single_set(&t.o, &b, 0, why, sizeof why);
     if (!ok)
         return cli_trouble("scheme %s: %s", s->name, why);
     char elem[8];
     assay_elem_print(type, elem);
     fprintf(cli_notes_of(a), "%s, %s to %s\n", s->name, cli_value(a, "op", "conv"), elem);
-    print_steps(cli_notes_of(a), &o, n, formed);
-    return cli_has(a, "json") ? write_json(a, &o, n, formed, s->name, elem) : CLI_OK;
+    print_steps(cli_notes_of(a), &t);
+    return cli_has(a, "json") ? write_json(a, &t, s->name, elem) : CLI_OK;
 }
 
 /* A zero point tells signed from unsigned codes when no type is asked for. */
