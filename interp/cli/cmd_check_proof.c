@@ -28,17 +28,18 @@ static int load_model(const cli_args *a, const assay_scheme *s, assay_graph **g)
                                                                           : cli_failed(&err);
 }
 
-static void print(const char *path, const assay_proof_report *r, const char *bad, bool with_model)
+static void print(FILE *f, const char *path, const assay_proof_report *r, const char *bad,
+                  bool with_model)
 {
     if (bad) {
-        printf("%s: BAD: %s\n", path, bad);
+        fprintf(f, "%s: BAD: %s\n", path, bad);
         return;
     }
-    printf("%s: good: %d steps, %d proved exact", path, r->steps, r->proved);
+    fprintf(f, "%s: good: %d steps, %d proved exact", path, r->steps, r->proved);
     if (r->given)
-        printf("; of %d the interval of accumulators was taken as given%s", r->given,
-               with_model ? "" : " (--model checks it)");
-    printf("\n");
+        fprintf(f, "; of %d the interval of accumulators was taken as given%s", r->given,
+                with_model ? "" : " (--model checks it)");
+    fprintf(f, "\n");
 }
 
 static int check(const cli_args *a, const assay_proof_networks *networks)
@@ -48,20 +49,18 @@ static int check(const cli_args *a, const assay_proof_networks *networks)
     assay_error err;
     unsigned char *text = NULL;
     size_t length = 0;
-    int written = CLI_OK;
-    assay_status status = assay_slurp(path, &text, &length, &err);
 
-    if (!status)
-        status = check_proof((const char *)text, length, path, networks, &r, &err);
+    if (assay_slurp(path, &text, &length, &err))
+        return cli_failed(&err);
+    const assay_status status = check_proof((const char *)text, length, path, networks, &r, &err);
     free(text);
     if (status && status != ASSAY_ERR_INPUT)
         return cli_failed(&err);
     const char *why = status ? err.text : NULL;
-    if (!cli_has(a, "json"))
-        print(path, &r, why, networks->model != NULL);
-    else
-        written = cli_json_write(a, assay_proof_json(&r, why));
-    return written != CLI_OK ? written : status ? CLI_DIFFERENT : CLI_OK;
+    print(cli_notes_of(a), path, &r, why, networks->model != NULL);
+    if (cli_has(a, "json") && cli_json_write(a, assay_proof_json(&r, why)) != CLI_OK)
+        return CLI_TROUBLE;
+    return status ? CLI_DIFFERENT : CLI_OK;
 }
 
 static int run(const cli_args *a)

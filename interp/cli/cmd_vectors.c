@@ -10,14 +10,6 @@
 #include "interp/cli/vectors.h"
 #include "schemes/rescale/thresholds.h"
 
-static const char *code_text(int64_t code, char text[24])
-{
-    if (code == ASSAY_REFUSED)
-        return "refused";
-    snprintf(text, 24, "%" PRId64, code);
-    return text;
-}
-
 static size_t count_wrong(const vectors_suite *s, const int64_t *expected)
 {
     size_t n = 0;
@@ -34,8 +26,8 @@ static void print_wrong(const vectors_suite *s, const int64_t *expected, const c
         char a[24], b[24];
         if (s->code[i] == expected[i] || n++ >= SHOWN)
             continue;
-        printf("  row %zu: the suite expects %s, %s gives %s\n", i, code_text(expected[i], a),
-               scheme, code_text(s->code[i], b));
+        printf("  row %zu: the suite expects %s, %s gives %s\n", i, cli_code_text(expected[i], a),
+               scheme, cli_code_text(s->code[i], b));
     }
     if (n > 0)
         printf("  %zu of %zu rows are not as %s computes them\n", n, s->rows.n, scheme);
@@ -46,8 +38,8 @@ static void print_killer(const vectors_suite *could, const vectors_case *c)
 {
     const vectors_row *r = &could->rows.row[c->row];
     char want[24], got[24];
-    const char *a = code_text(could->code[c->a * could->rows.n + c->row], want);
-    const char *b = code_text(could->code[c->b * could->rows.n + c->row], got);
+    const char *a = cli_code_text(could->code[c->a * could->rows.n + c->row], want);
+    const char *b = cli_code_text(could->code[c->b * could->rows.n + c->row], got);
     if (could->space.scales)
         printf("    acc %" PRId64 ", in_scale %.9g, weight_scale %.9g, out_scale %.9g, "
                "zp %" PRId64 ": %s, not %s",
@@ -107,11 +99,6 @@ static void print_survivors(const vectors_suite *given, const vectors_suite *cou
                                     : 100.0);
 }
 
-static json_t *code_json(int64_t code)
-{
-    return code == ASSAY_REFUSED ? json_null() : json_integer(code);
-}
-
 /* The row that kills a mutant, the code and the mutant's; null where one refuses. */
 static json_t *killer_json(const vectors_suite *could, const vectors_case *c)
 {
@@ -127,8 +114,8 @@ static json_t *killer_json(const vectors_suite *could, const vectors_case *c)
         page_json_set(&o, "shift", json_integer(r->shift));
     }
     page_json_set(&o, "zp", json_integer(r->zero));
-    page_json_set(&o, "out", code_json(could->code[c->a * could->rows.n + c->row]));
-    page_json_set(&o, "mutant", code_json(could->code[c->b * could->rows.n + c->row]));
+    page_json_set(&o, "out", cli_code_json(could->code[c->a * could->rows.n + c->row]));
+    page_json_set(&o, "mutant", cli_code_json(could->code[c->b * could->rows.n + c->row]));
     return o;
 }
 

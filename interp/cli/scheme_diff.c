@@ -26,11 +26,10 @@ static bool is_left(FILE *f, const assay_scheme *s, const assay_record *r, assay
 /* The record in force for an op; false after a message. */
 static bool record_of(const cli_args *args, const assay_scheme *s, const char *op, assay_record *r)
 {
-    const bool wide = cli_has(args, "wide") || assay_scheme_is_wide(s);
     assay_elem type;
     if (!cli_scheme_type(args, s, &type))
         return false;
-    assay_effective_record(assay_data(s), op, "", assay_form_of_codes(wide, type), r);
+    assay_effective_record(assay_data(s), op, "", cli_scheme_form(args, s, type), r);
     return true;
 }
 

@@ -6,14 +6,6 @@
 #include "interp/cli/scheme_diff.h"
 #include "schemes/rescale/single.h"
 
-static const char *code_text(int64_t code, char buf[24])
-{
-    if (code == ASSAY_REFUSED)
-        return "refused";
-    snprintf(buf, 24, "%" PRId64, code);
-    return buf;
-}
-
 void cli_diff_print_first(FILE *f, const assay_disagreements *d, size_t max)
 {
     char a[24], b[24];
@@ -22,13 +14,8 @@ void cli_diff_print_first(FILE *f, const assay_disagreements *d, size_t max)
         fprintf(f, "    acc %" PRId64, r->from);
         if (r->to != r->from)
             fprintf(f, "..%" PRId64, r->to);
-        fprintf(f, ": %s, %s\n", code_text(r->a, a), code_text(r->b, b));
+        fprintf(f, ": %s, %s\n", cli_code_text(r->a, a), cli_code_text(r->b, b));
     }
-}
-
-static json_t *code_json(int64_t code)
-{
-    return code == ASSAY_REFUSED ? json_null() : json_integer(code);
 }
 
 json_t *cli_diff_first_json(const assay_disagreements *d)
@@ -39,8 +26,8 @@ json_t *cli_diff_first_json(const assay_disagreements *d)
         json_t *o = json_object();
         page_json_set(&o, "from", json_integer(r->from));
         page_json_set(&o, "to", json_integer(r->to));
-        page_json_set(&o, "a", code_json(r->a));
-        page_json_set(&o, "b", code_json(r->b));
+        page_json_set(&o, "a", cli_code_json(r->a));
+        page_json_set(&o, "b", cli_code_json(r->b));
         page_json_add(&list, o);
     }
     return list;

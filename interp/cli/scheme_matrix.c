@@ -214,8 +214,7 @@ static int over_scales(field *f, const cli_args *a)
         const assay_rescale *r[MAX] = {NULL};
         char why[256];
         for (int k = 0; k < f->n; k++) {
-            const unsigned form =
-                assay_form_of_codes(cli_has(a, "wide") || assay_scheme_is_wide(f->scheme[k]), type);
+            const unsigned form = cli_scheme_form(a, f->scheme[k], type);
             assay_error err;
             if (!assay_single_start(&single[k], f->scheme[k], cli_value(a, "op", NULL), form,
                                     &err) &&

@@ -83,8 +83,10 @@ int cli_unit_show(const cli_args *a, const char *name)
     assay_error err;
     if (mac_open(name, &u, &err))
         return cli_failed(&err);
-    if (cli_has(a, "json"))
-        return write_json(a, &u);
+    if (cli_has(a, "json") && write_json(a, &u) != CLI_OK)
+        return CLI_TROUBLE;
+    if (strcmp(cli_value(a, "json", ""), "-") == 0)
+        return CLI_OK;
     printf("%s%s%s\n", u.name, u.description[0] ? ": " : "", u.description);
     if (u.contract[0])
         printf("\ncontract:\n  %s\n", u.contract);

@@ -237,9 +237,8 @@ int cli_trial_run(const cli_args *a, bool by_sample,
  * count; codes are in the smallest container of their width. */
 assay_status cli_check_sample(const assay_sample_type *t, const assay_value *in, const char *file,
                               assay_error *err);
-/* advise.c: what preprocess.yaml could say for such images to be the input, or why it cannot help,
- * as
- * "; ...", or "". */
+/* advise.c: "; " and what preprocess.yaml could say for such images to be the input, or why it
+ * cannot help; or "". */
 const char *cli_advise(const assay_sample_type *t, const assay_value *in, char text[320]);
 /* The type that an array for the input would have. */
 assay_sample_type cli_sample_of(const assay_value *in);
