@@ -236,7 +236,8 @@ def _filling(sample: Any, failed: List[BaseException]) -> Any:
     def fill(_: Any, name: bytes, t: Any, to: int, err: Any) -> int:
         try:
             what, made = name.decode("utf-8", "replace"), type_of(t.contents)
-            met.extend([what] if what not in met else [])
+            if what not in met:
+                met.append(what)
             if isinstance(sample, Mapping) and what not in sample:
                 raise InputError(f"input '{what}' is not given")
             if not isinstance(sample, Mapping) and len(met) > 1:
