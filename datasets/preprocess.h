@@ -9,11 +9,10 @@
  *   scale: 1/255           # number or fraction; one, or a list with one a channel
  *   mean: [0.485, 0.456, 0.406]
  *   std: [0.229, 0.224, 0.225]
- *   channel_order: RGB     # what the network wants: gray, RGB or BGR; images are stored RGB or
- * gray gray: [0.299, 0.587, 0.114]  # gray of colours, by what red, green and blue weigh; or
- * pillow, opencv layout: NCHW           # of the network's input, NHWC, or flat: a list of rows,
- * columns, channels dtype: f32             # of the network's input; u8 as stored, i8 as stored or
- * u8 - 128
+ *   channel_order: RGB     # what the network wants: gray, RGB or BGR; stored are RGB or gray
+ *   gray: pillow           # gray of colours: pillow, opencv or three weights (colour.h)
+ *   layout: NCHW           # of the network's input, NHWC, or flat: rows, columns, channels
+ *   dtype: f32             # of the network's input; u8 as stored, i8 as stored or u8 - 128
  *
  * Keys that are left out change nothing. README.md has the same for users; a test reads it there.
  */

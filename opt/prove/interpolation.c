@@ -3,7 +3,8 @@
  * through that sum alone, and steps only where the sum is whole or half a code. A rescale that adds
  * one number k to every code adds k to every such sum, so that values between neighbouring codes on
  * both sides of each such place, over the whole range, decide for all. Any other rescale would be
- * rounded before the blend instead of behind it: then a pair of codes is looked for that tells. */
+ * rounded before the interpolation instead of behind it: then a pair of codes is looked for that
+ * tells. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

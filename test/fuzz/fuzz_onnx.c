@@ -3,28 +3,10 @@
  * models, e.g. Debian's libonnx-testdata. */
 #include <stdlib.h>
 
-#include "graph/memory.h"
 #include "graph/onnx/onnx.h"
+#include "test/fuzz/made_up.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static assay_status make_up(void *user, assay_graph *g, int value, const void **data,
-                            assay_error *err)
-{
-    const size_t bytes = assay_type_bytes(&g->value[value].type);
-    unsigned char *made;
-
-    (void)user;
-    if (bytes > 1 << 20) /* as a run of the network would find, for want of such an input */
-        return assay_fail(err, ASSAY_ERR_LIMIT, "%zu bytes", bytes);
-    made = assay_arena_alloc(g->arena, bytes + 1);
-    if (!made)
-        return assay_out_of_memory(err);
-    for (size_t i = 0; i < bytes; i += 4) /* small numbers */
-        made[i] = (unsigned char)(i / 4 % 3);
-    *data = made;
-    return ASSAY_OK;
-}
 
 static void import(const uint8_t *data, size_t size, const assay_onnx_options *options)
 {
@@ -36,10 +18,8 @@ static void import(const uint8_t *data, size_t size, const assay_onnx_options *o
             abort();
         if (!options && err.status == ASSAY_ERR_UNSUPPORTED) {
             bool used = false;
-            import(data, size, &(assay_onnx_options){.sample = {
-                       .compute = make_up,
-                       .used = &used
-                   }});
+            const assay_onnx_options made_up = {.sample = {make_up, NULL, &used}};
+            import(data, size, &made_up);
         }
         return;
     }

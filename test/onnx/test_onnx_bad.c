@@ -189,7 +189,6 @@ static void unsupported_models_are_named(void **state)
          "zero point 'z' is i8, expected u8"},
         {"in x u8 2,3\nin z i8 -\nconst s f32 - = 1\nDequantizeLinear x,s,z -> y\nout y",
          "zero point 'z' is i8, expected u8"},
-
         {"in x f32 2\nconst c bool - = 1\nIf c -> y then_branch={graph Foo x -> u : deep; out u}\n"
          "out y",
          "1 unsupported: node 'deep' (Foo)"},

@@ -9,33 +9,23 @@
 #include "graph/onnx/onnx.h"
 #include "interp/run/evaluate.h"
 #include "test/support/onnx_build.h"
+#include "test/support/sampled.h"
 
 #define MOST 24
 
 typedef struct fixture {
     void *file;
     assay_graph *g;
-    const void *x; /* the sample */
-    int asked;
-    bool used;
+    test_sampled sampled;
 } fixture;
-
-static assay_status compute(void *user, assay_graph *g, int value, const void **data,
-                            assay_error *err)
-{
-    fixture *f = user;
-    void *out = assay_arena_alloc(g->arena, assay_type_bytes(&g->value[value].type) + 1);
-    assay_status s = assay_graph_set_outputs(g, &value, 1, err);
-    f->asked++;
-    *data = out;
-    return s ? s : run_whole_graph(g, NULL, &f->x, &out, err);
-}
 
 static assay_status import(fixture *f, const char *text, const void *x, assay_error *err)
 {
     size_t size;
-    *f = (fixture){.file = onnx_build(17, text, &size), .x = x};
-    const assay_onnx_options o = {.sample = {x ? compute : NULL, f, &f->used}};
+    *f = (fixture){.file = onnx_build(17, text, &size), .sampled = {.x = x}};
+    assay_onnx_options o = {0};
+    if (x)
+        o.sample = test_sampled_of(&f->sampled);
     return onnx_import_memory("model", f->file, size, &o, &f->g, err);
 }
 
@@ -182,9 +172,9 @@ static void check(const sampled *c)
     if (import(&f, text, x, &err))
         fail_msg("%s\n%s", text, err.text);
     const assay_type *t = &f.g->value[f.g->output[0]].type;
-    assert_true(f.used);
-    if (f.asked != c->asked)
-        fail_msg("%s\nasked %d times, not %d", text, f.asked, c->asked);
+    assert_true(f.sampled.used);
+    if (f.sampled.asked != c->asked)
+        fail_msg("%s\nasked %d times, not %d", text, f.sampled.asked, c->asked);
     assert_int_equal(t->rank, c->rank);
     for (int d = 0; d < c->rank; d++, count *= c->dim[d - 1])
         assert_int_equal(t->dim[d], c->dim[d]);
@@ -255,7 +245,7 @@ static void not_in_bodies(void **state)
                x, &err),
         ASSAY_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "or for one sample"));
-    assert_int_equal(f.asked, 0);
+    assert_int_equal(f.sampled.asked, 0);
     done(&f);
 }
 

@@ -2,6 +2,7 @@
 #include "test/support/support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "interp/run/evaluate.h"
@@ -71,6 +72,19 @@ static void refused(void **state)
          "do not fit the input"},
         {"in x f32 1,1,2\nin i i64 1,1,2\nMaxUnpool x,i -> y kernel_shape=[2,2]\nout y",
          "a kernel of 2 axes"},
+        /* numbers near the ends of int64 */
+        {"in x f32 2,4\nconst s i64 2 = 1 -9223372036854775808\nCenterCropPad x,s -> y\nout y",
+         "extent -9223372036854775808"},
+        {"in x f32 2,3,4\nconst s i64 5 = 2 1 2 9223372036854775807 9\nAffineGrid x,s -> y\nout y",
+         "more than 2^20 places"},
+        {"in x f32 2,4,2\nconst n i64 - = 9223372036854775807\nDFT x,n -> y\nout y",
+         "a transform of 9223372036854775807 elements"},
+        {"in x f32 1,1,2\nin i i64 1,1,2\nMaxUnpool x,i -> y kernel_shape=[2] "
+         "strides=[2147483648]\nout y",
+         "2147483650 elements along axis 2"},
+        {"in x f32 1,1,2\nin i i64 1,1,2\nconst s i64 3 = 1 1 -9223372036854775808\n"
+         "MaxUnpool x,i,s -> y kernel_shape=[2]\nout y",
+         "do not fit the input"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -81,11 +95,33 @@ static void refused(void **state)
     }
 }
 
+/* A window of more keys than there are hides none. */
+static void window_of_all(void **state)
+{
+    static const char *const windows[] = {"", " left_window_size=9223372036854775807",
+                                          " right_window_size=9223372036854775807"};
+    const float x[4] = {1, -2, 0.5F, 3};
+    float out[3][4];
+    const void *in = x;
+    assay_error err;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        char text[200];
+        void *to = out[i];
+        snprintf(text, sizeof text, "in x f32 1,1,2,2\nAttention x,x,x -> y%s\nout y", windows[i]);
+        assay_graph *g = onnx_form_import(24, text, NULL);
+        assert_ok(run_whole_graph(g, NULL, &in, &to, &err), &err);
+        assay_graph_free(g);
+        assert_memory_equal(out[i], out[0], sizeof out[0]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_specified),
         cmocka_unit_test(refused),
+        cmocka_unit_test(window_of_all),
     };
     return cmocka_run_group_tests_name("onnx_made", tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "graph/tflite/tflite.h"
 #include "interp/run/evaluate.h"
+#include "test/support/sampled.h"
 #include "test/support/tflite_build.h"
 
 enum {
@@ -22,27 +23,14 @@ enum {
 typedef struct fixture {
     unsigned char *file;
     assay_graph *g;
-    const void *x; /* the input at hand */
-    int asked;
-    bool used;
+    test_sampled sampled;
 } fixture;
-
-static assay_status compute(void *user, assay_graph *g, int value, const void **data,
-                            assay_error *err)
-{
-    fixture *f = user;
-    void *out = assay_arena_alloc(g->arena, assay_type_bytes(&g->value[value].type) + 1);
-    assay_status s = assay_graph_set_outputs(g, &value, 1, err);
-    f->asked++;
-    *data = out;
-    return s ? s : run_whole_graph(g, NULL, &f->x, &out, err);
-}
 
 static assay_status import(fixture *f, const tb_model *t, const void *x, assay_error *err)
 {
-    const assay_tflite_options o = {.sample = {compute, f, &f->used}};
+    const assay_tflite_options o = {.sample = test_sampled_of(&f->sampled)};
     size_t size;
-    *f = (fixture){.file = tb_finish(t, &size), .x = x};
+    *f = (fixture){.file = tb_finish(t, &size), .sampled = {.x = x}};
     return tfl_import_entry("model", NULL, f->file, size, x ? &o : NULL, &f->g, err);
 }
 
@@ -60,8 +48,8 @@ static void check(const tb_model *t, const void *x, const void *want, size_t byt
     unsigned char out[256];
     void *to = out;
     assert_ok(import(&f, t, x, &err), &err);
-    assert_int_equal(f.asked, asked);
-    assert_int_equal(f.used, asked > 0);
+    assert_int_equal(f.sampled.asked, asked);
+    assert_int_equal(f.sampled.used, asked > 0);
     assert_int_equal(assay_type_bytes(&f.g->value[f.g->output[0]].type), bytes);
     assert_ok(run_whole_graph(f.g, NULL, &x, &to, &err), &err);
     assert_memory_equal(out, want, bytes);

@@ -53,15 +53,22 @@ static bool limits(const reach *r)
     return r->left >= 0 || r->right >= 0 || r->filled;
 }
 
+/* So many keys, or -1: as many as there are. */
+static int64_t window(onnx_node *n, const char *name, int64_t all)
+{
+    const int64_t size = onnx_int(n, name, -1);
+    return size < all ? size : -1;
+}
+
 /* t, s + past - left and so on, [B,1,S,T] or parts of it. */
 static onnx_value *compared(onnx_node *n, assay_op op, onnx_value *key, onnx_value *row, int64_t by,
-                            onnx_value *and)
+                            onnx_value *seen)
 {
     onnx_value *to = by ? onnx_op2(n, ASSAY_OP_ADD, NULL, row,
                                    onnx_scalar(n, row, (double)by, "window"), "reach")
                         : row;
     onnx_value *y = onnx_op2(n, op, NULL, key, to, "near");
-    return and? onnx_op2(n, ASSAY_OP_LOGICAL_AND, NULL, and, y, "seen") : y;
+    return seen ? onnx_op2(n, ASSAY_OP_LOGICAL_AND, NULL, seen, y, "seen") : y;
 }
 
 static onnx_value *seen_in_reach(onnx_node *n, const reach *r)
@@ -135,12 +142,12 @@ static sight seen_by(onnx_node *n, onnx_value *q, onnx_value *k, int64_t past)
         s.bias = onnx_op1(n, ASSAY_OP_CAST, &(assay_attrs){.cast = {.to = ASSAY_CAST_F32}}, s.bias,
                           "mask");
     s.bias = lengthened(n, s.bias, total);
-    const reach r = {.ordered = onnx_int(n, "is_causal", 0) != 0,
+    const reach r = {.ordered = ordered,
                      .rows = rows,
                      .total = total,
                      .past = past,
-                     .left = onnx_int(n, "left_window_size", -1),
-                     .right = onnx_int(n, "right_window_size", -1),
+                     .left = window(n, "left_window_size", rows + total),
+                     .right = window(n, "right_window_size", rows + total),
                      .filled = onnx_in(n, 6)};
     if (n->status)
         return s;
@@ -267,7 +274,7 @@ void onnx_import_attention_std(onnx_node *n)
 
     if (onnx_has(n, 6) && !n->status &&
         (onnx_type(n, onnx_in(n, 6)).rank != 1 || onnx_type(n, onnx_in(n, 6)).elem.bits != 64))
-        onnx_fail(n, ASSAY_ERR_INPUT, "nonpad_kv_seqlen is not one int64 a batch");
+        onnx_fail(n, ASSAY_ERR_INPUT, "nonpad_kv_seqlen is not one int64 per batch");
     const int64_t mode = onnx_int(n, "qk_matmul_output_mode", SCORES);
     if (mode < SCORES || mode > WEIGHTS)
         onnx_fail(n, ASSAY_ERR_INPUT, "attribute 'qk_matmul_output_mode' is %lld", (long long)mode);

@@ -1,7 +1,6 @@
 /* NonMaxSuppression: nms fills as many rows as there may be; those that are boxes are picked, as
  * many as the sample has that the model is imported for. */
 #include <float.h>
-#include <string.h>
 
 #include "graph/onnx/op/op.h"
 
@@ -28,8 +27,6 @@ void onnx_import_non_max_suppression(onnx_node *n)
 
     if (onnx_has(n, 2))
         onnx_one_int(n, 2, "max_output_boxes_per_class", &a.nms.most);
-    else
-        a.nms.most = 0;
     if (onnx_has(n, 3))
         onnx_one_float(n, 3, "iou_threshold", &a.nms.iou);
     if (onnx_has(n, 4))
@@ -42,8 +39,7 @@ void onnx_import_non_max_suppression(onnx_node *n)
     onnx_value *y = onnx_op2(n, ASSAY_OP_NMS, &a, boxes, onnx_in(n, 1), "padded");
     if (!(c = onnx_elements(n, y))) {
         if (!n->status)
-            onnx_refuse(n, "how many boxes are kept is not known at import, but for one sample "
-                           "(--input)");
+            onnx_refuse(n, "how many boxes are kept is known for one sample only (--input)");
         return;
     }
     for (int64_t i = 0; i < c->count; i += 3)

@@ -4,9 +4,9 @@
  * What grid_sample reads at the taps' places is [N, C*taps, rows, columns], and a convolution of
  * kernel 1 adds it up. A place p of an axis of L pixels is (2p + 1) / L - 1 there. Source:
  * Operators.md of github.com/onnx/onnx. */
-#include <string.h>
-
 #include "graph/onnx/op/op.h"
+
+#define MAX_COLUMNS (INT64_C(1) << 40) /* channels times taps */
 
 typedef struct deform {
     onnx_node *n;
@@ -30,15 +30,18 @@ static bool begin(deform *d, onnx_node *n)
                            d->x.rank, d->w.rank, d->offset.rank);
     d->a = onnx_conv_attrs(n, &d->x, &d->w).conv;
     d->taps = d->w.dim[2] * d->w.dim[3];
+    if (!n->status && (d->taps < 1 || d->taps > MAX_COLUMNS / (d->x.dim[1] + 1)))
+        return onnx_refuse(n, "a kernel of %lld elements", (long long)d->taps);
     for (int i = 0; i < 2 && !n->status; i++)
         d->out[i] = (d->x.dim[i + 2] + d->a.pad_begin.v[i] + d->a.pad_end.v[i] -
                      d->a.dilation.v[i] * (d->w.dim[i + 2] - 1) - 1) /
                         d->a.stride.v[i] +
                     1;
     if (!n->status &&
-        (d->groups < 1 || d->x.dim[1] % d->groups != 0 || d->offset.dim[0] != d->x.dim[0] ||
-         d->offset.dim[1] != 2 * d->groups * d->taps || d->offset.dim[2] != d->out[0] ||
-         d->offset.dim[3] != d->out[1] || d->out[0] < 1 || d->out[1] < 1))
+        (d->groups < 1 || d->groups > d->x.dim[1] || d->x.dim[1] % d->groups != 0 ||
+         d->offset.dim[0] != d->x.dim[0] || d->offset.dim[1] != 2 * d->groups * d->taps ||
+         d->offset.dim[2] != d->out[0] || d->offset.dim[3] != d->out[1] || d->out[0] < 1 ||
+         d->out[1] < 1))
         onnx_fail(n, ASSAY_ERR_INPUT, "offsets that are not two of each tap at each place");
     return !n->status;
 }

@@ -2,7 +2,6 @@
  *
  *   minor(columns) = sum over c in columns, the k-th of them: (-1)^k x[row, c] minor(columns - c)
  */
-#include <string.h>
 
 #include "graph/onnx/op/op.h"
 

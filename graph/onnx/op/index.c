@@ -81,6 +81,17 @@ onnx_value *onnx_counted(onnx_node *n, int dtype, int rank, const int64_t *dim, 
     return c ? onnx_constant(n, c, suffix) : onnx_no_memory(n);
 }
 
+onnx_value *onnx_ones(onnx_node *n, int dtype, int rank, const int64_t *dim, const char *suffix)
+{
+    onnx_const *c = n->status ? NULL : onnx_new_const(n->im, dtype, rank, dim);
+
+    if (!c)
+        return n->status ? NULL : onnx_no_memory(n);
+    for (int64_t i = 0; i < c->count; i++)
+        onnx_set_real(c, i, 1);
+    return onnx_constant(n, c, suffix);
+}
+
 /* Slices of constants fold; and more parts than an attribute holds are slices too. */
 static void split_by_slices(onnx_node *n, int64_t axis, const assay_type *x, const int64_t *size,
                             size_t parts)
@@ -349,11 +360,11 @@ void onnx_import_center(onnx_node *n)
         onnx_fail(n, ASSAY_ERR_INPUT, "%d extents for %d axes", shape.n, count);
     for (int i = 0; i < count && !n->status; i++) {
         const int axis = (int)onnx_axis(n, axes.n ? axes.v[i] : i, t.rank);
-        const int64_t more = shape.v[i] - t.dim[axis];
         if (shape.v[i] < 0)
             onnx_fail(n, ASSAY_ERR_INPUT, "extent %lld", (long long)shape.v[i]);
         if (n->status)
             return;
+        const int64_t more = shape.v[i] - t.dim[axis];
         if (more < 0)
             x = onnx_part(n, x, axis, -more / 2, shape.v[i], "middle");
         pad.pad.begin.v[axis] = more > 0 ? more / 2 : 0;

@@ -34,15 +34,6 @@ static bool check_shapes(onnx_node *n, const assay_type *x, const assay_type *la
     return !n->status;
 }
 
-static onnx_value *ones(onnx_node *n, const assay_type *t)
-{
-    onnx_const *c = onnx_new_const(n->im, ONNX_FLOAT, t->rank, t->dim);
-
-    for (int64_t i = 0; c && i < c->count; i++)
-        onnx_set_real(c, i, 1);
-    return c ? onnx_constant(n, c, "weights") : onnx_no_memory(n);
-}
-
 static labelled losses(onnx_node *n, onnx_value *x)
 {
     const assay_type t = onnx_type(n, x), of = onnx_type(n, onnx_in(n, 1));
@@ -68,7 +59,7 @@ static labelled losses(onnx_node *n, onnx_value *x)
         l.weight = onnx_rows(n, onnx_in(n, 2), l.label, "weights");
         y = onnx_op2(n, ASSAY_OP_MUL, NULL, y, l.weight, "weighted");
     } else if (l.ignored) {
-        l.weight = ones(n, &of);
+        l.weight = onnx_ones(n, ONNX_FLOAT, of.rank, of.dim, "weights");
     }
     l.loss = kept(n, &l, y, "kept");
     l.weight = l.weight ? kept(n, &l, l.weight, "counted") : NULL;

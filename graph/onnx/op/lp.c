@@ -1,7 +1,5 @@
 /* Norms: LpPool and GlobalLpPool, (sum of |x|^p)^(1/p) of windows, and LpNormalization, x by the
  * norm of its row, 0 where that is 0. */
-#include <string.h>
-
 #include "graph/onnx/op/op.h"
 
 /* |x|^p */
@@ -24,20 +22,6 @@ static onnx_value *root(onnx_node *n, onnx_value *sum, int64_t p, const char *su
     return onnx_op2(n, ASSAY_OP_POW, NULL, sum, onnx_scalar(n, sum, 1 / (double)p, "root"), suffix);
 }
 
-/* Cells behind the end that make the last window whole, where ceil_mode lets it begin. */
-static int64_t beyond(const assay_attr_pool *a, int i, int64_t extent)
-{
-    const int64_t span = a->dilation.v[i] * (a->kernel.v[i] - 1) + 1, step = a->stride.v[i];
-    const int64_t room = extent + a->pad_begin.v[i] + a->pad_end.v[i] - span;
-    int64_t last = (room + step - 1) / step * step;
-
-    if (!a->ceil_mode || room < 0)
-        return 0;
-    if (last >= extent + a->pad_begin.v[i])
-        last -= step;
-    return last > room ? last - room : 0;
-}
-
 /* The mean of windows times their size, behind zeros, which add nothing. */
 void onnx_import_lp_pool(onnx_node *n)
 {
@@ -52,13 +36,15 @@ void onnx_import_lp_pool(onnx_node *n)
         onnx_fail(n, ASSAY_ERR_INPUT, "attribute 'p' is %lld", (long long)p);
     if (n->status)
         return;
+    a.pool.count_include_pad = true; /* zeros behind the end, too */
+    assay_pool_count_overhang(&t, &a.pool);
     for (int i = 0; i < a.pool.kernel.n; i++) {
         pad.pad.begin.v[i + 2] = a.pool.pad_begin.v[i];
-        pad.pad.end.v[i + 2] = a.pool.pad_end.v[i] + beyond(&a.pool, i, t.dim[i + 2]);
+        pad.pad.end.v[i + 2] = a.pool.pad_end.v[i];
         a.pool.pad_begin.v[i] = a.pool.pad_end.v[i] = 0;
         cells *= (double)a.pool.kernel.v[i];
     }
-    a.pool.ceil_mode = false;
+    a.pool.ceil_mode = a.pool.count_include_pad = false;
     x = onnx_op1(n, ASSAY_OP_PAD, &pad, raised(n, x, p), "padded");
     x = onnx_op1(n, ASSAY_OP_AVG_POOL, &a, x, "mean");
     x = onnx_op2(n, ASSAY_OP_MUL, NULL, x, onnx_scalar(n, x, cells, "cells"),

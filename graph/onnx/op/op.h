@@ -38,6 +38,8 @@ onnx_value *onnx_joined(onnx_node *n, onnx_value *const *in, int n_in, int64_t a
                         const char *suffix);
 /* A constant 0, 1, ... along `axis` of `dim`, whose other axes are 1 (index.c). */
 onnx_value *onnx_counted(onnx_node *n, int dtype, int rank, const int64_t *dim, const char *suffix);
+/* A constant of the shape whose elements are all 1 (index.c). */
+onnx_value *onnx_ones(onnx_node *n, int dtype, int rank, const int64_t *dim, const char *suffix);
 /* Input 0 as DynamicQuantizeLinear has it: floats that are codes of u8, and what makes them
  * (quantize.c). */
 onnx_value *onnx_dynamic_codes(onnx_node *n, onnx_value **scale, onnx_value **zero);

@@ -5,6 +5,8 @@
 
 #include "graph/onnx/op/op.h"
 
+#define MAX_EXTENT (INT64_C(1) << 20) /* of what MaxUnpool gives */
+
 /* A constant of the shape `dim` and one axis more: where each element stands along the axes
  * [first, end), of the element type of `like`. NULL when there are no such axes. */
 static onnx_value *places(onnx_node *n, onnx_value *like, int rank, const int64_t *dim, int first,
@@ -323,20 +325,18 @@ void onnx_import_tensor_scatter(onnx_node *n)
 /* The extents that a MaxPool without padding beyond them had in front of it. */
 static bool unpooled(onnx_node *n, const assay_type *t, int64_t *dim)
 {
-    assay_list kernel, stride, pads;
-    const int axes = t->rank - 2;
+    assay_list kernel;
 
     onnx_ints(n, "kernel_shape", &kernel);
-    onnx_ints(n, "strides", &stride);
-    onnx_ints(n, "pads", &pads);
-    if (!n->status && (axes < 1 || kernel.n != axes || (stride.n && stride.n != axes) ||
-                       (pads.n && pads.n != 2 * axes)))
+    if (!n->status && kernel.n != t->rank - 2)
         onnx_fail(n, ASSAY_ERR_INPUT, "a kernel of %d axes, input of rank %d", kernel.n, t->rank);
+    const assay_attr_pool a = onnx_pool_attrs(n, t, false).pool;
     memcpy(dim, t->dim, sizeof t->dim);
-    for (int i = 0; i < axes && !n->status; i++) {
-        dim[i + 2] = (t->dim[i + 2] - 1) * (stride.n ? stride.v[i] : 1) + kernel.v[i] -
-                     (pads.n ? pads.v[i] + pads.v[axes + i] : 0);
-        if (dim[i + 2] < 1 || dim[i + 2] > 1 << 20)
+    for (int i = 0; i < t->rank - 2 && !n->status; i++) {
+        if (dim[i + 2] <= MAX_EXTENT)
+            dim[i + 2] = (t->dim[i + 2] - 1) * a.stride.v[i] + a.kernel.v[i] - a.pad_begin.v[i] -
+                         a.pad_end.v[i];
+        if (dim[i + 2] < 1 || dim[i + 2] > MAX_EXTENT)
             onnx_fail(n, ASSAY_ERR_INPUT, "%lld elements along axis %d", (long long)dim[i + 2],
                       i + 2);
     }
@@ -360,7 +360,7 @@ void onnx_import_max_unpool(onnx_node *n)
     if (onnx_has(n, 2) && !onnx_int_list(n, 2, "output_shape", &shape))
         return;
     for (int i = 0; i < t.rank; i++) {
-        pad.pad.end.v[i] = shape.n == t.rank ? shape.v[i] - dim[i] : -1;
+        pad.pad.end.v[i] = shape.n == t.rank && shape.v[i] >= dim[i] ? shape.v[i] - dim[i] : -1;
         count = count > (INT64_C(1) << 40) / (dim[i] + 1) ? -1 : count * dim[i];
         if (count < 0 || pad.pad.end.v[i] < 0 || of.rank != t.rank || of.dim[i] != t.dim[i]) {
             onnx_fail(n, ASSAY_ERR_INPUT, "indices or output_shape do not fit the input");

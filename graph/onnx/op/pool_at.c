@@ -4,7 +4,6 @@
  * The cells of each window are known at import: [places, cells] of them are gathered, the greatest
  * is sought along the last axis, and the constant says which element that cell is. */
 #include <float.h>
-#include <string.h>
 
 #include "graph/onnx/op/op.h"
 
@@ -28,10 +27,8 @@ static bool cell_at(const windows *w, int64_t p, int64_t k, int64_t *at, int64_t
 
     *at = *counted = 0;
     for (int i = w->axes - 1; i >= 0; i--) {
-        const int64_t stride = w->a->stride.n ? w->a->stride.v[i] : 1;
-        const int64_t dilation = w->a->dilation.n ? w->a->dilation.v[i] : 1;
-        const int64_t x = p % w->out[i] * stride + k % w->a->kernel.v[i] * dilation -
-                          (w->a->pad_begin.n ? w->a->pad_begin.v[i] : 0);
+        const int64_t x = p % w->out[i] * w->a->stride.v[i] +
+                          k % w->a->kernel.v[i] * w->a->dilation.v[i] - w->a->pad_begin.v[i];
         if (x < 0 || x >= w->dim[i])
             return false;
         column /= w->dim[i];

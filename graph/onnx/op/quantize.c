@@ -320,13 +320,8 @@ static void correction(onnx_node *n, onnx_value *acc, onnx_value *sums)
 /* Codes that are all 1, of the shape. */
 static onnx_value *ones(onnx_node *n, int rank, const int64_t *dim)
 {
-    onnx_const *c = n->status ? NULL : onnx_new_const(n->im, ONNX_UINT8, rank, dim);
-
-    if (!c)
-        return n->status ? NULL : onnx_no_memory(n);
-    for (int64_t i = 0; i < c->count; i++)
-        onnx_set_int(c, i, 1);
-    return onnx_quantized(n, onnx_constant(n, c, "ones"), &plain);
+    onnx_value *y = onnx_ones(n, ONNX_UINT8, rank, dim, "ones");
+    return y ? onnx_quantized(n, y, &plain) : NULL;
 }
 
 /* Whether the first operand's zero point is a value of the run. Refuses one for each row. */

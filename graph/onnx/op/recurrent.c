@@ -91,13 +91,13 @@ static void gru_step(lane *l, onnx_value *x)
     onnx_node *n = l->r->n;
     const int64_t hidden = l->r->hidden;
     const bool late = onnx_int(n, "linear_before_reset", 0) != 0;
-    onnx_value *max = late ? times(n, l->h, l->weights, l->bias, "recurrence")
-                           : times(n, l->h, onnx_part(n, l->weights, 0, 0, 2 * hidden, "weights"),
-                                   NULL, "recurrence");
-    onnx_value *update = bent(l, 0, add(l, gate(l, x, 0), gate(l, max, 0)));
-    onnx_value *reset = bent(l, 0, add(l, gate(l, x, 1), gate(l, max, 1)));
+    onnx_value *sums = late ? times(n, l->h, l->weights, l->bias, "recurrence")
+                            : times(n, l->h, onnx_part(n, l->weights, 0, 0, 2 * hidden, "weights"),
+                                    NULL, "recurrence");
+    onnx_value *update = bent(l, 0, add(l, gate(l, x, 0), gate(l, sums, 0)));
+    onnx_value *reset = bent(l, 0, add(l, gate(l, x, 1), gate(l, sums, 1)));
     onnx_value *kept =
-        late ? mul(l, reset, gate(l, max, 2))
+        late ? mul(l, reset, gate(l, sums, 2))
              : times(n, mul(l, reset, l->h),
                      onnx_part(n, l->weights, 0, 2 * hidden, hidden, "weights"), NULL, "kept");
     onnx_value *candidate = bent(l, 1, add(l, gate(l, x, 2), kept));

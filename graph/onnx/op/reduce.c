@@ -145,7 +145,8 @@ void onnx_import_cumsum(onnx_node *n)
 void onnx_import_cumprod(onnx_node *n)
 {
     const assay_type t = onnx_type(n, onnx_in(n, 0));
-    const bool exclusive = onnx_int(n, "exclusive", 0) != 0, reverse = onnx_int(n, "reverse", 0);
+    const bool exclusive = onnx_int(n, "exclusive", 0) != 0,
+               reverse = onnx_int(n, "reverse", 0) != 0;
     assay_attrs one = {.shape = {.shape = {.n = t.rank}}};
     int64_t given = 0;
 
@@ -153,7 +154,7 @@ void onnx_import_cumprod(onnx_node *n)
     const int axis = (int)onnx_axis(n, given, t.rank);
     const int64_t extent = n->status ? 0 : t.dim[axis];
     if (!n->status && (extent < 1 || extent > MAX_PRODUCTS))
-        onnx_refuse(n, "%lld products, unrolled are 1 to %d", (long long)extent, MAX_PRODUCTS);
+        onnx_refuse(n, "%lld products; 1 to %d can be unrolled", (long long)extent, MAX_PRODUCTS);
     onnx_value **y = assay_arena_array(n->im->temp, (size_t)extent + 1, sizeof(onnx_value *));
     if (!y)
         onnx_no_memory(n);

@@ -70,7 +70,8 @@ void onnx_import_affine_grid(onnx_node *n)
     for (int i = 0; i < axes && !n->status; i++) {
         if (size.v[i + 2] < 1 || size.v[i + 2] > (1 << 20) / places)
             onnx_refuse(n, "a grid of more than 2^20 places, or of none");
-        places *= size.v[i + 2];
+        else
+            places *= size.v[i + 2];
     }
     if (n->status)
         return;

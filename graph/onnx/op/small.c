@@ -63,16 +63,6 @@ static sharing sharing_of(onnx_node *n, const assay_type *x, const assay_type *s
     return s;
 }
 
-static onnx_value *ones(onnx_node *n, const assay_type *x, const int64_t *dim)
-{
-    onnx_const *c = n->status ? NULL : onnx_new_const(n->im, ONNX_FLOAT, x->rank, dim);
-    if (!c)
-        return n->status ? NULL : onnx_no_memory(n);
-    for (int64_t i = 0; i < c->count; i++)
-        onnx_set_real(c, i, 1);
-    return onnx_constant(n, c, "one");
-}
-
 /* Where casts saturate Inf is the greatest number of a FNUZ format, too, from opset 24 on; before
  * it is NaN, as float_encode has it. */
 static bool keeps_within(const onnx_node *n, assay_elem elem, bool saturate)
@@ -110,8 +100,8 @@ onnx_value *onnx_to_small(onnx_node *n, onnx_value *x, int dtype, const char *su
     assay_elem elem;
     if (n->status || !onnx_dtype_elem(dtype, &elem))
         return NULL;
-    return encoded(n, kept_within(n, x, elem, saturate), ones(n, &t, s.scales), &s, elem, saturate,
-                   suffix);
+    return encoded(n, kept_within(n, x, elem, saturate),
+                   onnx_ones(n, ONNX_FLOAT, t.rank, s.scales, "one"), &s, elem, saturate, suffix);
 }
 
 onnx_value *onnx_from_small(onnx_node *n, onnx_value *x, const char *suffix)
@@ -119,7 +109,8 @@ onnx_value *onnx_from_small(onnx_node *n, onnx_value *x, const char *suffix)
     const assay_type t = onnx_type(n, x);
     const sharing s = one_for_all(&t);
     const assay_attrs a = {.float_decode = {.block = s.block}};
-    return onnx_op2(n, ASSAY_OP_FLOAT_DECODE, &a, x, ones(n, &t, s.scales), suffix);
+    return onnx_op2(n, ASSAY_OP_FLOAT_DECODE, &a, x,
+                    onnx_ones(n, ONNX_FLOAT, t.rank, s.scales, "one"), suffix);
 }
 
 /* Refuses powers of two as codes, and a zero point that is anything but the number 0. */
@@ -204,7 +195,7 @@ void onnx_quantize_small(onnx_node *n, assay_elem elem)
     if (narrow != ONNX_UNDEFINED || keeps_within(n, elem, saturate)) {
         x = kept_within(n, quotient(n, x, scale, narrow), elem, saturate);
         s = one_for_all(&t);
-        scale = ones(n, &t, s.scales);
+        scale = onnx_ones(n, ONNX_FLOAT, t.rank, s.scales, "one");
     }
     encoded(n, x, scale, &s, elem, saturate, NULL);
 }

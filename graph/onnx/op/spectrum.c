@@ -7,7 +7,6 @@
  * hold what one part of x[i] gives to one part of Y[j]. Source: Operators.md of
  * github.com/onnx/onnx. */
 #include <math.h>
-#include <string.h>
 
 #include "graph/onnx/op/op.h"
 
@@ -30,13 +29,13 @@ static double times(const transform *f, int64_t i)
 
 static onnx_value *matrix(onnx_node *n, const transform *f)
 {
-    const int64_t out = f->real ? 1 : 2, dim[2] = {f->n * f->parts, out * f->bins};
+    const int64_t out = f->real ? 1 : 2;
     const double turn = (f->inverse ? 2 : -2) * acos(-1) / (double)f->length;
-    onnx_const *c;
 
-    if (f->length < 1 || f->length > MAX_MATRIX || dim[0] * dim[1] > MAX_MATRIX)
+    if (f->length < 1 || f->length > MAX_MATRIX || f->n * f->parts > MAX_MATRIX / (out * f->bins))
         return onnx_refuse(n, "a transform of %lld elements", (long long)f->length);
-    c = onnx_new_const(n->im, ONNX_FLOAT, 2, dim);
+    const int64_t dim[2] = {f->n * f->parts, out * f->bins};
+    onnx_const *c = onnx_new_const(n->im, ONNX_FLOAT, 2, dim);
     for (int64_t i = 0; c && i < f->n * f->parts && i / f->parts < f->length; i++)
         for (int64_t j = 0; j < f->bins; j++) {
             const double angle = turn * (double)(i / f->parts * j % f->length);

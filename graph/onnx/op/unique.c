@@ -1,6 +1,5 @@
 /* Unique, of all elements: they are sorted, and those that differ from the one before are picked,
  * as many as the sample has that the model is imported for. */
-#include <string.h>
 
 #include "graph/onnx/op/op.h"
 
@@ -66,8 +65,7 @@ void onnx_import_unique(onnx_node *n)
     set = n->status ? NULL : begins(n, y[0], all);
     if (!(c = onnx_elements(n, set))) {
         if (!n->status)
-            onnx_refuse(n, "how many elements differ is not known at import, but for one sample "
-                           "(--input)");
+            onnx_refuse(n, "how many elements differ is known for one sample only (--input)");
         return;
     }
     const int64_t count = onnx_count_set(c);
