@@ -140,7 +140,7 @@ void onnx_import_one_hot(onnx_node *n)
 
     if (onnx_type(n, onnx_in(n, 1)).elem.kind == ASSAY_KIND_F32) {
         onnx_one_float(n, 1, "depth", &real);
-        depth = (int64_t)real;
+        depth = real > -0x1p62F && real < 0x1p62F ? (int64_t)real : 0;
     } else {
         onnx_one_int(n, 1, "depth", &depth);
     }
