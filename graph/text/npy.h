@@ -53,6 +53,9 @@ typedef struct assay_npy_header {
 /* Bytes of one element. */
 size_t text_npy_type_size(assay_npy_type type);
 
+/* Unsigned integers of 8, 16, 32 or 64 bits. */
+assay_npy_type text_npy_unsigned(int bits);
+
 /* "bool", "int8", ... "float64": NumPy's names. */
 const char *text_npy_type_name(assay_npy_type type);
 

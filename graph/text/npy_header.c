@@ -80,15 +80,21 @@ static bool take_string(scanner *s, char *text, size_t max)
     return true;
 }
 
+assay_npy_type text_npy_unsigned(int bits)
+{
+    return bits == 8    ? ASSAY_NPY_U1
+           : bits == 16 ? ASSAY_NPY_U2
+           : bits == 32 ? ASSAY_NPY_U4
+                        : ASSAY_NPY_U8;
+}
+
 /* Raw bytes, as which ml_dtypes' small floats are stored: unsigned numbers of as many. */
 static bool take_void(const char *text, assay_npy_header *out)
 {
-    static const assay_npy_type of[5] = {
-        [1] = ASSAY_NPY_U1, [2] = ASSAY_NPY_U2, [4] = ASSAY_NPY_U4};
     const int bytes = strncmp(text, "|V", 2) == 0 && strlen(text) == 3 ? text[2] - '0' : 0;
     if (bytes != 1 && bytes != 2 && bytes != 4)
         return false;
-    out->type = of[bytes];
+    out->type = text_npy_unsigned(8 * bytes);
     out->swap = false;
     return true;
 }

@@ -15,14 +15,6 @@ typedef struct dots {
     assay_npy npy[N_FILES]; /* data NULL: not given */
 } dots;
 
-static assay_npy_type type_of(int bits)
-{
-    return bits == 8    ? ASSAY_NPY_U1
-           : bits == 16 ? ASSAY_NPY_U2
-           : bits == 32 ? ASSAY_NPY_U4
-                        : ASSAY_NPY_U8;
-}
-
 /* Reads the file of option `which`: unsigned, as wide as format f, [n,k] or (C) [n]. */
 static bool open_file(const cli_args *a, int which, enum assay_mac_format f, dots *d)
 {
@@ -32,10 +24,10 @@ static bool open_file(const cli_args *a, int which, enum assay_mac_format f, dot
     const int rank = which == C ? 1 : 2;
     if (text_npy_read_file(cli_value(a, names[which], ""), x, &err))
         return cli_failed(&err) == CLI_OK;
-    if (x->type != type_of(l->bits) || x->rank != rank) {
+    if (x->type != text_npy_unsigned(l->bits) || x->rank != rank) {
         cli_trouble("scheme dot: --%s holds %s of rank %d; expected %s of rank %d (patterns of %s)",
                     names[which], text_npy_type_name(x->type), x->rank,
-                    text_npy_type_name(type_of(l->bits)), rank, l->name);
+                    text_npy_type_name(text_npy_unsigned(l->bits)), rank, l->name);
         return false;
     }
     return true;
@@ -107,7 +99,7 @@ static bool load(const cli_args *a, const assay_mac_unit *u, dots *d)
 static int write_dots(const cli_args *a, const assay_mac *m, const dots *d)
 {
     const int bits = mac_layout_of((enum assay_mac_format)m->out)->bits;
-    assay_npy out = {.type = type_of(bits), .rank = 1, .shape = {(int64_t)d->n}};
+    assay_npy out = {.type = text_npy_unsigned(bits), .rank = 1, .shape = {(int64_t)d->n}};
     const assay_mac_rows rows = {d->k,           d->npy[A].data,       d->npy[B].data,
                                  d->npy[C].data, d->npy[SCALE_A].data, d->npy[SCALE_B].data};
     assay_error err;

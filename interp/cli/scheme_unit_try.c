@@ -29,7 +29,7 @@ static bool read_column(const cli_args *a, const char *option, int64_t f, column
                         mac_layout_of((enum assay_mac_format)f)->name);
             return false;
         }
-        memcpy((char *)out->patterns + out->n * bytes, &v, bytes); /* little endian, as .npy */
+        mac_store(f, out->patterns, out->n, v);
         if (*end == '\0') {
             out->n++;
             return true;

@@ -39,15 +39,12 @@ static assay_status write_column(const char *dir, const char *name, int64_t f,
 {
     const int bits = mac_layout_of((enum assay_mac_format)f)->bits;
     char path[4096];
-    assay_npy x = {.type = bits == 8    ? ASSAY_NPY_U1
-                           : bits == 16 ? ASSAY_NPY_U2
-                           : bits == 32 ? ASSAY_NPY_U4
-                                        : ASSAY_NPY_U8,
+    assay_npy x = {.type = text_npy_unsigned(bits),
                    .rank = rank,
                    .shape = {rank == 1 ? (int64_t)n : 1, (int64_t)n}};
     uint64_t stored[4096];
     for (size_t i = 0; i < n; i++)
-        memcpy((char *)stored + i * (size_t)bits / 8, &patterns[i], (size_t)bits / 8);
+        mac_store(f, stored, i, patterns[i]);
     x.data = stored;
     snprintf(path, sizeof path, "%s/%s.npy", dir, name);
     return text_npy_write_file(path, &x, err);

@@ -37,9 +37,8 @@ static const assay_mac_layout *layout(int64_t f)
 
 static void store(int64_t format, const uint64_t *patterns, size_t n, void *out)
 {
-    const size_t bytes = (size_t)layout(format)->bits / 8;
-    for (size_t i = 0; i < n; i++) /* little endian, as .npy */
-        memcpy((char *)out + i * bytes, &patterns[i], bytes);
+    for (size_t i = 0; i < n; i++)
+        mac_store(format, out, i, patterns[i]);
 }
 
 /* Do the units differ on the row? */
@@ -67,7 +66,7 @@ static uint64_t one(int64_t f)
     const assay_mac_layout *l = layout(f);
     if (l->specials == ASSAY_MAC_INTEGER)
         return 64;
-    return (uint64_t)l->bias << l->fraction_bits << (f == ASSAY_MAC_TF32 ? 13 : 0);
+    return mac_pattern_of((enum assay_mac_format)f, false, (uint64_t)l->bias << l->fraction_bits);
 }
 
 /* Sign, exponent and fraction, few digits more often than many. */
@@ -87,10 +86,9 @@ static uint64_t draw(search *s, int64_t f)
         digits = rows_next(r) & (((uint64_t)1 << l->fraction_bits) - 1);
     else if (l->fraction_bits > 0 && rows_between(r, 0, 1) == 0)
         digits = (uint64_t)1 << rows_between(r, 0, l->fraction_bits - 1);
-    uint64_t pattern = (uint64_t)e << l->fraction_bits | digits;
-    if (l->specials != ASSAY_MAC_SCALE && f != ASSAY_MAC_UE4M3)
-        pattern |= (rows_next(r) & 1) << (l->exponent_bits + l->fraction_bits);
-    return f == ASSAY_MAC_TF32 ? pattern << 13 : pattern;
+    const bool negative = mac_is_signed((enum assay_mac_format)f) && (rows_next(r) & 1);
+    return mac_pattern_of((enum assay_mac_format)f, negative,
+                          (uint64_t)e << l->fraction_bits | digits);
 }
 
 /* A row of so many products, an accumulator more often than not. */

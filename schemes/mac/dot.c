@@ -4,36 +4,6 @@
 #include "graph/memory.h"
 #include "schemes/mac/terms.h"
 
-/* ---- stored patterns ---- */
-
-static uint64_t stored(int64_t format, const void *data, size_t i)
-{
-    switch (mac_layout_of((enum assay_mac_format)format)->bits) {
-    case 8:
-        return ((const uint8_t *)data)[i];
-    case 16:
-        return ((const uint16_t *)data)[i];
-    case 32:
-        return ((const uint32_t *)data)[i];
-    default:
-        return ((const uint64_t *)data)[i];
-    }
-}
-
-static void store(int64_t format, void *data, size_t i, uint64_t pattern)
-{
-    switch (mac_layout_of((enum assay_mac_format)format)->bits) {
-    case 16:
-        ((uint16_t *)data)[i] = (uint16_t)pattern;
-        break;
-    case 32:
-        ((uint32_t *)data)[i] = (uint32_t)pattern;
-        break;
-    default:
-        ((uint64_t *)data)[i] = pattern;
-    }
-}
-
 /* A NaN of format f as a quiet one of `out`: the upper digits of its fraction stay. */
 static uint64_t quiet(const assay_mac *m, int64_t f, uint64_t pattern)
 {
@@ -97,9 +67,9 @@ static uint64_t nan_of(const dot *d, uint64_t running, size_t first, size_t n)
     for (size_t i = first; i < first + n; i++) {
         const size_t at = element(m, d->k, i);
         if (d->o.a[i].kind == ASSAY_MAC_NAN)
-            return quiet(m, m->a, stored(m->a, d->a, at));
+            return quiet(m, m->a, mac_load(m->a, d->a, at));
         if (d->o.b[i].kind == ASSAY_MAC_NAN)
-            return quiet(m, m->b, stored(m->b, d->b, at));
+            return quiet(m, m->b, mac_load(m->b, d->b, at));
     }
     return is_nan(m, running) ? running : (uint64_t)m->nan;
 }
@@ -244,7 +214,7 @@ static void decode_row(const assay_mac *m, int64_t format, int64_t flush, const 
 {
     for (size_t i = 0; i < k; i++)
         out[i] =
-            mac_read_pattern(m, format, flush, stored(format, data, row * k + element(m, k, i)));
+            mac_read_pattern(m, format, flush, mac_load(format, data, row * k + element(m, k, i)));
 }
 
 /* The first `rows` rows after `row` of one operand. */
@@ -318,7 +288,7 @@ static void one(const assay_mac *m, const assay_mac_rows *r, const work *w, size
                    r->k,
                    w->room,
                    w->watch};
-    store(m->out, d, to, whole(&x, r->c ? stored(m->acc, r->c, to) : 0, w->parts));
+    mac_store(m->out, d, to, whole(&x, r->c ? mac_load(m->acc, r->c, to) : 0, w->parts));
 }
 
 static assay_status dots(const assay_mac *m, size_t n, const assay_mac_rows *rows, void *d,

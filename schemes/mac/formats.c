@@ -23,6 +23,19 @@ bool mac_format_parse(const char *name, enum assay_mac_format *f)
     return false;
 }
 
+bool mac_is_signed(enum assay_mac_format f)
+{
+    return layouts[f].specials != ASSAY_MAC_SCALE && f != ASSAY_MAC_UE4M3;
+}
+
+uint64_t mac_pattern_of(enum assay_mac_format f, bool negative, uint64_t magnitude)
+{
+    const assay_mac_layout *l = &layouts[f];
+    const uint64_t sign = negative && mac_is_signed(f);
+    const uint64_t pattern = magnitude | sign << (l->exponent_bits + l->fraction_bits);
+    return f == ASSAY_MAC_TF32 ? pattern << 13 : pattern;
+}
+
 static uint64_t ones(int n)
 {
     assert(n >= 0 && n < 64);
@@ -73,7 +86,7 @@ assay_mac_value mac_decode(enum assay_mac_format f, uint64_t pattern)
         v.unit = field - l->bias;
     } else {
         v.negative =
-            f != ASSAY_MAC_UE4M3 && (pattern >> (l->exponent_bits + l->fraction_bits) & 1) != 0;
+            mac_is_signed(f) && (pattern >> (l->exponent_bits + l->fraction_bits) & 1) != 0;
         v.significand |= (uint64_t)(field != 0) << l->fraction_bits;
         v.unit = (field != 0 ? field : 1) - l->bias;
     }
@@ -84,12 +97,8 @@ assay_mac_value mac_decode(enum assay_mac_format f, uint64_t pattern)
 
 static uint64_t with_sign(enum assay_mac_format f, bool negative, uint64_t magnitude)
 {
-    const assay_mac_layout *l = &layouts[f];
-    if (l->specials == ASSAY_MAC_FNUZ && magnitude == 0)
-        return 0; /* there is no -0 */
-    const uint64_t pattern = magnitude | (uint64_t)negative
-                                             << (l->exponent_bits + l->fraction_bits);
-    return f == ASSAY_MAC_TF32 ? pattern << 13 : pattern;
+    const bool plus = layouts[f].specials == ASSAY_MAC_FNUZ && magnitude == 0; /* there is no -0 */
+    return mac_pattern_of(f, negative && !plus, magnitude);
 }
 
 /* Exponent field and fraction of the largest number. */

@@ -33,6 +33,11 @@ typedef struct assay_mac_layout {
 const assay_mac_layout *mac_layout_of(enum assay_mac_format f);
 /* True and *f set when `name` is a format's name, else false. */
 bool mac_format_parse(const char *name, enum assay_mac_format *f);
+/* False: its patterns have no sign, or it is ignored. */
+bool mac_is_signed(enum assay_mac_format f);
+/* The pattern of a sign (of formats that have one), and of an exponent field and fraction. Any but
+ * int8mx. */
+uint64_t mac_pattern_of(enum assay_mac_format f, bool negative, uint64_t magnitude);
 
 enum assay_mac_kind {
     ASSAY_MAC_NUMBER, /* zero too: significand 0 */

@@ -45,6 +45,37 @@ typedef struct assay_mac_rows {
     const void *scale_a, *scale_b; /* [rows, k / scale_block]; NULL where there are none */
 } assay_mac_rows;
 
+/* Pattern i of such an array. */
+static inline uint64_t mac_load(int64_t format, const void *data, size_t i)
+{
+    switch (mac_layout_of((enum assay_mac_format)format)->bits) {
+    case 8:
+        return ((const uint8_t *)data)[i];
+    case 16:
+        return ((const uint16_t *)data)[i];
+    case 32:
+        return ((const uint32_t *)data)[i];
+    default:
+        return ((const uint64_t *)data)[i];
+    }
+}
+static inline void mac_store(int64_t format, void *data, size_t i, uint64_t pattern)
+{
+    switch (mac_layout_of((enum assay_mac_format)format)->bits) {
+    case 8:
+        ((uint8_t *)data)[i] = (uint8_t)pattern;
+        break;
+    case 16:
+        ((uint16_t *)data)[i] = (uint16_t)pattern;
+        break;
+    case 32:
+        ((uint32_t *)data)[i] = (uint32_t)pattern;
+        break;
+    default:
+        ((uint64_t *)data)[i] = pattern;
+    }
+}
+
 /* k has to be a multiple of this. */
 size_t mac_multiple(const assay_mac *m);
 

@@ -7,20 +7,6 @@
 #include "schemes/mac/functions.h"
 #include "schemes/mac/unit.h"
 
-static void put(int64_t format, void *data, size_t i, int32_t pattern)
-{
-    switch (mac_layout_of((enum assay_mac_format)format)->bits) {
-    case 8:
-        ((uint8_t *)data)[i] = (uint8_t)pattern;
-        return;
-    case 16:
-        ((uint16_t *)data)[i] = (uint16_t)pattern;
-        return;
-    default:
-        ((int32_t *)data)[i] = pattern;
-    }
-}
-
 /* Rows as a unit takes them, in one piece of memory: K filled up with zeros, and its scales, those
  * of what is filled up as the last ones are. */
 typedef struct rows {
@@ -43,13 +29,13 @@ static assay_status fill(const assay_mac_node *m, const assay_dot *d, size_t fir
     r->scale_a = r->b + 4 * r->k;
     r->scale_b = r->scale_a + 4 * r->k;
     for (size_t i = first; i < last; i++) {
-        put(m->mac.a, r->a, i - first, d->a[i]);
-        put(m->mac.b, r->b, i - first, d->b[i]);
+        mac_store(m->mac.a, r->a, i - first, (uint32_t)d->a[i]);
+        mac_store(m->mac.b, r->b, i - first, (uint32_t)d->b[i]);
     }
     for (size_t i = 0; block > 0 && i < r->k / block; i++) {
         const size_t at = first + i * block < last ? first + i * block : last - 1;
-        put(m->mac.scale, r->scale_a, i, d->a_scale[at / (size_t)m->a_run]);
-        put(m->mac.scale, r->scale_b, i, d->b_scale[at / (size_t)m->b_run]);
+        mac_store(m->mac.scale, r->scale_a, i, (uint32_t)d->a_scale[at / (size_t)m->a_run]);
+        mac_store(m->mac.scale, r->scale_b, i, (uint32_t)d->b_scale[at / (size_t)m->b_run]);
     }
     return ASSAY_OK;
 }

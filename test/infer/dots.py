@@ -146,7 +146,7 @@ def check_stuck(tap, assay, folder):
 
 def check_arguments(tap, assay):
     good = ["--oracle", "true", "--kind", "dot", "--a", "f16", "--b", "f16", "--acc", "f32", "--k", "8"]
-    for name, more in [("no k", good[:-2]), ("a format", [*good, "--out", "f33"]), ("an accumulator wider than the result", [*good, "--out", "f16"]),
+    for name, more in [("no k", good[:-2]), ("a format", [*good, "--out", "f33"]), ("results in a format of scales", [*good, "--out", "e8m0"]), ("an accumulator wider than the result", [*good, "--out", "f16"]),
                        ("scales without a block", [*good, "--scale", "e8m0"]), ("blocks that do not divide k", [*good, "--scale", "e8m0", "--scale-block", "3"]),
                        ("an option of rescales", [*good, "--type", "i8"]), ("an option of units", ["--oracle", "true", "--kind", "scale", "--type", "i8", "--k", "8"]),
                        ("no oracle", good[2:])]:

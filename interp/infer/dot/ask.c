@@ -9,8 +9,6 @@
 
 enum { REPEATED = 8, A_CALL = 256 };
 
-static const char *const names[DOT_COLUMNS] = {"a", "b", "c", "scale-a", "scale-b"};
-
 assay_status infer_dot_begin(infer_dot_task *t, const infer_dot_options *o, assay_error *err)
 {
     memset(t, 0, sizeof *t);
@@ -44,30 +42,7 @@ void infer_dot_want(infer_dot_task *t, enum infer_dot_probe probe, int n)
 
 static assay_npy_type type_of(enum assay_mac_format f)
 {
-    const int bits = mac_layout_of(f)->bits;
-    return bits == 8    ? ASSAY_NPY_U1
-           : bits == 16 ? ASSAY_NPY_U2
-           : bits == 32 ? ASSAY_NPY_U4
-                        : ASSAY_NPY_U8;
-}
-
-static assay_status put_rows(infer_oracle *d, const char *folder, const void *what,
-                             assay_error *err)
-{
-    const infer_dot_rows *r = what;
-    assay_status s = ASSAY_OK;
-    (void)d;
-    for (int i = 0; i < DOT_COLUMNS && !s; i++) {
-        const infer_dot_column *c = &r->column[i];
-        char path[300];
-        const assay_npy a = {.type = type_of(c->format),
-                             .rank = i == DOT_C ? 1 : 2,
-                             .shape = {(int64_t)r->n, (int64_t)c->width},
-                             .data = c->data};
-        snprintf(path, sizeof path, "%s/%s.npy", folder, names[i]);
-        s = c->width > 0 ? text_npy_write_file(path, &a, err) : ASSAY_OK;
-    }
-    return s;
+    return text_npy_unsigned(mac_layout_of(f)->bits);
 }
 
 typedef struct exchange {
@@ -77,25 +52,36 @@ typedef struct exchange {
 
 static assay_status put(infer_oracle *d, const char *folder, const void *what, assay_error *err)
 {
-    const exchange *x = what;
-    return put_rows(d, folder, x->rows, err);
+    const infer_dot_rows *r = ((const exchange *)what)->rows;
+    assay_status s = ASSAY_OK;
+    (void)d;
+    for (int i = 0; i < DOT_COLUMNS && !s; i++) {
+        const infer_dot_column *c = &r->column[i];
+        char path[300];
+        const assay_npy a = {.type = type_of(c->format),
+                             .rank = i == DOT_C ? 1 : 2,
+                             .shape = {(int64_t)r->n, (int64_t)c->width},
+                             .data = c->data};
+        snprintf(path, sizeof path, "%s/%s.npy", folder, infer_dot_columns[i]);
+        s = c->width > 0 ? text_npy_write_file(path, &a, err) : ASSAY_OK;
+    }
+    return s;
 }
 
 static assay_status take(infer_oracle *d, const char *folder, void *what, assay_error *err)
 {
     const exchange *x = what;
-    const int bits = mac_layout_of(x->out)->bits;
+    const assay_npy_type type = type_of(x->out);
     char path[300];
     assay_npy a = {.data = NULL};
     snprintf(path, sizeof path, "%s/out.npy", folder);
     assay_status s = infer_oracle_array(d, path, x->rows->n, &a, err);
-    if (!s && a.type != type_of(x->out))
-        s = assay_fail(err, ASSAY_ERR_INPUT,
-                       "the oracle's out.npy holds %s, not %s (patterns of %s)",
-                       text_npy_type_name(a.type), text_npy_type_name(type_of(x->out)),
-                       mac_layout_of(x->out)->name);
+    if (!s && a.type != type)
+        s = assay_fail(
+            err, ASSAY_ERR_INPUT, "the oracle's out.npy holds %s, not %s (patterns of %s)",
+            text_npy_type_name(a.type), text_npy_type_name(type), mac_layout_of(x->out)->name);
     for (size_t i = 0; i < x->rows->n && !s; i++)
-        x->rows->answer[i] = infer_dot_stored(a.data, bits, i);
+        x->rows->answer[i] = mac_load(x->out, a.data, i);
     text_npy_free(&a);
     return s;
 }
@@ -150,7 +136,7 @@ assay_status infer_dot_ask(infer_dot_task *t, assay_error *err)
         const size_t budget = t->o->device.budget,
                      left = budget > t->spent + REPEATED ? budget - t->spent - REPEATED : 0;
         size_t n = t->next.n - i < A_CALL ? t->next.n - i : A_CALL;
-        const size_t room = 16 * (size_t)INFER_DOT_CHUNKS - t->log.n;
+        const size_t room = (size_t)INFER_DOT_CHUNK * INFER_DOT_CHUNKS - t->log.n;
         n = n < left ? n : left;
         n = n < room ? n : room;
         t->exhausted = t->exhausted || n == 0;

@@ -53,9 +53,16 @@ static uint64_t digits(const drawing *g, int n)
 
 static uint64_t integer(bool negative, int64_t e, uint64_t fraction)
 {
-    e = e < -6 ? -6 : e > 0 ? 0 : e;
-    const uint64_t n = ((uint64_t)64 | (fraction & 63)) >> -e;
+    const uint64_t n = ((uint64_t)64 | (fraction & 63)) >> -apply_clamp_to(e, -6, 0);
     return (negative ? 0 - n : n) & 255;
+}
+
+/* Exponent field and fraction; in place of a NaN of FN the number before it. */
+static uint64_t finite(const assay_mac_layout *l, uint64_t field, uint64_t fraction)
+{
+    const uint64_t p = field << l->fraction_bits | fraction,
+                   all = ((uint64_t)1 << (l->exponent_bits + l->fraction_bits)) - 1;
+    return l->specials == ASSAY_MAC_FN && p == all ? p - 1 : p;
 }
 
 /* A normal number with this exponent, or the nearest one the format has; plain: a power of two. */
@@ -68,14 +75,8 @@ static uint64_t number(const drawing *g, enum assay_mac_format f, bool negative,
     if (l->specials == ASSAY_MAC_INTEGER)
         return integer(negative, e, fraction);
     range_of(f, &lo, &hi);
-    e = e < lo ? lo : e > hi ? hi : e;
-    uint64_t p = (uint64_t)(e + l->bias) << l->fraction_bits | fraction;
-    if (l->specials == ASSAY_MAC_FN &&
-        p == (((uint64_t)1 << (l->exponent_bits + l->fraction_bits)) - 1))
-        p--; /* NaN */
-    if (l->specials != ASSAY_MAC_SCALE && f != ASSAY_MAC_UE4M3)
-        p |= (uint64_t)negative << (l->exponent_bits + l->fraction_bits);
-    return f == ASSAY_MAC_TF32 ? p << 13 : p;
+    e = apply_clamp_to(e, lo, hi) + l->bias;
+    return mac_pattern_of(f, negative, finite(l, (uint64_t)e, fraction));
 }
 
 /* Any pattern, from one end of the exponents or the other where `end` is given: -1, 1. */
@@ -85,42 +86,33 @@ static uint64_t any(const drawing *g, enum assay_mac_format f, int end)
     const int64_t top = ((int64_t)1 << l->exponent_bits) - 1;
     if (l->specials == ASSAY_MAC_INTEGER)
         return rows_next(g->r) & 255;
-    const int64_t most =
+    const int64_t max =
         l->specials == ASSAY_MAC_IEEE || l->specials == ASSAY_MAC_SCALE ? top - 1 : top;
-    const int64_t e = end < 0   ? among(g, 0, most < 3 ? most : 3)
-                      : end > 0 ? most - among(g, 0, most < 3 ? most : 3)
-                                : among(g, 0, most);
-    uint64_t p = (uint64_t)e << l->fraction_bits | digits(g, l->fraction_bits);
-    if (l->specials == ASSAY_MAC_FN &&
-        p == (((uint64_t)1 << (l->exponent_bits + l->fraction_bits)) - 1))
-        p--;
-    if (l->specials != ASSAY_MAC_SCALE && f != ASSAY_MAC_UE4M3)
-        p |= (rows_next(g->r) & 1) << (l->exponent_bits + l->fraction_bits);
-    if (l->specials == ASSAY_MAC_FNUZ && p == (uint64_t)1 << (l->exponent_bits + l->fraction_bits))
-        p = 0;
-    return f == ASSAY_MAC_TF32 ? p << 13 : p;
+    const int64_t e = end < 0   ? among(g, 0, max < 3 ? max : 3)
+                      : end > 0 ? max - among(g, 0, max < 3 ? max : 3)
+                                : among(g, 0, max);
+    const uint64_t p = finite(l, (uint64_t)e, digits(g, l->fraction_bits));
+    const bool negative = mac_is_signed(f) && (rows_next(g->r) & 1);
+    return mac_pattern_of(f, negative && (p != 0 || l->specials != ASSAY_MAC_FNUZ), p);
 }
 
 /* Zeros, infinities, NaN and their neighbours. */
 static uint64_t special(const drawing *g, enum assay_mac_format f)
 {
     const assay_mac_layout *l = mac_layout_of(f);
-    const int width = l->exponent_bits + l->fraction_bits, tf32 = f == ASSAY_MAC_TF32 ? 13 : 0;
-    const uint64_t sign = (uint64_t)1 << width, magnitude = sign - 1;
+    const uint64_t magnitude = ((uint64_t)1 << (l->exponent_bits + l->fraction_bits)) - 1;
     if (l->specials == ASSAY_MAC_INTEGER || l->specials == ASSAY_MAC_FINITE)
         return any(g, f, 0);
     if (l->specials == ASSAY_MAC_SCALE)
         return magnitude;
     if (l->specials == ASSAY_MAC_FNUZ)
-        return sign;
+        return mac_pattern_of(f, true, 0);
     uint64_t p = magnitude; /* the only NaN of FN */
     if (l->specials == ASSAY_MAC_IEEE) {
         p = magnitude >> l->fraction_bits << l->fraction_bits;
         p |= one_in(g, 2) ? 0 : digits(g, l->fraction_bits);
     }
-    if (f != ASSAY_MAC_UE4M3)
-        p |= one_in(g, 2) ? sign : 0;
-    return p << tf32;
+    return mac_pattern_of(f, mac_is_signed(f) && one_in(g, 2), p);
 }
 
 /* ---- rows ---- */
@@ -158,19 +150,16 @@ static void product_range(const drawing *g, int *lo, int *hi)
     *hi = a[1] + b[1];
 }
 
-static int64_t within(int64_t v, int64_t lo, int64_t hi)
-{
-    return v < lo ? lo : v > hi ? hi : v;
-}
-
 /* Elements at place i whose product has this exponent, where the formats have it. */
 static void product(const drawing *g, size_t i, bool negative, int64_t e, bool plain)
 {
     int a[2], b[2];
     range_of(format(g, DOT_A), &a[0], &a[1]);
     range_of(format(g, DOT_B), &b[0], &b[1]);
-    const int64_t lo = within(e - b[1], a[0], a[1]), hi = within(e - b[0], a[0], a[1]);
-    const int64_t middle = within(e / 2, lo, hi), first = one_in(g, 2) ? middle : among(g, lo, hi);
+    const int64_t lo = apply_clamp_to(e - b[1], a[0], a[1]),
+                  hi = apply_clamp_to(e - b[0], a[0], a[1]);
+    const int64_t middle = apply_clamp_to(e / 2, lo, hi),
+                  first = one_in(g, 2) ? middle : among(g, lo, hi);
     const bool of_a = one_in(g, 2);
     g->d->value[DOT_A][i] = number(g, format(g, DOT_A), negative && of_a, first, plain);
     g->d->value[DOT_B][i] = number(g, format(g, DOT_B), negative && !of_a, e - first, plain);
@@ -204,7 +193,8 @@ static int64_t middle(const drawing *g)
 {
     int lo, hi;
     product_range(g, &lo, &hi);
-    return one_in(g, 6) ? among(g, lo, hi) : among(g, within(-24, lo, hi), within(24, lo, hi));
+    return one_in(g, 6) ? among(g, lo, hi)
+                        : among(g, apply_clamp_to(-24, lo, hi), apply_clamp_to(24, lo, hi));
 }
 
 static bool sign(const drawing *g)
@@ -223,20 +213,18 @@ static void zeros(const drawing *g)
     for (int c = DOT_A; c <= DOT_B; c++)
         for (size_t i = 0; i < g->like->k; i++) {
             const enum assay_mac_format f = format(g, c);
-            const assay_mac_layout *l = mac_layout_of(f);
-            const int at = l->exponent_bits + l->fraction_bits + (f == ASSAY_MAC_TF32 ? 13 : 0);
-            const bool has = l->specials != ASSAY_MAC_FNUZ && l->specials != ASSAY_MAC_INTEGER;
+            const enum assay_mac_specials s = mac_layout_of(f)->specials;
+            const bool has = s != ASSAY_MAC_FNUZ && s != ASSAY_MAC_INTEGER;
             const bool negative = alike ? first[c] : sign(g);
-            g->d->value[c][i] = has && negative ? (uint64_t)1 << at : 0;
+            g->d->value[c][i] = has && negative ? mac_pattern_of(f, true, 0) : 0;
         }
-    const assay_mac_layout *l = mac_layout_of(format(g, DOT_C));
     if (one_in(g, 3))
         draw_c(g, among(g, -30, 30));
     else
-        g->d->value[DOT_C][0] = (uint64_t)sign(g) << (l->exponent_bits + l->fraction_bits);
+        g->d->value[DOT_C][0] = mac_pattern_of(format(g, DOT_C), sign(g), 0);
 }
 
-/* Some rows with a last product that cancels the first, up to the sign of zero. */
+/* Some numbers, and one or two patterns that are none. */
 static void specials(const drawing *g)
 {
     for (int64_t n = among(g, 1, 3); n > 0; n--)
@@ -285,7 +273,9 @@ static void masks(const drawing *g)
 {
     int lo, hi;
     product_range(g, &lo, &hi);
-    const int64_t large = one_in(g, 3) ? hi : among(g, within(0, lo, hi), within(40, lo, hi)),
+    const int64_t large = one_in(g, 3)
+                              ? hi
+                              : among(g, apply_clamp_to(0, lo, hi), apply_clamp_to(40, lo, hi)),
                   small = large - among(g, 6, one_in(g, 2) ? 28 : 60);
     const bool negative = sign(g), sparse = one_in(g, 2), plain = one_in(g, 2);
     for (size_t i = 0; i < g->like->k; i++)
@@ -351,7 +341,7 @@ static void rung(const drawing *g, size_t place)
     int lo, hi, of_c[2];
     product_range(g, &lo, &hi);
     range_of(format(g, DOT_C), &of_c[0], &of_c[1]);
-    const int64_t large = within(40, lo, hi < of_c[1] - 1 ? hi : of_c[1] - 1),
+    const int64_t large = apply_clamp_to(40, lo, hi < of_c[1] - 1 ? hi : of_c[1] - 1),
                   small = large - 66 > lo ? large - 66 : lo;
     for (size_t i = 0; i < g->like->k; i++)
         product(g, i, false, i == place ? large : small, true);

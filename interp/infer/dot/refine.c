@@ -5,7 +5,7 @@
 #include "graph/memory.h"
 #include "interp/infer/dot/task.h"
 
-enum { POOL = 24, FRESH = 16, ROUNDS = 30, QUIET = 2, CHUNK = 16, OF_EACH = 6 };
+enum { POOL = 24, FRESH = 16, ROUNDS = 30, QUIET = 2, OF_EACH = 6 };
 
 /* ---- the others ---- */
 
@@ -17,21 +17,14 @@ void infer_dot_others_free(infer_dot_others *o)
     *o = (infer_dot_others){.n = 0};
 }
 
-static bool widen(void *at, size_t bytes)
-{
-    void **data = at, *more = realloc(*data, bytes);
-    *data = more ? more : *data;
-    return more != NULL;
-}
-
 static bool keep(infer_dot_others *o, const assay_mac *m, const assay_mac_parameter *changed,
                  const char *unit)
 {
     if (o->n == o->room) {
         const size_t room = 2 * o->room + 64;
-        if (!widen(&o->record, room * sizeof *o->record) ||
-            !widen(&o->changed, room * sizeof *o->changed) ||
-            !widen(&o->unit, room * sizeof *o->unit))
+        if (!infer_dot_widen(&o->record, room * sizeof *o->record) ||
+            !infer_dot_widen(&o->changed, room * sizeof *o->changed) ||
+            !infer_dot_widen(&o->unit, room * sizeof *o->unit))
             return false;
         o->room = room;
     }
@@ -101,26 +94,13 @@ typedef struct pool {
     bool *wanted;
 } pool;
 
-static uint64_t answers(infer_dot_task *t, const assay_mac *m, const infer_dot_rows *rows,
-                        size_t first, size_t n, uint64_t out[CHUNK])
-{
-    uint64_t d[CHUNK];
-    const int bits = mac_layout_of((enum assay_mac_format)m->out)->bits;
-    const assay_mac_rows view = infer_dot_rows_view(rows, first);
-    t->status = t->status ? t->status : mac_dots(m, n, &view, d, t->err);
-    for (size_t i = 0; i < n && !t->status; i++)
-        out[i] = infer_dot_stored(d, bits, i);
-    return n;
-}
-
 /* The first row of the pool on which m is not the best; one that is wanted already, if any. */
 static void part(infer_dot_task *t, pool *x, const assay_mac *m)
 {
-    uint64_t d[CHUNK];
+    uint64_t d[INFER_DOT_CHUNK];
     size_t first = SIZE_MAX;
-    for (size_t i = 0; i < x->rows.n && !t->status; i += CHUNK) {
-        const size_t n = x->rows.n - i < CHUNK ? x->rows.n - i : CHUNK;
-        answers(t, m, &x->rows, i, n, d);
+    for (size_t i = 0; i < x->rows.n && !t->status; i += INFER_DOT_CHUNK) {
+        const size_t n = infer_dot_answers(t, m, &x->rows, i, d);
         for (size_t j = 0; j < n; j++) {
             if (d[j] == x->answer[i + j])
                 continue;
@@ -144,11 +124,10 @@ static bool open_pool(infer_dot_task *t, pool *x)
             infer_dot_draw(&t->random, &t->log, (enum infer_dot_probe)probe, &t->draft);
             infer_dot_rows_add(&x->rows, &t->draft);
         }
-    x->answer = calloc(x->rows.n + 1, sizeof *x->answer);
+    x->answer = calloc(x->rows.n + INFER_DOT_CHUNK, sizeof *x->answer);
     x->wanted = calloc(x->rows.n + 1, sizeof *x->wanted);
-    for (size_t i = 0; x->answer && i < x->rows.n; i += CHUNK)
-        answers(t, &t->best, &x->rows, i, x->rows.n - i < CHUNK ? x->rows.n - i : CHUNK,
-                x->answer + i);
+    for (size_t i = 0; x->answer && i < x->rows.n; i += INFER_DOT_CHUNK)
+        infer_dot_answers(t, &t->best, &x->rows, i, x->answer + i);
     return x->answer && x->wanted && !x->rows.short_of_memory;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const infer_dot_columns[DOT_COLUMNS] = {"a", "b", "c", "scale-a", "scale-b"};
+
 static void set_column(infer_dot_column *c, int64_t format, size_t width)
 {
     *c = (infer_dot_column){.format = (enum assay_mac_format)format, .width = width};
@@ -30,28 +32,7 @@ void infer_dot_rows_free(infer_dot_rows *r)
     *r = (infer_dot_rows){.n = 0};
 }
 
-/* Pattern i of `bits` bits each. */
-static void put(void *data, int bits, size_t i, uint64_t v)
-{
-    if (bits == 8)
-        ((uint8_t *)data)[i] = (uint8_t)v;
-    else if (bits == 16)
-        ((uint16_t *)data)[i] = (uint16_t)v;
-    else if (bits == 32)
-        ((uint32_t *)data)[i] = (uint32_t)v;
-    else
-        ((uint64_t *)data)[i] = v;
-}
-
-uint64_t infer_dot_stored(const void *data, int bits, size_t i)
-{
-    return bits == 8    ? ((const uint8_t *)data)[i]
-           : bits == 16 ? ((const uint16_t *)data)[i]
-           : bits == 32 ? ((const uint32_t *)data)[i]
-                        : ((const uint64_t *)data)[i];
-}
-
-static bool widen(void *at, size_t bytes)
+bool infer_dot_widen(void *at, size_t bytes)
 {
     void **data = at, *more = realloc(*data, bytes + 1);
     *data = more ? more : *data;
@@ -63,9 +44,10 @@ static bool reserve(infer_dot_rows *r)
     if (r->n < r->room)
         return true;
     const size_t room = r->room > 0 ? 2 * r->room : 256;
-    bool good = widen(&r->answer, room * sizeof *r->answer) && widen(&r->probe, room);
+    bool good =
+        infer_dot_widen(&r->answer, room * sizeof *r->answer) && infer_dot_widen(&r->probe, room);
     for (int c = 0; c < DOT_COLUMNS && good; c++)
-        good = widen(&r->column[c].data, room * r->column[c].row_bytes);
+        good = infer_dot_widen(&r->column[c].data, room * r->column[c].row_bytes);
     r->room = good ? room : r->room;
     r->short_of_memory = r->short_of_memory || !good;
     return good;
@@ -78,7 +60,7 @@ void infer_dot_rows_add(infer_dot_rows *r, const infer_dot_draft *d)
     for (int i = 0; i < DOT_COLUMNS; i++) {
         const infer_dot_column *c = &r->column[i];
         for (size_t j = 0; j < c->width; j++)
-            put(c->data, mac_layout_of(c->format)->bits, r->n * c->width + j, d->value[i][j]);
+            mac_store(c->format, c->data, r->n * c->width + j, d->value[i][j]);
     }
     r->probe[r->n] = (uint8_t)d->probe;
     r->answer[r->n++] = 0;

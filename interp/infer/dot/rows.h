@@ -11,6 +11,7 @@ enum infer_dot_probe { INFER_DOT_PROBES(INFER_DOT_PROBE_ID) };
 enum { INFER_DOT_N_PROBES = 0 INFER_DOT_PROBES(INFER_DOT_PROBE_ONE) };
 
 enum { DOT_A, DOT_B, DOT_C, DOT_SCALE_A, DOT_SCALE_B, DOT_COLUMNS };
+extern const char *const infer_dot_columns[DOT_COLUMNS]; /* names */
 
 /* One column of all rows: `width` patterns a row, stored as wide as .npy files have them. */
 typedef struct infer_dot_column {
@@ -37,6 +38,8 @@ typedef struct infer_dot_draft {
 bool infer_dot_draft_open(infer_dot_draft *d, const infer_dot_rows *like);
 void infer_dot_draft_close(infer_dot_draft *d);
 
+/* A list, whose place is `at`, with room for so many bytes and one more; false: it is as before. */
+bool infer_dot_widen(void *at, size_t bytes);
 void infer_dot_rows_open(infer_dot_rows *r, const infer_dot_options *o);
 void infer_dot_rows_free(infer_dot_rows *r);
 /* Appends the row, or (short_of_memory) does not. */
@@ -45,7 +48,5 @@ void infer_dot_rows_add(infer_dot_rows *r, const infer_dot_draft *d);
 void infer_dot_rows_copy(infer_dot_rows *r, const infer_dot_rows *from, size_t i);
 /* The rows from `first` on, as units take them. */
 assay_mac_rows infer_dot_rows_view(const infer_dot_rows *r, size_t first);
-/* Pattern i of `bits` bits each. */
-uint64_t infer_dot_stored(const void *data, int bits, size_t i);
 
 #endif

@@ -33,22 +33,19 @@ static void want_first(infer_dot_task *t)
     }
 }
 
-static assay_status check(const infer_dot_options *o, assay_error *err)
+/* The record that the search starts from. */
+static assay_mac plain_record(const infer_dot_task *t)
 {
     assay_mac m = mac_defaults();
-    m.a = o->a;
-    m.b = o->b;
-    m.acc = o->acc;
-    m.out = o->out;
-    m.scale = o->scale;
-    m.scale_block = (int64_t)o->scale_block;
-    m.group = 1;
-    if (o->scale == ASSAY_MAC_F32 && o->scale_block > 0) {
-        m.scale_place = ASSAY_MAC_PROMOTED;
-        m.promote = m.scale_block;
-    }
-    const assay_mac_layout *out = mac_layout_of((enum assay_mac_format)o->out);
-    m.nan = (int64_t)((((uint64_t)1 << (out->exponent_bits + 1)) - 1) << (out->fraction_bits - 1));
+    m.group = t->o->scale_block > 0 ? (int64_t)t->o->scale_block : (int64_t)t->o->k;
+    infer_dot_fit(t, &m);
+    return m;
+}
+
+static assay_status check(const infer_dot_options *o, assay_error *err)
+{
+    const infer_dot_task t = {.o = o};
+    const assay_mac m = plain_record(&t);
     const char *why = mac_contradiction(&m);
     if (why)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s", why);
@@ -63,39 +60,39 @@ static assay_status check(const infer_dot_options *o, assay_error *err)
 /* The row's patterns that are not 0, as far as there is room. */
 static void describe(const infer_dot_rows *r, size_t row, char *text, size_t size)
 {
-    static const char *const names[DOT_COLUMNS] = {"a", "b", "c", "scale-a", "scale-b"};
     size_t n = (size_t)snprintf(text, size, "row %zu:", row);
     for (int i = 0; i < DOT_COLUMNS; i++) {
         const infer_dot_column *c = &r->column[i];
-        const int bits = mac_layout_of(c->format)->bits;
         for (size_t j = 0; j < c->width && n < size; j++) {
-            const uint64_t v = infer_dot_stored(c->data, bits, row * c->width + j);
+            const uint64_t v = mac_load(c->format, c->data, row * c->width + j);
             if (v != 0 && i < DOT_SCALE_A)
-                n += (size_t)snprintf(text + n, size - n, " %s[%zu] 0x%llx", names[i], j,
-                                      (unsigned long long)v);
+                n += (size_t)snprintf(text + n, size - n, " %s[%zu] 0x%llx", infer_dot_columns[i],
+                                      j, (unsigned long long)v);
         }
     }
     if (n >= size)
         memcpy(text + size - 5, " ...", 5);
 }
 
+static void add_against(const infer_dot_task *t, infer_dot_result *r, size_t row, uint64_t code)
+{
+    if (r->n_against < INFER_FIRST_ROWS) {
+        infer_contradiction *c = &r->against[r->n_against];
+        describe(&t->log, row, c->row, sizeof c->row);
+        c->device = (int64_t)t->log.answer[row];
+        c->record = (int64_t)code;
+    }
+    r->n_against++;
+}
+
 static assay_status list_against(infer_dot_task *t, infer_dot_result *r)
 {
-    const int bits = mac_layout_of((enum assay_mac_format)t->o->out)->bits;
-    for (size_t i = 0; i < t->log.n && !t->status; i++) {
-        uint64_t d;
-        const assay_mac_rows row = infer_dot_rows_view(&t->log, i);
-        t->status = mac_dots(&r->found, 1, &row, &d, t->err);
-        const uint64_t code = infer_dot_stored(&d, bits, 0);
-        if (code == t->log.answer[i])
-            continue;
-        if (r->n_against < INFER_FIRST_ROWS) {
-            infer_contradiction *c = &r->against[r->n_against];
-            describe(&t->log, i, c->row, sizeof c->row);
-            c->device = (int64_t)t->log.answer[i];
-            c->record = (int64_t)code;
-        }
-        r->n_against++;
+    uint64_t code[INFER_DOT_CHUNK];
+    for (size_t first = 0; first < t->log.n && !t->status; first += INFER_DOT_CHUNK) {
+        const size_t n = infer_dot_answers(t, &r->found, &t->log, first, code);
+        for (size_t i = 0; i < n && !t->status; i++)
+            if (code[i] != t->log.answer[first + i])
+                add_against(t, r, first + i, code[i]);
     }
     return t->status;
 }
@@ -182,9 +179,7 @@ static assay_status run(infer_dot_task *t, infer_dot_others *others, assay_error
     if (s)
         return s;
     t->end = infer_seconds() + t->o->seconds;
-    t->best = mac_defaults();
-    t->best.group = t->o->scale_block > 0 ? (int64_t)t->o->scale_block : (int64_t)t->o->k;
-    infer_dot_fit(t, &t->best);
+    t->best = plain_record(t);
     infer_dot_search(t);
     return t->cost > 0 ? t->status : infer_dot_refine(t, others, err);
 }

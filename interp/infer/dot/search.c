@@ -6,7 +6,7 @@
 #include "interp/infer/dot/task.h"
 #include "interp/infer/task.h"
 
-enum { CHUNK = 16, MOST_CHUNKS = INFER_DOT_CHUNKS, STARTS = 3 };
+enum { CHUNK = INFER_DOT_CHUNK, STARTS = 3 };
 #define PATIENCE 0.05
 
 typedef struct kit {
@@ -32,18 +32,27 @@ bool infer_dot_is_late(const infer_dot_task *t)
 
 /* ---- rows against a record ---- */
 
+size_t infer_dot_answers(infer_dot_task *t, const assay_mac *m, const infer_dot_rows *rows,
+                         size_t first, uint64_t out[CHUNK])
+{
+    uint64_t d[CHUNK];
+    const size_t n = rows->n - first < CHUNK ? rows->n - first : CHUNK;
+    const assay_mac_rows view = infer_dot_rows_view(rows, first);
+    t->status = t->status ? t->status : mac_dots(m, n, &view, d, t->err);
+    for (size_t i = 0; i < n; i++)
+        out[i] = t->status ? 0 : mac_load(m->out, d, i);
+    return n;
+}
+
 /* Rows first .. first + CHUNK that contradict m, by their weights. */
 static double cost_of_some(infer_dot_task *t, const assay_mac *m, size_t first,
                            const double *weight)
 {
-    uint64_t d[CHUNK];
-    const size_t n = t->log.n - first < CHUNK ? t->log.n - first : CHUNK;
-    const int bits = mac_layout_of((enum assay_mac_format)m->out)->bits;
-    const assay_mac_rows rows = infer_dot_rows_view(&t->log, first);
+    uint64_t answer[CHUNK];
+    const size_t n = infer_dot_answers(t, m, &t->log, first, answer);
     double cost = 0;
-    t->status = t->status ? t->status : mac_dots(m, n, &rows, d, t->err);
     for (size_t i = 0; i < n && !t->status; i++)
-        if (infer_dot_stored(d, bits, i) != t->log.answer[first + i])
+        if (answer[i] != t->log.answer[first + i])
             cost += weight[t->log.probe[first + i]];
     return cost;
 }
@@ -83,7 +92,7 @@ static void take_best(infer_dot_task *t, const assay_mac *m)
     t->best = *m;
     t->cost = 0;
     t->tried++;
-    for (size_t at = 0; at < MOST_CHUNKS; at++) {
+    for (size_t at = 0; at < INFER_DOT_CHUNKS; at++) {
         t->chunk[at] = at * CHUNK < t->log.n ? cost_of_some(t, m, at * CHUNK, weight) : 0;
         t->cost += t->chunk[at];
     }
@@ -93,7 +102,7 @@ static void take_best(infer_dot_task *t, const assay_mac *m)
  * are enough to leave it. */
 static bool offer(infer_dot_task *t, const assay_mac *m)
 {
-    double weight[INFER_DOT_N_PROBES], chunk[MOST_CHUNKS] = {0}, worse = 0;
+    double weight[INFER_DOT_N_PROBES], chunk[INFER_DOT_CHUNKS] = {0}, worse = 0;
     const size_t chunks = (t->log.n + CHUNK - 1) / CHUNK;
     if (!infer_dot_takes(t, m))
         return false;
@@ -110,7 +119,7 @@ static bool offer(infer_dot_task *t, const assay_mac *m)
         return false;
     t->best = *m;
     t->cost = 0;
-    for (size_t i = 0; i < MOST_CHUNKS; i++)
+    for (size_t i = 0; i < INFER_DOT_CHUNKS; i++)
         t->cost += t->chunk[i] = chunk[i];
     return true;
 }

@@ -6,7 +6,8 @@
 #include "interp/infer/dot/draw.h"
 #include "interp/infer/oracle.h"
 
-enum { INFER_DOT_NANS = 16, INFER_DOT_CHUNKS = 1280 };
+/* Rows that are held against a record at once, and how many times that are asked at most. */
+enum { INFER_DOT_CHUNK = 16, INFER_DOT_CHUNKS = 1280, INFER_DOT_NANS = 16 };
 
 typedef struct infer_dot_task {
     const infer_dot_options *o;
@@ -20,7 +21,7 @@ typedef struct infer_dot_task {
     /* searching */
     assay_mac best;
     double cost; /* of the best: shares of rows that contradict it, summed over the probes */
-    double chunk[INFER_DOT_CHUNKS]; /* its parts, 16 rows each; more are not asked */
+    double chunk[INFER_DOT_CHUNKS]; /* its parts */
     size_t tried;                   /* records held against rows */
     size_t hot;                     /* the part that was the last to tell a record apart */
     double end;                     /* processor seconds at which the search ends */
@@ -54,6 +55,9 @@ void infer_dot_fit(const infer_dot_task *t, assay_mac *m);
 
 /* ---- search (search.c) ---- */
 
+/* What m answers to rows `first` on, a chunk of them or what there is: how many. */
+size_t infer_dot_answers(infer_dot_task *t, const assay_mac *m, const infer_dot_rows *rows,
+                         size_t first, uint64_t out[INFER_DOT_CHUNK]);
 /* Rows of the log that contradict m, each the share of its probe's rows; at least `bound` where it
  * is that much or more. */
 double infer_dot_cost(infer_dot_task *t, const assay_mac *m, double bound);

@@ -29,9 +29,9 @@ static void add(list *l, int64_t v)
         l->value[l->n++] = v;
 }
 
-static void add_divisors(list *l, int64_t n, int64_t most)
+static void add_divisors(list *l, int64_t n, int64_t max)
 {
-    for (int64_t d = 1; d <= n && d <= most; d++)
+    for (int64_t d = 1; d <= n && d <= max; d++)
         if (n % d == 0)
             add(l, d);
 }
@@ -208,7 +208,8 @@ void infer_dot_fit(const infer_dot_task *t, assay_mac *m)
 {
     const infer_dot_options *o = t->o;
     const assay_mac_layout *out = mac_layout_of((enum assay_mac_format)o->out);
-    const uint64_t infinity = (((uint64_t)1 << out->exponent_bits) - 1) << out->fraction_bits;
+    /* the quiet one of fewest digits, of IEEE formats */
+    const uint64_t nan = (((uint64_t)1 << (out->exponent_bits + 1)) - 1) << out->fraction_bits >> 1;
     m->a = o->a;
     m->b = o->b;
     m->acc = o->acc;
@@ -225,7 +226,6 @@ void infer_dot_fit(const infer_dot_task *t, assay_mac *m)
         mac_layout_of((enum assay_mac_format)m->b)->bits > 8)
         m->exact_group = 1;
     m->out_frac = m->out_frac > out->fraction_bits ? 0 : m->out_frac;
-    m->nan = t->n_nans > 0 ? (int64_t)t->nan[0]
-                           : (int64_t)(infinity | (uint64_t)1 << (out->fraction_bits - 1));
+    m->nan = (int64_t)(t->n_nans > 0 ? t->nan[0] : nan);
     settle_tree(m, 0);
 }
