@@ -8,7 +8,7 @@
 #include "interp/infer/questions.h"
 #include "schemes/apply/round.h"
 
-enum { FEW = 400, MANY = 20000, ROOM = 1024, SHIFT_MIN = -80, SHIFT_MAX = 160 };
+enum { FEW = 400, MANY = 20000, ROOM = 1024 };
 
 typedef struct teller {
     const infer_engine *e;
@@ -305,22 +305,12 @@ static enum infer_told tell_shift(teller *t, int32_t shift)
     return INFER_ALIKE;
 }
 
-/* The next shift to look at: beyond the ends nothing changes (reach.c). */
-static int32_t next_shift(const infer_engine *e, int32_t s)
-{
-    if (s < SHIFT_MIN)
-        return e->shift_hi < SHIFT_MIN ? e->shift_hi + 1 : SHIFT_MIN;
-    if (s > SHIFT_MAX && s < e->shift_hi)
-        return e->shift_hi;
-    return s + 1;
-}
-
 /* Every shift with so many boxes at most. */
 static enum infer_told tell_shifts(teller *t, size_t max)
 {
     enum infer_told all = INFER_ALIKE;
     t->max = max;
-    for (int32_t s = t->e->shift_lo; s <= t->e->shift_hi; s = next_shift(t->e, s)) {
+    for (int32_t s = t->e->shift_lo; s <= t->e->shift_hi; s = infer_next_shift(t->e, s)) {
         const enum infer_told told = tell_shift(t, s);
         if (told == INFER_APART || (told == INFER_UNTOLD && max == MANY))
             return told;

@@ -48,18 +48,6 @@ static infer_span shifted(infer_span s, int64_t left)
     return (infer_span){shifted_one(s.lo, left), shifted_one(s.hi, left)};
 }
 
-static assay_int128 rounded(const assay_steps *s, assay_int128 p, int64_t shift)
-{
-    for (int i = 0; i < s->n && shift > 0; i++) {
-        const bool last = i == s->n - 1 || s->step[i].bits > shift;
-        const int64_t bits = last ? shift : s->step[i].bits;
-        p = apply_round_shift128(p, bits > 127 ? 127 : (unsigned)bits,
-                                 (enum assay_rounding)s->step[i].mode);
-        shift -= bits;
-    }
-    return p;
-}
-
 static infer_span taken_by(const infer_rule *k, int64_t total)
 {
     const assay_int128 any = (assay_int128)1 << 100;
@@ -113,8 +101,8 @@ void infer_pass(const infer_rule *k, const infer_box *box, infer_passage *p)
         p->wrapped = whole(k->product_bits);
     const int64_t shift = p->shift + p->left;
     p->value = shift < 0 ? shifted(p->wrapped, -shift)
-                         : (infer_span){rounded(&k->round, p->wrapped.lo, shift),
-                                        rounded(&k->round, p->wrapped.hi, shift)};
+                         : (infer_span){infer_round_by(&k->round, p->wrapped.lo, shift),
+                                        infer_round_by(&k->round, p->wrapped.hi, shift)};
 }
 
 /* ---- two rules ---- */

@@ -46,10 +46,4 @@ bool infer_same_end(const infer_options *o, const infer_rule *a, const infer_rul
  * (INFER_REFUSED), that of a type that saturates brought into it. */
 bool infer_is_pinned(const infer_options *o, const infer_rule *k, infer_span v, int64_t *sum);
 
-static inline bool infer_holds(infer_span s, int32_t bits)
-{
-    const assay_int128 max = (assay_int128)1 << (bits - 1);
-    return s.lo >= -max && s.hi < max;
-}
-
 #endif

@@ -110,8 +110,16 @@ static void reach_of_both(const infer_rule *k, infer_span all, int64_t m, int32_
         reach_of(k, all, m < 0 ? -max : max, shift, r);
 }
 
-/* Shifts beyond which nothing is greater, or every value is next to 0. */
-enum { SHIFT_MIN = -80, SHIFT_MAX = 160 };
+int32_t infer_next_shift(const infer_engine *e, int32_t s)
+{
+    enum { SHIFT_MIN = -80, SHIFT_MAX = 160 };
+    int32_t next = s + 1;
+    if (s >= e->shift_hi)
+        return next;
+    if (next < SHIFT_MIN)
+        next = SHIFT_MIN;
+    return next > SHIFT_MAX || next > e->shift_hi ? e->shift_hi : next;
+}
 
 infer_reach infer_reach_of(const infer_engine *e, const infer_rule *k)
 {
@@ -125,20 +133,11 @@ infer_reach infer_reach_of(const infer_engine *e, const infer_rule *k)
     r.input = all;
     if (k->input_bits > 0)
         all = cut(all, k->input_bits);
-    for (int32_t s = e->shift_lo; s <= e->shift_hi; s++) {
-        if (s > e->shift_lo && s < SHIFT_MIN)
-            s = e->shift_hi < SHIFT_MIN ? e->shift_hi : SHIFT_MIN;
-        if (s > SHIFT_MAX && s > e->shift_lo)
-            s = e->shift_hi;
+    for (int32_t s = e->shift_lo; s <= e->shift_hi; s = infer_next_shift(e, s)) {
         reach_of_both(k, all, e->multiplier_lo, s, &r);
         reach_of_both(k, all, e->multiplier_hi, s, &r);
     }
     return r;
-}
-
-static bool holds(infer_span x, int32_t bits)
-{
-    return x.lo >= -power(bits - 1) && x.hi <= power(bits - 1) - 1;
 }
 
 typedef struct zeros {
@@ -174,7 +173,7 @@ static bool result_is_idle(const infer_options *o, const infer_rule *k, infer_sp
     const zeros z = zeros_of(o, k);
     if (k->result_bits == 0)
         return false;
-    if (holds(v, k->result_bits))
+    if (infer_holds(v, k->result_bits))
         return true;
     if (k->result_overflow == ASSAY_NARROW_SATURATE)
         return ends_again(o, k, z);
@@ -188,7 +187,7 @@ static bool result_is_idle(const infer_options *o, const infer_rule *k, infer_sp
 
 static infer_span narrowed(infer_span v, int32_t bits, int32_t how)
 {
-    if (bits == 0 || holds(v, bits))
+    if (bits == 0 || infer_holds(v, bits))
         return v;
     return how == ASSAY_NARROW_WRAP ? (infer_span){-power(bits - 1), power(bits - 1) - 1}
                                     : cut(v, bits);
@@ -199,7 +198,7 @@ static bool sum_is_idle(const infer_options *o, const infer_rule *k, infer_span 
     const int32_t holds_codes = (int32_t)o->type.bits + !o->type.is_signed;
     if (k->sum_bits == 0)
         return false;
-    if (k->zero_point == ASSAY_STAGE_BEFORE || holds(sum, k->sum_bits))
+    if (k->zero_point == ASSAY_STAGE_BEFORE || infer_holds(sum, k->sum_bits))
         return true;
     return k->sum_overflow == ASSAY_NARROW_SATURATE && k->store == ASSAY_STORE_SATURATE &&
            k->sum_bits >= holds_codes;
@@ -228,25 +227,25 @@ bool infer_leave_out(const infer_options *o, infer_rule *k, const infer_reach *r
 
 static bool left_is_idle(const infer_rule *k, const infer_reach *r)
 {
-    return k->left_shift != ASSAY_LEFT_PRODUCT && holds(r->lifted, 32) &&
-           (k->product_bits == 0 || holds(r->raised, k->product_bits));
+    return k->left_shift != ASSAY_LEFT_PRODUCT && infer_holds(r->lifted, 32) &&
+           (k->product_bits == 0 || infer_holds(r->raised, k->product_bits));
 }
 
 bool infer_leave_out_before(const infer_engine *e, infer_rule *k, const infer_reach *r)
 {
     const int32_t drop = k->reduced_bits > 0 ? k->multiplier_bits - k->reduced_bits + 1 : 0;
     const int32_t min = e->shift_lo - drop;
-    if (k->operand_bits > 0 && holds(r->operand, k->operand_bits))
+    if (k->operand_bits > 0 && infer_holds(r->operand, k->operand_bits))
         k->operand_bits = 0;
-    else if (k->product_bits > 0 && holds(r->product, k->product_bits))
+    else if (k->product_bits > 0 && infer_holds(r->product, k->product_bits))
         k->product_bits = 0;
     else if (left_is_idle(k, r))
         k->left_shift = ASSAY_LEFT_PRODUCT;
-    else if (k->input_bits > 0 && holds(r->input, k->input_bits))
+    else if (k->input_bits > 0 && infer_holds(r->input, k->input_bits))
         k->input_bits = 0;
     else if (k->input_bits > 0 && k->input_shift_range && e->shift_hi <= k->input_bits)
         k->input_bits = 0; /* every shift refuses more */
-    else if (k->input_shift_range && min > 0 && min < 100 && holds(r->input, min))
+    else if (k->input_shift_range && min > 0 && min < 100 && infer_holds(r->input, min))
         k->input_shift_range = 0;
     else
         return false;

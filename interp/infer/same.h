@@ -15,13 +15,14 @@ bool infer_is_same(const infer_engine *e, const infer_rule *a, const infer_rule 
 bool infer_same_rounding(const infer_engine *e, const infer_rule *a, const infer_rule *b,
                          const infer_reach *r);
 
-/* Whether lists of steps make the same integers of the products of a rule, at shifts least..most.
- */
+/* What a list of roundings makes of a product at a shift of 0 or more. */
+assay_int128 infer_round_by(const assay_steps *s, assay_int128 p, int64_t shift);
+/* Whether lists of steps make the same integers of the products of a rule, at shifts min..max. */
 bool infer_same_within(const infer_rule *k, const assay_steps *a, const assay_steps *b,
                        const infer_reach *r, int64_t min, int64_t max);
 
 /* Whether lists of roundings make one integer of every product -2^bits .. 2^bits - 1 at every shift
- * of least..most. Decided. */
+ * of min..max. Decided. */
 bool infer_same_steps(const assay_steps *a, const assay_steps *b, int bits, int64_t min,
                       int64_t max);
 /* The same of those below 0, or of the others. */

@@ -131,7 +131,7 @@ bool infer_same_steps_of(const assay_steps *a, const assay_steps *b, int bits, i
     return true;
 }
 
-static assay_int128 rounded(const assay_steps *s, assay_int128 p, int64_t shift)
+assay_int128 infer_round_by(const assay_steps *s, assay_int128 p, int64_t shift)
 {
     for (int i = 0; i < s->n; i++) {
         const bool last = i == s->n - 1 || s->step[i].bits > shift;
@@ -147,7 +147,7 @@ bool infer_same_product(const assay_steps *a, const assay_steps *b, assay_int128
                         int64_t max)
 {
     for (int64_t shift = min > 0 ? min : 0; shift <= max; shift++)
-        if (rounded(a, p, shift) != rounded(b, p, shift))
+        if (infer_round_by(a, p, shift) != infer_round_by(b, p, shift))
             return false;
     return true;
 }

@@ -63,7 +63,7 @@ void infer_model_start(infer_model *m, const infer_rule *k, const infer_options 
 void infer_model_set(infer_model *m, const infer_rule *k);
 /* The code, or INFER_REFUSED. */
 int64_t infer_answer(infer_model *m, const infer_row *row);
-/* Rows of the log that contradict the rule, at most `most` of them counted. */
+/* Rows of the log that contradict the rule, at most `max` of them counted. */
 size_t infer_against(const infer_task *t, const infer_rule *k, size_t max);
 
 #endif
