@@ -22,7 +22,7 @@ typedef struct probe_score {
     bool refused;  /* a node is, whose elements are not given */
 } probe_score;
 
-/* How many elements of a group a record gives, by the ordinary engines. Stops where `least` cannot
+/* How many elements of a group a record gives, by the ordinary engines. Stops where `min` cannot
  * be reached, with what there is so far. ASSAY_ERR_MEMORY alone: a record that no node can have is
  * `refused`. */
 assay_status probe_score_of(const blame_device *d, const probe_group *g, const assay_record *r,
@@ -132,7 +132,7 @@ struct probe_findings {
  * it. */
 const char *probe_op_name(const probe_op_finding *f);
 const char *probe_scope_name(const probe_op_finding *f);
-/* Fields that the op reads in which two records differ, at most `most`; returns how many. */
+/* Fields that the op reads in which two records differ, at most `max`; returns how many. */
 int probe_changes(enum assay_op op, const assay_record *a, const assay_record *b,
                   const assay_field **field, int max);
 /* All stretches between dumps of a network, when its ops have been found. */

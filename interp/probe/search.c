@@ -74,7 +74,7 @@ static int widths_of(const probe_group *g, const assay_record *now, assay_record
     return n;
 }
 
-/* Takes the best of a record's neighbours, if it gives at least `least` elements. */
+/* Takes the best of a record's neighbours, if it gives at least `min` elements. */
 static assay_status step(const blame_device *d, const probe_group *g, const blame_schemes *schemes,
                          const assay_record *from, int64_t min, probe_op_finding *f, bool *better,
                          assay_error *err)

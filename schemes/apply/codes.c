@@ -289,7 +289,7 @@ static bool float_rescale(const assay_unit *u, int64_t reach, enum assay_codes_k
 {
     const assay_rescale *r = &u->scale[ASSAY_OUT];
     const assay_rule_rescale *k = r->rule;
-    int max = 0; /* results are below 2^most */
+    int max = 0; /* results are below 2^max */
     while (reach >> max > 0)
         max++;
     if (k->encoding != ASSAY_ENCODE_F32 || k->float_rounding != ASSAY_FLOAT_ROUND_EXACT ||

@@ -310,7 +310,7 @@ assay_interval apply_rescale_reach(const assay_rescale *r, assay_interval x)
 typedef void (*row_fn)(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                        int32_t *out);
 
-/* Whether `scaled` holds r's operands; *least: the least shift, or 0. */
+/* Whether `scaled` holds r's operands; *min: the least shift, or 0. */
 static bool fits_64(const assay_rescale *r, int64_t *min)
 {
     const int64_t widest = INT64_C(1) << 31;

@@ -32,7 +32,7 @@ void derive_near(assay_rescale *r, const double *real, size_t n, int64_t *near)
         max = fmax(max, real[c]);
         least = fmin(least, real[c]);
     }
-    frexp(max, &exponent); /* most < 2^exponent */
+    frexp(max, &exponent); /* max < 2^exponent */
     int left = exponent + 1 > 0 ? exponent + 1 : 0;
     r->near = NULL;
     if (!(least >= 0x1p-80) || left > MAX_LEFT)

@@ -35,7 +35,7 @@ size_t derive_unit_forms(const assay_unit *u)
 /* A zero point and a rounding more. */
 #define BESIDE 0x1p17
 
-/* Values below `most` in magnitude stay what they are in so many bits; 0: no register holds them.
+/* Values below `max` in magnitude stay what they are in so many bits; 0: no register holds them.
  */
 static bool fits(double max, int bits)
 {
