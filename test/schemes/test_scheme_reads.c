@@ -216,15 +216,38 @@ static void claims(void **state)
     assay_scheme_free(s);
 }
 
+/* What a file says, and whether its claims then hold of two ops. */
+typedef struct claim {
+    const char *text;
+    bool fc, conv;
+} claim;
+
+static assay_scheme *parse_claims(const claim *c, bool (*holds)(const assay_scheme *, const char *))
+{
+    char text[200];
+    snprintf(text, sizeof text, "scheme: t\n%s", c->text);
+    assay_scheme *s = parse(text);
+    assert_int_equal(holds(s, "fc"), c->fc);
+    assert_int_equal(holds(s, "conv"), c->conv);
+    return s;
+}
+
+static bool is_exact_wide(const assay_scheme *s, const char *op)
+{
+    return assay_scheme_is_exact(s, op, 16);
+}
+
+static bool is_exact_by_channel(const assay_scheme *s, const char *op)
+{
+    return assay_scheme_is_exact_by_channel(s, op, 8);
+}
+
 /* Claims for codes of at most 8 bits alone; a file that states its claims anew states their widths.
  */
 static void claims_by_width(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        bool wide_fc, wide_conv;
-    } cases[] = {
+    static const claim cases[] = {
         {"contract: {exact_ops: [fc, conv]}\n", true, true},
         {"contract: {exact_ops: [fc, conv], exact_narrow_ops: [fc]}\n", false, true},
         {"contract: {exact_narrow_ops: [fc], exact_ops: [fc, conv]}\n", false, true},
@@ -233,12 +256,8 @@ static void claims_by_width(void **state)
         {"extends: tflite-2.9-x86\ncontract: {exact_narrow_ops: [conv]}\n", true, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[200];
-        snprintf(text, sizeof text, "scheme: t\n%s", cases[i].text);
-        assay_scheme *s = parse(text);
+        assay_scheme *s = parse_claims(&cases[i], is_exact_wide);
         assert_true(assay_scheme_is_exact(s, "fc", 8));
-        assert_int_equal(assay_scheme_is_exact(s, "fc", 16), cases[i].wide_fc);
-        assert_int_equal(assay_scheme_is_exact(s, "conv", 16), cases[i].wide_conv);
         assay_scheme_free(s);
     }
 }
@@ -247,10 +266,7 @@ static void claims_by_width(void **state)
 static void claims_by_granularity(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        bool fc, conv;
-    } cases[] = {
+    static const claim cases[] = {
         {"contract: {exact_ops: [fc, conv]}\n", true, true},
         {"contract: {exact_ops: [conv]}\n", false, true},
         {"contract: {exact_ops: [fc, conv], exact_per_tensor_ops: [fc]}\n", false, true},
@@ -260,12 +276,8 @@ static void claims_by_granularity(void **state)
         {"extends: tflite-2.9-x86\ncontract: {exact_per_tensor_ops: [conv]}\n", true, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[200];
-        snprintf(text, sizeof text, "scheme: t\n%s", cases[i].text);
-        assay_scheme *s = parse(text);
-        assert_int_equal(assay_scheme_is_exact_by_channel(s, "fc", 8), cases[i].fc);
-        assert_int_equal(assay_scheme_is_exact_by_channel(s, "conv", 8), cases[i].conv);
-        assert_true(assay_scheme_is_exact_by_channel(s, "reshape", 8));
+        assay_scheme *s = parse_claims(&cases[i], is_exact_by_channel);
+        assert_true(is_exact_by_channel(s, "reshape"));
         assay_scheme_free(s);
     }
 }
@@ -274,10 +286,7 @@ static void claims_by_granularity(void **state)
 static void claims_of_one_type(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        bool fc, conv;
-    } cases[] = {
+    static const claim cases[] = {
         {"contract: {exact_ops: [fc, conv]}\n", true, true},
         {"contract: {exact_ops: [fc, conv], exact_one_type_ops: [fc]}\n", false, true},
         {"contract: {exact_one_type_ops: [fc], exact_ops: [fc, conv]}\n", false, true},
@@ -286,11 +295,7 @@ static void claims_of_one_type(void **state)
         {"extends: tflite\ncontract: {exact_one_type_ops: [conv]}\n", true, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[200];
-        snprintf(text, sizeof text, "scheme: t\n%s", cases[i].text);
-        assay_scheme *s = parse(text);
-        assert_int_equal(assay_scheme_is_exact_mixed(s, "fc"), cases[i].fc);
-        assert_int_equal(assay_scheme_is_exact_mixed(s, "conv"), cases[i].conv);
+        assay_scheme *s = parse_claims(&cases[i], assay_scheme_is_exact_mixed);
         assert_true(assay_scheme_is_exact_mixed(s, "nothing"));
         assay_scheme_free(s);
     }
