@@ -123,6 +123,8 @@ def check_faults(tap, assay, folder):
     tap.check(status == 2 and "did not end" in said and said.count("\n") == 1, "an oracle that hangs", said)
     status, report, said = ask(assay, folder, record, 4, more=["--budget", "60"])
     tap.check(status == 1 and report["rows"] <= 60 and report["verdict"] == "class", "a budget of few rows is kept", said)
+    status, report, said = ask(assay, folder, record, 4, more=["--budget", "5"])
+    tap.check(status == 1 and 0 < report["rows"] <= 5, "a budget of very few is spent", said)
 
 
 def check_plain(tap, assay, folder):

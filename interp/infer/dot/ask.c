@@ -97,6 +97,12 @@ static void keep_nan(infer_dot_task *t, uint64_t answer)
         t->nan[t->n_nans++] = answer;
 }
 
+/* How many old rows a call asks again. */
+static size_t repeated(const infer_dot_task *t)
+{
+    return t->log.n > 0 ? REPEATED : 0;
+}
+
 /* Rows first .. first + n of `next`, and some old ones again. */
 static assay_status ask_some(infer_dot_task *t, size_t first, size_t n, assay_error *err)
 {
@@ -105,7 +111,7 @@ static assay_status ask_some(infer_dot_task *t, size_t first, size_t n, assay_er
     infer_dot_rows_open(&call, t->o);
     for (size_t i = first; i < first + n; i++)
         infer_dot_rows_copy(&call, &t->next, i);
-    const size_t again = t->log.n > 0 ? REPEATED : 0;
+    const size_t again = repeated(t);
     for (size_t i = 0; i < again; i++) {
         old[i] = (size_t)rows_between(&t->random, 0, (int64_t)t->log.n - 1);
         infer_dot_rows_copy(&call, &t->log, old[i]);
@@ -133,8 +139,8 @@ assay_status infer_dot_ask(infer_dot_task *t, assay_error *err)
 {
     assay_status s = ASSAY_OK;
     for (size_t i = 0; i < t->next.n && !s;) {
-        const size_t budget = t->o->device.budget,
-                     left = budget > t->spent + REPEATED ? budget - t->spent - REPEATED : 0;
+        const size_t budget = t->o->device.budget, used = t->spent + repeated(t),
+                     left = budget > used ? budget - used : 0;
         size_t n = t->next.n - i < A_CALL ? t->next.n - i : A_CALL;
         const size_t room = (size_t)INFER_DOT_CHUNK * INFER_DOT_CHUNKS - t->log.n;
         n = n < left ? n : left;
