@@ -143,7 +143,9 @@ static bool has_integers(const probe_apart *x, size_t s, const assay_record *r, 
 {
     const assay_scheme_data *d = assay_data(x->scheme[s]);
     const char *name = assay_op_get(x->op)->name, *lacks = derive_lacks(r, x->op);
-    if (!d->in_float[x->op] && !d->unfused[x->form & ASSAY_FORM_WIDE ? 1 : 0][x->op] && !lacks)
+    if (!d->in_float[x->op] &&
+        !d->unfused[x->form & ASSAY_FORM_WIDE ? ASSAY_UNFUSED_WIDE : ASSAY_UNFUSED][x->op] &&
+        !lacks)
         return true;
     snprintf(why, size, "%s computes %s in floats%s%s", x->scheme[s]->name, name,
              lacks ? ": it has no integer form of " : "", lacks ? lacks : "");

@@ -31,7 +31,8 @@ unsigned probe_form_of(const blame_device *d, int node)
 bool probe_computes_in_float(const assay_scheme *scheme, enum assay_op op, unsigned form)
 {
     const assay_scheme_data *d = assay_data(scheme);
-    return d->in_float[op] || d->unfused[form & ASSAY_FORM_WIDE ? 1 : 0][op];
+    return d->in_float[op] ||
+           d->unfused[form & ASSAY_FORM_WIDE ? ASSAY_UNFUSED_WIDE : ASSAY_UNFUSED][op];
 }
 
 bool probe_record_of(const blame_device *d, const probe_group *g, const assay_scheme *scheme,

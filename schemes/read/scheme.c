@@ -264,22 +264,25 @@ bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem
     return assay_fixed_output(&r, assay_op_find(op), out, scale, zero_point);
 }
 
-bool assay_scheme_fuses(const assay_scheme *s, const char *op, unsigned bits)
+static bool fuses(const assay_scheme *s, const char *op, enum assay_unfused list)
 {
     enum assay_op id = assay_op_find(op);
-    return !s->record || id == ASSAY_OP_COUNT || !assay_data(s)->unfused[bits > 8][id];
+    return !s->record || id == ASSAY_OP_COUNT || !assay_data(s)->unfused[list][id];
+}
+
+bool assay_scheme_fuses(const assay_scheme *s, const char *op, unsigned bits)
+{
+    return fuses(s, op, bits > 8 ? ASSAY_UNFUSED_WIDE : ASSAY_UNFUSED);
 }
 
 bool assay_scheme_fuses_narrow(const assay_scheme *s, const char *op)
 {
-    enum assay_op id = assay_op_find(op);
-    return !s->record || id == ASSAY_OP_COUNT || !assay_data(s)->unfused[2][id];
+    return fuses(s, op, ASSAY_UNFUSED_NARROW);
 }
 
 bool assay_scheme_fuses_mixed(const assay_scheme *s, const char *op)
 {
-    enum assay_op id = assay_op_find(op);
-    return !s->record || id == ASSAY_OP_COUNT || !assay_data(s)->unfused[3][id];
+    return fuses(s, op, ASSAY_UNFUSED_MIXED);
 }
 
 unsigned assay_scheme_bias_bits(const assay_scheme *s, const char *op, bool wide)

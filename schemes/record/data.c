@@ -322,10 +322,10 @@ char *assay_scheme_text(const assay_scheme_data *d)
         put(&t, "  %s: %s\n", fields[i].name, value);
     }
     put_op_set(&t, "float_ops", d->in_float);
-    put_op_set(&t, "unfused_ops", d->unfused[0]);
-    put_op_set(&t, "wide_unfused_ops", d->unfused[1]);
-    put_op_set(&t, "narrow_unfused_ops", d->unfused[2]);
-    put_op_set(&t, "mixed_unfused_ops", d->unfused[3]);
+    put_op_set(&t, "unfused_ops", d->unfused[ASSAY_UNFUSED]);
+    put_op_set(&t, "wide_unfused_ops", d->unfused[ASSAY_UNFUSED_WIDE]);
+    put_op_set(&t, "narrow_unfused_ops", d->unfused[ASSAY_UNFUSED_NARROW]);
+    put_op_set(&t, "mixed_unfused_ops", d->unfused[ASSAY_UNFUSED_MIXED]);
     put_policies(&t, d);
     put_overrides(&t, d);
     if (d->n_precomputed > 0 && !has_override(d, NULL))

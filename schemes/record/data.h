@@ -45,6 +45,15 @@ static inline unsigned assay_form_of_codes(bool wide, assay_elem type)
            (type.is_signed ? 0U : (unsigned)ASSAY_FORM_UNSIGNED);
 }
 
+/* The lists of unfused ops, by what they are of. */
+enum assay_unfused {
+    ASSAY_UNFUSED,
+    ASSAY_UNFUSED_WIDE,
+    ASSAY_UNFUSED_NARROW,
+    ASSAY_UNFUSED_MIXED,
+    ASSAY_UNFUSED_LISTS
+};
+
 static inline bool assay_scope_is_named(enum assay_scope s)
 {
     return s != ASSAY_SCOPE_WIDE && s != ASSAY_SCOPE_UNSIGNED_DEPTHWISE;
@@ -110,7 +119,7 @@ typedef struct assay_scheme_data {
     bool in_float[ASSAY_OP_COUNT]; /* ops that the target does not compute in integers */
     /* ops that it computes in float where a network has them between conversions, for codes of at
      * most 8 bits, of more, where some operand's have fewer, and where they are of two types */
-    bool unfused[4][ASSAY_OP_COUNT];
+    bool unfused[ASSAY_UNFUSED_LISTS][ASSAY_OP_COUNT];
 } assay_scheme_data;
 
 assay_scheme_data *assay_scheme_data_new(void);
