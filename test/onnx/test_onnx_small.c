@@ -10,6 +10,7 @@
 
 #include "graph/onnx/export.h"
 #include "graph/onnx/onnx.h"
+#include "graph/text/text.h"
 #include "interp/run/program.h"
 #include "schemes/scheme.h"
 #include "test/support/onnx_build.h"
@@ -180,6 +181,22 @@ static const form forms[] = {
      "in x f4e2m1 2\nconst s f8e8m0 - = 130\nDequantizeLinear x,s -> y output_dtype=1\nout y",
      {3, 15},
      {12, -48}},
+    /* of float64, rounded once: a little above what is half way, and below */
+    {24,
+     "const w f64 4 = 1.06250000001 1.18749999999 -1.06250000001 1e300\nCast w -> y to=17\n"
+     "in x f8e4m3fn 4\nout y",
+     {0, 0, 0, 0},
+     {57, 57, 185, 126}},
+    {24,
+     "const w f64 3 = 1.50000000001 1e-40 1e300\nCast w -> y to=24 round_mode=down\n"
+     "in x f8e8m0 3\nout y",
+     {0, 0, 0},
+     {127, 0, 254}},
+    {24,
+     "const w f64 2 = 1.0004882813 1.0014648437\nCast w -> h to=10\n"
+     "Cast h -> y to=1\nin x f32 2\nout y",
+     {0, 0},
+     {1.0009765625, 1.0009765625}},
     /* in the precision of float16 scales */
     {21,
      "in x f16 2\nconst s f16 - = 11878\nQuantizeLinear x,s -> y output_dtype=17\nout y",
@@ -277,9 +294,34 @@ static void export_gives_the_same(void **state)
     }
 }
 
+/* Inf is NaN of a FNUZ format here, and its greatest number where a type needs opset 24. */
+static void inf_stays_nan_beside_newer_types(void **state)
+{
+    static const char text[] =
+        "graph g {\ninput x: f32[5]\nconst one: f32[1] = [1]\n"
+        "p: f8e8m0[5] = float_encode(x, one) {block=[5], to=f8e8m0}\n"
+        "y: f8e4m3fnuz[5] = float_encode(x, one) {block=[5], to=f8e4m3fnuz}\n"
+        "output y\noutput p\n}\n";
+    static const form f = {24, text, {HUGE_F, -HUGE_F, NONE, BIG, -0.0f}, {128, 128, 128, 127, 0}};
+    size_t written;
+    unsigned char *out;
+    assay_graph *g = NULL, *again = NULL;
+    assay_error err = {0};
+    (void)state;
+    assert_ok(text_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
+    run(&f, g, NULL, ASSAY_ENGINE_BOTH);
+    assert_ok(onnx_export_graph(g, &out, &written, &err), &err);
+    assert_ok(onnx_import_memory("again.onnx", out, written, NULL, &again, &err), &err);
+    run(&f, again, NULL, ASSAY_ENGINE_REF);
+    assay_graph_free(again);
+    free(out);
+    assay_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(operators_follow_the_tables),
-                                       cmocka_unit_test(export_gives_the_same)};
+                                       cmocka_unit_test(export_gives_the_same),
+                                       cmocka_unit_test(inf_stays_nan_beside_newer_types)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

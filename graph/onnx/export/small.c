@@ -111,6 +111,29 @@ static const assay_value *input(const onnx_writer *w, const assay_node *n, int i
     return i < n->n_in ? assay_node_in(w->g, n, i) : NULL;
 }
 
+/* A FNUZ format at an opset that has Inf as its greatest number where casts saturate; here it is
+ * NaN. */
+static bool parts_inf(const onnx_writer *w, const assay_node *n)
+{
+    const assay_kind to = (assay_kind)assay_node_out(w->g, n, 0)->type.elem.kind;
+    return (to == ASSAY_KIND_F8E4M3FNUZ || to == ASSAY_KIND_F8E5M2FNUZ) &&
+           n->attr.float_encode.saturate && w->opset >= 24;
+}
+
+/* x + (x - x): NaN where x is Inf, else x, but for the sign of a zero, which these formats do not
+ * have. */
+static const char *without_inf(onnx_writer *w, const char *x, const char *y)
+{
+    const char *zero = onnx_text(w, "%s:zero", y), *finite = onnx_text(w, "%s:finite", y);
+    onnx_write_node(w, "Sub", zero);
+    onnx_write_input(w, x);
+    onnx_write_input(w, x);
+    onnx_write_node(w, "Add", finite);
+    onnx_write_input(w, x);
+    onnx_write_input(w, zero);
+    return finite;
+}
+
 void onnx_export_encode(onnx_writer *w, const assay_node *n, const char *name,
                         const char *const *in, const char *y)
 {
@@ -120,8 +143,7 @@ void onnx_export_encode(onnx_writer *w, const assay_node *n, const char *name,
     const scaled o = {x, assay_node_in(w->g, n, 1), input(w, n, 2), &a->block};
     const int dtype = onnx_elem_dtype(t->elem);
     const bool power = t->elem.kind == ASSAY_KIND_F8E8M0, cast = is_one(o.scale) && !o.second;
-    const bool fnuz =
-        t->elem.kind == ASSAY_KIND_F8E4M3FNUZ || t->elem.kind == ASSAY_KIND_F8E5M2FNUZ;
+    const bool apart = parts_inf(w, n);
     const bool exact = o.scale->type.elem.kind == ASSAY_KIND_F8E8M0;
     sharing s;
 
@@ -129,15 +151,17 @@ void onnx_export_encode(onnx_writer *w, const assay_node *n, const char *name,
         onnx_write_refuse(w, n, "elements that ONNX does not have");
     else if (!sharing_of(x, &a->block, &s))
         onnx_write_refuse(w, n, "blocks along several axes");
-    else if (fnuz && a->saturate && w->opset >= 24)
-        onnx_write_refuse(w, n, "Inf as NaN beside types of opset 24, where it is a number");
+    else if (apart && !cast)
+        onnx_write_refuse(
+            w, n, "Inf under a scale as NaN beside types of opset 24, where it is a number");
     else if (!cast && (power || (a->by != ASSAY_SCALE_BY_DIVIDE && !exact)))
         onnx_write_refuse(w, n, "elements that are not divided by their scale");
     if (w->status)
         return;
     const char *scale = cast ? NULL : scale_name(w, &o, &s, y, "");
+    const char *from = apart ? without_inf(w, in[0], y) : in[0];
     onnx_write_node(w, cast ? "Cast" : name, y);
-    onnx_write_input(w, in[0]);
+    onnx_write_input(w, from);
     if (scale)
         onnx_write_input(w, scale);
     onnx_write_int(w, cast ? "to" : "output_dtype", dtype);

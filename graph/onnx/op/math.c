@@ -25,6 +25,27 @@ void onnx_import_prelu(onnx_node *n)
 
 static onnx_value *cast_to(onnx_node *n, onnx_value *x, int dtype, const char *suffix);
 
+/* A constant of float64 as float32, rounded to odd: what it is rounded to next, at most 22 digits,
+ * it is rounded to as if at once. (Boldo and Melquiond, Emulation of FMA and correctly rounded
+ * sums.) */
+static onnx_value *to_odd(onnx_node *n, onnx_value *x)
+{
+    const onnx_const *c = x->constant;
+    onnx_const *y = onnx_new_const(n->im, ONNX_FLOAT, c->rank, c->dim);
+    for (int64_t i = 0; y && i < c->count; i++) {
+        const double v = onnx_get_real(c, i);
+        float f = (float)v;
+        uint32_t bits;
+        if (isfinite(v) && fabs((double)f) > fabs(v)) /* the next toward zero */
+            f = nextafterf(f, 0);
+        memcpy(&bits, &f, sizeof bits);
+        bits |= isfinite(v) && (double)f != v;
+        memcpy(&f, &bits, sizeof f);
+        onnx_set_real(y, i, (double)f);
+    }
+    return onnx_constant(n, y, "number");
+}
+
 /* From or to a small float, by way of float32. */
 static onnx_value *cast_small(onnx_node *n, onnx_value *x, assay_elem from, int dtype,
                               const char *suffix)
@@ -56,6 +77,13 @@ static onnx_value *cast_to(onnx_node *n, onnx_value *x, int dtype, const char *s
 
     if (n->status)
         return NULL;
+    if (x->constant && x->constant->dtype == ONNX_DOUBLE &&
+        (onnx_is_narrow(dtype) || onnx_is_small(dtype))) {
+        x = to_odd(n, x);
+        t = onnx_type(n, x);
+        if (n->status)
+            return NULL;
+    }
     if (onnx_is_narrow(dtype)                      /* rounded when the node is done */
         || (dtype == ONNX_DOUBLE && !x->constant)) /* float32 here */
         dtype = ONNX_FLOAT;
