@@ -19,8 +19,8 @@ typedef struct matrix_node {
     assay_fast base;
     mac_element a[256], b[256]; /* by pattern */
     mac_tile_scale scale[256];
-    bool wide;  /* patterns are too many for tables */
-    bool chain; /* fused multiply-adds: elements are their numbers */
+    bool wide;          /* patterns are too many for tables */
+    mac_chain_fn chain; /* fused multiply-adds: elements are their numbers; NULL: aligned sums */
 } matrix_node;
 
 typedef struct room {
@@ -144,7 +144,7 @@ static void dots(const work *w, const mac_tile *t, size_t first, size_t last, ma
         return;
     }
     float y[COLUMNS];
-    mac_chain_run(w->r.a + first, w->r.b + first * COLUMNS, last - first, y);
+    w->f->chain(w->r.a + first, w->r.b + first * COLUMNS, last - first, y);
     memcpy(part, y, sizeof y);
     for (int j = 0; j < COLUMNS; j++)
         r->odd[j] = r->odd[j] || y[j] != y[j];
@@ -224,7 +224,7 @@ assay_status fast_scaled_matmul(const assay_fast_setup *s, assay_fast **out, ass
         return fast_memory(s, err);
     f->base = (assay_fast){
         .run = run, .free = free_node, .scratch = carve(s->graph, s->node, NULL, &r), .threads = 1};
-    f->chain = mac_chain_takes(&m->mac);
+    f->chain = mac_chain_takes(&m->mac) ? mac_chain_choose(s->kernels->isa) : NULL;
     f->wide = mac_tile_is_wide(&m->mac);
     if (!f->wide && !f->chain) {
         mac_tile_table(m->mac.a, f->a);

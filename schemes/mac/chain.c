@@ -14,7 +14,7 @@ static bool is_in_order(const assay_mac *m)
     return m->group == 1 && m->order == 0 && m->k_order == ASSAY_MAC_ASCENDING && m->chains == 1 &&
            m->start == ASSAY_MAC_START_ACC && m->phases == 1 && m->promote == 0 &&
            m->split_k == 1 && m->accumulator == ASSAY_MAC_ACC_JOINED &&
-           m->sum == ASSAY_MAC_ALIGNED && m->align_bits == ASSAY_MAC_NONE;
+           m->align_bits == ASSAY_MAC_NONE; /* joined: by no pairs */
 }
 
 static bool is_ieee(const assay_mac *m)
@@ -48,13 +48,14 @@ __attribute__((target("avx2,fma"))) static void run_fma(const float *a, const fl
 }
 #endif
 
-void mac_chain_run(const float *a, const float *b, size_t n, float y[MAC_CHAIN])
+static void run_portable(const float *a, const float *b, size_t n, float y[MAC_CHAIN]){RUN}
+
+mac_chain_fn mac_chain_choose(enum assay_isa isa)
 {
 #ifdef ASSAY_X86
-    if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) {
-        run_fma(a, b, n, y);
-        return;
-    }
+    if (isa != ASSAY_ISA_PORTABLE && __builtin_cpu_supports("fma"))
+        return run_fma;
 #endif
-    RUN
+    (void)isa;
+    return run_portable;
 }

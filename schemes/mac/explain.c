@@ -54,7 +54,6 @@ static void print_terms(const page *p, const mac_seen *s)
 {
     const size_t joined = p->m->accumulator == ASSAY_MAC_ACC_JOINED;
     const bool one = p->m->align_bits != ASSAY_MAC_NONE && p->m->lanes == 1 &&
-                     p->m->sum == ASSAY_MAC_ALIGNED &&
                      mac_special(s->term, s->n_terms + joined).kind == ASSAY_MAC_NUMBER;
     int unit = 0;
     const bool aligned = one && mac_greatest(p->m, s->term, s->n_terms + joined, 1, &unit);

@@ -38,7 +38,7 @@ enum assay_float_elem mac_elem_of(enum assay_mac_format f)
 bool mac_is_elem(enum assay_mac_format f)
 {
     for (int i = 0; i < N_FORMATS; i++)
-        if (formats[i] == f && f != ASSAY_MAC_E8M0)
+        if (formats[i] == f)
             return true;
     return false;
 }

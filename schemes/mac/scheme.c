@@ -114,9 +114,8 @@ static assay_status read_units(const char *file, const assay_tree *t, assay_mac_
         if (!mac_is_elem((enum assay_mac_format)m->a) || !mac_is_elem((enum assay_mac_format)m->b))
             return wrong(file, c, "a unit of elements that networks have: f32 or small floats",
                          err);
-        if (m->acc != m->out || m->out == ASSAY_MAC_F64)
-            return wrong(file, c, "a unit whose result is what it accumulates, f32, bf16 or f16",
-                         err);
+        if (m->out == ASSAY_MAC_F64)
+            return wrong(file, c, "a unit whose results are f32, bf16 or f16", err);
         size_t length;
         s->shipped[s->n_units++] =
             c->kind == ASSAY_TREE_SCALAR && assay_mac_unit_text(c->text, &length);
@@ -209,8 +208,6 @@ static assay_status read_tree(const char *file, const assay_tree *t, assay_mac_s
         *member(s, &parameters[i]) = parameters[i].value;
     for (const assay_tree *c = t->child; c && !status; c = c->next)
         status = read_key(file, c, s, err);
-    if (!status && s->name[0] == '\0')
-        status = assay_fail(err, ASSAY_ERR_INPUT, "%s: no name; expected the key scheme", file);
     return status;
 }
 

@@ -11,9 +11,10 @@ enum {
 
 /* ---- which units ---- */
 
+/* Of 8 bits or fewer; no unit has elements of ue4m3, which stands among them. */
 static bool is_small(int64_t format)
 {
-    return format >= ASSAY_MAC_E5M2 && format <= ASSAY_MAC_E2M1 && format != ASSAY_MAC_UE4M3;
+    return format >= ASSAY_MAC_E5M2 && format <= ASSAY_MAC_E2M1;
 }
 
 /* Products of 22 digits at most. */
@@ -44,27 +45,27 @@ static bool is_plain(const assay_mac *m)
            m->flush_out == ASSAY_MAC_TINY_NONE && m->zero_sign == ASSAY_MAC_ZERO_SUM;
 }
 
-/* Groups of fp4 products under scales: sums of 53 bits hold their terms. */
+/* Groups of fp4 products under scales: sums of 53 bits hold their terms. They divide a step and a
+ * block of scales, or contradict them. */
 static bool has_exact_groups(const assay_mac *m)
 {
     return m->exact_group > 1 && m->a == ASSAY_MAC_E2M1 && m->b == ASSAY_MAC_E2M1 &&
-           m->group % m->exact_group == 0 && m->group / m->exact_group <= GROUPS &&
-           m->exact_group <= 32 && m->scale_block > 0 && m->scale_block % m->exact_group == 0 &&
-           m->scale_place == ASSAY_MAC_AT_TERM && m->scale != ASSAY_MAC_F32 && m->align_bits <= 36;
+           m->group / m->exact_group <= GROUPS && m->exact_group <= 32 && m->scale_block > 0 &&
+           m->align_bits <= 36;
 }
 
+/* Of a record without contradictions: scales of a term are no f32, and a group divides an
+ * instruction. */
 bool mac_tile_takes(const assay_mac *m)
 {
     const bool truncates = m->align_cut == ASSAY_ROUND_TRUNC && m->out_round == ASSAY_ROUND_TRUNC;
-    const bool scales =
-        m->scale_block == 0 || (m->scale == ASSAY_MAC_E8M0 && m->scale_place == ASSAY_MAC_AT_TERM &&
-                                m->group > 0 && m->scale_block % m->group == 0);
-    const bool elements =
-        (is_small(m->a) && is_small(m->b)) ||
-        (is_wide(m->a) && is_wide(m->b) && m->scale_block == 0 && m->exact_group == 1);
+    const bool scales = m->scale_block == 0 || (m->scale == ASSAY_MAC_E8M0 && m->group > 0 &&
+                                                m->scale_block % m->group == 0);
+    const bool elements = (is_small(m->a) && is_small(m->b)) ||
+                          (is_wide(m->a) && is_wide(m->b) && m->scale_block == 0);
     return elements && m->out == ASSAY_MAC_F32 && m->acc == ASSAY_MAC_F32 && m->group > 0 &&
-           m->group <= 64 && (m->instruction == 0 || m->instruction % m->group == 0) &&
-           is_one_sum(m) && is_plain(m) && truncates && m->align_bits != ASSAY_MAC_NONE &&
+           m->group <= 64 && is_one_sum(m) && is_plain(m) && truncates &&
+           m->align_bits != ASSAY_MAC_NONE &&
            (has_exact_groups(m) || (m->exact_group == 1 && m->zero_exponent == ASSAY_MAC_NONE &&
                                     scales && m->align_bits <= 25));
 }

@@ -158,11 +158,11 @@ static assay_status describe_as_child(assay_reading *c)
 {
     assay_scheme_data *d = c->data;
     const char *says = "extends ";
-    const size_t n = strlen(says) + (d->name ? strlen(d->name) : 0) + 1;
+    const size_t n = strlen(says) + strlen(d->name) + 1; /* no scheme is without a name */
     char *text = malloc(n);
     if (!text)
         return assay_read_no_memory(c);
-    snprintf(text, n, "%s%s", says, d->name ? d->name : "");
+    snprintf(text, n, "%s%s", says, d->name);
     free(d->description);
     d->description = text;
     return ASSAY_OK;

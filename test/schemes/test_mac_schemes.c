@@ -22,6 +22,15 @@ static const char *const wrong[][2] = {
     {"scheme: t\nmac: {units: [nv-hopper-e4m3-f32, nv-hopper-e4m3-promoted]}\n",
      "no second unit for the same elements"},
     {"scheme: t\nmac: {units: [f64-fma4]}\n", "elements that networks have: f32 or small floats"},
+    {"scheme: t\nmac: {units: [{unit: u, mac: {a: f16, b: int8mx, acc: f32, out: f32, group: 4, "
+     "nan: "
+     "0x7fc00000}}]}\n",
+     "elements that networks have: f32 or small floats"},
+    {"scheme: t\nmac: {units: [{unit: u, mac: {a: f16, b: f16, acc: f64, out: f64, group: 4, nan: "
+     "0x7ff8000000000000}}]}\n",
+     "a unit whose results are f32, bf16 or f16"},
+    {"scheme: t\nmac: {units: [f32-fma], activation_scales: row}\n",
+     "scales none beside a unit of f32 elements"},
     {"scheme: t\nmac: {units: [f32-fma], weight_scales: row}\n",
      "scales none beside a unit of f32 elements"},
     {"scheme: t\nmac: {" UNIT ", weight_scale: row}\n", "nearest: weight_scales"},
@@ -142,13 +151,18 @@ static void scales_by_themselves(void **state)
         {"nv-hopper-f16-f16", "none", "none"},
         {"nv-hopper-tf32-f32", "none", "none"},
         {"f32-fma", "none", "none"},
+        {"nv-volta-f16c16-f32", "none", "none"},
+        {"{unit: u, mac: {a: f32, b: bf16, acc: bf16, out: f32, group: 1, nan: 0x7fc00000}}",
+         "none", "none"},
+        {"{unit: u, mac: {a: bf16, b: e5m2, acc: f32, out: f32, group: 1, nan: 0x7fc00000}}", "row",
+         "row"},
         {"nv-hopper-e4m3-f32", "row", "tensor"},
         {"nv-ampere-bf16-f32", "none", "tensor"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         const bool given = strcmp(of[i][2], "tensor") == 0;
-        char text[200], want[100];
+        char text[300], want[100];
         assay_scheme *s;
         assay_error err;
         snprintf(text, sizeof text, "scheme: t\nmac: {units: [%s]%s}\n", of[i][0],

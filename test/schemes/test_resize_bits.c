@@ -115,8 +115,41 @@ static void positions(void **state)
     }
 }
 
+/* The nearest of them, at coordinates by hand: -0.1, 0.3, 0.7, 1.1 of 2.5 times 2 cells, of which 4
+ * are made, about their common centre; 0, 1/4, 1/2, 3/4 of a scale of 4. */
+static void nearest(void **state)
+{
+    static const struct {
+        enum assay_resize_coordinate coordinate;
+        float scale;
+        enum assay_resize_nearest nearest;
+        int32_t at[4];
+    } list[] = {
+        {ASSAY_COORD_HALF_PIXEL_SYMMETRIC, 2.5f, ASSAY_NEAREST_FLOOR, {0, 0, 0, 1}},
+        {ASSAY_COORD_HALF_PIXEL_SYMMETRIC, 2.5f, ASSAY_NEAREST_CEIL, {0, 1, 1, 1}},
+        {ASSAY_COORD_HALF_PIXEL_SYMMETRIC, 2.5f, ASSAY_NEAREST_ROUND_PREFER_CEIL, {0, 0, 1, 1}},
+        {ASSAY_COORD_ASYMMETRIC, 4, ASSAY_NEAREST_FLOOR, {0, 0, 0, 0}},
+        {ASSAY_COORD_ASYMMETRIC, 4, ASSAY_NEAREST_CEIL, {0, 1, 1, 1}},
+        {ASSAY_COORD_ASYMMETRIC, 4, ASSAY_NEAREST_ROUND_PREFER_CEIL, {0, 0, 1, 1}},
+        {ASSAY_COORD_ASYMMETRIC, 4, ASSAY_NEAREST_ROUND_PREFER_FLOOR, {0, 0, 0, 1}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        const assay_attr_resize a = {.coordinate = (int)list[i].coordinate,
+                                     .nearest = (int)list[i].nearest,
+                                     .scales = {.n = 1, .v = {list[i].scale}}};
+        int32_t index[4];
+        apply_nearest_indices(&a, 0, 2, 4, index);
+        for (int k = 0; k < 4; k++)
+            if (index[k] != list[i].at[k])
+                fail_msg("%zu: element %d is that at %d, expected %d", i, k, index[k],
+                         list[i].at[k]);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_width), cmocka_unit_test(positions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_width), cmocka_unit_test(positions),
+                                       cmocka_unit_test(nearest)};
     return cmocka_run_group_tests_name("resize_bits", tests, NULL, NULL);
 }

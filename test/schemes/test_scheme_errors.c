@@ -71,6 +71,28 @@ static void kinds(void **state)
         {"scheme: a\nunsigned_depthwise: 3\n", "f:2:21: expected sections such as rescale: {...}"},
         {"scheme: a\nfloat_ops: conv\n", "f:2:12: float_ops: expected a list of op names"},
         {"scheme: a\nfloat_ops: [[conv]]\n", "f:2:13: float_ops: expected a list of op names"},
+        {"scheme: a\nrules: {a: 'x'}\n",
+         "f:2:12: rules: a: expected never, exact, or a number of codes by which it may "
+         "change results"},
+        {"scheme: a\nrules: {a: ':'}\n",
+         "f:2:12: rules: a: expected never, exact, or a number of codes by which it may "
+         "change results"},
+        {"scheme: a\nrules: {a: '3x'}\n",
+         "f:2:12: rules: a: expected never, exact, or a number of codes by which it may "
+         "change results"},
+        {"scheme: a\nrules: {a: '65536'}\n",
+         "f:2:12: rules: a: expected never, exact, or a number of codes by which it may "
+         "change results"},
+        {"scheme: a\nrules: {a: '-1'}\n",
+         "f:2:12: rules: a: expected never, exact, or a number of codes by which it may "
+         "change results"},
+        {"scheme: a\nrules: {a: [1]}\n",
+         "f:2:12: rules: a: expected never, exact, or a number of codes by which it may "
+         "change results"},
+        {"scheme: a\nrules: [a]\n", "f:2:8: rules: expected names of rules"},
+        /* what the file does not state itself is said of the file */
+        {"scheme: a\nextends: pow2\ntypes: {power_of_two_scales: no}\n",
+         "f:1:1: rescale.scale: power-of-two needs types.power_of_two_scales: yes"},
         {"scheme: a\ncontract: x\n",
          "f:2:11: contract: expected exact_ops, exact_narrow_ops, exact_per_tensor_ops, "
          "exact_one_type_ops, exact_float_ops, exact, approximate, not_modelled"},
@@ -235,6 +257,15 @@ static void inherited(void **state)
     assert_null(strstr(s->text, "zero_point: 7"));
     assert_int_equal(assay_data(s)->n_precomputed, 1);
     assay_scheme_free(s);
+
+    static const char rules[] = "scheme: p\nrules: {a: 3, b: never, c: exact}\n";
+    test_write_file(path, rules, sizeof rules - 1);
+    snprintf(text, sizeof text, "scheme: b\nextends: %s\nrules: {a: 7}\n", path);
+    assert_ok(assay_scheme_parse("f", text, strlen(text), &s, &err), &err);
+    assert_int_equal(assay_data(s)->n_policies, 3);
+    assert_non_null(strstr(s->text, "\"a\": 7"));
+    assay_scheme_free(s);
+    test_write_file(path, parent, sizeof parent - 1);
 
     snprintf(text, sizeof text, "scheme: b\nextends: %s\nrescale: {shift_min: 63}\n", path);
     assert_refused(assay_scheme_parse("f", text, strlen(text), &s, &err), &err,

@@ -1,0 +1,125 @@
+/* Which nodes a target computes on codes, by the types around them: narrow ones, mixed ones, ones
+ * without codes, and operands that are absent. */
+#include "test/support/support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/text/text.h"
+#include "schemes/node/admit.h"
+
+typedef struct around {
+    const char *graph; /* its last node is asked about */
+    bool narrow, mixed;
+} around;
+
+#define FC(x, w, b, y)                                                                             \
+    "input x: " x "\nconst w: " w " = [1,2]\nconst b: i32[1] q(0.125,0) = [7]\ny: " y              \
+    " = fc(x, w" b ")\n"
+
+static const around cases[] = {
+    {FC("i8[1,2] q(0.5,0)", "i8[1,2] q(0.25,0)", ", b", "i8[1,1] q(1,0)"), false, false},
+    {FC("i8[1,2] q(0.5,0)", "i8[1,2] q(0.25,0)", "", "i8[1,1] q(1,0)"), false, false},
+    {FC("i8[1,2] q(0.5,0)", "i4[1,2] q(0.25,0)", ", b", "i8[1,1] q(1,0)"), true, false},
+    {FC("i4[1,2] q(0.5,0)", "i8[1,2] q(0.25,0)", ", b", "i8[1,1] q(1,0)"), true, true},
+    {FC("i8[1,2] q(0.5,0)", "u8[1,2] q(0.25,0)", ", b", "i8[1,1] q(1,0)"), false, true},
+    {FC("u8[1,2] q(0.5,0)", "u8[1,2] q(0.25,0)", ", b", "u8[1,1] q(1,0)"), false, false},
+    {FC("u8[1,2] q(0.5,0)", "i8[1,2] q(0.25,0)", ", b", "u8[1,1] q(1,0)"), false, false},
+    {FC("u8[1,2] q(0.5,0)", "i8[1,2] q(0.25,0)", ", b", "i8[1,1] q(1,0)"), false, true},
+    {FC("i8[1,2] q(0.5,0)", "i8[1,2] q(0.25,0)", ", b", "i16[1,1] q(1,0)"), false, true},
+    {"input x: i8[2] q(0.5,0)\ninput z: i8[2] q(0.25,0)\ny: i8[2] q(1,0) = add(x, z)\n", false,
+     false},
+    {"input x: i8[2] q(0.5,0)\ninput z: u8[2] q(0.25,0)\ny: i8[2] q(1,0) = add(x, z)\n", false,
+     true},
+    {"input x: i8[2] q(0.5,0)\ninput z: i4[2] q(0.25,0)\ny: i8[2] q(1,0) = add(x, z)\n", true,
+     true},
+    {"input x: i8[2] q(0.5,0)\ny: f32[2] = dequantize(x)\n", false, false},
+    {"input x: f32[2]\ny: f32[2] = relu(x)\n", false, false},
+};
+
+static const assay_type *type_of(const void *graph, int value)
+{
+    return &((const assay_graph *)graph)->value[value].type;
+}
+
+static assay_graph *parse(const char *body)
+{
+    char text[600];
+    assay_graph *g;
+    assay_error err;
+    snprintf(text, sizeof text, "graph g {\n%soutput y\n}\n", body);
+    if (text_graph_parse(text, strlen(text), "types", NULL, &g, &err))
+        fail_msg("%s\n%s", err.text, text);
+    return g;
+}
+
+static assay_scheme *scheme_of(const char *lists)
+{
+    char text[300];
+    assay_scheme *s;
+    assay_error err;
+    snprintf(text, sizeof text, "scheme: mine\nextends: nvdla\n%s", lists);
+    assert_ok(assay_scheme_parse("mine.yaml", text, strlen(text), &s, &err), &err);
+    return s;
+}
+
+/* Claims are lost by what the list names, and by nothing else. */
+static void claims(const assay_graph *g, const around *c)
+{
+    static const char *const lists[] = {"", "unfused_ops: [fc, add]\n",
+                                        "narrow_unfused_ops: [fc, add]\n",
+                                        "mixed_unfused_ops: [fc, add]\n"};
+    const assay_node *n = &g->node[g->n_nodes - 1];
+    const bool codes = n->op == ASSAY_OP_FC || n->op == ASSAY_OP_ADD;
+    const bool wanted[] = {true, !codes, !c->narrow, !(codes && c->mixed)};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        assay_scheme *s = scheme_of(lists[i]);
+        if (assay_scheme_claims_types(s, g, n) != wanted[i])
+            fail_msg("%s under \"%s\": not %d", c->graph, lists[i], wanted[i]);
+        assay_scheme_free(s);
+    }
+}
+
+static void types_around(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assay_graph *g = parse(cases[i].graph);
+        const assay_node *n = &g->node[g->n_nodes - 1];
+        if (assay_node_has_narrow(n, type_of, g) != cases[i].narrow ||
+            assay_node_is_mixed(n, type_of, g) != cases[i].mixed)
+            fail_msg("%s: narrow %d, mixed %d", cases[i].graph,
+                     assay_node_has_narrow(n, type_of, g), assay_node_is_mixed(n, type_of, g));
+        claims(g, &cases[i]);
+        assay_graph_free(g);
+    }
+}
+
+/* An operand that is not there counts for nothing. */
+static void absent_operands(void **state)
+{
+    assay_graph *g = parse(cases[0].graph);
+    int in[3] = {g->node[0].in[0], g->node[0].in[1], ASSAY_NO_VALUE};
+    assay_node n = g->node[0];
+    (void)state;
+    n.in = in;
+    assert_false(assay_node_has_narrow(&n, type_of, g));
+    assert_false(assay_node_is_mixed(&n, type_of, g));
+    n.op = ASSAY_OP_CONCAT; /* its operands are all of one kind */
+    assert_false(assay_node_is_mixed(&n, type_of, g));
+    assay_scheme *s = scheme_of("unfused_ops: [concat]\n");
+    assert_false(assay_scheme_claims_types(s, g, &n));
+    in[0] = ASSAY_NO_VALUE;
+    assert_true(assay_scheme_claims_types(s, g, &n));
+    n.n_in = 0;
+    assert_true(assay_scheme_claims_types(s, g, &n));
+    assay_scheme_free(s);
+    assay_graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(types_around),
+                                       cmocka_unit_test(absent_operands)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
