@@ -1,4 +1,4 @@
-/* Which matrix units the fast forms take: a unit of each kind, and it with one thing changed that
+/* Matrix units that the fast forms take: a unit of each kind, and it with one thing changed that
  * the form does not compute; values of parameters in print; and the steps of a dot product in
  * words. */
 #include "test/support/support.h"

@@ -1,4 +1,4 @@
-/* Which nodes a target computes on codes, by the types around them: narrow ones, mixed ones, ones
+/* Nodes that a target computes on codes, by the types around them: narrow ones, mixed ones, ones
  * without codes, and operands that are absent. */
 #include "test/support/support.h"
 

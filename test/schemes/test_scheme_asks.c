@@ -1,5 +1,4 @@
-/* Which op asks for which field of a record: what the ops' other tests leave out; and rules and
- * names of schemes. */
+/* Fields of a record by the op that asks for them: what the ops' other tests leave out. */
 #include "test/support/support.h"
 
 #include <stdio.h>
