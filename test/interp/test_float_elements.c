@@ -136,6 +136,7 @@ static void binary_floats(void **state)
         {ASSAY_OP_MOD, {2, 1, -1, -2}},
         {ASSAY_OP_FLOOR_DIV, {-3, 2, 2, -3}},
         {ASSAY_OP_SQUARED_DIFFERENCE, {100, 16, 16, 100}},
+        {ASSAY_OP_ATAN2, {-1.1659045F, 1.1659045F, -1.9756881F, 1.9756881F}},
         {ASSAY_OP_PRELU, {-21, 7, 21, 7}},
     };
     (void)state;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/run/program.h"
 #include "test/support/flat_writer.h"
 
 /* ---- the model ---- */
@@ -144,7 +145,11 @@ static void write_operator(fb_writer *w, size_t at, const tb_op *op, int code)
     fb_child(w, at, OPERATOR_INPUTS, fb_ints(w, op->in, op->n_in));
     fb_child(w, at, OPERATOR_OUTPUTS, fb_ints(w, op->out, op->n_out));
     options = fb_table(w, 8);
-    fb_child(w, at, OPERATOR_OPTIONS, options);
+    fb_child(w, at, op->second_options ? OPERATOR_OPTIONS_2 : OPERATOR_OPTIONS, options);
+    if (op->custom_bytes)
+        fb_child(w, at, OPERATOR_CUSTOM_OPTIONS, fb_bytes(w, op->custom_options, op->custom_bytes));
+    if (op->list)
+        fb_child(w, options, 0, fb_ints(w, op->list, op->n_list));
     if (op->variable)
         fb_child(w, options, 1, fb_bytes(w, op->variable, strlen(op->variable)));
     for (int i = 0; i < op->n_options; ++i)
@@ -221,7 +226,7 @@ static void write_subgraph(fb_writer *w, size_t at, const tb_model *m, int first
     fb_child(w, graph, SUBGRAPH_OUTPUTS, fb_ints(w, m->output, m->n_outputs));
     list = tables_vector(w, graph, SUBGRAPH_OPERATORS, m->n_ops);
     for (int i = 0; i < m->n_ops; ++i) {
-        at = fb_table(w, 9);
+        at = fb_table(w, OPERATOR_OPTIONS_2 + 1);
         fb_refer(w, list + 4 * (size_t)i, at);
         write_operator(w, at, &m->op[i], first_code + i);
     }
@@ -287,6 +292,28 @@ unsigned char *tb_finish(const tb_model *m, size_t *size)
     write_outside(&w, m, outside);
     *size = w.size;
     return w.bytes;
+}
+
+void tb_run(const tb_model *m, const void *const *in, const void *want, size_t bytes)
+{
+    unsigned char *file;
+    assay_graph *g = tb_import_ok(m, &file);
+    assay_program *p;
+    assay_run *r;
+    assay_error err;
+
+    assert_ok(assay_program_make(g, NULL, false, &p, &err), &err);
+    assert_ok(assay_run_new(p, &r, &err), &err);
+    for (int i = 0; i < g->n_inputs; ++i)
+        memcpy(assay_run_data(r, g->input[i]), in[i],
+               assay_type_bytes(&g->value[g->input[i]].type));
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
+    assert_int_equal(assay_type_bytes(&g->value[g->output[0]].type), bytes);
+    assert_memory_equal(assay_run_data(r, g->output[0]), want, bytes);
+    assay_run_free(r);
+    assay_program_free(p);
+    assay_graph_free(g);
+    free(file);
 }
 
 /* ---- damage ---- */

@@ -24,7 +24,7 @@ typedef struct tb_tensor {
 } tb_tensor;
 
 typedef struct tb_option {
-    int slot, size; /* bytes; 0: a vector of int32 */
+    int slot, size; /* bytes */
     int64_t bits;
 } tb_option;
 
@@ -32,6 +32,11 @@ typedef struct tb_op {
     int builtin, n_in, n_out, n_options;
     const char *custom;
     const char *variable; /* VAR_HANDLE's shared name */
+    bool second_options;  /* builtin_options_2 instead of builtin_options */
+    const void *custom_options;
+    size_t custom_bytes;
+    const int32_t *list; /* a vector in slot 0 of the options, words as they stand */
+    int n_list;
     int in[TB_MAX], out[8];
     tb_option option[8];
 } tb_op;
@@ -65,6 +70,8 @@ unsigned char *tb_finish(const tb_model *m, size_t *size);
 /* Imports the model; *file must be freed after the graph. */
 assay_status tb_import(const tb_model *m, unsigned char **file, assay_graph **g, assay_error *err);
 assay_graph *tb_import_ok(const tb_model *m, unsigned char **file);
+/* Imports and runs the model on the inputs' bytes; its first output must be these bytes. */
+void tb_run(const tb_model *m, const void *const *in, const void *want, size_t bytes);
 /* The import must fail with a message that has this part. */
 void tb_refuse(const tb_model *m, const char *part);
 /* The value of that name, which must exist; the node that computes it. */

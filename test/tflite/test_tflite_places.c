@@ -17,29 +17,6 @@ enum {
     BITWISE_XOR = 160
 };
 
-/* Runs the model on inputs that are given one by one and compares its output byte for byte. */
-static void run_model(const tb_model *m, const void *const *in, const void *want, size_t bytes)
-{
-    unsigned char *file;
-    assay_graph *g = tb_import_ok(m, &file);
-    assay_program *p;
-    assay_run *r;
-    assay_error err;
-
-    assert_ok(assay_program_make(g, NULL, false, &p, &err), &err);
-    assert_ok(assay_run_new(p, &r, &err), &err);
-    for (int i = 0; i < g->n_inputs; ++i)
-        memcpy(assay_run_data(r, g->input[i]), in[i],
-               assay_type_bytes(&g->value[g->input[i]].type));
-    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
-    assert_int_equal(assay_type_bytes(&g->value[g->output[0]].type), bytes);
-    assert_memory_equal(assay_run_data(r, g->output[0]), want, bytes);
-    assay_run_free(r);
-    assay_program_free(p);
-    assay_graph_free(g);
-    free(file);
-}
-
 /* Indices in front of, inside and behind the depth; the axis in front, between and behind. */
 static void test_one_hot(void **state)
 {
@@ -70,7 +47,7 @@ static void test_one_hot(void **state)
         op = tb_operator(&m, ONE_HOT, 0, 1, 2, 3, -2);
         tb_outputs(op, 4, -2);
         tb_option_i32(op, 0, axis);
-        run_model(&m, (const void *[]){index}, want, sizeof want);
+        tb_run(&m, (const void *[]){index}, want, sizeof want);
     }
 }
 
@@ -92,8 +69,8 @@ static void test_scatter_nd(void **state)
         tb_data(&m, shape, sizeof shape);
         tb_add(&m, "y", kind, 4, 2, -1);
         tb_outputs(tb_operator(&m, SCATTER_ND, 0, 1, 2, -2), 3, -2);
-        run_model(&m, (const void *[]){index, k ? (const void *)whole : updates},
-                  k ? (const void *)sums : want, sizeof want);
+        tb_run(&m, (const void *[]){index, k ? (const void *)whole : updates},
+               k ? (const void *)sums : want, sizeof want);
     }
 }
 
@@ -124,7 +101,7 @@ static void test_reverse_sequence(void **state)
         tb_outputs(op, 2, -2);
         tb_option_i32(op, 0, steps);
         tb_option_i32(op, 1, !steps);
-        run_model(&m, (const void *[]){x, lengths}, want, sizeof want);
+        tb_run(&m, (const void *[]){x, lengths}, want, sizeof want);
     }
 }
 
@@ -154,7 +131,7 @@ static void test_range(void **state)
         tb_add(&m, "y", TFL_INT32, row[k].n, -1);
         tb_outputs(tb_operator(&m, RANGE, 0, 1, 2, -2), 4, -2);
         tb_outputs(tb_operator(&m, MUL, 4, 3, -2), 5, -2);
-        run_model(&m, (const void *[]){&factor}, want, (size_t)row[k].n * sizeof *want);
+        tb_run(&m, (const void *[]){&factor}, want, (size_t)row[k].n * sizeof *want);
     }
 }
 
@@ -183,7 +160,7 @@ static void test_range_of_int64(void **state)
         tb_add(&m, "y", TFL_INT64, 3 + k, -1);
         tb_outputs(tb_operator(&m, RANGE, 0, 1, 2, -2), 4, -2);
         tb_outputs(tb_operator(&m, BITWISE_XOR, 4, 3, -2), 5, -2);
-        run_model(&m, (const void *[]){&zero}, want[k], (size_t)(3 + k) * sizeof want[k][0]);
+        tb_run(&m, (const void *[]){&zero}, want[k], (size_t)(3 + k) * sizeof want[k][0]);
     }
 }
 
@@ -197,7 +174,7 @@ static void test_bitwise_xor(void **state)
     tb_add(&m, "b", TFL_INT32, 3, -1);
     tb_add(&m, "y", TFL_INT32, 3, -1);
     tb_outputs(tb_operator(&m, BITWISE_XOR, 0, 1, -2), 2, -2);
-    run_model(&m, (const void *[]){a, b}, want, sizeof want);
+    tb_run(&m, (const void *[]){a, b}, want, sizeof want);
 }
 
 /* What cannot be imported is said. */

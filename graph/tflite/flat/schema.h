@@ -47,7 +47,9 @@ enum tfl_operator {
     OPERATOR_INPUTS = 1,
     OPERATOR_OUTPUTS = 2,
     OPERATOR_OPTIONS = 4,
-    OPERATOR_INTERMEDIATES = 8
+    OPERATOR_CUSTOM_OPTIONS = 5,
+    OPERATOR_INTERMEDIATES = 8,
+    OPERATOR_OPTIONS_2 = 12
 };
 enum tfl_signature { SIGNATURE_INPUTS = 0, SIGNATURE_KEY = 2, SIGNATURE_SUBGRAPH = 4 };
 enum tfl_tensor_map { MAP_NAME = 0, MAP_TENSOR = 1 };
@@ -102,6 +104,15 @@ enum tfl_depthwise_options {
     DEPTHWISE_DILATION_W = 5,
     DEPTHWISE_DILATION_H = 6
 };
+enum tfl_conv_3d_options {
+    CONV_3D_STRIDE_D = 1,
+    CONV_3D_STRIDE_W = 2,
+    CONV_3D_STRIDE_H = 3,
+    CONV_3D_ACTIVATION = 4,
+    CONV_3D_DILATION_D = 5,
+    CONV_3D_DILATION_W = 6,
+    CONV_3D_DILATION_H = 7
+};
 enum tfl_pool_options { POOL_FILTER_W = 3, POOL_FILTER_H = 4, POOL_ACTIVATION = 5 };
 enum tfl_fc_options {
     FC_ACTIVATION = 0,
@@ -132,6 +143,7 @@ enum tfl_gather_options { GATHER_AXIS = 0, GATHER_BATCH_DIMS = 1 };
 enum tfl_pack_options { PACK_AXIS = 1 };
 enum tfl_one_hot_options { ONE_HOT_AXIS = 0 };
 enum tfl_reverse_sequence_options { REVERSE_SEQUENCE_STEPS = 0, REVERSE_SEQUENCE_BATCH = 1 };
+enum tfl_composite_options { COMPOSITE_BODY = 1 };
 enum tfl_cumsum_options { CUMSUM_EXCLUSIVE = 0, CUMSUM_REVERSE = 1 };
 
 #endif

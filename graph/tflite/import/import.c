@@ -68,7 +68,8 @@ static assay_status read_operator(tfl_import *m, int index, flat_table t, tfl_op
     if (op->builtin >= 0 && op->builtin < N_BUILTINS)
         b = &builtins[op->builtin];
     op->kind = b && b->name ? b->name : "unknown operator";
-    op->options = tfl_flat_child(t, OPERATOR_OPTIONS);
+    op->options = tfl_flat_child(t, tfl_flat_has(t, OPERATOR_OPTIONS_2) ? OPERATOR_OPTIONS_2
+                                                                        : OPERATOR_OPTIONS);
     op->op = b ? b->op : ASSAY_OP_COUNT;
     return tfl_flat_status(&m->file, m->err);
 }
@@ -209,6 +210,91 @@ static assay_status import_body(const tfl_op *o, int32_t index, int64_t *number)
     return s;
 }
 
+/* The operands are the tensors that the subgraph at hand takes; its results are called as the
+ * operator's outputs are. Shapes that the subgraph declares for its operands are not asked. */
+static assay_status hand_in(const tfl_op *o, tfl_tensor_list outer, const int *in, const int *out)
+{
+    tfl_tensor *inner = o->m->tensors.at;
+
+    for (int i = 0; i < o->n_in; ++i) {
+        if (o->in[i] < 0)
+            return tfl_fail(o, "input %d is missing", i);
+        if (!assay_elem_equal(inner[in[i]].type.elem, outer.at[o->in[i]].type.elem))
+            return tfl_unsupported(o, "operand %d has another type inside than outside", i);
+        inner[in[i]] = outer.at[o->in[i]];
+    }
+    for (int i = 0; i < o->n_out; ++i)
+        if (!inner[out[i]].data && inner[out[i]].value < 0)
+            inner[out[i]].name = outer.at[o->out[i]].name;
+    return ASSAY_OK;
+}
+
+/* Values that the subgraph at hand made are those of the tensors around it. */
+static assay_status hand_back(const tfl_op *o, tfl_tensor_list outer, const int *in, const int *out)
+{
+    const tfl_tensor *inner = o->m->tensors.at;
+
+    for (int i = 0; i < o->n_in; ++i)
+        if (outer.at[o->in[i]].value < 0)
+            outer.at[o->in[i]].value = inner[in[i]].value;
+    for (int i = 0; i < o->n_out; ++i) {
+        tfl_tensor *y = &outer.at[o->out[i]];
+        const tfl_tensor *t = &inner[out[i]];
+        if (t->value < 0 || y->value >= 0 || y->data || y->is_variable)
+            return tfl_unsupported(o, "output %d is not computed, or its tensor exists already", i);
+        if (!assay_elem_equal(t->type.elem, y->type.elem))
+            return tfl_unsupported(o, "output %d has another type inside than outside", i);
+        y->value = t->value;
+        y->type = t->type;
+        o->m->g->value[y->value].source_index = o->out[i];
+    }
+    return ASSAY_OK;
+}
+
+static assay_status inline_tensors(const tfl_op *o, tfl_tensor_list outer, flat_table body)
+{
+    tfl_import *m = o->m;
+    const flat_vector inputs = tfl_flat_list(body, SUBGRAPH_INPUTS, 4);
+    const flat_vector outputs = tfl_flat_list(body, SUBGRAPH_OUTPUTS, 4);
+    const int n_values = m->g->n_values;
+    const int *in, *out;
+    assay_status s;
+
+    if ((s = tfl_flat_status(&m->file, m->err)) || (s = tfl_read_tensors(m, body)) ||
+        (s = tfl_read_indices(m, inputs, false, "a body's inputs", &in)) ||
+        (s = tfl_read_indices(m, outputs, false, "a body's outputs", &out)))
+        return s;
+    if (inputs.count != (uint32_t)o->n_in || outputs.count != (uint32_t)o->n_out)
+        return assay_fail(m->err, ASSAY_ERR_INPUT,
+                          "%s: operator %d has %d inputs and %d outputs, its body %u and %u",
+                          m->name, o->index, o->n_in, o->n_out, inputs.count, outputs.count);
+    m->subgraph = tfl_flat_i32(o->options, COMPOSITE_BODY, 0);
+    if (!(s = hand_in(o, outer, in, out)))
+        s = import_operators(m, body);
+    for (int i = n_values; i < m->g->n_values; ++i)
+        m->g->value[i].source_index = -1;
+    return s ? s : hand_back(o, outer, in, out);
+}
+
+static assay_status inline_body(const tfl_op *o, int32_t index)
+{
+    tfl_import *m = o->m;
+    const tfl_tensor_list outer = m->tensors;
+    const int subgraph = m->subgraph;
+    assay_status s;
+
+    if (index <= 0 || (uint32_t)index >= m->subgraphs.count)
+        return tfl_fail(o, "there is no subgraph %d", index);
+    if (m->inlined + 1 == TFL_DEPTH)
+        return tfl_fail(o, "subgraphs hold each other more than %d deep", m->inlined);
+    ++m->inlined;
+    s = inline_tensors(o, outer, tfl_flat_list_table(m->subgraphs, (uint32_t)index));
+    --m->inlined;
+    m->tensors = outer;
+    m->subgraph = subgraph;
+    return s;
+}
+
 static assay_status import_model(tfl_import *m, const char *entry)
 {
     flat_table model = tfl_flat_root(&m->file), main;
@@ -255,6 +341,7 @@ assay_status tfl_import_entry(const char *name, const char *entry, const void *b
                     .options = options,
                     .read_operator = read_operator,
                     .import_body = import_body,
+                    .inline_body = inline_body,
                     .err = err ? err : &unwanted};
     XXH128_hash_t hash = XXH3_128bits(bytes, size);
     assay_status s = assay_graph_new("main", &m.g, err);

@@ -32,7 +32,7 @@ const char *tfl_op_name(const tfl_op *op)
 static const char *place_of(const tfl_import *m, char text[40])
 {
     text[0] = '\0';
-    if (m->depth)
+    if (m->depth || m->inlined)
         snprintf(text, 40, "subgraph %d: ", m->subgraph);
     return text;
 }

@@ -62,6 +62,7 @@ typedef struct tfl_import {
     assay_arena *temp; /* lives as long as the import */
     flat_vector subgraphs, buffers;
     int subgraph, depth;             /* the one at hand; how many it is inside of */
+    int inlined;                     /* how many of them are inlined inside each other */
     const struct tfl_import *around; /* what was at hand before a body of control flow, or NULL */
     int n_codes, n_faults, hidden_faults;
     tfl_code *code;
@@ -79,6 +80,9 @@ typedef struct tfl_import {
     /* Imports subgraph `index` as a body of control flow: *number is its place in the graph's list.
      */
     assay_status (*import_body)(const struct tfl_op *o, int32_t index, int64_t *number);
+    /* Imports the operators of subgraph `index` in the operator's place: operands and results are
+     * its tensors. */
+    assay_status (*inline_body)(const struct tfl_op *o, int32_t index);
 } tfl_import;
 
 /* One operator. */

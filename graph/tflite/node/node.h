@@ -20,6 +20,9 @@ assay_status tfl_add_variable(tfl_import *m, const char *name, const assay_type 
 assay_status tfl_part(const tfl_op *op, const char *part, const assay_type *type, int *value);
 /* A constant "OUTPUT/bias" of n zeros. */
 assay_status tfl_zero_bias(const tfl_op *op, unsigned bits, int64_t n, int *value);
+/* A constant "OUTPUT/part" of that type, one number (a code) throughout. */
+assay_status tfl_filled(const tfl_op *op, const char *part, const assay_type *type, double number,
+                        int *value);
 /* A constant without elements may have no buffer. */
 static inline bool assay_tfl_is_constant(const tfl_tensor *t)
 {

@@ -116,17 +116,31 @@ assay_status tfl_part(const tfl_op *op, const char *part, const assay_type *type
                   : tfl_no_memory(op->m);
 }
 
+assay_status tfl_filled(const tfl_op *op, const char *part, const assay_type *type, double number,
+                        int *value)
+{
+    const int64_t count = assay_shape_count(type);
+    void *data;
+    assay_status s = assay_shape_check(type, part, op->m->err);
+
+    if (s || (s = tfl_charge(op->m, assay_type_bytes(type) / 4)) ||
+        (s = tfl_part(op, part, type, value)))
+        return s;
+    data = assay_arena_array(op->m->g->arena, (size_t)count + 1, assay_elem_size(type->elem));
+    if (!data)
+        return tfl_no_memory(op->m);
+    for (int64_t i = 0; number != 0 && i < count; ++i)
+        if (type->elem.kind == ASSAY_KIND_F32)
+            ((float *)data)[i] = (float)number;
+        else
+            assay_elem_set(type->elem, data, (size_t)i, (int64_t)number);
+    op->m->g->value[*value].data = data;
+    return ASSAY_OK;
+}
+
 assay_status tfl_zero_bias(const tfl_op *op, unsigned bits, int64_t n, int *value)
 {
-    assay_type type = {.elem = assay_int(bits, true), .rank = 1, .dim = {n}};
-    assay_status s = tfl_charge(op->m, assay_type_bytes(&type));
+    const assay_type type = {.elem = assay_int(bits, true), .rank = 1, .dim = {n}};
 
-    if (!s)
-        s = tfl_part(op, "bias", &type, value);
-    if (!s) {
-        op->m->g->value[*value].data = assay_arena_alloc(op->m->g->arena, assay_type_bytes(&type));
-        if (!op->m->g->value[*value].data)
-            return tfl_no_memory(op->m);
-    }
-    return s;
+    return tfl_filled(op, "bias", &type, 0, value);
 }

@@ -33,9 +33,7 @@ static void set2(assay_list *l, int64_t h, int64_t w)
     *l = (assay_list){.n = 2, .v = {h, w}};
 }
 
-/* SAME: the output has ceil(in/stride) positions and the smaller half of the padding comes first
- * (tensorflow/lite/kernels/padding.h). */
-static void pad_same(int64_t in, int64_t reach, int64_t stride, int64_t *begin, int64_t *end)
+void tfl_pad_same(int64_t in, int64_t reach, int64_t stride, int64_t *begin, int64_t *end)
 {
     int64_t out = stride > 0 ? (in + stride - 1) / stride : 0;
     int64_t total = (out - 1) * stride + reach - in;
@@ -56,8 +54,8 @@ static assay_status set_pads(const tfl_op *o, const assay_type *x, const assay_l
     if (padding != PADDING_SAME && padding != PADDING_VALID)
         return tfl_fail(o, "padding scheme %d does not exist", padding);
     for (int i = 0; padding == PADDING_SAME && i < 2; ++i)
-        pad_same(x->dim[1 + i], (kernel->v[i] - 1) * dilation->v[i] + 1, stride->v[i], &begin->v[i],
-                 &end->v[i]);
+        tfl_pad_same(x->dim[1 + i], (kernel->v[i] - 1) * dilation->v[i] + 1, stride->v[i],
+                     &begin->v[i], &end->v[i]);
     return ASSAY_OK;
 }
 
@@ -94,9 +92,8 @@ static int bias_type_of(const tfl_op *o, int slot)
     return tfl_flat_i8(o->options, slot, 0);
 }
 
-/* The node on x, weights and, when the operator has one, the bias in input `bias`. */
-static assay_status weighted_node(const tfl_op *o, int x, int w, int bias, int bias_type, int y,
-                                  const assay_attrs *a, int *id)
+assay_status tfl_weighted_node(const tfl_op *o, int x, int w, int bias, int bias_type, int y,
+                               const assay_attrs *a, int *id)
 {
     int in[3] = {x, w, ASSAY_NO_VALUE};
     assay_status s = tfl_value(o, bias, &in[2]);
@@ -123,77 +120,19 @@ assay_status tfl_op_conv(const tfl_op *o)
                         (long long)x->dim[3], (long long)w->dim[3]);
     a.conv.group = x->dim[3] / w->dim[3];
     if ((s = tfl_value(o, 0, &vx)) || (s = tfl_value(o, 1, &vw)) || (s = tfl_result(o, 0, &y)) ||
-        (s = weighted_node(o, vx, vw, 2, bias_type_of(o, CONV_BIAS_TYPE), y, &a, &id)))
+        (s = tfl_weighted_node(o, vx, vw, 2, bias_type_of(o, CONV_BIAS_TYPE), y, &a, &id)))
         return s;
     return tfl_activation_bounds(o, CONV_ACTIVATION, id);
-}
-
-/* Weights [1,h,w,O] to [O,h,w,1]; parameters along the last axis go along the first. */
-static void transpose_type(const assay_type *w, assay_type *to)
-{
-    *to = *w;
-    to->dim[0] = w->dim[3];
-    to->dim[3] = 1;
-    if (w->q.granularity == ASSAY_Q_AXIS)
-        to->q.axis = 0;
-}
-
-static void transpose(const void *from, int64_t cells, int64_t outputs, size_t size, void *to)
-{
-    const char *source = from;
-    char *target = to;
-    for (int64_t o = 0; o < outputs; ++o)
-        for (int64_t i = 0; i < cells; ++i)
-            memcpy(target + (size_t)(o * cells + i) * size,
-                   source + (size_t)(i * outputs + o) * size, size);
-}
-
-static assay_status depthwise_constant(const tfl_op *o, tfl_tensor *t, int *value)
-{
-    assay_graph *g = o->m->g;
-    const void *data = NULL;
-    const char *name;
-    assay_type type;
-    void *transposed;
-    assay_status s;
-
-    transpose_type(&t->type, &type);
-    if (t->why)
-        return tfl_unsupported(o, "%s", t->why);
-    if ((s = tfl_elements(o->m, t, &data)))
-        return s;
-    name = tfl_unique(o->m, t->name, (int)(t - o->m->tensors.at));
-    transposed = assay_arena_alloc(g->arena, assay_type_bytes(&type));
-    if (!name || !transposed)
-        return tfl_no_memory(o->m);
-    transpose(data, type.dim[1] * type.dim[2], type.dim[0], assay_elem_size(type.elem), transposed);
-    s = assay_graph_borrow_constant(g, name, &type, transposed, value, o->m->err);
-    if (!s)
-        g->value[*value].source_index = (int)(t - o->m->tensors.at);
-    return s;
-}
-
-static assay_status depthwise_computed(const tfl_op *o, tfl_tensor *t, int *value)
-{
-    assay_attrs a = {.perm.perm = {.n = 4, .v = {3, 1, 2, 0}}};
-    assay_type type;
-    int w;
-    assay_status s;
-
-    transpose_type(&t->type, &type);
-    if ((s = tfl_value(o, 1, &w)) || (s = tfl_part(o, "weights", &type, value)))
-        return s;
-    return tfl_node(o, ASSAY_OP_TRANSPOSE, &w, 1, value, 1, &a, NULL);
 }
 
 /* The filter of output channel c*m + j reads input channel c: a convolution in as many groups as
  * there are input channels. The operator's depth_multiplier repeats what the shapes say. */
 assay_status tfl_op_depthwise(const tfl_op *o)
 {
+    static const assay_list perm = {.n = 4, .v = {3, 1, 2, 0}};
     const assay_type *x;
     tfl_tensor *w;
     assay_attrs a = {0};
-    assay_type transposed;
     int vx, vw, y, id;
     assay_status s = check_operands(o, 0, 1);
 
@@ -206,17 +145,23 @@ assay_status tfl_op_depthwise(const tfl_op *o)
                         (long long)w->type.dim[0]);
     if (w->type.q.granularity == ASSAY_Q_AXIS && w->type.q.axis != 3)
         return tfl_fail(o, "the weights are quantized along axis %d, expected 3", w->type.q.axis);
-    transpose_type(&w->type, &transposed);
-    if ((s = conv_attributes(o, x, &transposed, DEPTHWISE_DILATION_W, DEPTHWISE_DILATION_H,
-                             &a.conv)))
+    if ((s = conv_attributes(o, x, &w->type, DEPTHWISE_DILATION_W, DEPTHWISE_DILATION_H, &a.conv)))
         return s;
     a.conv.group = x->dim[3];
     a.conv.depthwise = a.conv.group == 1;
-    if ((s = tfl_value(o, 0, &vx)) ||
-        (s = w->data ? depthwise_constant(o, w, &vw) : depthwise_computed(o, w, &vw)) ||
-        (s = tfl_result(o, 0, &y)) || (s = weighted_node(o, vx, vw, 2, TFL_INT64, y, &a, &id)))
+    if ((s = tfl_value(o, 0, &vx)) || (s = tfl_permuted_weights(o, 1, &perm, &vw)) ||
+        (s = tfl_result(o, 0, &y)) || (s = tfl_weighted_node(o, vx, vw, 2, TFL_INT64, y, &a, &id)))
         return s;
     return tfl_activation_bounds(o, DEPTHWISE_ACTIVATION, id);
+}
+
+void tfl_pad_transposed(int64_t in, int64_t kernel, int64_t out, int i, assay_attr_conv *a)
+{
+    const int64_t full = (in - 1) * a->stride.v[i] + (kernel - 1) * a->dilation.v[i] + 1;
+    const int64_t end = full - a->pad_begin.v[i] - out;
+
+    a->pad_end.v[i] = end > 0 ? end : 0;
+    a->output_padding.v[i] = end < 0 ? -end : 0;
 }
 
 /* The output's shape is the output tensor's; the input that repeats it may be computed. Pads are
@@ -243,14 +188,11 @@ assay_status tfl_op_transpose_conv(const tfl_op *o)
                       &a.conv.pad_end)))
         return s;
     set2(&a.conv.output_padding, 0, 0);
-    for (int i = 0; i < 2; ++i) {
-        int64_t full = (x->dim[1 + i] - 1) * a.conv.stride.v[i] + w->dim[1 + i];
-        int64_t end = full - a.conv.pad_begin.v[i] - to->dim[1 + i];
-        a.conv.pad_end.v[i] = end > 0 ? end : 0;
-        a.conv.output_padding.v[i] = end < 0 ? -end : 0;
-    }
+    for (int i = 0; i < 2; ++i)
+        tfl_pad_transposed(x->dim[1 + i], w->dim[1 + i], to->dim[1 + i], i, &a.conv);
     if ((s = tfl_value(o, 2, &vx)) || (s = tfl_value(o, 1, &vw)) || (s = tfl_result(o, 0, &y)) ||
-        (s = weighted_node(o, vx, vw, 3, bias_type_of(o, TRANSPOSE_CONV_BIAS_TYPE), y, &a, &id)))
+        (s = tfl_weighted_node(o, vx, vw, 3, bias_type_of(o, TRANSPOSE_CONV_BIAS_TYPE), y, &a,
+                               &id)))
         return s;
     return tfl_activation_bounds(o, CONV_ACTIVATION, id);
 }
@@ -305,7 +247,7 @@ assay_status tfl_op_fully_connected(const tfl_op *o)
     flat = y;
     if (!assay_shape_equal(&result, &out->type) && (s = tfl_part(o, "flat", &result, &flat)))
         return s;
-    if ((s = weighted_node(o, vx, vw, 2, bias_type_of(o, FC_BIAS_TYPE), flat, NULL, &id)) ||
+    if ((s = tfl_weighted_node(o, vx, vw, 2, bias_type_of(o, FC_BIAS_TYPE), flat, NULL, &id)) ||
         (s = tfl_activation_bounds(o, FC_ACTIVATION, id)))
         return s;
     return flat == y ? ASSAY_OK : tfl_reshape(o, flat, y);

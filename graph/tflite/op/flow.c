@@ -1,4 +1,4 @@
-/* Control flow: IF and WHILE, whose bodies are subgraphs of the model.
+/* Control flow: IF and WHILE, whose bodies are subgraphs of the model, and STABLEHLO_COMPOSITE.
  *
  * TFLite copies bytes between an operator's tensors and a body's. Where the two differ in shape but
  * not in count, or in parameters, a reshape or a relabel stands between them, so that in the graph
@@ -114,6 +114,12 @@ assay_status tfl_op_if(const tfl_op *o)
     body = o->m->g->subgraph[a.branch.on_true];
     s = operands(o, 1, body, in);
     return s ? s : finish(o, body, in, out, &a);
+}
+
+/* A fused operation with what it is made of, which TFLite runs (kernels/stablehlo_composite.cc). */
+assay_status tfl_op_composite(const tfl_op *o)
+{
+    return o->m->inline_body(o, tfl_flat_i32(o->options, COMPOSITE_BODY, 0));
 }
 
 assay_status tfl_op_while(const tfl_op *o)

@@ -230,17 +230,30 @@ assay_status tfl_op_quantize(const tfl_op *o)
     return s ? s : tfl_straight(&same, NULL, NULL);
 }
 
-/* Of a float16 constant: its values were widened when read, so both tensors are one value. */
-assay_status tfl_op_dequantize(const tfl_op *o)
+/* Both tensors are one value. */
+static assay_status same_value(const tfl_op *o)
 {
-    assay_status s = expect_inputs(o, 1);
-    if (s || tfl_in(o, 0)->type.elem.kind != ASSAY_KIND_F32)
-        return s ? s : tfl_straight(o, NULL, NULL);
     if (tfl_out(o, 0)->value >= 0)
         return tfl_fail(o, "its output exists already");
     if (!assay_shape_equal(&tfl_in(o, 0)->type, &tfl_out(o, 0)->type))
         return tfl_fail(o, "its output's shape differs from its input's");
     return tfl_value(o, 0, &tfl_out(o, 0)->value);
+}
+
+/* Of a float16 constant: its values were widened when read. */
+assay_status tfl_op_dequantize(const tfl_op *o)
+{
+    assay_status s = expect_inputs(o, 1);
+    if (s || tfl_in(o, 0)->type.elem.kind != ASSAY_KIND_F32)
+        return s ? s : tfl_straight(o, NULL, NULL);
+    return same_value(o);
+}
+
+/* Of a sparse constant: its zeros were put in when it was read. */
+assay_status tfl_op_densify(const tfl_op *o)
+{
+    assay_status s = expect_inputs(o, 1);
+    return s ? s : same_value(o);
 }
 
 assay_status tfl_op_cast(const tfl_op *o)

@@ -16,6 +16,20 @@ assay_status tfl_leave_body(const tfl_op *o, tfl_import *inner);
  * these. Others are left as they are. */
 assay_status tfl_real_weights(const tfl_op *op, int x, int w);
 
+/* SAME along one axis: the output has ceil(in/stride) positions and the smaller half of the padding
+ * comes first (tensorflow/lite/kernels/padding.h). */
+void tfl_pad_same(int64_t in, int64_t reach, int64_t stride, int64_t *begin, int64_t *end);
+/* Of a transposed convolution along spatial axis i, whose first pad, stride and dilation are set:
+ * what stands behind, so that `in` positions give the extent `out`. */
+void tfl_pad_transposed(int64_t in, int64_t kernel, int64_t out, int i, assay_attr_conv *a);
+/* The node on x, weights and, when the operator has one, the bias in input `bias`. bias_type: that
+ * of a missing bias of 16-bit activations. */
+assay_status tfl_weighted_node(const tfl_op *o, int x, int w, int bias, int bias_type, int y,
+                               const assay_attrs *a, int *id);
+/* ---- weights.c ---- */
+/* Input i with its axis perm[k] as axis k: a constant anew, else a node. */
+assay_status tfl_permuted_weights(const tfl_op *o, int i, const assay_list *perm, int *value);
+
 /* ---- one function a kind of operator (ops.def) ---- */
 #define TFL_OP(code, name, function, op) assay_status tfl_op_##function(const tfl_op *o);
 #include "graph/tflite/op/ops.def"

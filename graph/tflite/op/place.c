@@ -4,21 +4,19 @@
 #include "graph/tflite/op/op.h"
 
 /* A constant "OUTPUT/part" of the extents and integer kind of *type: where each element stands
- * along axis `axis`, or `same` everywhere where that is below 0. */
+ * along axis `axis`. */
 static assay_status counted(const tfl_op *o, const char *part, const assay_type *type, int axis,
-                            int64_t same, int *value)
+                            int *value)
 {
     const int64_t count = assay_shape_count(type);
-    void *data = assay_arena_array(o->m->g->arena, (size_t)count + 1, assay_elem_size(type->elem));
     int64_t stride = 1;
-    assay_status s = data ? tfl_part(o, part, type, value) : tfl_no_memory(o->m);
+    assay_status s = tfl_filled(o, part, type, 0, value);
 
-    for (int i = axis + 1; i < type->rank && axis >= 0; ++i)
+    for (int i = axis + 1; i < type->rank; ++i)
         stride *= type->dim[i];
     for (int64_t i = 0; !s && i < count; ++i)
-        assay_elem_set(type->elem, data, (size_t)i, axis < 0 ? same : i / stride % type->dim[axis]);
-    if (!s)
-        o->m->g->value[*value].data = data;
+        assay_elem_set(type->elem, (void *)(uintptr_t)o->m->g->value[*value].data, (size_t)i,
+                       i / stride % type->dim[axis]);
     return s;
 }
 
@@ -64,8 +62,7 @@ assay_status tfl_op_one_hot(const tfl_op *o)
     hot.elem = (assay_elem){.kind = ASSAY_KIND_BOOL, .bits = 8};
     int from;
     if ((s = tfl_value(o, 0, &from)) || (s = tfl_part(o, "index", &index, &pair[0])) ||
-        (s = tfl_reshape(o, from, pair[0])) ||
-        (s = counted(o, "count", &along, axis, 0, &pair[1])) ||
+        (s = tfl_reshape(o, from, pair[0])) || (s = counted(o, "count", &along, axis, &pair[1])) ||
         (s = part(o, ASSAY_OP_EQUAL, pair, 2, "hot", &hot, &in[0])) ||
         (s = tfl_value(o, 2, &in[1])) || (s = tfl_value(o, 3, &in[2])) ||
         (s = tfl_result(o, 0, &y)))
@@ -90,19 +87,8 @@ assay_status tfl_op_scatter_nd(const tfl_op *o)
         return tfl_unsupported(o, "of other elements than float32, int32 and int64");
     zeros.rank = n;
     memcpy(zeros.dim, dim, (size_t)n * sizeof *dim);
-    if ((s = assay_shape_check(&zeros, tfl_out(o, 0)->name, o->m->err)))
-        return s;
-    if (zeros.elem.kind == ASSAY_KIND_F32) {
-        void *data =
-            assay_arena_array(o->m->g->arena, (size_t)assay_shape_count(&zeros) + 1, sizeof(float));
-        s = data ? tfl_part(o, "zeros", &zeros, &in[0]) : tfl_no_memory(o->m);
-        if (!s)
-            o->m->g->value[in[0]].data = data;
-    } else {
-        s = counted(o, "zeros", &zeros, -1, 0, &in[0]);
-    }
-    if (s || (s = tfl_value(o, 0, &in[1])) || (s = tfl_value(o, 1, &in[2])) ||
-        (s = tfl_result(o, 0, &y)))
+    if ((s = tfl_filled(o, "zeros", &zeros, 0, &in[0])) || (s = tfl_value(o, 0, &in[1])) ||
+        (s = tfl_value(o, 1, &in[2])) || (s = tfl_result(o, 0, &y)))
         return s;
     return tfl_node(o, ASSAY_OP_SCATTER_REDUCE, in, 3, &y, 1, &a, NULL);
 }
@@ -119,8 +105,8 @@ static assay_status reversed(const tfl_op *o, int steps, int lists, assay_type *
     each.dim[steps] = 1;
     inside.elem = (assay_elem){.kind = ASSAY_KIND_BOOL, .bits = 8};
     if ((s = tfl_value(o, 1, &length)) || (s = tfl_part(o, "lengths", &each, &flat)) ||
-        (s = tfl_reshape(o, length, flat)) || (s = counted(o, "step", &along, steps, 0, &step)) ||
-        (s = counted(o, "one", &each, -1, 1, &one)) ||
+        (s = tfl_reshape(o, length, flat)) || (s = counted(o, "step", &along, steps, &step)) ||
+        (s = tfl_filled(o, "one", &each, 1, &one)) ||
         (s = part(o, ASSAY_OP_SUB, (int[]){flat, one}, 2, "last", &each, &last)) ||
         (s = part(o, ASSAY_OP_LESS, (int[]){step, flat}, 2, "inside", &inside, &in[0])) ||
         (s = part(o, ASSAY_OP_SUB, (int[]){last, step}, 2, "turned", place, &in[1])))
@@ -151,7 +137,7 @@ assay_status tfl_op_reverse_sequence(const tfl_op *o)
     both = place;
     both.dim[2] = 2;
     if ((s = reversed(o, steps, lists, &place, &pair[steps])) ||
-        (s = counted(o, "list", &place, lists, 0, &pair[lists])) || (s = tfl_value(o, 0, &in[0])) ||
+        (s = counted(o, "list", &place, lists, &pair[lists])) || (s = tfl_value(o, 0, &in[0])) ||
         (s = tfl_part(o, "places", &both, &in[1])) ||
         (s = tfl_node(o, ASSAY_OP_CONCAT, pair, 2, &in[1], 1, &last, NULL)) ||
         (s = tfl_result(o, 0, &y)))

@@ -1,0 +1,280 @@
+/* The TFLite importer: operators that join elements, diagonals, buckets, convolutions of three
+ * axes and composites, beside results worked by hand. */
+#include "test/support/tflite_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/tflite/tflite.h"
+
+enum {
+    SPARSE_TO_DENSE = 68,
+    MATRIX_DIAG = 113,
+    MATRIX_SET_DIAG = 115,
+    SEGMENT_SUM = 125,
+    CONV_3D = 132,
+    CONV_3D_TRANSPOSE = 141,
+    BUCKETIZE = 147,
+    UNSORTED_PROD = 153,
+    UNSORTED_MAX = 154,
+    UNSORTED_SUM = 155,
+    ATAN2 = 156,
+    UNSORTED_MIN = 157,
+    RIGHT_SHIFT = 161,
+    STABLEHLO_MULTIPLY = 165,
+    STABLEHLO_COMPOSITE = 206
+};
+
+/* One operator: tensors 0 to n - 1 are its inputs, tensor n its output; those with data are
+ * constants. */
+static tb_op *single(tb_model *m, int builtin, int n)
+{
+    tb_op *op = tb_operator(m, builtin, 0, n > 1 ? 1 : -2, n > 2 ? 2 : -2, n > 3 ? 3 : -2, -2);
+    tb_outputs(op, n, -2);
+    for (int i = 0; i < n; ++i)
+        if (!m->tensor[i].has_data)
+            m->input[m->n_inputs++] = i;
+    m->n_outputs = 1;
+    m->output[0] = n;
+    return op;
+}
+
+/* Indices as rows, as a list and alone; values of one and of many. */
+static void test_sparse_to_dense(void **state)
+{
+    static const int32_t rows[4] = {0, 1, 2, 0}, matrix[2] = {3, 2}, list[2] = {5}, one = 3;
+    static const float values[2] = {4, 5}, rest = -1;
+    static const float of_rows[6] = {-1, 4, -1, -1, 5, -1}, of_list[5] = {4, 5, -1, -1, -1},
+                       of_one[5] = {-1, -1, -1, 4, -1};
+    static const struct {
+        int rank;
+        const void *index;
+        int n_shape;
+        const int32_t *shape;
+        const float *want;
+    } row[] = {
+        {2, rows, 2, matrix, of_rows}, {1, rows, 1, list, of_list}, {0, &one, 1, list, of_one}};
+
+    (void)state;
+    for (int k = 0; k < 3; ++k) {
+        tb_model m = {0};
+        tb_add(&m, "index", TFL_INT32, 2, 2, -1);
+        m.tensor[0].rank = row[k].rank;
+        tb_add(&m, "shape", TFL_INT32, row[k].n_shape, -1);
+        tb_data(&m, row[k].shape, 4 * (size_t)row[k].n_shape);
+        tb_add(&m, "values", TFL_FLOAT32, 2, -1);
+        m.tensor[2].rank = row[k].rank > 0;
+        tb_add(&m, "rest", TFL_FLOAT32, -1);
+        tb_data(&m, &rest, 4);
+        tb_add(&m, "y", TFL_FLOAT32, row[k].shape[0], row[k].n_shape > 1 ? row[k].shape[1] : -1,
+               -1);
+        single(&m, SPARSE_TO_DENSE, 4);
+        tb_run(&m, (const void *[]){row[k].index, values}, row[k].want,
+               sizeof(float) * (row[k].n_shape > 1 ? 6 : 5));
+    }
+}
+
+static void test_segments(void **state)
+{
+    static const int32_t sorted[4] = {0, 0, 1, 2}, mixed[4] = {2, 0, 2, 0}, three = 3;
+    static const int32_t x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    static const struct {
+        int builtin;
+        const int32_t *ids;
+        int32_t want[6];
+    } row[] = {{SEGMENT_SUM, sorted, {4, 6, 5, 6, 7, 8}},
+               {UNSORTED_SUM, mixed, {10, 12, 0, 0, 6, 8}},
+               {UNSORTED_PROD, mixed, {21, 32, 1, 1, 5, 12}},
+               {UNSORTED_MAX, mixed, {7, 8, INT32_MIN, INT32_MIN, 5, 6}},
+               {UNSORTED_MIN, mixed, {3, 4, INT32_MAX, INT32_MAX, 1, 2}}};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof row / sizeof *row; ++k) {
+        tb_model m = {0};
+        int n = 2;
+        tb_add(&m, "x", TFL_INT32, 4, 2, -1);
+        tb_add(&m, "ids", TFL_INT32, 4, -1);
+        tb_data(&m, row[k].ids, sizeof sorted);
+        if (row[k].builtin != SEGMENT_SUM) {
+            n = tb_add(&m, "n", TFL_INT32, -1) + 1;
+            tb_data(&m, &three, 4);
+        }
+        tb_add(&m, "y", TFL_INT32, 3, 2, -1);
+        single(&m, row[k].builtin, n);
+        tb_run(&m, (const void *[]){x}, row[k].want, sizeof row[k].want);
+    }
+}
+
+/* More rows than columns, fewer, and as many. */
+static void test_diagonals(void **state)
+{
+    static const float x[6] = {1, 2, 3, 4, 5, 6}, d[2] = {7, 8};
+    static const float tall[6] = {7, 2, 3, 8, 5, 6}, wide[6] = {7, 2, 3, 4, 8, 6},
+                       square[4] = {7, 0, 0, 8};
+
+    (void)state;
+    for (int k = 0; k < 2; ++k) {
+        tb_model m = {0};
+        tb_add(&m, "x", TFL_FLOAT32, k ? 2 : 3, k ? 3 : 2, -1);
+        tb_add(&m, "d", TFL_FLOAT32, 2, -1);
+        tb_add(&m, "y", TFL_FLOAT32, k ? 2 : 3, k ? 3 : 2, -1);
+        single(&m, MATRIX_SET_DIAG, 2);
+        tb_run(&m, (const void *[]){x, d}, k ? wide : tall, sizeof tall);
+    }
+    tb_model m = {0};
+    tb_add(&m, "d", TFL_FLOAT32, 2, -1);
+    tb_add(&m, "y", TFL_FLOAT32, 2, 2, -1);
+    single(&m, MATRIX_DIAG, 1);
+    tb_run(&m, (const void *[]){d}, square, sizeof square);
+}
+
+/* A boundary belongs to the bucket above it. */
+static void test_bucketize(void **state)
+{
+    static const float bounds[3] = {-1, 0, 2.5F}, x[5] = {-2, -1, 1, 2.5F, 9};
+    static const int32_t want[5] = {0, 1, 2, 3, 3};
+    int32_t words[3];
+    tb_model m = {0};
+    tb_op *op;
+
+    (void)state;
+    memcpy(words, bounds, sizeof words);
+    tb_add(&m, "x", TFL_FLOAT32, 5, -1);
+    tb_add(&m, "y", TFL_INT32, 5, -1);
+    op = single(&m, BUCKETIZE, 1);
+    op->list = words;
+    op->n_list = 3;
+    tb_run(&m, (const void *[]){x}, want, sizeof want);
+}
+
+static void test_pairs(void **state)
+{
+    static const int32_t a[4] = {-7, 7, -8, 100}, b[4] = {1, 1, 3, 40}, shifted[4] = {-4, 3, -1, 0},
+                         products[4] = {-7, 7, -24, 4000};
+
+    (void)state;
+    for (int k = 0; k < 2; ++k) {
+        tb_model m = {0};
+        tb_add(&m, "a", TFL_INT32, 4, -1);
+        tb_add(&m, "b", TFL_INT32, 4, -1);
+        tb_add(&m, "y", TFL_INT32, 4, -1);
+        single(&m, k ? STABLEHLO_MULTIPLY : RIGHT_SHIFT, 2);
+        tb_run(&m, (const void *[]){a, b}, k ? products : shifted, sizeof shifted);
+    }
+    tb_model m = {0};
+    tb_add(&m, "a", TFL_FLOAT32, 4, -1);
+    tb_add(&m, "b", TFL_FLOAT32, 4, -1);
+    tb_add(&m, "y", TFL_FLOAT32, 4, -1);
+    single(&m, ATAN2, 2);
+    tb_run(&m, (const void *[]){(float[4]){0, 0, -0.0F, 0}, (float[4]){1, 2, 3, 0}},
+           (float[4]){0, 0, -0.0F, 0}, 16);
+}
+
+/* Weights count places of the window, so that a wrong axis or pad shows. */
+static void test_conv_3d(void **state)
+{
+    enum { D = 2, H = 3, W = 4, I = 2, O = 2 };
+    float x[D * H * W * I], w[2 * 2 * 2 * I * O], want[D * H * W * O];
+    static const int32_t shape[5] = {1, D, H, W, O};
+
+    (void)state;
+    for (int i = 0; i < D * H * W * I; ++i)
+        x[i] = (float)(i % 7 - 3);
+    for (int i = 0; i < 16 * O; ++i)
+        w[i] = (float)(i % 11 - 5);
+    for (int transposed = 0; transposed < 2; ++transposed) {
+        tb_model m = {0};
+        int t = 0;
+        tb_op *op;
+
+        memset(want, 0, sizeof want);
+        for (int i = 0; i < D * H * W; ++i)
+            for (int k = 0; k < 8; ++k) {
+                const int at[3] = {i / (H * W), i / W % H, i % W},
+                          by[3] = {k / 4, k / 2 % 2, k % 2};
+                const int d = at[0] + by[0], h = at[1] + by[1], v = at[2] + by[2];
+                const int there = (d * H + h) * W + v;
+                for (int io = 0; d < D && h < H && v < W && io < I * O; ++io)
+                    if (transposed) /* weights [..,O,I]; a place gives to those behind it */
+                        want[there * O + io / I] += x[i * I + io % I] * w[k * I * O + io];
+                    else /* SAME of 2: the pad stands behind */
+                        want[i * O + io % O] += x[there * I + io / O] * w[k * I * O + io];
+            }
+        if (transposed) {
+            t = tb_add(&m, "shape", TFL_INT32, 5, -1) + 1;
+            tb_data(&m, shape, sizeof shape);
+            tb_add(&m, "w", TFL_FLOAT32, 2, 2, 2, O, I, -1);
+            tb_data(&m, w, sizeof w);
+        }
+        tb_add(&m, "x", TFL_FLOAT32, 1, D, H, W, I, -1);
+        if (!transposed) {
+            tb_add(&m, "w", TFL_FLOAT32, 2, 2, 2, I, O, -1);
+            tb_data(&m, w, sizeof w);
+        }
+        tb_add(&m, "y", TFL_FLOAT32, 1, D, H, W, O, -1);
+        op = single(&m, transposed ? CONV_3D_TRANSPOSE : CONV_3D, 2 + t);
+        for (int slot = 1; slot <= 3; ++slot)
+            tb_option_i32(op, slot, 1);
+        tb_run(&m, (const void *[]){x}, want, sizeof want);
+    }
+}
+
+/* A composite in a composite: constants are handed in, names are those outside. */
+static void test_composite(void **state)
+{
+    static const int32_t a[2] = {3, -5}, two[2] = {2, 4}, want[2] = {12, -80};
+    tb_model inner = {.n_inputs = 2, .n_outputs = 1, .input = {0, 1}, .output = {2}}, outer, m;
+    unsigned char *file;
+    assay_graph *g;
+
+    (void)state;
+    tb_add(&inner, "p", TFL_INT32, 2, -1);
+    tb_add(&inner, "q", TFL_INT32, 2, -1);
+    tb_add(&inner, "r", TFL_INT32, 2, -1);
+    tb_outputs(tb_operator(&inner, STABLEHLO_MULTIPLY, 0, 1, -2), 2, -2);
+    outer = inner;
+    m = inner;
+    tb_add(&outer, "s", TFL_INT32, 2, -1);
+    outer.output[0] = 3;
+    outer.n_ops = 0;
+    memset(outer.op, 0, sizeof outer.op);
+    for (int k = 0; k < 2; ++k) { /* p * q * q */
+        tb_op *op = tb_operator(&outer, STABLEHLO_COMPOSITE, k ? 2 : 0, 1, -2);
+        tb_outputs(op, k ? 3 : 2, -2);
+        tb_option_i32(op, 1, 2);
+        op->second_options = true;
+    }
+    m.n_inputs = 1;
+    m.op[0].builtin = STABLEHLO_COMPOSITE;
+    m.op[0].second_options = true;
+    tb_option_i32(&m.op[0], 1, 1);
+    m.tensor[1].data = two;
+    m.tensor[1].bytes = sizeof two;
+    m.tensor[1].has_data = true;
+    m.next = &outer;
+    outer.next = &inner;
+    tb_run(&m, (const void *[]){a}, want, sizeof want);
+    g = tb_import_ok(&m, &file);
+    assert_true(tb_producer(g, "r")->op == ASSAY_OP_MUL);
+    assay_graph_free(g);
+    free(file);
+    inner.op[0].builtin = 31; /* CALL, which there is no kernel of */
+    tb_refuse(&m, "CALL");
+    inner.op[0].builtin = STABLEHLO_COMPOSITE; /* itself */
+    inner.op[0].second_options = true;
+    tb_option_i32(&inner.op[0], 1, 2);
+    tb_refuse(&m, "deep");
+    m.op[0].option[0].bits = 7;
+    tb_refuse(&m, "no subgraph 7");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sparse_to_dense), cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_diagonals),       cmocka_unit_test(test_bucketize),
+        cmocka_unit_test(test_pairs),           cmocka_unit_test(test_conv_3d),
+        cmocka_unit_test(test_composite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
