@@ -3,6 +3,7 @@
 #include "interp/cli/json.h"
 #include "interp/cli/session.h"
 #include "interp/run/model.h"
+#include "opt/quantize/packed.h"
 
 /* What was chosen for every activation, and why. */
 static void print_ranges(const assay_quantize_report *r, FILE *f)
@@ -43,18 +44,53 @@ static int save(const cli_args *a, const cli_session *s)
     return cli_has(a, "strict") && s->report.n_float ? CLI_DIFFERENT : CLI_OK;
 }
 
+/* A float network with its weights in blocks. */
+static int pack(const cli_args *a, cli_session *s)
+{
+    const char *format = cli_value(a, "weights", NULL), *out = cli_value(a, "output", NULL);
+    const assay_quantize_report *r = &s->report;
+    FILE *notes = cli_notes_of(a);
+    assay_graph *packed;
+    assay_error err;
+
+    if (run_model_is_quantized(s->graph))
+        return cli_trouble("%s: --weights is for networks whose weights are floats",
+                           a->positional[0]);
+    if (quantize_pack_weights(s->graph, format, &packed, &s->report, &err))
+        return cli_failed(&err);
+    s->floating = s->graph;
+    s->graph = packed;
+    fprintf(notes, "weights in %s: %d; nodes whose weights stay: %d\n", format, r->n_integer,
+            r->n_float);
+    for (int i = 0; i < r->n_float; i++)
+        fprintf(notes, "  float: %-28s %-16s %s\n", r->float_node[i].node, r->float_node[i].op,
+                r->float_node[i].reason);
+    if (out && run_model_save(s->graph, out, &err))
+        return cli_failed(&err);
+    if (out)
+        fprintf(notes, "%s: %d nodes\n", out, s->graph->n_nodes);
+    return cli_has(a, "strict") && r->n_float ? CLI_DIFFERENT : CLI_OK;
+}
+
 static int run(const cli_args *a)
 {
+    static const char *const others[] = {"scheme", "profile", "ranges", "json", "target"};
+    const bool packs = cli_has(a, "weights");
     cli_session s;
     int status;
 
-    if (!cli_has(a, "scheme"))
-        return cli_trouble("quantize: --profile and --scheme are needed");
+    for (size_t i = 0; packs && i < sizeof others / sizeof *others; i++)
+        if (cli_has(a, others[i]))
+            return cli_trouble("quantize: --weights makes a network in float; --%s is for the next "
+                               "step",
+                               others[i]);
+    if (!packs && !cli_has(a, "scheme"))
+        return cli_trouble("quantize: --profile and --scheme are needed, or --weights");
     if (cli_check_output(a) != CLI_OK)
         return CLI_TROUBLE;
     status = cli_session_load(&s, a);
     if (status == CLI_OK)
-        status = save(a, &s);
+        status = packs ? pack(a, &s) : save(a, &s);
     cli_session_close(&s);
     return status;
 }
@@ -63,6 +99,9 @@ static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     CLI_SCHEME_OPTIONS,
     CLI_QUANTIZE_OPTIONS,
+    {"weights", 0, "FORMAT",
+     "in place of a scheme: a float network with its weights in blocks of q4_0, q8_0, q4_K or "
+     "q6_K"},
     {"ranges", 0, NULL, "show the method, range, scale and zero point of every activation"},
     {"json", 0, "FILE", "the report and the ranges as JSON (- for standard output)"},
     {"output", 'o', "FILE.assay", "the integer network in text form (default: report only)"},
@@ -76,6 +115,7 @@ const cli_command cli_cmd_quantize = {
         "  assay quantize net.onnx --profile profile.yaml --scheme tflite -o net-int8.assay\n"
         "  assay quantize net.onnx -p profile.yaml -s npu16 --keep-float '/fc*' --strict\n"
         "  assay quantize net.onnx -p profile.yaml -s tflite --target device.yaml --ranges\n"
+        "  assay quantize net.onnx --weights q4_0 -o net-q4.assay\n"
         "  assay quantize net.onnx -p profile.yaml -s tflite --calibration percentile "
         "--precision '/fc*=i16'\n",
     .options = options,

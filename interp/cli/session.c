@@ -267,7 +267,8 @@ int cli_session_load(cli_session *s, const cli_args *a)
         return cli_failed(&err);
     if (s->scheme && s->scheme->mac && !has_products(s->graph))
         return quantize_floats(s, strcmp(a->command->name, "golden") == 0);
-    if (run_model_is_quantized(s->graph)) {
+    if (run_model_is_quantized(s->graph) &&
+        (s->scheme || cli_has(a, "profile") || !run_model_is_float(s->graph))) {
         if (cli_has(a, "profile"))
             return cli_trouble("%s: the network is quantized already; --profile is for float ones",
                                model);

@@ -194,6 +194,18 @@ bool run_model_is_quantized(const assay_graph *g)
     return false;
 }
 
+bool run_model_is_float(const assay_graph *g)
+{
+    for (int n = 0; n < g->n_nodes; n++) {
+        const assay_node *node = &g->node[n];
+        const bool decodes =
+            node->op == ASSAY_OP_DEQUANTIZE && assay_node_in(g, node, 0)->data != NULL;
+        if (node->op == ASSAY_OP_SCALED_MATMUL || (assay_node_is_quantized(g, node) && !decodes))
+            return false;
+    }
+    return true;
+}
+
 static assay_status to_canonical(assay_status status, const assay_model_options *options,
                                  assay_graph **out, assay_error *err)
 {

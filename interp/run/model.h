@@ -55,6 +55,8 @@ assay_status run_model_check_ending(const char *path, assay_error *err);
 assay_status run_model_save(const assay_graph *g, const char *path, assay_error *err);
 /* Does any node compute on codes? */
 bool run_model_is_quantized(const assay_graph *g);
+/* Is nothing computed on codes, constants being made numbers of at most? It needs no scheme. */
+bool run_model_is_float(const assay_graph *g);
 /* Has the network variables, or one of its bodies? */
 bool run_model_has_state(const assay_graph *g);
 

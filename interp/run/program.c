@@ -36,8 +36,11 @@ static void add_fault(assay_error *all, const assay_node *n, const assay_error *
 
 const assay_scheme *run_scheme_of(const assay_program *p, int node)
 {
+    const assay_node *n = &p->graph->node[node];
     const bool mac = p->scheme && p->scheme->mac;
-    return !mac && mac_converts(p->graph->node[node].op) ? &mac_conversions : p->scheme;
+    const bool decodes = !p->scheme && n->op == ASSAY_OP_DEQUANTIZE &&
+                         assay_node_in(p->graph, n, 0)->data; /* weights alone are codes */
+    return decodes || (!mac && mac_converts(n->op)) ? &mac_conversions : p->scheme;
 }
 
 /* The kernel and the unit of one node. */

@@ -161,6 +161,9 @@ assay_status quantize_plan_build(assay_quantizer *q, assay_graph **out,
                                  assay_quantize_report *report, assay_error *err);
 
 /* ---- report.c ---- */
+/* Lists node n as one that stays in float. */
+assay_status quantize_report_note(assay_quantize_report *r, const assay_node *n, const char *why,
+                                  assay_error *err);
 /* Fills what the plan says; the counts of conversions are the builder's. */
 assay_status quantize_plan_report(const assay_quantizer *q, assay_quantize_report *r,
                                   assay_error *err);

@@ -20,6 +20,20 @@ void quantize_report_free(assay_quantize_report *r)
     *r = (assay_quantize_report){0};
 }
 
+assay_status quantize_report_note(assay_quantize_report *r, const assay_node *n, const char *why,
+                                  assay_error *err)
+{
+    assay_float_node *f = realloc(r->float_node, ((size_t)r->n_float + 1) * sizeof *r->float_node);
+    if (!f)
+        return assay_out_of_memory(err);
+    r->float_node = f;
+    f += r->n_float++;
+    f->node = strdup(n->name);
+    f->op = strdup(assay_op_get(n->op)->name);
+    f->reason = strdup(why);
+    return f->node && f->op && f->reason ? ASSAY_OK : assay_out_of_memory(err);
+}
+
 static assay_status list_float(const assay_quantizer *q, assay_quantize_report *r, assay_error *err)
 {
     r->float_node = calloc((size_t)q->g->n_nodes + 1, sizeof *r->float_node);

@@ -16,6 +16,7 @@
 
 #include "graph/memory.h"
 #include "opt/lower/opt.h"
+#include "opt/quantize/plan.h"
 #include "opt/quantize/units_parts.h"
 #include "schemes/mac/scale.h"
 #include "schemes/node/spec.h"
@@ -141,17 +142,16 @@ static assay_status multiply(units_maker *m, const units_operand *a, const units
                                 m->err);
 }
 
-/* Weights: a constant, as it stands or made numbers of, moved or not. */
+/* Weights: a constant, or what is computed of constants alone. */
 static bool is_constant(const assay_graph *g, int v)
 {
-    while (!g->value[v].data && g->value[v].producer >= 0) {
-        const assay_node *n = &g->node[g->value[v].producer];
-        if (n->op != ASSAY_OP_DEQUANTIZE && n->op != ASSAY_OP_FLOAT_DECODE &&
-            n->op != ASSAY_OP_TRANSPOSE && n->op != ASSAY_OP_RESHAPE)
+    if (g->value[v].data || g->value[v].producer < 0)
+        return g->value[v].data != NULL;
+    const assay_node *n = &g->node[g->value[v].producer];
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] != ASSAY_NO_VALUE && !is_constant(g, n->in[i]))
             return false;
-        v = n->in[0];
-    }
-    return g->value[v].data != NULL;
+    return n->n_in > 0;
 }
 
 static assay_status products(units_maker *m, int a, int b, bool constant_b, int bias, int y,
@@ -324,21 +324,6 @@ static assay_status rewrite(assay_graph *g, const assay_scheme *scheme, int i, i
     return n.op == ASSAY_OP_CONV ? conv(&m, &n) : n.op == ASSAY_OP_FC ? fc(&m, &n) : matmul(&m, &n);
 }
 
-/* Notes node n as one that the scheme has no arithmetic for. */
-static assay_status note(assay_quantize_report *r, const assay_node *n, const char *why,
-                         assay_error *err)
-{
-    assay_float_node *f = realloc(r->float_node, ((size_t)r->n_float + 1) * sizeof *r->float_node);
-    if (!f)
-        return assay_out_of_memory(err);
-    r->float_node = f;
-    f += r->n_float++;
-    f->node = strdup(n->name);
-    f->op = strdup(assay_op_get(n->op)->name);
-    f->reason = strdup(why);
-    return f->node && f->op && f->reason ? ASSAY_OK : assay_out_of_memory(err);
-}
-
 static assay_status judge(const assay_graph *g, const assay_scheme *scheme, const assay_node *n,
                           assay_quantize_report *r, assay_error *err)
 {
@@ -354,7 +339,7 @@ static assay_status judge(const assay_graph *g, const assay_scheme *scheme, cons
     if (s == ASSAY_ERR_MEMORY)
         return assay_fail(err, s, "%s", why.text);
     if (s)
-        return note(r, n, why.text, err);
+        return quantize_report_note(r, n, why.text, err);
     scheme->vt->release(unit);
     r->n_integer++;
     return ASSAY_OK;

@@ -90,7 +90,23 @@ def read_text(path):
         return f.read()
 
 
+def in_blocks():
+    """Weights in llama.cpp's blocks: what is made, what stays, and what is refused."""
+    got, out, err = assay("quantize", "net.assay", "--weights", "q8_0", "-o", "blocks.assay")
+    check(got == 0 and out.startswith("weights in q8_0: 1; nodes whose weights stay: 1\n") and "its operands are no rows" in out,
+          "weights in blocks", out + err)
+    check("const \"k:codes\": i8[4,1,1,32] q(1,0)" in read_text("blocks.assay") and "const \"k:d\": f16[4,1,1,1]" in read_text("blocks.assay"),
+          "codes and scales stand in the network", read_text("blocks.assay"))
+    got, out, err = assay("quantize", "net.assay", "--weights", "q6_K", "--strict")
+    check(got == 1 and "its rows are no multiple of 256 inputs" in out, "--strict: a row is no whole blocks", out + err)
+    one_line("no such format", "there are q4_0, q8_0, q4_K and q6_K", "quantize", "net.assay", "--weights", "q4_1")
+    one_line("weights and a scheme", "--scheme is for the next step", "quantize", "net.assay", "--weights", "q4_0", "-s", "hopper-fp8")
+    one_line("weights in blocks already", "whose weights are floats", "quantize", "blocks.assay", "--weights", "q4_0")
+    one_line("codes of the run need a scheme", "--scheme says whose arithmetic", "run", "codes.assay", "-i", "x.bin")
+
+
 def main():
+    write("codes.assay", b"graph g {\n input x: f32[4,32]\n q: i8[4,32] q(1,0) = quantize(x)\n y: f32[4,32] = dequantize(q)\n output y\n}\n")
     write("net.assay", NET.encode())
     write("x.bin", b"".join(int.to_bytes(0x3f800000 + i * 0x31415, 4, "little") for i in range(128)))
     for scheme in SCHEMES:
@@ -114,6 +130,7 @@ def main():
     got, out, err = assay("quantize", "net.assay", "-s", "hopper-fp8", "-o", "q.assay")
     check(got == 0, "quantize", out + err)
     as_onnx()
+    in_blocks()
     TAP.end()
 
 
