@@ -1,5 +1,5 @@
-/* Accuracy, sensitivity and tuning over samples in memory. What assay_tools.h says of options,
- * texts and threads holds here, too. */
+/* Accuracy, sensitivity and tuning over samples in memory; samples from data sets; drawings. What
+ * assay_tools.h says of options, texts and threads holds here, too. */
 #ifndef ASSAY_MEASURES_H
 #define ASSAY_MEASURES_H
 
@@ -79,6 +79,64 @@ assay_status assay_tune(const assay_graph *g, const assay_profile *p, const assa
                         const assay_quantizer_options *options, const assay_labelled *samples,
                         const assay_tuner_options *goal, assay_graph **out, char **json,
                         assay_error *err);
+
+/* ---- data sets; one may be read by many threads -----------------------------------------------
+ */
+
+typedef struct assay_loader assay_loader;
+typedef struct assay_loader_options {
+    size_t size;
+    const char *labels, *raw; /* as the options of these names of `assay eval` */
+    const char *preprocess;   /* a file; NULL: preprocess.yaml beside the data set */
+    const char *array;        /* of .npz; NULL: the input's name */
+    int64_t stride;           /* of windows of a stream of tokens; 0: their length */
+} assay_loader_options;
+/* `--dataset PATH` for input `input` of a network, which has to stay: any of the formats that
+ * datasets/README.md lists. ASSAY_ERR_INPUT: samples do not become what the input is. */
+assay_status assay_loader_open(const char *path, const assay_graph *g, int input,
+                               const assay_loader_options *options, assay_loader **out,
+                               assay_error *err);
+void assay_loader_close(assay_loader *d);
+int64_t assay_loader_count(const assay_loader *d);
+/* Sample i, preprocessed, as the network's input holds it, in native order and storage. */
+assay_status assay_loader_read(const assay_loader *d, int64_t i, void *sample, assay_error *err);
+int64_t assay_loader_label(const assay_loader *d, int64_t i); /* below 0: it has none */
+/* Extents of label maps, {0, 0}: the data set has none; and a sample's, -1 where the map holds
+ * `ignored`. */
+void assay_loader_map(const assay_loader *d, int64_t extent[2]);
+assay_status assay_loader_read_map(const assay_loader *d, int64_t i, int64_t ignored,
+                                   int64_t *label, assay_error *err);
+/* The preprocessing in words, as profiles note it (assay_profile_describe); borrowed. */
+const char *assay_loader_preprocessing(const assay_loader *d);
+
+/* ---- drawings ---------------------------------------------------------------------------------
+ */
+
+typedef struct assay_show_options {
+    size_t size;
+    const char *name;           /* what it is the profile of, for the title; NULL: "profile" */
+    const char *value;          /* a pattern; NULL: all values */
+    bool channels;              /* also each channel, where they were profiled */
+    const assay_scheme *scheme; /* whose activations the codes are; NULL: i8, asymmetric */
+    const char *type;           /* of the codes, in place of the scheme's */
+    const assay_quantizer_options *choices; /* symmetry, qparams_method, calibration are read */
+    const char *svg, *html;                 /* files; NULL: none */
+} assay_show_options;
+/* `assay profile show`: json: {"model", "dataset", "samples", "values": [{"value", "channel",
+ * "min", "max", "elements", "nan", "inf", "type", "scale", "zero_point", "from", "to", "beyond",
+ * "note"}]}: codes represent `from` to `to`, a share `beyond` of the elements is outside. */
+assay_status assay_profile_show(const assay_profile *p, const assay_show_options *options,
+                                char **json, assay_error *err);
+
+typedef struct assay_blame_files {
+    size_t size;
+    const char *html, *junit; /* NULL: none */
+    unsigned hex_bits;        /* as of assay_compare_options */
+} assay_blame_files;
+/* assay_blame_folders, and the report as files. */
+assay_status assay_blame_pages(const char *golden, const char *device,
+                               const assay_blame_options *options, const assay_blame_files *files,
+                               int *faults, char **text, char **json, assay_error *err);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

@@ -1,5 +1,6 @@
 /* The tools around a run: what the `assay` command does, for programs that do it themselves. Those
- * that measure accuracy, and what quantization costs, are in assay_measures.h.
+ * that measure accuracy, read data sets and draw are in assay_measures.h, those that look into an
+ * arithmetic in assay_arithmetic.h.
  *
  * Threads: handles of a kind that a comment does not say otherwise of serve one thread at a time.
  *
@@ -361,6 +362,7 @@ typedef struct assay_answers_options {
     size_t n_schemes;
     bool only; /* ... or in place of them */
     unsigned hex_bits;
+    const char *next; /* the smallest probe that parts what is left, in a new folder; NULL: none */
 } assay_answers_options;
 /* `assay infer DIR OUTPUTS`: dir is of assay_probe, or a golden bundle. scheme: a scheme file. */
 assay_status assay_infer_answers(const char *dir, const char *outputs,

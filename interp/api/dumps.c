@@ -3,7 +3,8 @@
 
 #include "graph/memory.h"
 #include "interp/api/options.h"
-#include "interp/blame/blame.h"
+#include "interp/assay_measures.h"
+#include "interp/blame/page.h"
 #include "interp/golden/diff.h"
 
 static void print_diff(FILE *f, const void *what)
@@ -14,14 +15,6 @@ static void print_diff(FILE *f, const void *what)
 static void print_blame(FILE *f, const void *what)
 {
     blame_print(what, f);
-}
-
-static void forget(char **text, char **json)
-{
-    if (text)
-        *text = NULL;
-    if (json)
-        *json = NULL;
 }
 
 static assay_status report_diff(const assay_diff *d, bool *same, char **text, char **json,
@@ -44,7 +37,7 @@ assay_status assay_compare_folders(const char *reference, const char *other,
     assay_diff *d = NULL;
     assay_status status = ASSAY_OPTIONS_TAKE(options, &o, err);
 
-    forget(text, json);
+    assay_texts_begin((char **const[]){text, json}, 2);
     if (status)
         return status;
     assay_diff_override *list = calloc(o.n_tensors + 1, sizeof *list);
@@ -68,29 +61,43 @@ assay_status assay_compare_folders(const char *reference, const char *other,
     return status;
 }
 
-assay_status assay_blame_folders(const char *golden, const char *device,
-                                 const assay_blame_options *options, int *faults, char **text,
-                                 char **json, assay_error *err)
+assay_status assay_blame_pages(const char *golden, const char *device,
+                               const assay_blame_options *options, const assay_blame_files *files,
+                               int *faults, char **text, char **json, assay_error *err)
 {
     char **const texts[] = {text, json};
     blame_options o = {.rel = -1, .threads = 2};
     blame_report *r = NULL;
-    assay_status status;
+    assay_blame_files to;
+    assay_status status = ASSAY_OPTIONS_TAKE(files, &to, err);
 
-    forget(text, json);
+    assay_texts_begin(texts, 2);
     if (options) {
         o.rel = options->rel;
         o.schemes = options->schemes;
         o.n_schemes = options->n_schemes;
         o.threads = options->threads > 0 ? options->threads : 2;
     }
-    status = blame_run(golden, device, &o, &r, err);
+    o.hex_bits = to.hex_bits;
+    if (!status)
+        status = blame_run(golden, device, &o, &r, err);
     if (!status)
         status = assay_text_of(print_blame, r, text, err);
     if (!status && json)
         status = assay_text_of_json(blame_json(r), json, err);
+    if (!status && to.junit)
+        status = blame_write_junit(r, to.junit, err);
+    if (!status && to.html)
+        status = blame_write_html(r, to.html, err);
     if (!status)
         *faults = r->n_faults;
     blame_free(r);
     return assay_texts_end(status, texts, 2);
+}
+
+assay_status assay_blame_folders(const char *golden, const char *device,
+                                 const assay_blame_options *options, int *faults, char **text,
+                                 char **json, assay_error *err)
+{
+    return assay_blame_pages(golden, device, options, NULL, faults, text, json, err);
 }

@@ -1,4 +1,4 @@
-/* The arithmetic that a device has: probes for it, its answers, its rows. */
+/* The arithmetic that a device has: probes for it, its rows. */
 #include <string.h>
 
 #include "graph/core/type.h"
@@ -6,13 +6,6 @@
 #include "interp/infer/infer.h"
 #include "interp/infer/window.h"
 #include "interp/probe/probe.h"
-
-static void forget(char **const text[3])
-{
-    for (int i = 0; i < 3; i++)
-        if (text[i])
-            *text[i] = NULL;
-}
 
 /* ---- questions ---- */
 
@@ -52,46 +45,6 @@ assay_status assay_probe(const char *dir, const assay_probe_options *options, as
     if (!status)
         status = parse_forms(o.formats, &own, err);
     return status ? status : probe_write(dir, &own, tell_nobody, NULL, err);
-}
-
-/* ---- answers ---- */
-
-static void print_answers(FILE *f, const void *what)
-{
-    probe_print_report(f, what, NULL);
-}
-
-static void print_answers_scheme(FILE *f, const void *what)
-{
-    probe_print_scheme(f, what);
-}
-
-assay_status assay_infer_answers(const char *dir, const char *outputs,
-                                 const assay_answers_options *options, bool *explained, char **text,
-                                 char **json, char **scheme, assay_error *err)
-{
-    char **const texts[] = {text, json, scheme};
-    assay_answers_options o;
-    probe_findings *found = NULL;
-    assay_status status = ASSAY_OPTIONS_TAKE(options, &o, err);
-    const probe_ask ask = {.among = o.schemes,
-                           .n_among = (int)o.n_schemes,
-                           .only_among = o.only,
-                           .hex_bits = (int)o.hex_bits};
-
-    forget(texts);
-    if (!status)
-        status = probe_find(dir, outputs, &ask, &found, err);
-    if (!status)
-        status = assay_text_of(print_answers, found, text, err);
-    if (!status)
-        status = assay_text_of(print_answers_scheme, found, scheme, err);
-    if (!status && json)
-        status = assay_text_of_json(probe_json(found, NULL), json, err);
-    if (!status)
-        *explained = probe_is_explained(found);
-    probe_findings_free(found);
-    return assay_texts_end(status, texts, 3);
 }
 
 /* ---- rows ---- */
@@ -169,7 +122,7 @@ assay_status assay_infer_oracle(const assay_infer_options *options, enum assay_i
     const inferred x = {&own, &r};
     assay_status status = ASSAY_OPTIONS_TAKE(options, &o, err);
 
-    forget(texts);
+    assay_texts_begin(texts, 3);
     if (!status)
         status = take(&o, &own, err);
     if (!status)

@@ -75,6 +75,13 @@ assay_status assay_text_of(void (*print)(FILE *f, const void *what), const void 
     return assay_out_of_memory(err);
 }
 
+void assay_texts_begin(char **const *text, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (text[i])
+            *text[i] = NULL;
+}
+
 assay_status assay_texts_end(assay_status status, char **const *text, int n)
 {
     for (int i = 0; status && i < n; i++)

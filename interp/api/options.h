@@ -18,6 +18,8 @@ assay_status assay_text_of_json(json_t *json, char **out, assay_error *err);
 /* ... what print(f, what) prints. */
 assay_status assay_text_of(void (*print)(FILE *f, const void *what), const void *what, char **out,
                            assay_error *err);
+/* Makes the n texts NULL, those that are wanted. */
+void assay_texts_begin(char **const *text, int n);
 /* Frees the n texts and makes them NULL where status is a failure; returns it. */
 assay_status assay_texts_end(assay_status status, char **const *text, int n);
 

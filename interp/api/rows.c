@@ -5,7 +5,6 @@
 
 #include "interp/api/options.h"
 #include "schemes/record/data.h"
-#include "schemes/rescale/batch.h"
 
 bool assay_scheme_is_wide(const assay_scheme *s)
 {
@@ -79,8 +78,8 @@ static assay_status check_columns(const assay_rescales *r, assay_error *err)
     return check_ranges(r, err);
 }
 
-assay_status assay_scheme_apply(const assay_scheme *s, const assay_rescales *rows, int64_t *out,
-                                uint8_t *refused, assay_error *err)
+assay_status assay_rows_batch(const assay_scheme *s, const assay_rescales *rows, assay_batch *out,
+                              assay_error *err)
 {
     assay_rescales r;
     assay_elem type;
@@ -92,25 +91,33 @@ assay_status assay_scheme_apply(const assay_scheme *s, const assay_rescales *row
         status = assay_rows_type(s, r.type, &type, err);
     if (status)
         return status;
-    const assay_batch b = {.n = r.n,
-                           .op = r.op,
-                           .wide = r.wide || assay_scheme_is_wide(s),
-                           .type = type,
-                           .sums = true,
-                           .acc = r.acc,
-                           .scale = r.scale,
-                           .in = r.in_scale,
-                           .weight = r.weight_scale,
-                           .out = r.out_scale,
-                           .per_tensor = r.per_tensor,
-                           .multiplier = r.multiplier,
-                           .shift = r.shift,
-                           .pre = r.pre,
-                           .zero_point = r.zero_point,
-                           .in_zero = r.in_zero_point,
-                           .lo = r.lo,
-                           .hi = r.hi};
-    return assay_scheme_batch_apply(s, &b, out, refused, err);
+    *out = (assay_batch){.n = r.n,
+                         .op = r.op,
+                         .wide = r.wide || assay_scheme_is_wide(s),
+                         .type = type,
+                         .sums = true,
+                         .acc = r.acc,
+                         .scale = r.scale,
+                         .in = r.in_scale,
+                         .weight = r.weight_scale,
+                         .out = r.out_scale,
+                         .per_tensor = r.per_tensor,
+                         .multiplier = r.multiplier,
+                         .shift = r.shift,
+                         .pre = r.pre,
+                         .zero_point = r.zero_point,
+                         .in_zero = r.in_zero_point,
+                         .lo = r.lo,
+                         .hi = r.hi};
+    return ASSAY_OK;
+}
+
+assay_status assay_scheme_apply(const assay_scheme *s, const assay_rescales *rows, int64_t *out,
+                                uint8_t *refused, assay_error *err)
+{
+    assay_batch b;
+    const assay_status status = assay_rows_batch(s, rows, &b, err);
+    return status ? status : assay_scheme_batch_apply(s, &b, out, refused, err);
 }
 
 assay_status assay_scheme_derive(const assay_scheme *s, const assay_rescales *rows,

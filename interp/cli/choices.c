@@ -13,9 +13,8 @@ const char *const *cli_values(const cli_args *a, const char *option, const char 
     return first;
 }
 
-int cli_quantize_options(const cli_args *a, assay_choices *q)
+assay_quantizer_options cli_quantizer_options(const cli_args *a, const char **room)
 {
-    const char **room = calloc((size_t)a->n_given + 1, sizeof *room), **next = room;
     assay_quantizer_options o = {.size = sizeof o,
                                  .symmetry = cli_value(a, "symmetry", NULL),
                                  .qparams_method = cli_value(a, "qparams-method", NULL),
@@ -23,16 +22,22 @@ int cli_quantize_options(const cli_args *a, assay_choices *q)
                                  .per_tensor = cli_has(a, "per-tensor"),
                                  .target = cli_value(a, "target", NULL),
                                  .integer_io = cli_has(a, "integer-io")};
+    o.calibration = cli_values(a, "calibration", &room, &o.n_calibrations);
+    o.keep_float = cli_values(a, "keep-float", &room, &o.n_keep_float);
+    o.precision = cli_values(a, "precision", &room, &o.n_precisions);
+    return o;
+}
+
+int cli_quantize_options(const cli_args *a, assay_choices *q)
+{
+    const char **room = calloc((size_t)a->n_given + 1, sizeof *room);
     assay_error err;
-    assay_status status;
 
     memset(q, 0, sizeof *q);
     if (!room)
         return cli_out_of_memory();
-    o.calibration = cli_values(a, "calibration", &next, &o.n_calibrations);
-    o.keep_float = cli_values(a, "keep-float", &next, &o.n_keep_float);
-    o.precision = cli_values(a, "precision", &next, &o.n_precisions);
-    status = assay_choices_make(&o, q, &err);
+    const assay_quantizer_options o = cli_quantizer_options(a, room);
+    const assay_status status = assay_choices_make(&o, q, &err);
     free(room);
     return !status ? CLI_OK : cli_failed(&err);
 }

@@ -2,13 +2,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/cli/cli.h"
+#include "interp/cli/json.h"
 #include "interp/probe/probe.h"
+
+/* Where what was written is told. */
+typedef struct told {
+    FILE *f;
+    json_t *networks;
+} told;
 
 static void tell(void *user, const char *op, const char *missing, const char *scheme)
 {
-    (void)user;
-    printf("  %-16s expected bits: %s%s%s\n", op, scheme, missing[0] ? "; not in " : "", missing);
+    told *t = user;
+    json_t *o = json_object();
+    fprintf(t->f, "  %-16s expected bits: %s%s%s\n", op, scheme, missing[0] ? "; not in " : "",
+            missing);
+    page_json_set(&o, "op", json_string(op));
+    page_json_set(&o, "scheme", page_json_text(scheme));
+    page_json_set(&o, "not_in", json_string(missing));
+    page_json_add(&t->networks, o);
 }
 
 static bool read_forms(const char *list, probe_options *o)
@@ -43,12 +55,19 @@ static int run(const cli_args *a)
         !read_forms(cli_value(a, "format", NULL), &o))
         return CLI_TROUBLE;
     o.seed = (uint64_t)seed;
-    printf("%s:\n", dir);
-    if (probe_write(dir, &o, tell, NULL, &err))
+    told t = {cli_notes_of(a), json_array()};
+    fprintf(t.f, "%s:\n", dir);
+    if (probe_write(dir, &o, tell, &t, &err)) {
+        json_decref(t.networks);
         return cli_failed(&err);
-    printf("run DIR/OP/OP.onnx (.tflite, .assay) on DIR/OP/inputs/*.npy, put what comes out into "
-           "OUTPUTS/OP/NAME.npy, then\n  assay infer '%s' OUTPUTS -o found.yaml\n",
-           dir);
+    }
+    fprintf(t.f,
+            "run DIR/OP/OP.onnx (.tflite, .assay) on DIR/OP/inputs/*.npy, put what comes out into "
+            "OUTPUTS/OP/NAME.npy, then\n  assay infer '%s' OUTPUTS -o found.yaml\n",
+            dir);
+    if (cli_has(a, "json"))
+        return cli_json_write(a, t.networks);
+    json_decref(t.networks);
     return CLI_OK;
 }
 
@@ -59,6 +78,7 @@ static const cli_option options[] = {
     {"format", 0, "FORM,...", "text, onnx, tflite (default: each that can hold the network)"},
     {"scheme", 's', "NAME|FILE", "whose bits are expected (default: one for the types)"},
     {"seed", 0, "N", "seed of the numbers drawn (default: 1)"},
+    CLI_JSON_OPTION,
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_cmd_probe = {

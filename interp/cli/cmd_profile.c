@@ -52,7 +52,7 @@ static int profile(const cli_args *a, const assay_graph *g, task *t)
     if (!status && shard == CLI_OK)
         status = profile_save(p, out, &err);
     if (!status && shard == CLI_OK)
-        cli_profile_print(out, p, cli_notes(out));
+        shard = cli_profile_report(a, out, p);
     profile_free(p);
     assay_program_free(program);
     return !status ? shard : cli_failed(&err);
@@ -136,6 +136,7 @@ static const cli_option options[] = {
      "only the K-th of N parts of the samples; 'assay profile merge' joins them"},
     {"per-channel", 0, NULL, "also a histogram of each channel, 56 KiB each"},
     {"per-channel-of", 0, "PATTERN", "the same for values whose name matches only"},
+    {"json", 0, "FILE", "how much was seen, as JSON (- for standard output)"},
     {"output", 'o', "FILE", "the profile (default: profile.yaml)"},
     {NULL, 0, NULL, NULL}};
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "interp/api/options.h"
 #include "interp/cli/json.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/scheme_unit.h"
@@ -43,20 +44,45 @@ static int list(const cli_args *a)
     return exit;
 }
 
+static void print_inheritance(FILE *f, const void *scheme)
+{
+    const assay_scheme *s = scheme;
+    if (s->record)
+        assay_explain_inheritance(f, assay_data(s));
+}
+
+/* from: the ancestors, the nearest first; inherits: what is printed of them. */
+static json_t *check_json(const cli_args *a, const assay_scheme *s)
+{
+    char *text;
+    const bool whole = !assay_text_of(print_inheritance, s, &text, NULL);
+    json_t *o = json_object(), *from = json_array();
+    for (int i = 0; s->record && i + 1 < assay_data(s)->n_from; i++)
+        page_json_add(&from, page_json_text(assay_data(s)->from[i]));
+    page_json_set(&o, "file", page_json_text(a->positional[1]));
+    page_json_set(&o, "scheme", page_json_text(s->name));
+    page_json_set(&o, "digest", json_string(s->digest));
+    page_json_set(&o, "from", from);
+    page_json_set(&o, "inherits", whole ? page_json_lines(text) : NULL);
+    free(text);
+    return o;
+}
+
 static int check(const cli_args *a)
 {
     assay_scheme *s;
     assay_error err;
 
     if (mac_is_unit(a->positional[1]))
-        return cli_unit_check(a->positional[1]);
+        return cli_unit_check(a);
     if (assay_scheme_open(a->positional[1], &s, &err))
         return cli_failed(&err);
-    printf("%s: good; scheme '%s', digest %s\n", a->positional[1], s->name, s->digest);
-    if (s->record)
-        assay_explain_inheritance(stdout, assay_data(s));
+    fprintf(cli_notes_of(a), "%s: good; scheme '%s', digest %s\n", a->positional[1], s->name,
+            s->digest);
+    print_inheritance(cli_notes_of(a), s);
+    const int status = cli_has(a, "json") ? cli_json_write(a, check_json(a, s)) : CLI_OK;
     assay_scheme_free(s);
-    return CLI_OK;
+    return status;
 }
 
 static const cli_verb verbs[] = {
@@ -65,7 +91,8 @@ static const cli_verb verbs[] = {
     {"show", "NAME [--op NAME] [--wide] [--json FILE]",
      "what a scheme does, in words, examples and parameters", " op wide json ", 1, 1,
      cli_scheme_show},
-    {"check", "FILE", "check a scheme file, and show what it inherits", "", 1, 1, check},
+    {"check", "FILE [--json FILE]", "check a scheme file, and show what it inherits", " json ", 1,
+     1, check},
     {"diff", "A B [--scale X|LO:HI:N] [--acc N|LO:HI] [--model MODEL] [--json FILE]",
      "where two schemes differ: over a range, or in a network's layers",
      " scale acc zp in-zp type op wide model profile per-tensor symmetry as-is json ", 2, 2,
@@ -92,11 +119,11 @@ static const cli_verb verbs[] = {
      1, 1, cli_scheme_derive},
     {"dot", "UNIT --a FILE --b FILE [--c FILE] -o FILE", "sums of a matrix unit",
      " a b c scale-a scale-b output ", 1, 1, cli_scheme_dot},
-    {"vectors", "A (B ... | --mutants) [-o DIR]",
+    {"vectors", "A (B ... | --mutants) [-o DIR] [--json FILE]",
      "the least rows, or a small network, that tell schemes (two units) apart, or a scheme from "
      "its "
      "mutants",
-     " mutants kind op wide type acc seed output ", 1, 64, cli_scheme_vectors},
+     " mutants kind op wide type acc seed output json ", 1, 64, cli_scheme_vectors},
     {NULL, NULL, NULL, NULL, 0, 0, NULL},
 };
 
@@ -127,7 +154,7 @@ static const cli_option options[] = {
     {"scale-a", 0, "FILE|N,...", "dot: block scales of A, unsigned [n,k/block]"},
     {"scale-b", 0, "FILE|N,...", "dot: block scales of B, likewise"},
     {"units", 0, NULL, "list: the matrix units"},
-    {"json", 0, "FILE", "diff, list, matrix, show, try: the same as JSON (- for standard output)"},
+    {"json", 0, "FILE", "not apply, derive, dot, new: the same as JSON (- for standard output)"},
     {"unit", 0, NULL, "new: a matrix unit"},
     {"model", 0, "MODEL", "diff: every layer of a quantized network"},
     {"scheme", 's', "NAME|FILE", "matrix: quantizes a float MODEL, with --profile"},

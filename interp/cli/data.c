@@ -5,31 +5,13 @@
 #include "interp/cli/session.h"
 #include "interp/run/model.h"
 
-/* Codes of 8 bits in the first quarter of a float input become floats, from the last to the first.
- */
-static void codes_to_real(const assay_type *t, void *input)
-{
-    float *real = input;
-    for (size_t i = (size_t)assay_shape_count(t); i-- > 0;)
-        real[i] = t->q.scale[0] * (float)(assay_elem_get(t->elem, input, i) - t->q.zero_point[0]);
-}
-
 static assay_status read_sample(void *user, int64_t i, int k, void *input, assay_error *err)
 {
     const cli_data *d = user;
-    const cli_source *from = &d->source[k];
+    const assay_source *from = &d->source[k];
     if (!from->dataset)
         return ASSAY_OK;
-    if (dataset_count(from->dataset) == 1)
-        i = 0;
-    assay_status status =
-        dataset_read_input(from->dataset, &from->preprocess, i, &from->type, input, err);
-    if (!status)
-        status = cli_check_codes(from->codes ? from->codes : &d->graph->value[d->graph->input[k]],
-                                 input, "data set", err);
-    if (!status && from->codes)
-        codes_to_real(&from->codes->type, input);
-    return status;
+    return assay_source_read(from, &d->graph->value[d->graph->input[k]], i, input, err);
 }
 
 static int64_t read_label(void *user, int64_t i)
@@ -62,27 +44,9 @@ static void sample_done(void *user)
     cli_progress_step(&d->progress);
 }
 
-static assay_status check_input(const assay_value *in, const assay_sample_type *t, const char *path,
-                                assay_error *err)
-{
-    assay_sample_type stored = *t; /* without the batch dimension, which is not the data's */
-    stored.rank--;
-    memmove(stored.shape, t->shape + 1, (size_t)stored.rank * sizeof t->shape[0]);
-    return cli_check_sample(&stored, in, path, err);
-}
-
 int cli_data_open(cli_data *d, const cli_args *a, const assay_graph *g, const char *what)
 {
     return cli_data_open_twin(d, a, g, NULL, what);
-}
-
-/* Are the samples codes of that input, while the network takes as many floats? */
-static bool are_codes(const assay_sample_type *t, const assay_value *in, const assay_value *codes)
-{
-    return codes && codes->type.q.granularity == ASSAY_Q_TENSOR && codes->type.elem.bits <= 8 &&
-           in->type.elem.kind == ASSAY_KIND_F32 &&
-           assay_shape_count(&in->type) == assay_shape_count(&codes->type) &&
-           !cli_check_sample(t, codes, "", NULL);
 }
 
 /* Tokens that follow are the labels of a stream's windows, and of rows where that is asked for;
@@ -161,7 +125,7 @@ static int find_sources(cli_data *d, const cli_args *a, const assay_graph *coded
 {
     const assay_graph *named = coded ? coded : d->graph;
     const int n = d->graph->n_inputs;
-    cli_source *found;
+    assay_source *found;
     int first = 0, status;
 
     if (named->n_inputs != n)
@@ -180,40 +144,19 @@ static int find_sources(cli_data *d, const cli_args *a, const assay_graph *coded
     return status;
 }
 
-/* The data set of input k; a candidate for `codes` stays only where the samples are its codes. */
 static assay_status open_source(cli_data *d, const cli_args *a, int k, assay_error *err)
 {
-    cli_source *from = &d->source[k];
-    const assay_value *in = &d->graph->value[d->graph->input[k]];
-    const assay_sample_type window = cli_sample_of(in);
-    const bool tokens = in->type.elem.kind == ASSAY_KIND_INT && !assay_is_quantized(&in->type) &&
-                        assay_shape_count(&in->type) > 1;
     const assay_dataset_options options = {.labels =
                                                k == d->labels ? cli_value(a, "labels", NULL) : NULL,
                                            .raw = cli_value(a, "raw", NULL),
-                                           .array = from->array,
-                                           .window = tokens ? &window : NULL,
                                            .window_step = d->stride};
-    assay_status status = dataset_open(from->path, &options, &from->dataset, err);
-
-    if (!status && dataset_has_windows(from->dataset) && !cli_has(a, "preprocess"))
-        from->preprocess = (assay_preprocess){0}; /* a file beside tokens is about images */
-    if (!status)
-        status = dataset_preprocess_type(&from->preprocess, dataset_sample_type(from->dataset),
-                                         from->path, &from->type, err);
-    if (!status && in->type.elem.kind == ASSAY_KIND_F32 &&
-        (from->type.type == ASSAY_NPY_F2 || from->type.type == ASSAY_NPY_F8))
-        from->type.type = ASSAY_NPY_F4; /* as text_npy_widen and text_npy_round */
-    if (!status && !are_codes(&from->type, in, from->codes)) {
-        from->codes = NULL;
-        status = check_input(in, &from->type, from->path, err);
-    }
-    return status;
+    return assay_source_open(&d->source[k], &d->graph->value[d->graph->input[k]], &options,
+                             cli_has(a, "preprocess"), err);
 }
 
 static int open_sources(cli_data *d, const cli_args *a)
 {
-    const cli_source *first = &d->source[d->labels];
+    const assay_source *first = &d->source[d->labels];
     assay_error err;
     assay_status status = cli_sources_preprocess(a, d->source, d->graph->n_inputs, &err);
 
@@ -221,7 +164,7 @@ static int open_sources(cli_data *d, const cli_args *a)
         if (d->source[k].path)
             status = open_source(d, a, k, &err);
     for (int k = 0; k < d->graph->n_inputs && !status; k++) {
-        const cli_source *from = &d->source[k];
+        const assay_source *from = &d->source[k];
         const int64_t count = from->path ? dataset_count(from->dataset) : 1;
         if (count != 1 && count != dataset_count(first->dataset))
             status = assay_fail(&err, ASSAY_ERR_INPUT, "%s: %lld samples, but %s has %lld",

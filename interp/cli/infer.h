@@ -5,8 +5,6 @@
 
 #include "interp/cli/cli.h"
 
-#define CLI_INFER_FOLDER 200
-
 /* --rounds DIR: the rows of the row protocol's call N stand in DIR/N/rows, where they are written
  * when they are first asked, and its answers are taken from DIR/N/answers; with the same answers
  * the same rows are asked. */
@@ -28,10 +26,5 @@ int cli_infer_dot(const cli_args *a);
 
 /* DIR OUTPUTS, or --model NET --dumps DIR. */
 int cli_infer_probes(const cli_args *a);
-
-/* --model NET: a golden bundle of it in a temporary folder, which the caller removes whatever is
- * returned (dir "": there is none). among: schemes to run it under before the shipped ones. */
-int cli_infer_capture(const cli_args *a, const char *const *among, int n_among,
-                      char dir[CLI_INFER_FOLDER], char golden[CLI_INFER_FOLDER + 16]);
 
 #endif

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "graph/files/files.h"
+#include "interp/api/capture.h"
 #include "interp/cli/infer.h"
+#include "interp/cli/session.h"
 #include "interp/probe/probe.h"
 
 enum { MAX_AMONG = 64 };
@@ -39,19 +41,6 @@ static bool split(char *list, const char **name, int *n)
     return true;
 }
 
-static void tell_next(void *user, const probe_next_said *said)
-{
-    FILE *f = user;
-    if (said->nodes == 0)
-        fprintf(f,
-                "  %s: nothing that was tried (%lld networks) parts the %d records that are left\n",
-                said->op, (long long)said->tried, said->records);
-    else
-        fprintf(f, "  %s: %d %s with %lld elements part %d records into %d\n", said->op,
-                said->nodes, said->nodes == 1 ? "node" : "nodes", (long long)said->elements,
-                said->records, said->classes);
-}
-
 /* The next probe, where one is asked for. */
 static int write_next(const cli_args *a, const probe_ask *ask, const probe_findings *found,
                       int status)
@@ -60,37 +49,66 @@ static int write_next(const cli_args *a, const probe_ask *ask, const probe_findi
     FILE *f =
         strcmp(json, "-") == 0 || strcmp(cli_value(a, "output", ""), "-") == 0 ? stderr : stdout;
     assay_error err;
-    int asked;
     if (!dir || status == CLI_TROUBLE)
         return status;
-    fprintf(f, "next:\n");
-    if (probe_next(a->positional[0], a->positional[1], ask, found, dir, tell_next, f, &asked, &err))
-        return cli_failed(&err);
-    if (asked > 0)
-        fprintf(f,
-                "  run %s/OP/OP.onnx (.tflite, .assay) as before, then\n"
-                "  assay infer '%s' OUTPUTS2, which goes by these answers, too\n",
-                dir, dir);
-    else
-        fprintf(f, "  nothing is asked; %s is not made\n", dir);
+    return probe_next_print(f, a->positional[0], a->positional[1], ask, found, dir, &err)
+               ? cli_failed(&err)
+               : status;
+}
+
+static int find(const cli_args *a, const probe_ask *ask, const char *dir, const char *device)
+{
+    probe_findings *found = NULL;
+    assay_error err;
+    const int status = probe_find(dir, device, ask, &found, &err)
+                           ? cli_failed(&err)
+                           : write_next(a, ask, found, write_files(a, found));
+    probe_findings_free(found);
     return status;
 }
 
-static int find(const cli_args *a, const probe_ask *ask)
+/* ---- dumps of a network ---- */
+
+/* --input, where it is given. */
+typedef struct files_given {
+    const cli_args *args;
+    cli_files files;
+    bool told; /* what was wrong has been said */
+} files_given;
+
+static assay_status open_given(void *user, const assay_graph *g, int64_t *samples, assay_error *err)
 {
-    char folder[CLI_INFER_FOLDER] = "", golden[CLI_INFER_FOLDER + 16];
-    const bool model = cli_has(a, "model");
-    const char *device = model ? cli_value(a, "dumps", "") : a->positional[1];
-    probe_findings *found = NULL;
+    files_given *x = user;
+    cli_files_close(&x->files);
+    x->told = cli_files_open(&x->files, x->args, g) != CLI_OK;
+    *samples = x->files.samples;
+    return x->told ? assay_fail(err, ASSAY_ERR_INPUT, "--input") : ASSAY_OK;
+}
+
+static assay_status read_given(void *user, const assay_graph *g, int64_t sample, int i, void *to,
+                               assay_error *err)
+{
+    const files_given *x = user;
+    (void)g;
+    return cli_files_read(&x->files, sample, i, to, err);
+}
+
+static int find_dumps(const cli_args *a, const probe_ask *ask)
+{
+    files_given x = {.args = a};
+    assay_capture c = {.model = cli_value(a, "model", ""),
+                       .dumps = cli_value(a, "dumps", ""),
+                       .schemes = ask->among,
+                       .n_schemes = ask->n_among,
+                       .open = open_given,
+                       .read = read_given,
+                       .user = &x};
     assay_error err;
-    int status = model ? cli_infer_capture(a, ask->among, ask->n_among, folder, golden) : CLI_OK;
-    if (status == CLI_OK)
-        status = probe_find(model ? golden : a->positional[0], device, ask, &found, &err)
-                     ? cli_failed(&err)
-                     : write_next(a, ask, found, write_files(a, found));
-    if (folder[0])
-        file_remove_tree(folder);
-    probe_findings_free(found);
+    const int status = !assay_capture_make(&c, &err) ? find(a, ask, c.golden, c.dumps)
+                       : x.told                      ? CLI_TROUBLE
+                                                     : cli_failed(&err);
+    cli_files_close(&x.files);
+    assay_capture_end(&c);
     return status;
 }
 
@@ -113,7 +131,8 @@ int cli_infer_probes(const cli_args *a)
                         MAX_AMONG, given);
     else {
         ask.hex_bits = (int)hex_bits;
-        status = find(a, &ask);
+        status = cli_has(a, "model") ? find_dumps(a, &ask)
+                                     : find(a, &ask, a->positional[0], a->positional[1]);
     }
     free(list);
     return status;

@@ -114,12 +114,8 @@ static int compare(cli_pair *p, const cli_args *args)
 static int compare_units(const cli_args *args, const assay_scheme *a, const assay_scheme *b)
 {
     const assay_scheme *without = a->record ? b : a;
-    if (cli_has(args, "json"))
-        return cli_trouble(
-            "scheme diff: --json applies to schemes with records, and %.200s has none",
-            without->name);
     if (a->mac && b->mac)
-        return cli_mac_diff(a, b);
+        return cli_mac_diff(args, a, b);
     return without->mac
                ? cli_trouble("scheme diff: %.200s computes on matrix units and has no record; two "
                              "such schemes are compared, or two units by their names",
@@ -133,10 +129,7 @@ int cli_scheme_diff(const cli_args *args)
     assay_error err;
     int status = CLI_OK;
     if (mac_is_unit(args->positional[1]) || mac_is_unit(args->positional[2]))
-        return cli_has(args, "json")
-                   ? cli_trouble(
-                         "scheme diff: --json applies to schemes with records, not to units")
-                   : cli_units_diff(args->positional[1], args->positional[2]);
+        return cli_units_diff(args);
     if (assay_scheme_open(args->positional[1], &a, &err))
         return cli_failed(&err);
     if (assay_scheme_open(args->positional[2], &b, &err)) {

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "graph/text/npy.h"
+#include "interp/api/units.h"
 #include "interp/cli/scheme.h"
-#include "schemes/mac/mac.h"
 
 enum { A, B, C, SCALE_A, SCALE_B, N_FILES };
 static const char *const names[N_FILES] = {"a", "b", "c", "scale-a", "scale-b"};
@@ -13,6 +14,7 @@ static const char *const names[N_FILES] = {"a", "b", "c", "scale-a", "scale-b"};
 typedef struct dots {
     size_t n, k;
     assay_npy npy[N_FILES]; /* data NULL: not given */
+    assay_dots rows;
 } dots;
 
 /* Reads the file of option `which`: unsigned, as wide as format f, [n,k] or (C) [n]. */
@@ -46,31 +48,6 @@ static bool has_shape(const dots *d, int which, size_t n, size_t k)
     return false;
 }
 
-/* Codes of formats of fewer bits than their bytes must be codes. */
-static bool in_format(const dots *d, int which, enum assay_mac_format f)
-{
-    const assay_mac_layout *l = mac_layout_of(f);
-    const int used = 1 + l->exponent_bits + l->fraction_bits;
-    for (size_t i = 0; l->bits == 8 && used < 8 && i < d->n * d->k; i++) {
-        const uint8_t code = ((const uint8_t *)d->npy[which].data)[i];
-        if (code >> used != 0) {
-            cli_trouble("scheme dot: --%s, row %zu: %d is not a pattern of %s", names[which],
-                        i / d->k, code, l->name);
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool right_k(const assay_mac_unit *u, size_t k)
-{
-    const size_t each = mac_multiple(&u->record);
-    if (k % each == 0)
-        return true;
-    cli_trouble("scheme dot: k is %zu; %s takes multiples of %zu", k, u->name, each);
-    return false;
-}
-
 static bool load(const cli_args *a, const assay_mac_unit *u, dots *d)
 {
     const assay_mac *m = &u->record;
@@ -91,26 +68,36 @@ static bool load(const cli_args *a, const assay_mac_unit *u, dots *d)
     d->n = (size_t)d->npy[A].shape[0];
     d->k = (size_t)d->npy[A].shape[1];
     const size_t blocks = m->scale_block > 0 ? d->k / (size_t)m->scale_block : 0;
-    return right_k(u, d->k) && has_shape(d, B, d->n, d->k) && has_shape(d, C, d->n, 1) &&
-           has_shape(d, SCALE_A, d->n, blocks) && has_shape(d, SCALE_B, d->n, blocks) &&
-           in_format(d, A, fa) && in_format(d, B, fb);
+    d->rows = (assay_dots){.n = d->n,
+                           .k = d->k,
+                           .a = d->npy[A].data,
+                           .b = d->npy[B].data,
+                           .c = d->npy[C].data,
+                           .scale_a = d->npy[SCALE_A].data,
+                           .scale_b = d->npy[SCALE_B].data};
+    assay_error err;
+    if (!has_shape(d, B, d->n, d->k) || !has_shape(d, C, d->n, 1))
+        return false;
+    if (assay_dots_check(u, &d->rows, &err)) {
+        cli_trouble("scheme dot: %s", err.text);
+        return false;
+    }
+    return has_shape(d, SCALE_A, d->n, blocks) && has_shape(d, SCALE_B, d->n, blocks);
 }
 
-static int write_dots(const cli_args *a, const assay_mac *m, const dots *d)
+static assay_status write_dots(const char *path, const assay_mac_unit *u, const dots *d,
+                               assay_error *err)
 {
-    const int bits = mac_layout_of((enum assay_mac_format)m->out)->bits;
+    const int bits = mac_layout_of((enum assay_mac_format)u->record.out)->bits;
+    const assay_mac_rows rows = assay_dots_rows(&d->rows);
     assay_npy out = {.type = text_npy_unsigned(bits), .rank = 1, .shape = {(int64_t)d->n}};
-    const assay_mac_rows rows = {d->k,           d->npy[A].data,       d->npy[B].data,
-                                 d->npy[C].data, d->npy[SCALE_A].data, d->npy[SCALE_B].data};
-    assay_error err;
     out.data = malloc((d->n + 1) * sizeof(uint64_t));
-    if (!out.data)
-        return cli_out_of_memory();
-    assay_status s = mac_dots(m, d->n, &rows, out.data, &err);
+    assay_status s =
+        out.data ? mac_dots(&u->record, d->n, &rows, out.data, err) : assay_out_of_memory(err);
     if (!s)
-        s = text_npy_write_file(cli_value(a, "output", ""), &out, &err);
+        s = text_npy_write_file(path, &out, err);
     free(out.data);
-    return !s ? CLI_OK : cli_failed(&err);
+    return s;
 }
 
 int cli_scheme_dot(const cli_args *a)
@@ -123,7 +110,9 @@ int cli_scheme_dot(const cli_args *a)
         return cli_trouble("scheme dot: needs --a A.npy, --b B.npy and -o D.npy");
     if (mac_open(a->positional[1], &u, &err))
         return cli_failed(&err);
-    const int status = load(a, &u, &d) ? write_dots(a, &u.record, &d) : CLI_TROUBLE;
+    int status = CLI_TROUBLE;
+    if (load(a, &u, &d))
+        status = write_dots(cli_value(a, "output", ""), &u, &d, &err) ? cli_failed(&err) : CLI_OK;
     for (int i = 0; i < N_FILES; i++)
         text_npy_free(&d.npy[i]);
     return status;

@@ -1,12 +1,11 @@
 /* assay scheme on matrix units: list, show, check, diff and new. */
 #include <string.h>
 
+#include "interp/api/units.h"
 #include "interp/cli/json.h"
 #include "interp/cli/scheme_unit.h"
 #include "schemes/mac/parameters.h"
 #include "schemes/mac/scheme.h"
-
-enum { WORD = 1300 };
 
 int cli_units_list(const cli_args *a)
 {
@@ -31,15 +30,22 @@ int cli_units_list(const cli_args *a)
     return CLI_OK;
 }
 
-int cli_unit_check(const char *name)
+int cli_unit_check(const cli_args *a)
 {
+    const char *name = a->positional[1];
     assay_mac_unit u;
     assay_error err;
     if (mac_open(name, &u, &err))
         return cli_failed(&err);
-    printf("%s: good; matrix unit '%s', k in multiples of %zu\n", name, u.name,
-           mac_multiple(&u.record));
-    return CLI_OK;
+    fprintf(cli_notes_of(a), "%s: good; matrix unit '%s', k in multiples of %zu\n", name, u.name,
+            mac_multiple(&u.record));
+    if (!cli_has(a, "json"))
+        return CLI_OK;
+    json_t *o = json_object();
+    page_json_set(&o, "file", page_json_text(name));
+    page_json_set(&o, "unit", page_json_text(u.name));
+    page_json_set(&o, "multiple", json_integer((json_int_t)mac_multiple(&u.record)));
+    return cli_json_write(a, o);
 }
 
 /* A parameter, its value, what it means; `all`: those at their defaults too. */
@@ -49,7 +55,7 @@ static void print_record(const assay_mac *m, bool all)
     const assay_mac_parameter *p = mac_parameters(&n);
     const assay_mac defaults = mac_defaults();
     for (size_t i = 0; i < n; i++) {
-        char value[WORD], usual[WORD];
+        char value[ASSAY_UNIT_WORD], usual[ASSAY_UNIT_WORD];
         mac_print(&p[i], m, value, sizeof value);
         mac_print(&p[i], &defaults, usual, sizeof usual);
         const bool same = p[i].value != ASSAY_MAC_MUST && strcmp(value, usual) == 0;
@@ -58,32 +64,13 @@ static void print_record(const assay_mac *m, bool all)
     }
 }
 
-/* All parameters as a unit file has them. */
-static int write_json(const cli_args *a, const assay_mac_unit *u)
-{
-    size_t n;
-    const assay_mac_parameter *p = mac_parameters(&n);
-    json_t *o = json_object(), *mac = json_object();
-    for (size_t i = 0; i < n; i++) {
-        char value[WORD];
-        mac_print(&p[i], &u->record, value, sizeof value);
-        page_json_set(&mac, p[i].name, page_json_text(value));
-    }
-    page_json_set(&o, "name", page_json_text(u->name));
-    page_json_set(&o, "description", page_json_text(u->description));
-    page_json_set(&o, "contract", page_json_text(u->contract));
-    page_json_set(&o, "multiple", json_integer((json_int_t)mac_multiple(&u->record)));
-    page_json_set(&o, "mac", mac);
-    return cli_json_write(a, o);
-}
-
 int cli_unit_show(const cli_args *a, const char *name)
 {
     assay_mac_unit u;
     assay_error err;
     if (mac_open(name, &u, &err))
         return cli_failed(&err);
-    if (cli_has(a, "json") && write_json(a, &u) != CLI_OK)
+    if (cli_has(a, "json") && cli_json_write(a, assay_unit_json(&u)) != CLI_OK)
         return CLI_TROUBLE;
     if (strcmp(cli_value(a, "json", ""), "-") == 0)
         return CLI_OK;
@@ -99,90 +86,129 @@ int cli_unit_show(const cli_args *a, const char *name)
     return CLI_OK;
 }
 
-/* What differs between two units, and a dot product that shows it: CLI_DIFFERENT; else CLI_OK. */
-static int diff(const assay_mac_unit u[2])
+/* What differs between two units, and a dot product that shows it; its JSON goes to *list, or is
+ * the command's: CLI_DIFFERENT; else CLI_OK. */
+static int diff(const cli_args *a, const assay_mac_unit *x, const assay_mac_unit *y, json_t **list)
 {
     assay_error err;
-    size_t n, differ = 0;
-    const assay_mac_parameter *p = mac_parameters(&n);
-    printf("parameters of the matrix units %s and %s:\n", u[0].name, u[1].name);
-    for (size_t i = 0; i < n; i++) {
-        char left[WORD], right[WORD];
-        mac_print(&p[i], &u[0].record, left, sizeof left);
-        mac_print(&p[i], &u[1].record, right, sizeof right);
-        if (strcmp(left, right) == 0)
-            continue;
-        differ++;
-        printf("  %-20s %-20s %s\n", p[i].name, left, right);
+    assay_units_pair p;
+    int status = assay_units_compare(x, y, CLI_UNITS_SEED, &p, &err) ? cli_failed(&err) : CLI_OK;
+    if (status == CLI_OK) {
+        assay_units_print(cli_notes_of(a), &p);
+        if (list)
+            page_json_add(list, assay_units_json(&p));
+        else if (cli_has(a, "json"))
+            status = cli_json_write(a, assay_units_json(&p));
     }
-    printf("  %zu differ, %zu are the same\n", differ, n - differ);
-    if (differ == 0)
-        return CLI_OK;
-    return cli_units_print_apart(u, &err) ? cli_failed(&err) : CLI_DIFFERENT;
+    if (status == CLI_OK && p.differ > 0)
+        status = CLI_DIFFERENT;
+    assay_units_pair_free(&p);
+    return status;
 }
 
-int cli_units_diff(const char *a, const char *b)
+int cli_units_diff(const cli_args *a)
 {
     assay_mac_unit u[2];
     assay_error err;
-    if (mac_open(a, &u[0], &err) || mac_open(b, &u[1], &err))
-        return cli_failed(&err);
-    return diff(u);
+    for (int i = 0; i < 2; i++)
+        if (mac_open(a->positional[1 + i], &u[i], &err))
+            return cli_failed(&err);
+    return diff(a, &u[0], &u[1], NULL);
 }
 
+/* Two schemes of matrix units beside each other. */
+typedef struct beside {
+    const cli_args *args;
+    FILE *f;
+    json_t *parameters, *alone, *units;
+    size_t differ;
+} beside;
+
 /* Lines of two canonical texts, of as many parameters in the same order; `units` apart. */
-static size_t diff_lines(const char *a, const char *b)
+static void diff_lines(beside *x, const char *a, const char *b)
 {
-    size_t differ = 0;
     for (a = strstr(a, "\n  "), b = strstr(b, "\n  "); a && b;
          a = strstr(a + 1, "\n  "), b = strstr(b + 1, "\n  ")) {
         const int n = (int)strcspn(a + 3, "\n"), m = (int)strcspn(b + 3, "\n");
         if (strncmp(a + 3, "units:", 6) == 0 || (n == m && strncmp(a, b, (size_t)n + 3) == 0))
             continue;
         const int key = (int)strcspn(a + 3, ":");
-        printf("  %-20.*s %-20.*s %.*s\n", key, a + 3, n - key - 2, a + 3 + key + 2, m - key - 2,
-               b + 3 + key + 2);
-        differ++;
+        const char *left = a + 3 + key + 2, *right = b + 3 + key + 2;
+        json_t *o = json_object();
+        fprintf(x->f, "  %-20.*s %-20.*s %.*s\n", key, a + 3, n - key - 2, left, m - key - 2,
+                right);
+        page_json_set(&o, "parameter", json_stringn(a + 3, (size_t)key));
+        page_json_set(&o, "a", json_stringn(left, (size_t)(n - key - 2)));
+        page_json_set(&o, "b", json_stringn(right, (size_t)(m - key - 2)));
+        page_json_add(&x->parameters, o);
+        x->differ++;
     }
-    return differ;
 }
 
 /* Units for elements that only one of the two has. */
-static size_t print_alone(const assay_scheme *s, const assay_mac_scheme *other)
+static void tell_alone(beside *x, const assay_scheme *s, const assay_mac_scheme *other)
 {
     const assay_mac_scheme *m = s->mac;
-    size_t alone = 0;
     for (int i = 0; i < m->n_units; i++) {
         const assay_mac *r = &m->unit[i].record;
-        if (mac_scheme_unit(other, (enum assay_mac_format)r->a, (enum assay_mac_format)r->b))
+        const enum assay_mac_format a = (enum assay_mac_format)r->a,
+                                    b = (enum assay_mac_format)r->b;
+        if (mac_scheme_unit(other, a, b))
             continue;
-        printf("  only %s has a unit for %s by %s: %s\n", s->name,
-               mac_layout_of((enum assay_mac_format)r->a)->name,
-               mac_layout_of((enum assay_mac_format)r->b)->name, m->unit[i].name);
-        alone++;
+        json_t *o = json_object();
+        fprintf(x->f, "  only %s has a unit for %s by %s: %s\n", s->name, mac_layout_of(a)->name,
+                mac_layout_of(b)->name, m->unit[i].name);
+        page_json_set(&o, "scheme", page_json_text(s->name));
+        page_json_set(&o, "unit", page_json_text(m->unit[i].name));
+        page_json_set(&o, "a", json_string(mac_layout_of(a)->name));
+        page_json_set(&o, "b", json_string(mac_layout_of(b)->name));
+        page_json_add(&x->alone, o);
+        x->differ++;
     }
-    return alone;
 }
 
-int cli_mac_diff(const assay_scheme *a, const assay_scheme *b)
+/* Their units for the same elements. */
+static int diff_units(beside *x, const assay_mac_scheme *m, const assay_mac_scheme *o)
 {
-    const assay_mac_scheme *m = a->mac, *o = b->mac;
-    printf("schemes of matrix units %s and %s:\n", a->name, b->name);
-    size_t differ = diff_lines(a->text, b->text) + print_alone(a, o) + print_alone(b, m);
     for (int i = 0; i < m->n_units; i++)
         for (int j = 0; j < o->n_units; j++) {
-            const assay_mac_unit u[2] = {m->unit[i], o->unit[j]};
-            if (u[0].record.a != u[1].record.a || u[0].record.b != u[1].record.b ||
-                memcmp(&u[0].record, &u[1].record, sizeof u[0].record) == 0)
+            const assay_mac *a = &m->unit[i].record, *b = &o->unit[j].record;
+            if (a->a != b->a || a->b != b->b || memcmp(a, b, sizeof *a) == 0)
                 continue;
-            const int status = diff(u);
+            const int status = diff(x->args, &m->unit[i], &o->unit[j], &x->units);
             if (status != CLI_DIFFERENT)
                 return status;
-            differ++;
+            x->differ++;
         }
-    if (differ == 0)
-        printf("  the same\n");
-    return differ > 0 ? CLI_DIFFERENT : CLI_OK;
+    return CLI_OK;
+}
+
+int cli_mac_diff(const cli_args *args, const assay_scheme *a, const assay_scheme *b)
+{
+    beside x = {.args = args,
+                .f = cli_notes_of(args),
+                .parameters = json_array(),
+                .alone = json_array(),
+                .units = json_array()};
+    json_t *o = json_object();
+    fprintf(x.f, "schemes of matrix units %s and %s:\n", a->name, b->name);
+    diff_lines(&x, a->text, b->text);
+    tell_alone(&x, a, b->mac);
+    tell_alone(&x, b, a->mac);
+    int status = diff_units(&x, a->mac, b->mac);
+    if (status == CLI_OK && x.differ == 0)
+        fprintf(x.f, "  the same\n");
+    page_json_set(&o, "a", page_json_text(a->name));
+    page_json_set(&o, "b", page_json_text(b->name));
+    page_json_set(&o, "differ", json_boolean(x.differ > 0));
+    page_json_set(&o, "parameters", x.parameters);
+    page_json_set(&o, "alone", x.alone);
+    page_json_set(&o, "units", x.units);
+    if (status == CLI_OK && cli_has(args, "json"))
+        status = cli_json_write(args, o);
+    else
+        json_decref(o);
+    return status == CLI_OK && x.differ > 0 ? CLI_DIFFERENT : status;
 }
 
 int cli_unit_new(const char *name)
@@ -201,7 +227,7 @@ int cli_unit_new(const char *name)
            "contract: sources, how sure they are, what is disputed\nmac:\n",
            name);
     for (size_t i = 0; i < n; i++) {
-        char value[WORD];
+        char value[ASSAY_UNIT_WORD];
         mac_print(&p[i], &m, value, sizeof value);
         printf("  # %s\n  %s: %s\n", p[i].doc, p[i].name, value);
     }

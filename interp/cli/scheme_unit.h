@@ -6,18 +6,17 @@
 #include "schemes/mac/parameters.h"
 
 int cli_units_list(const cli_args *a);
-int cli_unit_check(const char *name);
+int cli_unit_check(const cli_args *a);
 int cli_unit_show(const cli_args *a, const char *name);
 /* Parameters that differ, and the smallest dot product found that tells the two apart. */
-int cli_units_diff(const char *a, const char *b);
+int cli_units_diff(const cli_args *a);
 /* Two schemes of matrix units: their parameters, and their units for the same elements. */
-int cli_mac_diff(const assay_scheme *a, const assay_scheme *b);
+int cli_mac_diff(const cli_args *args, const assay_scheme *a, const assay_scheme *b);
 int cli_unit_new(const char *name);
 /* One dot product, step by step. */
 int cli_unit_try(const cli_args *a);
-/* The smallest dot product that tells two units apart; and, where their records differ, as lines:
- * what was found, or that nothing was. */
+/* The smallest dot product that tells two units apart. */
+enum { CLI_UNITS_SEED = 17 };
 int cli_units_vectors(const cli_args *a);
-assay_status cli_units_print_apart(const assay_mac_unit u[2], assay_error *err);
 
 #endif

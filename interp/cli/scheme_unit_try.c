@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/api/units.h"
+#include "interp/cli/json.h"
 #include "interp/cli/scheme_unit.h"
-#include "schemes/mac/explain.h"
 
 enum { MAX_PATTERNS = 4096 };
 
@@ -69,6 +70,17 @@ static bool read_columns(const cli_args *args, const assay_mac_unit *u, column *
     return true;
 }
 
+static int tell(const cli_args *args, const assay_mac_unit *u, const assay_dots *row)
+{
+    assay_error err;
+    assay_status printed = ASSAY_OK;
+    const assay_unit_trial t = {u, row, &printed, &err};
+    assay_unit_print_trial(cli_notes_of(args), &t);
+    if (printed)
+        return cli_failed(&err);
+    return cli_has(args, "json") ? cli_json_write(args, assay_unit_trial_json(&t)) : CLI_OK;
+}
+
 int cli_unit_try(const cli_args *args)
 {
     assay_mac_unit u;
@@ -87,10 +99,14 @@ int cli_unit_try(const cli_args *args)
         return cli_out_of_memory();
     int status = CLI_TROUBLE;
     if (read_columns(args, &u, c)) {
-        const assay_mac_rows rows = {c[0].n,        c[0].patterns, c[1].patterns,
-                                     c[2].patterns, c[3].patterns, c[4].patterns};
-        printf("%s, k %zu\n", u.name, rows.k);
-        status = mac_explain(stdout, &u.record, &rows, &err) ? cli_failed(&err) : CLI_OK;
+        const assay_dots row = {.n = 1,
+                                .k = c[0].n,
+                                .a = c[0].patterns,
+                                .b = c[1].patterns,
+                                .c = c[2].patterns,
+                                .scale_a = scales ? c[3].patterns : NULL,
+                                .scale_b = scales ? c[4].patterns : NULL};
+        status = tell(args, &u, &row);
     }
     free(c);
     return status;

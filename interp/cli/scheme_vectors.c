@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "interp/cli/json.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/scheme_unit.h"
 #include "interp/cli/vectors.h"
@@ -124,6 +125,8 @@ static assay_status report(const asked *q, const vectors_suite *s, cli_sides *si
 {
     assay_status status = ASSAY_OK;
     *t = tally_of(sides);
+    if (strcmp(cli_value(q->a, "json", ""), "-") == 0)
+        return ASSAY_OK;
     if (q->rows)
         print_space(&s->space);
     print_untold(sides, q->mutants, q->space.op);
@@ -162,13 +165,20 @@ static int make(const asked *q, cli_sides *sides)
         status = cli_vectors_write(dir, &s, sides, q->mutants ? 1 : sides->n, &x,
                                    (const char *const *)q->a->positional + 1, &err);
         if (!status && s.rows.n > 0)
-            printf("  %s: columns as .npy, .hex ($readmemh) and .h, and vectors.json\n", dir);
+            fprintf(cli_notes_of(q->a),
+                    "  %s: columns as .npy, .hex ($readmemh) and .h, and vectors.json\n", dir);
         if (!status && x.n > 0)
-            printf("  %s: networks, and in expected what each scheme gives\n", dir);
+            fprintf(cli_notes_of(q->a), "  %s: networks, and in expected what each scheme gives\n",
+                    dir);
     }
+    const bool trouble = !status && cli_has(q->a, "json") &&
+                         cli_json_write(q->a, cli_vectors_json(&s, sides)) != CLI_OK;
     vectors_suite_free(&s);
     probe_apart_close(&x);
-    return status ? cli_failed(&err) : t.open || (t.same && !q->mutants) ? CLI_DIFFERENT : CLI_OK;
+    return status                              ? cli_failed(&err)
+           : trouble                           ? CLI_TROUBLE
+           : t.open || (t.same && !q->mutants) ? CLI_DIFFERENT
+                                               : CLI_OK;
 }
 
 /* No two of one name: of different records a report could not tell them, the same is no pair. */

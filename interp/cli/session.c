@@ -49,7 +49,7 @@ static int check_preprocessing(const cli_args *a, const assay_graph *g, const as
 {
     const char *then = profile_get_origin(p).preprocessing;
     char stored[ASSAY_PREPROCESS_TEXT], *now = NULL;
-    cli_source *source;
+    assay_source *source;
     int first, status = CLI_OK;
     assay_error err;
 

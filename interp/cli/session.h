@@ -5,6 +5,7 @@
 #include "datasets/dataset.h"
 #include "datasets/preprocess.h"
 #include "interp/api/choices.h"
+#include "interp/api/data.h"
 #include "interp/cli/cli.h"
 #include "interp/measure/eval.h"
 #include "interp/measure/judge.h"
@@ -158,7 +159,9 @@ void cli_session_close(cli_session *s);
 /* All values of an option, in the next free places of *room, which goes behind them. */
 const char *const *cli_values(const cli_args *a, const char *option, const char ***room, size_t *n);
 
-/* Quantizer options from the command line. assay_choices_free either way. */
+/* Quantizer options from the command line, whose lists are in `room`, of as many as options were
+ * given; and what they are. assay_choices_free either way. */
+assay_quantizer_options cli_quantizer_options(const cli_args *a, const char **room);
 int cli_quantize_options(const cli_args *a, assay_choices *q);
 void cli_report_print(const assay_quantize_report *r, FILE *f);
 
@@ -167,19 +170,8 @@ int cli_widen(int width, const char *name);
 /* A name in such a column; a very long one on a line of its own, with the column empty below. */
 void cli_put_name(FILE *f, int width, const char *name);
 
-/* "PATH: 43 values over 256 samples", and which values held NaN or infinity. */
-void cli_profile_print(const char *path, const assay_profile *p, FILE *f);
-
-/* A data set bound to one input of a network. */
-typedef struct cli_source {
-    const char *path;  /* argv's own; NULL: an input without elements */
-    const char *array; /* the array of .npz that is for the input, or NULL */
-    assay_dataset *dataset;
-    assay_preprocess preprocess;
-    assay_sample_type type; /* after preprocessing */
-    const assay_value
-        *codes; /* what the samples are codes of, when the network takes real values */
-} cli_source;
+/* "PATH: 43 values over 256 samples", and which values held NaN or infinity; and --json. */
+int cli_profile_report(const cli_args *a, const char *path, const assay_profile *p);
 
 /* Has the input elements? One that has none, a cache before its first row, needs no data. */
 bool cli_takes_data(const assay_graph *g, int input);
@@ -188,15 +180,16 @@ int cli_named_input(const assay_graph *g, const char *text, size_t *skip);
 
 /* Which --dataset is for each input: only `path` of source[g->n_inputs] is set. *first receives the
  * input of the first one given, whose labels count. */
-int cli_sources_find(const cli_args *a, const assay_graph *g, cli_source *source, int *first);
+int cli_sources_find(const cli_args *a, const assay_graph *g, assay_source *source, int *first);
 /* How the samples of n sources are read, from files beside them or from --preprocess. */
-assay_status cli_sources_preprocess(const cli_args *a, cli_source *source, int n, assay_error *err);
+assay_status cli_sources_preprocess(const cli_args *a, assay_source *source, int n,
+                                    assay_error *err);
 /* That in words: one line where all are read alike, else one an input; malloc'ed, or NULL. */
-char *cli_sources_print(const assay_graph *g, const cli_source *source, int first);
+char *cli_sources_print(const assay_graph *g, const assay_source *source, int first);
 
 /* Data sets bound to a network's inputs. */
 typedef struct cli_data {
-    cli_source *source;    /* one an input, in the network's order */
+    assay_source *source;  /* one an input, in the network's order */
     int labels;            /* whose labels are the samples' */
     char *preprocessing;   /* of all sources */
     assay_samples samples; /* ready for measure_evaluate */
@@ -232,19 +225,6 @@ int cli_data_judge(const cli_data *d, const assay_value *out, assay_judge *j, bo
  * samples of each measurement. */
 int cli_trial_run(const cli_args *a, bool by_sample,
                   int (*judge)(const cli_args *a, const assay_trial *t));
-
-/* Is a sample of type t, which `file` holds, what the input takes? Dimensions of 1 in front do not
- * count; codes are in the smallest container of their width. */
-assay_status cli_check_sample(const assay_sample_type *t, const assay_value *in, const char *file,
-                              assay_error *err);
-/* advise.c: "; " and what preprocess.yaml could say for such images to be the input, or why it
- * cannot help; or "". */
-const char *cli_advise(const assay_sample_type *t, const assay_value *in, char text[320]);
-/* The type that an array for the input would have. */
-assay_sample_type cli_sample_of(const assay_value *in);
-/* Refuses codes outside a type of fewer bits than its container; `data` is the whole input. */
-assay_status cli_check_codes(const assay_value *in, const void *data, const char *file,
-                             assay_error *err);
 
 /* --input [NAME=]FILE ... : a file an input, by name or in order; more make more samples. */
 typedef struct cli_files {

@@ -42,7 +42,7 @@ static int only_input(const assay_graph *g)
 }
 
 /* An .npz without a name is for each input that has no data set of its own. */
-static int bind_arrays(const assay_graph *g, const char *path, cli_source *source, int *first)
+static int bind_arrays(const assay_graph *g, const char *path, assay_source *source, int *first)
 {
     int bound = 0;
 
@@ -55,7 +55,7 @@ static int bind_arrays(const assay_graph *g, const char *path, cli_source *sourc
 }
 
 /* One [NAME=]PATH. */
-static int bind(const assay_graph *g, const char *text, cli_source *source, int *input)
+static int bind(const assay_graph *g, const char *text, assay_source *source, int *input)
 {
     const char *equals = strchr(text, '=');
     const int only = only_input(g);
@@ -77,7 +77,7 @@ static int bind(const assay_graph *g, const char *text, cli_source *source, int 
     return CLI_OK;
 }
 
-int cli_sources_find(const cli_args *a, const assay_graph *g, cli_source *source, int *first)
+int cli_sources_find(const cli_args *a, const assay_graph *g, assay_source *source, int *first)
 {
     static const char *const of_one[] = {"raw", "preprocess"};
     const char *text, *arrays = NULL;
@@ -111,20 +111,19 @@ int cli_sources_find(const cli_args *a, const assay_graph *g, cli_source *source
     return CLI_OK;
 }
 
-assay_status cli_sources_preprocess(const cli_args *a, cli_source *source, int n, assay_error *err)
+assay_status cli_sources_preprocess(const cli_args *a, assay_source *source, int n,
+                                    assay_error *err)
 {
     const char *file = cli_value(a, "preprocess", NULL);
     assay_status status = ASSAY_OK;
 
     for (int k = 0; k < n && !status; k++)
         if (source[k].path)
-            status =
-                file ? dataset_preprocess_read(file, &source[k].preprocess, err)
-                     : dataset_preprocess_find(source[k].path, &source[k].preprocess, NULL, err);
+            status = assay_source_preprocess(&source[k], file, err);
     return status;
 }
 
-char *cli_sources_print(const assay_graph *g, const cli_source *source, int first)
+char *cli_sources_print(const assay_graph *g, const assay_source *source, int first)
 {
     char one[ASSAY_PREPROCESS_TEXT], other[ASSAY_PREPROCESS_TEXT], *text = NULL;
     size_t size = 0;

@@ -2,6 +2,8 @@
 #ifndef ASSAY_INTERP_CLI_VECTORS_H
 #define ASSAY_INTERP_CLI_VECTORS_H
 
+#include <jansson.h>
+
 #include "interp/cli/cli.h"
 #include "interp/probe/apart.h"
 #include "interp/vectors/mutants.h"
@@ -51,6 +53,8 @@ void cli_sides_print_values(const cli_sides *s, size_t k, size_t n);
 assay_status cli_vectors_write(const char *dir, const vectors_suite *s, const cli_sides *sides,
                                size_t outs, const probe_apart *x, const char *const *file,
                                assay_error *err);
+/* What vectors.json holds: what was asked, and of each case the verdict. */
+json_t *cli_vectors_json(const vectors_suite *s, const cli_sides *sides);
 /* Rows and expected codes (ASSAY_REFUSED where errors say so) of a folder of .npy columns, or of a
  * .csv file whose first line names them; space->scales says which are needed. */
 assay_status cli_vectors_read(const char *path, const vectors_space *space, vectors_rows *rows,

@@ -110,19 +110,25 @@ static json_t *case_json(const cli_sides *sides, size_t k)
                      c->verdict == VECTORS_OPEN ? c->why : NULL);
 }
 
-static assay_status write_json(const char *dir, const vectors_suite *s, const cli_sides *sides,
-                               assay_error *err)
+json_t *cli_vectors_json(const vectors_suite *s, const cli_sides *sides)
 {
-    char elem[8], path[4096];
+    char elem[8];
     json_t *cases = json_array();
     for (size_t k = 0; k < sides->n_cases; k++)
         page_json_add(&cases, case_json(sides, k));
-    json_t *all = json_pack("{s:s, s:s, s:b, s:s, s:[I,I], s:I, s:I, s:I, s:o}", "kind",
-                            s->space.scales ? "scale" : "multiplier", "op", s->space.op, "wide",
-                            s->space.wide, "type", assay_elem_print(s->space.type, elem),
-                            "accumulators", (json_int_t)s->space.lo, (json_int_t)s->space.hi,
-                            "settings", (json_int_t)s->settings, "seed", (json_int_t)s->seed,
-                            "rows", (json_int_t)s->rows.n, "cases", cases);
+    return json_pack("{s:s, s:s, s:b, s:s, s:[I,I], s:I, s:I, s:I, s:o}", "kind",
+                     s->space.scales ? "scale" : "multiplier", "op", s->space.op, "wide",
+                     s->space.wide, "type", assay_elem_print(s->space.type, elem), "accumulators",
+                     (json_int_t)s->space.lo, (json_int_t)s->space.hi, "settings",
+                     (json_int_t)s->settings, "seed", (json_int_t)s->seed, "rows",
+                     (json_int_t)s->rows.n, "cases", cases);
+}
+
+static assay_status write_json(const char *dir, const vectors_suite *s, const cli_sides *sides,
+                               assay_error *err)
+{
+    char path[4096];
+    json_t *all = cli_vectors_json(s, sides);
     snprintf(path, sizeof path, "%.4000s/vectors.json", dir);
     const assay_status status = page_json_write(path, all, err);
     json_decref(all);

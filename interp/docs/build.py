@@ -19,7 +19,7 @@ import markdown
 
 import commands
 
-HEADERS = ["interp/assay.h", "interp/assay_tools.h", "interp/assay_measures.h", "graph/base.h", "schemes/vtable.h"]
+HEADERS = ["interp/assay.h", "interp/assay_tools.h", "interp/assay_measures.h", "interp/assay_arithmetic.h", "graph/base.h", "schemes/vtable.h"]
 FRAME = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title><link rel="stylesheet" href="{root}style.css"></head>

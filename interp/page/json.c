@@ -42,6 +42,17 @@ json_t *page_json_text(const char *bytes)
     return o;
 }
 
+json_t *page_json_lines(const char *text)
+{
+    json_t *list = json_array();
+    for (const char *line = text; *line != '\0';) {
+        const size_t n = strcspn(line, "\n");
+        page_json_add(&list, json_stringn(line, n));
+        line += n + (line[n] == '\n');
+    }
+    return list;
+}
+
 json_t *page_json_number(double measure)
 {
     return isfinite(measure) ? json_real(measure) : json_null();

@@ -17,6 +17,8 @@ void page_json_set(json_t **to, const char *key, json_t *value);
 void page_json_add(json_t **to, json_t *value);
 /* A name or any other bytes: those that are not of a UTF-8 character as \xHH. */
 json_t *page_json_text(const char *bytes);
+/* A list of the lines of a text, without their ends. */
+json_t *page_json_lines(const char *text);
 /* A measure: null where it is infinite or none, for which JSON has no number. */
 json_t *page_json_number(double measure);
 

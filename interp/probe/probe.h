@@ -71,6 +71,10 @@ assay_status probe_next(const char *dir, const char *device, const probe_ask *as
                         const probe_findings *found, const char *dir2, probe_next_told *told,
                         void *user, int *asked, assay_error *err);
 
+/* The same, and what it says in lines. */
+assay_status probe_next_print(FILE *f, const char *dir, const char *device, const probe_ask *ask,
+                              const probe_findings *found, const char *dir2, assay_error *err);
+
 /* Whether for each op that was answered some record gives all of it. */
 bool probe_is_explained(const probe_findings *f);
 void probe_print_report(FILE *f, const probe_findings *found, const char *path);

@@ -6,14 +6,6 @@
 #include "schemes/record/data.h"
 #include "schemes/rescale/single.h"
 
-static bool set_row(assay_single *o, const assay_batch *b, size_t i, char *why, size_t size)
-{
-    if (!b->in)
-        return assay_single_set(o, b, i, why, size);
-    return assay_single_form(o, b, i, (float)b->in[i], b->weight ? (float)b->weight[i] : 1,
-                             b->out ? (float)b->out[i] : 1, why, size);
-}
-
 assay_status assay_scheme_batch_apply(const assay_scheme *s, const assay_batch *b, int64_t *out,
                                       uint8_t *error, assay_error *err)
 {
@@ -27,7 +19,7 @@ assay_status assay_scheme_batch_apply(const assay_scheme *s, const assay_batch *
         return assay_fail(err, ASSAY_ERR_INPUT, "scales, or multipliers and shifts, are needed");
     for (size_t i = 0; i < b->n; i++) {
         int64_t code = 0;
-        bool ok = set_row(&o, b, i, why, sizeof why) &&
+        bool ok = assay_single_of_row(&o, b, i, why, sizeof why) &&
                   assay_single_code(&o, b->acc[i], b->sums, &code, why, sizeof why);
         if (!ok && !error)
             return assay_fail(err, ASSAY_ERR_SCHEME, "row %zu: %s", i, why);

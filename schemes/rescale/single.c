@@ -235,6 +235,14 @@ bool assay_single_form(assay_single *o, const assay_batch *b, size_t i, float in
     return true;
 }
 
+bool assay_single_of_row(assay_single *o, const assay_batch *b, size_t i, char *why, size_t size)
+{
+    if (!b->in)
+        return assay_single_set(o, b, i, why, size);
+    return assay_single_form(o, b, i, (float)b->in[i], b->weight ? (float)b->weight[i] : 1,
+                             b->out ? (float)b->out[i] : 1, why, size);
+}
+
 bool assay_single_apply_overflow(const assay_single *o, int64_t *acc)
 {
     assay_unit u;

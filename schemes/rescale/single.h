@@ -31,6 +31,8 @@ bool assay_single_set(assay_single *o, const assay_batch *b, size_t i, char *why
  * per_tensor. */
 bool assay_single_form(assay_single *o, const assay_batch *b, size_t i, float in, float weight,
                        float out, char *why, size_t size);
+/* Row i in the one of the two ways that it is given in. */
+bool assay_single_of_row(assay_single *o, const assay_batch *b, size_t i, char *why, size_t size);
 /* The rescale r of a prepared unit, as it is for one channel; borrows the unit's thresholds. */
 void assay_single_of_unit(assay_single *o, const assay_unit *u, const assay_rescale *r,
                           size_t channel);

@@ -156,9 +156,59 @@ def schemes():
     check(all(r["out"] != r["mutant"] for r in rows), "vectors lint: the rows that would tell", rows)
 
 
+def inside():
+    """Checks of files, units, vectors, what a profile and a probe are."""
+    write("mine.yaml", b"scheme: mine\nextends: tflite\naccumulator: {bits: 20, overflow: wrap}\n")
+    lines, said = both(0, "scheme", "check", "./mine.yaml")
+    check(said["from"] == ["tflite"] and [" ".join(line) for line in lines[1:]] == [" ".join(line.split()) for line in said["inherits"]] != [] and said["digest"] == lines[0][-1],
+          "scheme check: what is inherited", lines, said)
+    lines, said = both(0, "scheme", "check", "f32-fma")
+    check([said["unit"], str(said["multiple"])] == ["f32-fma", lines[0][-1]], "scheme check: a unit", lines, said)
+    units = ("nv-volta-f16-f32", "nv-hopper-f16-f32")
+    lines, said = both(1, "scheme", "diff", *units)
+    shown = [line[0] for line in lines[1:] if line[0] in {p["parameter"] for p in said["parameters"]}]
+    check(len(shown) == len(said["parameters"]) > 0 and [line[-1] for line in lines[-2:]] == said["row"]["d"], "scheme diff: two units", lines, said)
+    lines, again = both(0, "scheme", "vectors", *units)
+    check(again == said and [line[-1] for line in lines[-2:]] == said["row"]["d"], "scheme vectors: two units", lines, again)
+    lines, said = both(1, "scheme", "diff", "hopper-fp8", "blackwell-mxfp8")
+    check(said["differ"] and len(said["alone"]) + len(said["units"]) + len(said["parameters"]) > 0, "scheme diff: two schemes of units", lines, said)
+    lines, said = both(0, "scheme", "try", units[0], "--a", "0x3c00,0x8c00,0,0", "--b", "0x3c00,0x0c00,0,0")
+    check([line.split() for line in said["steps"]] == lines[1:] and said["d"] == lines[-1][1] and said["unit"] == units[0], "scheme try: a unit", lines, said)
+    lines, said = both(0, "scheme", "vectors", "tflite", "tflite-single")
+    check([c["verdict"] for c in said["cases"]] == ["told"] and str(said["rows"]) == lines[-1][lines[-1].index("by") + 1], "scheme vectors: two schemes", lines, said)
+    lines, said = both(0, "profile", "f.assay", "-d", "d.npy", "-q", "-o", "p2.yaml")
+    check([said["profile"] + ":", str(said["values"]), str(said["samples"])] == [lines[0][0], lines[0][1], lines[0][4]] and said["not_finite"] == [], "profile", lines, said)
+    for k in "12":
+        told(0, "profile", "f.assay", "-d", "d.npy", "-q", "--shard", f"{k}/2", "-o", f"part{k}.yaml")
+    lines, merged = both(0, "profile", "merge", "part1.yaml", "part2.yaml", "-o", "p2.yaml")
+    check(merged == said, "profile merge: the same", merged, said)
+    listed = json.loads(told(0, "probe", "-o", "probes", "--op", "conv,add", "--json", "-"))
+    lines = [line.split() for line in told(0, "probe", "-o", "probes2", "--op", "conv,add").splitlines()[1:3]]
+    check([[n["op"], n["scheme"]] for n in listed] == [[line[0], line[3].rstrip(";")] for line in lines], "probe: the networks", listed, lines)
+
+
+# Commands and verbs that print no table, and why they need no --json.
+WITHOUT = {"golden": "its manifest is JSON", "convert": "it writes a network", "completion": "a script for a shell", "manual": "a page for man",
+           "scheme new": "a scheme file", "scheme apply": "columns as .npy", "scheme derive": "columns as .npy", "scheme dot": "a column as .npy"}
+
+
+def every():
+    """Each command and verb has --json, or a reason to have none."""
+    found = {}
+    for name in [line[2:16].strip() for line in told(0, "help").splitlines() if line.startswith("  ")]:
+        page = told(0, *name.split(), "--help")
+        verbs = re.findall(r"^  ([a-z]+) ", page.split("verbs (")[1].split("options:")[0], re.M) if "verbs (" in page else []
+        for verb in verbs or [""]:
+            found[f"{name} {verb}".strip()] = "--json" in (told(0, *name.split(), verb, "--help") if verb else page)
+    without = {name for name, has in found.items() if not has}
+    check(len(found) > 35 and without == set(WITHOUT), "--json where there is a table", without ^ set(WITHOUT))
+
+
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
+    every()
     prepare()
+    inside()
     networks()
     profiles()
     bundles()

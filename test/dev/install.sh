@@ -51,7 +51,7 @@ prints '-I.*include' "pkg-config --cflags asks for no other package" pkg-config 
 prints '-lassay' "nor does --libs" pkg-config --libs assay
 prints '-lpng.* -lz' "--static names what the archive needs, and what that needs" pkg-config --static --libs assay
 
-for header in assay.h assay_measures.h assay_tools.h graph/base.h schemes/vtable.h; do
+for header in assay.h assay_arithmetic.h assay_measures.h assay_tools.h graph/base.h schemes/vtable.h; do
     for language in c c++; do
         if [ $language = c++ ] && ! command -v c++ >out; then skip "$header serves alone in C++" "no C++ compiler"; continue; fi
         echo "#include <$header>" >"alone.$language"

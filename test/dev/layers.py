@@ -77,8 +77,8 @@ HOUSE = [
     "interp/rows",
     "interp/infer",
     "interp/probe",
-    "interp/api",
     "interp/vectors",
+    "interp/api",
     "interp/cli",
 ]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)

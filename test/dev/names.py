@@ -101,7 +101,7 @@ def belongs(file, name):
 def public(top):
     """What assay.h, assay_tools.h and the headers that they include declare."""
     names = set()
-    for header in ("interp/assay.h", "interp/assay_measures.h", "interp/assay_tools.h", "graph/base.h", "schemes/vtable.h"):
+    for header in ("interp/assay.h", "interp/assay_arithmetic.h", "interp/assay_measures.h", "interp/assay_tools.h", "graph/base.h", "schemes/vtable.h"):
         with open(os.path.join(top, header), encoding="utf-8") as f:
             names.update(re.findall(r"\b(assay_\w+)\(", f.read()))
     return names

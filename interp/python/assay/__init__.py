@@ -15,7 +15,8 @@ What the library refuses is an AssayError with its one line. Programs serve many
 while the library computes. Arrays that come back are views of the library's memory, which lives as long as they do.
 """
 from ._library import lib as _lib
-from .asking import Inference, infer, infer_answers, probe
+from .asking import Inference, infer, infer_answers, infer_dumps, probe
+from .datasets import Dataset
 from .devices import Blame, Capsule, Diff, Explanation, blame, capsule, diff, explain, write_dumps
 from .errors import (AssayError, FileError, InputError, InternalError, LimitError, MissingLibraryError, OutOfMemoryError, SchemeError,
                      UnsupportedError)
@@ -25,15 +26,16 @@ from .networks import Network, Node, Proof, check_proof, load, loads
 from .pages import report
 from .profiles import Profile
 from .programs import Program, Result, Run, run_many
-from .schemes import Difference, Scheme, presets
+from .schemes import Difference, Scheme, Steps, presets
 from .tensors import TensorType
 from .testing import assert_bits
+from .units import MatrixUnit, UnitDifference, units
 
 __version__: str = _lib.assay_version().decode()
 __all__ = [
-    "Accuracy", "AssayError", "Blame", "Capsule", "Diff", "Difference", "Explanation", "FileError", "Golden", "Inference", "InputError",
-    "InternalError", "LimitError", "MissingLibraryError", "Network", "Node", "OutOfMemoryError", "Profile", "Program", "Proof", "Result", "Run",
-    "Scheme", "SchemeError", "TensorType", "UnsupportedError", "Verification", "assert_bits", "blame", "capsule", "check_proof", "diff", "evaluate",
-    "evaluate_merge", "evaluate_shard", "explain", "infer", "infer_answers", "load", "loads", "presets", "probe", "report", "run_many", "sensitivity",
-    "tune", "windows", "write_dumps",
+    "Accuracy", "AssayError", "Blame", "Capsule", "Dataset", "Diff", "Difference", "Explanation", "FileError", "Golden", "Inference",
+    "InputError", "InternalError", "LimitError", "MatrixUnit", "MissingLibraryError", "Network", "Node", "OutOfMemoryError", "Profile", "Program",
+    "Proof", "Result", "Run", "Scheme", "SchemeError", "Steps", "TensorType", "UnitDifference", "UnsupportedError", "Verification", "assert_bits",
+    "blame", "capsule", "check_proof", "diff", "evaluate", "evaluate_merge", "evaluate_shard", "explain", "infer", "infer_answers", "infer_dumps",
+    "load", "loads", "presets", "probe", "report", "run_many", "sensitivity", "tune", "units", "windows", "write_dumps",
 ]

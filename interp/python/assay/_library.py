@@ -128,7 +128,24 @@ class ProbeOptions(Options):
 
 
 class AnswersOptions(Options):
-    _fields_ = [("size", c.c_size_t), ("schemes", c.POINTER(S)), ("n_schemes", c.c_size_t), ("only", c.c_bool), ("hex_bits", c.c_uint)]
+    _fields_ = [("size", c.c_size_t), ("schemes", c.POINTER(S)), ("n_schemes", c.c_size_t), ("only", c.c_bool), ("hex_bits", c.c_uint), ("next", S)]
+
+
+class Dots(Options):
+    _fields_ = [("size", c.c_size_t), ("n", c.c_size_t), ("k", c.c_size_t), ("a", P), ("b", P), ("c", P), ("scale_a", P), ("scale_b", P)]
+
+
+class LoaderOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("labels", S), ("raw", S), ("preprocess", S), ("array", S), ("stride", c.c_int64)]
+
+
+class ShowOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("name", S), ("value", S), ("channels", c.c_bool), ("scheme", P), ("type", S),
+                ("choices", c.POINTER(QuantizerOptions)), ("svg", S), ("html", S)]
+
+
+class BlameFiles(Options):
+    _fields_ = [("size", c.c_size_t), ("html", S), ("junit", S), ("hex_bits", c.c_uint)]
 
 
 class InferOptions(Options):
@@ -147,6 +164,12 @@ STATUS: Dict[str, List[Any]] = {
     "assay_scheme_diff": [P, P, S, c.c_bool, OUT],
     "assay_scheme_apply": [P, c.POINTER(Rows), P, P],
     "assay_scheme_derive": [P, c.POINTER(Rows), P, P, P, P],
+    "assay_scheme_try": [P, c.POINTER(Rows), OUT, OUT],
+    "assay_matrix_unit_open": [S, OUT],
+    "assay_matrix_unit_json": [P, OUT],
+    "assay_matrix_unit_dot": [P, c.POINTER(Dots), P],
+    "assay_matrix_unit_try": [P, c.POINTER(Dots), OUT, OUT],
+    "assay_matrix_units_diff": [P, P, c.c_uint64, c.POINTER(c.c_bool), OUT, OUT],
     "assay_load_with": [S, c.POINTER(LoadOptions), OUT, c.POINTER(c.c_int)],
     "assay_load_memory": [S, P, c.c_size_t, c.POINTER(LoadOptions), OUT, c.POINTER(c.c_int)],
     "assay_save": [P, S],
@@ -162,6 +185,10 @@ STATUS: Dict[str, List[Any]] = {
     "assay_profile_by_channel": [P, P, S],
     "assay_profile_merge": [P, P],
     "assay_profile_json": [P, OUT],
+    "assay_profile_show": [P, c.POINTER(ShowOptions), OUT],
+    "assay_loader_open": [S, P, c.c_int, c.POINTER(LoaderOptions), OUT],
+    "assay_loader_read": [P, c.c_int64, P],
+    "assay_loader_read_map": [P, c.c_int64, c.c_int64, P],
     "assay_quantize": [P, P, P, c.POINTER(QuantizerOptions), OUT, OUT],
     "assay_group": [P, P, c.c_bool, OUT],
     "assay_optimize": [P, P, c.POINTER(OptimizerOptions), OUT, OUT],
@@ -180,7 +207,7 @@ STATUS: Dict[str, List[Any]] = {
     "assay_bundle_read": [P, c.c_int, c.c_bool, OUT],
     "assay_verify": [S, c.POINTER(EngineOptions), LOG, P, c.POINTER(Verified)],
     "assay_compare_folders": [S, S, c.POINTER(CompareOptions), c.POINTER(c.c_bool), OUT, OUT],
-    "assay_blame_folders": [S, S, c.POINTER(BlameOptions), c.POINTER(c.c_int), OUT, OUT],
+    "assay_blame_pages": [S, S, c.POINTER(BlameOptions), c.POINTER(BlameFiles), c.POINTER(c.c_int), OUT, OUT],
     "assay_evaluate": [P, P, c.POINTER(Labelled), P, OUT],
     "assay_evaluate_shard": [P, P, c.POINTER(Labelled), c.POINTER(Shard), S],
     "assay_evaluate_merge": [c.POINTER(S), c.c_size_t, OUT],
@@ -192,6 +219,7 @@ STATUS: Dict[str, List[Any]] = {
     "assay_write_report": [c.POINTER(S), c.c_size_t, S, c.POINTER(ReportOptions)],
     "assay_probe": [S, c.POINTER(ProbeOptions)],
     "assay_infer_answers": [S, S, c.POINTER(AnswersOptions), c.POINTER(c.c_bool), OUT, OUT, OUT],
+    "assay_infer_dumps": [S, S, c.c_uint64, c.POINTER(P), c.POINTER(AnswersOptions), c.POINTER(c.c_bool), OUT, OUT, OUT],
     "assay_infer_oracle": [c.POINTER(InferOptions), c.POINTER(c.c_int), OUT, OUT, OUT],
 }
 PLAIN: Dict[str, Tuple[Any, List[Any]]] = {
@@ -203,6 +231,13 @@ PLAIN: Dict[str, Tuple[Any, List[Any]]] = {
     "assay_scheme_digest": (S, [P]),
     "assay_scheme_record": (S, [P]),
     "assay_scheme_free": (None, [P]),
+    "assay_matrix_unit_preset": (S, [c.c_int]),
+    "assay_matrix_unit_free": (None, [P]),
+    "assay_loader_close": (None, [P]),
+    "assay_loader_count": (c.c_int64, [P]),
+    "assay_loader_label": (c.c_int64, [P, c.c_int64]),
+    "assay_loader_map": (None, [P, c.POINTER(c.c_int64)]),
+    "assay_loader_preprocessing": (S, [P]),
     "assay_graph_free": (None, [P]),
     "assay_graph_is_quantized": (c.c_bool, [P]),
     "assay_value_constant": (P, [P, c.c_int]),

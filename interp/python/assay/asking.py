@@ -6,9 +6,11 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from ._library import ASK, AnswersOptions, InferOptions, P, ProbeOptions, call, take_json, take_text, text, texts
+from .devices import dumps_folder
 from .golden import Golden
+from .networks import load
 from .schemes import Scheme
-from .tensors import Array
+from .tensors import Array, stacked
 
 Rows = Dict[str, Array]
 Oracle = Union[str, Callable[[Rows], Any]]
@@ -43,12 +45,26 @@ def probe(path: Any, *, types: str = "s8s8", ops: Sequence[str] = (), scheme: Op
     call("assay_probe", text(path), c.byref(o))
 
 
-def infer_answers(path: Any, outputs: Any, *, schemes: Sequence[Any] = (), only: bool = False, hex_bits: int = 0) -> Inference:
+def infer_answers(path: Any, outputs: Any, *, schemes: Sequence[Any] = (), only: bool = False, hex_bits: int = 0, next: Any = None) -> Inference:
     """What a device's outputs say: path is of probe(), with outputs/OP/NAME.npy; or a golden bundle, with the device's dumps of it.
-    schemes: looked at beside the shipped ones, or (only) in place of them."""
+    schemes: looked at beside the shipped ones, or (only) in place of them. next: a new folder for the smallest probe that parts what is left."""
+    o = AnswersOptions(schemes=texts(schemes), n_schemes=len(schemes), only=only, hex_bits=hex_bits, next=text(next))
+    return _answered("assay_infer_answers", text(path.path if isinstance(path, Golden) else path), text(outputs), options=o)
+
+
+def infer_dumps(model: Any, dumps: Any, inputs: Any = None, *, schemes: Sequence[Any] = (), only: bool = False, hex_bits: int = 0) -> Inference:
+    """What a device's dumps of a quantized network say: model is its file, dumps a folder of any of its tensors, or a dict of arrays by tensor name.
+    inputs: samples as Profile.observe takes them, where they were not dumped. schemes, only and hex_bits are as infer_answers() takes them."""
     o = AnswersOptions(schemes=texts(schemes), n_schemes=len(schemes), only=only, hex_bits=hex_bits)
+    arrays, n = stacked(inputs, load(model).inputs) if inputs is not None else ([], 0)
+    pointers = (P * max(len(arrays), 1))(*[a.ctypes.data for a in arrays])
+    with dumps_folder(dumps, None) as folder:
+        return _answered("assay_infer_dumps", text(model), text(folder), n, pointers, options=o)
+
+
+def _answered(function: str, *args: Any, options: AnswersOptions) -> Inference:
     explained, out = c.c_bool(), [P(), P(), P()]
-    call("assay_infer_answers", text(path.path if isinstance(path, Golden) else path), text(outputs), c.byref(o), c.byref(explained), *map(c.byref, out))
+    call(function, *args, c.byref(options), c.byref(explained), *map(c.byref, out))
     printed, report, found = take_text(out[0]), take_json(out[1]), take_text(out[2])
     return Inference("explained" if explained.value else "unexplained", printed, report, found)
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 import numpy as np
 
-from ._library import BlameOptions, CompareOptions, P, Thresholds, call, take_json, take_text, text, texts
+from ._library import BlameFiles, BlameOptions, CompareOptions, P, Thresholds, call, take_json, take_text, text, texts
 from .errors import InputError
 from .golden import Golden
 
@@ -76,7 +76,7 @@ class Capsule:
 
 
 @contextlib.contextmanager
-def _folder(side: Any, golden: Any) -> Iterator[str]:
+def dumps_folder(side: Any, golden: Any) -> Iterator[str]:
     """A path, a bundle, or arrays by tensor name, for which a folder is written."""
     if isinstance(side, Golden):
         yield side.path
@@ -127,21 +127,24 @@ def diff(reference: Any, other: Any, *, max_lsb: Optional[float] = None, rel: Op
     special = (Thresholds * (len(tensors) + 1))(*(_limits(v) for v in tensors.values()))
     o = CompareOptions(limits=c.pointer(general), tensor=texts(tensors), special=special, n_tensors=len(tensors), hex_bits=hex_bits, junit=text(junit))
     same, printed, report = c.c_bool(), P(), P()
-    with _folder(reference, None) as a, _folder(other, reference) as b:
+    with dumps_folder(reference, None) as a, dumps_folder(other, reference) as b:
         call("assay_compare_folders", text(a), text(b), c.byref(o), c.byref(same), c.byref(printed), c.byref(report))
     return Diff(bool(same.value), take_text(printed), take_json(report))
 
 
-def blame(golden: Any, device: Any, *, rel: Optional[float] = None, schemes: Sequence[Any] = (), threads: int = 0) -> Blame:
+def blame(golden: Any, device: Any, *, rel: Optional[float] = None, schemes: Sequence[Any] = (), threads: int = 0, hex_bits: int = 0,
+          html: Any = None, junit: Any = None) -> Blame:
     """Which nodes of a device are at fault themselves: each is replayed from the device's own inputs, and causes are tried to the bit.
 
     golden: a bundle; device: a folder of dumps, a bundle, or a dict of arrays by tensor name. rel: floats may differ by so much. schemes:
-    tried beside the shipped ones.
+    tried beside the shipped ones. hex_bits: of a word of .hex dumps (0: as they say). html, junit: files to write, a page, and JUnit XML in which
+    a node at fault is a failure.
     """
+    files = BlameFiles(html=text(html), junit=text(junit), hex_bits=hex_bits)
     o = BlameOptions(rel=-1.0 if rel is None else rel, schemes=texts(schemes), n_schemes=len(schemes), threads=threads)
     faults, printed, report = c.c_int(), P(), P()
-    with _folder(golden, None) as a, _folder(device, golden) as b:
-        call("assay_blame_folders", text(a), text(b), c.byref(o), c.byref(faults), c.byref(printed), c.byref(report))
+    with dumps_folder(golden, None) as a, dumps_folder(device, golden) as b:
+        call("assay_blame_pages", text(a), text(b), c.byref(o), c.byref(files), c.byref(faults), c.byref(printed), c.byref(report))
     said = take_text(printed)
     if isinstance(device, Mapping) and not isinstance(device, Golden):  # a command on its folder, which is gone by now
         said = "".join(line for line in said.splitlines(True) if b not in line)
@@ -156,7 +159,7 @@ def explain(golden: Any, element: str, device: Any = None, *, sample: Optional[i
     """
     o = BlameOptions(rel=-1.0 if rel is None else rel)
     printed, report = P(), P()
-    with _folder(golden, None) as a, contextlib.nullcontext(None) if device is None else _folder(device, golden) as b:
+    with dumps_folder(golden, None) as a, contextlib.nullcontext(None) if device is None else dumps_folder(device, golden) as b:
         call("assay_explain", text(a), text(b), text(element), -1 if sample is None else sample, c.byref(o), c.byref(printed), c.byref(report))
     return Explanation(take_text(printed), take_json(report))
 
@@ -166,6 +169,6 @@ def capsule(golden: Any, device: Any, node: str, path: Any, *, rel: Optional[flo
     tensors of that part. golden, device and rel are as blame() takes them."""
     o = BlameOptions(rel=-1.0 if rel is None else rel)
     printed, report = P(), P()
-    with _folder(golden, None) as a, _folder(device, golden) as b:
+    with dumps_folder(golden, None) as a, dumps_folder(device, golden) as b:
         call("assay_capsule", text(a), text(b), text(node), text(path), c.byref(o), c.byref(printed), c.byref(report))
     return Capsule(os.fsdecode(path), take_text(printed), take_json(report))

@@ -2,11 +2,12 @@
 import ctypes as c
 import os
 import tempfile
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
-from ._library import P, Ref, call, lib, made, take_json, telling, text
+from ._library import P, Ref, ShowOptions, call, lib, made, take_json, telling, text
 from .errors import InputError
-from .networks import Network
+from .networks import Network, quantizer_options
+from .schemes import SchemeLike, scheme as scheme_of
 from .tensors import stacked
 
 
@@ -77,6 +78,27 @@ class Profile:
         call("assay_profile_json", self._ref, c.byref(out))
         seen: Dict[str, Any] = take_json(out)
         return seen
+
+    def show(self, *, value: Optional[str] = None, channels: bool = False, scheme: Optional[SchemeLike] = None, type: Optional[str] = None,
+             symmetry: Optional[str] = None, qparams_method: Optional[str] = None, calibration: Sequence[str] = (), svg: Any = None, html: Any = None,
+             name: Optional[str] = None) -> Dict[str, Any]:
+        """What codes would represent of what was seen, as `assay profile show` writes JSON: {"model", "dataset", "samples", "values": [{"value",
+        "channel", "min", "max", "elements", "nan", "inf", "type", "scale", "zero_point", "from", "to", "beyond", "note"}]}, in real units; beyond: the share
+        of the elements outside of from .. to.
+
+        value: a pattern; channels: also of each channel, where they were profiled; scheme: whose activations the codes are (None: i8,
+        asymmetric); type: of the codes; symmetry, qparams_method, calibration: as Network.quantize takes them. svg, html: files for the histograms,
+        which are titled `name`.
+        """
+        o = ShowOptions(name=text(name), value=text(value), channels=channels, type=text(type), svg=text(svg), html=text(html),
+                        choices=c.pointer(quantizer_options(symmetry=symmetry, qparams_method=qparams_method, calibration=calibration)))
+        held = None if scheme is None else scheme_of(scheme)
+        if held is not None:
+            o.scheme = held._ref._as_parameter_
+        out = P()
+        call("assay_profile_show", self._ref, c.byref(o), c.byref(out))
+        shown: Dict[str, Any] = take_json(out)
+        return shown
 
     @property
     def samples(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
-from ._library import P, Ref, Rows, call, lib, made, take_json, text
+from ._library import P, Ref, Rows, call, lib, made, take_json, take_text, text
 from .errors import InputError
 from .tensors import Array, address
 
@@ -21,6 +21,16 @@ class Difference(NamedTuple):
     b: str
     doc: str
     read: bool
+
+
+class Steps:
+    """A rescale or a dot product, worked through. text: as `assay scheme try` prints it; report: as it writes JSON."""
+
+    def __init__(self, printed: str, report: Dict[str, Any]) -> None:
+        self.text, self.report = printed, report
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def presets() -> List[str]:
@@ -121,6 +131,19 @@ class Scheme:
                     **{name: address(a) for name, a in columns.items()})
         call("assay_scheme_apply", self._ref, c.byref(rows), address(out), address(bad) if refused else None)
         return (out, bad.astype(bool)) if refused else out
+
+    def try_row(self, acc: int, *, scale: Optional[float] = None, in_scale: Optional[float] = None, weight_scale: Optional[float] = None,
+                out_scale: Optional[float] = None, multiplier: Optional[int] = None, shift: Optional[int] = None, pre: Optional[int] = None,
+                zero_point: int = 0, in_zero_point: int = 0, op: Optional[str] = None, type: Optional[str] = None, wide: bool = False,
+                per_tensor: bool = False) -> "Steps":
+        """One rescale step by step, as `assay scheme try`; its arguments are as apply() takes them. A scale that the target refuses is a SchemeError."""
+        columns, shape = _columns(dict(acc=acc, multiplier=multiplier, shift=shift, pre=pre, zero_point=zero_point, in_zero_point=in_zero_point),
+                                  dict(scale=scale, in_scale=in_scale, weight_scale=weight_scale, out_scale=out_scale))
+        rows = Rows(n=int(np.prod(shape)), op=text(op), type=text(type), wide=wide, per_tensor=per_tensor,
+                    **{name: address(a) for name, a in columns.items()})
+        out = [P(), P()]
+        call("assay_scheme_try", self._ref, c.byref(rows), *map(c.byref, out))
+        return Steps(take_text(out[0]), take_json(out[1]))
 
     def derive(self, scale: Any, *, op: Optional[str] = None, wide: bool = False) -> Tuple[Array, Array, Array]:
         """Multiplier, shift and pre-shift that stand for real scales, as the target writes them: int64 of scale's shape."""

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "interp/cli/session.h"
+#include "interp/api/data.h"
 
 /* Height, width and channels of samples [h, w, 1 or 3], as of PNGs, or of what preprocessing made
  * planes of; false when they are no such. */
@@ -58,7 +58,7 @@ static const char *advise_channels(const assay_sample_type *t, int64_t channels)
                                      : ", gray: [0.299, 0.587, 0.114]";
 }
 
-const char *cli_advise(const assay_sample_type *t, const assay_value *in, char text[320])
+const char *assay_advise(const assay_sample_type *t, const assay_value *in, char text[320])
 {
     const assay_type *y = &in->type;
     const bool prepared = t->planar || t->type == ASSAY_NPY_F4;

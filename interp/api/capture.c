@@ -1,22 +1,23 @@
-/* assay infer --model NET --dumps DIR: a network and a device's dumps of it, made a golden bundle
- * in a temporary folder, under the scheme that takes most of it in integers. */
+/* A network and a device's dumps of it, made a golden bundle in a temporary folder, under the
+ * scheme that takes most of it in integers; see capture.h. */
+#include "interp/api/capture.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "graph/files/files.h"
-#include "interp/cli/infer.h"
-#include "interp/cli/session.h"
+#include "graph/memory.h"
+#include "interp/api/data.h"
 #include "interp/golden/dumps.h"
 #include "interp/kernel/kernel.h"
 #include "interp/run/model.h"
 #include "opt/quantize/qdq.h"
 
-/* Where samples come from: --input, else the dumps of the network's inputs. */
+/* Where samples come from: the caller, else the dumps of the network's inputs. */
 typedef struct origin {
-    const cli_args *args;
-    const char *dumps_path;
-    cli_files files;
+    const assay_capture *from;
+    bool given;
     assay_dumps dumps;
     int64_t samples, *number;
 } origin;
@@ -45,18 +46,9 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The samples that dumps are of; what is not numbered is sample 0. */
-static int number_samples(origin *o)
+/* The samples that dumps are of, each once; what is not numbered is sample 0. */
+static void number_dumped(origin *o)
 {
-    const size_t room = (size_t)(o->files.samples > o->dumps.n ? o->files.samples : o->dumps.n);
-    o->number = calloc(room + 1, sizeof *o->number);
-    if (!o->number)
-        return cli_out_of_memory();
-    o->samples = o->files.samples;
-    for (int64_t k = 0; k < o->samples; k++)
-        o->number[k] = k;
-    if (o->samples > 0)
-        return CLI_OK;
     for (int i = 0; i < o->dumps.n; i++)
         if (o->dumps.dump[i].sample >= 0)
             o->number[o->samples++] = o->dumps.dump[i].sample;
@@ -66,22 +58,30 @@ static int number_samples(origin *o)
         if (o->number[k] != o->number[kept - 1])
             o->number[kept++] = o->number[k];
     o->samples = kept > 0 ? kept : 1;
-    return CLI_OK;
 }
 
-static int open_origin(origin *o, const cli_args *a, const assay_graph *g)
+static assay_status open_origin(origin *o, const assay_capture *from, const assay_graph *g,
+                                assay_error *err)
 {
-    assay_error err;
-    *o = (origin){.args = a, .dumps_path = cli_value(a, "dumps", "")};
-    if (golden_dumps_open(o->dumps_path, 0, &o->dumps, &err))
-        return cli_failed(&err);
-    const int status = cli_files_open(&o->files, a, g);
-    return status == CLI_OK ? number_samples(o) : status;
+    *o = (origin){.from = from};
+    assay_status status = golden_dumps_open(from->dumps, 0, &o->dumps, err);
+    if (!status && from->open)
+        status = from->open(from->user, g, &o->samples, err);
+    if (status)
+        return status;
+    o->given = o->samples > 0;
+    o->number = calloc((size_t)(o->given ? o->samples : o->dumps.n) + 1, sizeof *o->number);
+    if (!o->number)
+        return assay_out_of_memory(err);
+    for (int64_t k = 0; k < o->samples; k++)
+        o->number[k] = k;
+    if (!o->given)
+        number_dumped(o);
+    return ASSAY_OK;
 }
 
 static void close_origin(origin *o)
 {
-    cli_files_close(&o->files);
     golden_dumps_close(&o->dumps);
     free(o->number);
 }
@@ -98,15 +98,15 @@ static assay_status read_dumped(const origin *o, const assay_graph *g, int64_t s
     if (at < 0)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "%s: no dump of input '%.200s'%s; --input %.200s=FILE gives it",
-                          o->dumps_path, in->name, o->samples > 1 ? " in a sample" : "", in->name);
+                          o->from->dumps, in->name, o->samples > 1 ? " in a sample" : "", in->name);
     assay_status status = golden_dumps_read(&o->dumps, at, &in->type, &found, &data, err);
     if (!status && (found.elem.kind != in->type.elem.kind ||
                     assay_type_bytes(&found) != assay_type_bytes(&in->type)))
         status = assay_fail(err, ASSAY_ERR_INPUT,
                             "%s: the dump of input '%.200s' is of another type or size",
-                            o->dumps_path, in->name);
+                            o->from->dumps, in->name);
     if (!status)
-        status = cli_check_codes(in, data, o->dumps.dump[at].path, err);
+        status = assay_codes_check(in, data, o->dumps.dump[at].path, err);
     if (!status)
         memcpy(to, data, assay_type_bytes(&in->type));
     free(data);
@@ -119,8 +119,8 @@ static assay_status read_sample(const origin *o, const assay_graph *g, int64_t s
     assay_status status = ASSAY_OK;
     for (int i = 0; i < g->n_inputs && !status; i++) {
         void *to = assay_run_data(run, g->input[i]);
-        status = o->files.samples > 0 ? cli_files_read(&o->files, sample, i, to, err)
-                                      : read_dumped(o, g, sample, i, to, err);
+        status = o->given ? o->from->read(o->from->user, g, sample, i, to, err)
+                          : read_dumped(o, g, sample, i, to, err);
     }
     return status;
 }
@@ -135,7 +135,7 @@ static assay_status write_bundle(const candidate *c, const origin *o, const char
                                           .samples = o->samples,
                                           .sequence =
                                               run_model_has_state(c->graph) && o->samples > 1,
-                                          .model_file = cli_value(o->args, "model", "")};
+                                          .model_file = o->from->model};
     assay_bundle_writer *writer = NULL;
     assay_run *run = NULL;
     assay_status status = golden_bundle_begin(&options, c->program, &writer, err);
@@ -157,9 +157,8 @@ static assay_status write_bundle(const candidate *c, const origin *o, const char
 /* ---- a scheme ---- */
 
 /* ASSAY_ERR_SCHEME, _UNSUPPORTED: this one does not take the network. */
-static assay_status make(const cli_args *a, const char *name, candidate *c, assay_error *err)
+static assay_status make(const char *path, const char *name, candidate *c, assay_error *err)
 {
-    const char *path = cli_value(a, "model", "");
     const assay_program_options o = {.keep_all = true, .engine = ASSAY_ENGINE_FAST, .threads = 1};
     const assay_model_options model = {.keep_narrow = true};
     assay_quantize_report report = {0};
@@ -183,47 +182,51 @@ static bool is_refusal(assay_status status)
 }
 
 /* Tries a scheme; where fewer nodes stay in float than in *least (below 0: none has been written),
- * its bundle is the one. A refusal is told in *why. */
-static int try_scheme(const cli_args *a, const char *name, const char *dir, int *least,
-                      assay_error *why)
+ * its bundle is the one. A refusal is no failure but told in *why. */
+static assay_status try_scheme(const assay_capture *from, const char *name, const char *dir,
+                               int *least, assay_error *why, assay_error *err)
 {
-    assay_error err;
     candidate c;
-    int trouble = CLI_OK;
-    assay_status status = make(a, name, &c, &err);
-    if (!status && (*least < 0 || c.in_float < *least)) {
+    assay_status taken = make(from->model, name, &c, err), status = ASSAY_OK;
+    if (!taken && (*least < 0 || c.in_float < *least)) {
         origin o;
-        trouble = open_origin(&o, a, c.graph);
-        if (trouble == CLI_OK)
-            status = write_bundle(&c, &o, dir, &err);
+        status = open_origin(&o, from, c.graph, err);
+        if (!status)
+            taken = write_bundle(&c, &o, dir, err);
         close_origin(&o);
-        if (trouble == CLI_OK && !status)
+        if (!status && !taken)
             *least = c.in_float;
     }
     drop(&c);
-    if (is_refusal(status) && *least < 0)
-        *why = err;
-    return trouble != CLI_OK ? trouble : status && !is_refusal(status) ? cli_failed(&err) : CLI_OK;
+    if (is_refusal(taken) && *least < 0)
+        *why = *err;
+    return status || is_refusal(taken) ? status : taken;
 }
 
-int cli_infer_capture(const cli_args *a, const char *const *among, int n_among,
-                      char dir[CLI_INFER_FOLDER], char golden[CLI_INFER_FOLDER + 16])
+assay_status assay_capture_make(assay_capture *c, assay_error *err)
 {
     const char *tmp = getenv("TMPDIR");
     assay_error why = {0};
-    int least = -1, status = CLI_OK;
-    snprintf(dir, CLI_INFER_FOLDER, "%.150s/assay-infer-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(dir)) {
-        dir[0] = '\0';
-        return cli_trouble("no temporary folder can be made in %s", tmp && *tmp ? tmp : "/tmp");
+    int least = -1;
+    assay_status status = ASSAY_OK;
+    tmp = tmp && *tmp ? tmp : "/tmp";
+    snprintf(c->dir, sizeof c->dir, "%.150s/assay-infer-XXXXXX", tmp);
+    if (!mkdtemp(c->dir)) {
+        c->dir[0] = '\0';
+        return assay_fail(err, ASSAY_ERR_IO, "no temporary folder can be made in %.150s", tmp);
     }
-    snprintf(golden, CLI_INFER_FOLDER + 16, "%s/golden", dir);
-    for (int i = 0; i < n_among && status == CLI_OK && least != 0; i++)
-        status = try_scheme(a, among[i], golden, &least, &why);
-    for (const char *const *name = assay_scheme_presets(); *name && status == CLI_OK && least != 0;
-         name++)
-        status = try_scheme(a, *name, golden, &least, &why);
-    if (status == CLI_OK && least < 0)
-        status = cli_failed(&why);
+    snprintf(c->golden, sizeof c->golden, "%s/golden", c->dir);
+    for (int i = 0; i < c->n_schemes && !status && least != 0; i++)
+        status = try_scheme(c, c->schemes[i], c->golden, &least, &why, err);
+    for (const char *const *name = assay_scheme_presets(); *name && !status && least != 0; name++)
+        status = try_scheme(c, *name, c->golden, &least, &why, err);
+    if (!status && least < 0)
+        return assay_fail(err, why.status, "%s", why.text);
     return status;
+}
+
+void assay_capture_end(assay_capture *c)
+{
+    if (c->dir[0])
+        file_remove_tree(c->dir);
 }

@@ -1,0 +1,76 @@
+/* Arithmetic under the glass: one rescale or dot product step by step, matrix units, rows that tell
+ * arithmetics apart, and what a device's dumps of a network say. What assay_tools.h says of
+ * options, texts and threads holds here, too. */
+#ifndef ASSAY_ARITHMETIC_H
+#define ASSAY_ARITHMETIC_H
+
+#include "assay_tools.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
+/* `assay scheme try`: the one row, as assay_scheme_apply takes it (n is 1), step by step. json:
+ * {"scheme", "op", "type", "acc", "code", "steps": [[name, text]]}, code null where the target
+ * refuses the sum. ASSAY_ERR_SCHEME: it refuses the scale. */
+assay_status assay_scheme_try(const assay_scheme *s, const assay_rescales *row, char **text,
+                              char **json, assay_error *err);
+
+/* ---- matrix units: dot products of small floats; a unit may serve many threads --------------- */
+
+typedef struct assay_matrix_unit assay_matrix_unit;
+/* The i-th of the shipped units, in order of their names; NULL behind the last. */
+const char *assay_matrix_unit_preset(int i);
+/* A shipped unit by name, or (a name with '/' or ending in .yaml) a file. */
+assay_status assay_matrix_unit_open(const char *name, assay_matrix_unit **out, assay_error *err);
+void assay_matrix_unit_free(assay_matrix_unit *u);
+/* {"name", "description", "contract", "multiple", "bits": {"a", "b", "acc", "out", "scale"}, "mac":
+ * {parameter: value}}; k comes in multiples of "multiple", a pattern is stored in so many bits. */
+assay_status assay_matrix_unit_json(const assay_matrix_unit *u, char **json, assay_error *err);
+
+/* n dot products of k elements: raw patterns, one an unsigned integer of 8, 16, 32 or 64 bits, the
+ * least that holds the format. */
+typedef struct assay_dots {
+    size_t size;
+    size_t n, k;
+    const void *a, *b;             /* [n, k] */
+    const void *c;                 /* [n], of the accumulator's format; NULL: +0 */
+    const void *scale_a, *scale_b; /* [n, k / block], of a unit with block scales; else NULL */
+} assay_dots;
+/* `assay scheme dot`: d[n], patterns of the unit's results. ASSAY_ERR_INPUT: a k that is no
+ * multiple, scales that lack or are too many, a code that is none. */
+assay_status assay_matrix_unit_dot(const assay_matrix_unit *u, const assay_dots *rows, void *d,
+                                   assay_error *err);
+/* `assay scheme try UNIT`: the one row (n is 1) step by step. json: {"unit", "k", "d", "steps":
+ * [line]}, patterns as "0x3f800000". */
+assay_status assay_matrix_unit_try(const assay_matrix_unit *u, const assay_dots *row, char **text,
+                                   char **json, assay_error *err);
+/* `assay scheme diff A B` of units: parameters that differ, and a small dot product on which they
+ * do: *apart, whether one of those drawn does (seed 0: the command's). json: {"a", "b",
+ * "parameters": [{"parameter", "doc", "a", "b"}], "same", "unlike", "row": {"k", "a", "b", "c",
+ * "scale_a", "scale_b", "d": [A's, B's]} or null}; unlike: why no row is of both, or null. */
+assay_status assay_matrix_units_diff(const assay_matrix_unit *a, const assay_matrix_unit *b,
+                                     uint64_t seed, bool *apart, char **text, char **json,
+                                     assay_error *err);
+
+/* ---- which arithmetic a device has ----------------------------------------------------------- */
+
+/* `assay infer --model MODEL --dumps DIR`: what dumps of a quantized network's tensors say of the
+ * device. Its inputs are dumped, too, or (count above 0) input[k] are `count` samples of input k,
+ * one behind the other, in native order and storage. scheme: a scheme file. `next` is not of these.
+ * ASSAY_ERR_INPUT: the network is float; no dump of an input. */
+assay_status assay_infer_dumps(const char *model, const char *dumps, uint64_t count,
+                               const void *const *input, const assay_answers_options *options,
+                               bool *explained, char **text, char **json, char **scheme,
+                               assay_error *err);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif
