@@ -8,11 +8,27 @@
 #include <string.h>
 
 #include "interp/infer/check.h"
+#include "interp/infer/drift.h"
 #include "interp/infer/encoding.h"
 #include "interp/infer/reach.h"
 #include "schemes/record/reads.h"
 
 /* ---- one of each function ---- */
+
+/* Unsigned codes that saturate hold 0 for all that is below it: roundings that differ there alone
+ * are one where nothing is added to what they give. */
+static void forget_sign(const infer_options *o, infer_rule *k)
+{
+    int32_t *mode = &k->round.step[0].mode;
+    if (o->type.is_signed || k->store == ASSAY_STORE_WRAP || k->zero_point != ASSAY_STAGE_INSIDE)
+        return;
+    if (*mode == ASSAY_ROUND_HALF_AWAY)
+        *mode = ASSAY_ROUND_HALF_UP;
+    else if (*mode == ASSAY_ROUND_TRUNC)
+        *mode = ASSAY_ROUND_FLOOR;
+    else if (*mode == ASSAY_ROUND_AWAY)
+        *mode = ASSAY_ROUND_CEIL;
+}
 
 static void settle(const infer_options *o, infer_rule *k)
 {
@@ -24,6 +40,7 @@ static void settle(const infer_options *o, infer_rule *k)
         ;
     if (k->sum_bits == 0)
         k->sum_overflow = ASSAY_NARROW_WRAP;
+    forget_sign(o, k);
     infer_record_of(k, o->type, o->acc_bits, &rec);
     assay_reads_normalize(&rec);
     *k = rec.rescale;
@@ -52,7 +69,7 @@ static void merge(infer_task *t, infer_rules *r)
  * give another exponent contradict nothing). */
 static bool is_plain(const infer_task *t)
 {
-    return !t->powers && !t->encoder.exponent_by_log && !t->exhausted && t->complete;
+    return !t->powers && !t->encoder.exponent_by_log;
 }
 
 assay_status infer_prove_floats(infer_task *t, infer_rules *rules, assay_error *err)
@@ -60,7 +77,11 @@ assay_status infer_prove_floats(infer_task *t, infer_rules *rules, assay_error *
     infer_encodings all = {0}, bounded = {0};
     assay_status s = infer_rules_check(t, rules, err);
     merge(t, rules);
-    if (!s && rules->n == 1 && is_plain(t)) {
+    if (s || rules->n != 1 || t->exhausted || !t->complete)
+        t->one = false;
+    else if (infer_log_drifts(t))
+        t->one = true;
+    else if (is_plain(t)) {
         s = infer_find_encodings(t, false, &all, err);
         if (!s && all.n == 0)
             s = infer_find_encodings(t, true, &bounded, err);

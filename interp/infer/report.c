@@ -97,8 +97,8 @@ static bool is_open(const infer_options *o, const infer_result *r, const assay_f
 /* Of interp/infer/README.md. */
 static const char *const proof_multiplier[] = {"search", "range", "ends",  "low-bits", "refusal",
                                                "store",  "steps", "boxes", NULL};
-static const char *const proof_scale[] = {"search",   "encodings", "range", "ends",
-                                          "low-bits", "refusal",   "store", NULL};
+static const char *const proof_scale[] = {"search",   "encodings", "drift", "range", "ends",
+                                          "low-bits", "refusal",   "store", "sign",  NULL};
 
 static const char *const *proof(const infer_options *o)
 {

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "interp/infer/check.h"
+#include "interp/infer/drift.h"
 #include "interp/infer/encoding.h"
 #include "interp/infer/floats.h"
 #include "interp/infer/limits.h"
@@ -272,6 +273,7 @@ assay_status infer_scale(infer_task *t, infer_rules *out, assay_error *err)
         s = infer_find_ends(&e, err);
     if (!s)
         s = ask_chain(&e, err);
+    infer_ask_drift(t);
     if (!s)
         s = infer_ask_limits(t, err);
     if (!s)

@@ -68,7 +68,7 @@ FLOATS = {
 SCALES = {**{name: (PRESETS[name][0], {**PRESETS[name][1], **FORMED[name]}, *PRESETS[name][2:]) for name in FORMED}, **FLOATS}
 QUICK = ["tflite", "vta", "npu16"]
 QUICK_SCALES = ["fbgemm", "tflite", "finn-threshold"]
-PROVED = ["finn-threshold"]  # of these: unique by scales
+PROVED = ["fbgemm", "finn-threshold"]  # of these: unique by scales
 TROUBLE = {"exit": "exit status 3", "length": "elements for", "type": "not integers", "range": "outside i8", "moody": "answers differently",
            "nothing": "out.npy: cannot open: No such file or directory (call 1)", "garbage": "out.npy: not an npy file"}
 
@@ -147,7 +147,12 @@ def check_domains(tap, assay, folder):
     status, report, said = sweep.ask(assay, folder, takes_all, "i8", [])
     tap.check(report and report["verdict"] == "class" and report["spellings"] > 0 and "refuses no multiplier" in report["note"], "a device that refuses nothing", said)
     status, report, said = sweep.ask(assay, folder, dict(FLOAT), "u8", [], "positive", rows="scale")
-    tap.check(report and report["verdict"] == "class" and "fbgemm" in report["presets"], "a device that takes positive scales", said)
+    tap.check(report and report["verdict"] == "unique" and "fbgemm" in report["presets"], "a device that takes positive scales", said)
+    floors = {**FLOAT, **STEPS, "round": [[None, "floor"]]}
+    status, report, said = sweep.ask(assay, folder, floors, "u8", rows="scale")
+    tap.check(report and report["verdict"] == "unique" and report["spellings"] > 1, "unsigned codes with the zero point inside: floor and trunc are one", said)
+    status, report, said = sweep.ask(assay, folder, floors, "i8", rows="scale")
+    tap.check(report and report["verdict"] == "unique" and sweep.read_found(os.path.join(folder, "found.yaml"))["round"] == [(None, "floor")], "signed ones: they are not", said)
 
 
 def check_left_shifts(tap, assay, folder):

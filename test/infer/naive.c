@@ -12,8 +12,8 @@ static int64_t floor_div(int64_t n, int64_t d)
 /* n / 2^bits by the table of the modes. */
 static int64_t naive_round(int64_t n, int64_t bits, int32_t mode)
 {
-    if (bits > 40) /* all is known of a fraction next to 0 */
-        bits = 40;
+    if (bits > 60) /* all is known of a fraction next to 0 */
+        bits = 60;
     const int64_t d = INT64_C(1) << bits, low = floor_div(n, d), rest = n - low * d;
     enum test_part part = rest == 0       ? TEST_WHOLE
                           : 2 * rest < d  ? TEST_BELOW_HALF

@@ -1,5 +1,5 @@
 /* One rescale in plain integers, of schemes/README.md ("the record in one breath") and the words of
- * record.def and round.def: for the small numbers of tests, below 2^31. */
+ * record.def and round.def: for the numbers of tests: products below 2^60. */
 #ifndef ASSAY_TEST_INFER_NAIVE_H
 #define ASSAY_TEST_INFER_NAIVE_H
 

@@ -116,7 +116,7 @@ static void test_any(void **state)
     test_rng r = test_seed("fields", 20261124);
     size_t same = 0;
     left_out = 0;
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < 3000; i++) {
         world w;
         const int32_t bits = world_some(&r, 1, 3), acc_bits = world_some(&r, 2, 5);
         const int64_t max = INT64_C(1) << bits;
@@ -134,7 +134,7 @@ static void test_any(void **state)
             check_steps(&w, &r, &k, &same);
     }
     print_message("# %zu rules with a field left out, %zu pairs of lists\n", left_out, same);
-    assert_true(left_out > 2000 && same > 200);
+    assert_true(left_out > 1500 && same > 2000);
 }
 
 /* ---- lists of steps, decided ---- */

@@ -70,8 +70,10 @@ infer_rule world_plain(void)
     return k;
 }
 
-const assay_elem world_types[WORLD_TYPES] = {{2, true},  {3, true},  {4, true}, {2, false},
-                                             {3, false}, {4, false}, {1, false}};
+const assay_elem world_types[WORLD_TYPES] = {{ASSAY_KIND_INT, 2, true},  {ASSAY_KIND_INT, 3, true},
+                                             {ASSAY_KIND_INT, 4, true},  {ASSAY_KIND_INT, 2, false},
+                                             {ASSAY_KIND_INT, 3, false}, {ASSAY_KIND_INT, 4, false},
+                                             {ASSAY_KIND_INT, 1, false}};
 
 int32_t world_some(test_rng *r, int64_t lo, int64_t hi)
 {
