@@ -54,6 +54,32 @@ static assay_status read_tensors(assay_bundle *b, const char *path, assay_error 
     return status;
 }
 
+/* Refuses a list that has one name twice (in one sample): which of the two is meant, nobody knows.
+ */
+static assay_status read_names_once(const assay_bundle *b, const char *list, const char *path,
+                                    assay_error *err)
+{
+    json_t *seen = json_object(), *entry;
+    size_t i;
+    assay_status status = seen ? ASSAY_OK : assay_out_of_memory(err);
+
+    json_array_foreach(json_object_get(b->manifest, list), i, entry)
+    {
+        const char *name = json_string_value(json_object_get(entry, "name"));
+        json_t *sample =
+            json_sprintf("%" JSON_INTEGER_FORMAT " %s",
+                         json_integer_value(json_object_get(entry, "sample")), name ? name : "");
+        if (!status && json_object_get(seen, json_string_value(sample)))
+            status = assay_fail(err, ASSAY_ERR_INPUT, "%s: \"%s\" has '%.200s' twice", path, list,
+                                name ? name : "");
+        if (!status && json_object_set(seen, json_string_value(sample), json_null()) != 0)
+            status = assay_out_of_memory(err);
+        json_decref(sample);
+    }
+    json_decref(seen);
+    return status;
+}
+
 static assay_status read_forms(assay_bundle *b, const char *path, assay_error *err)
 {
     const json_t *list = json_object_get(b->manifest, "forms"), *o;
@@ -117,7 +143,11 @@ static assay_status read_manifest(assay_bundle *b, assay_error *err)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: %s", path, json_error.line,
                           json_error.column, json_error.text);
     status = read_forms(b, path, err);
-    return !status ? read_tensors(b, path, err) : status;
+    if (!status)
+        status = read_tensors(b, path, err);
+    if (!status)
+        status = read_names_once(b, "tensors", path, err);
+    return !status ? read_names_once(b, "constants", path, err) : status;
 }
 
 assay_status golden_bundle_open(const char *dir, assay_bundle **out, assay_error *err)

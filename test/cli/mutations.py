@@ -95,7 +95,8 @@ def leaves():
             m = mutate(manifest, path, kind)
         write("bundle/manifest.json", json.dumps(m, indent=1).encode())
         status, err = verify()
-        if not fits(status, err, path[0] not in ("forms", "hex_bits", "tensors")):
+        twice = path[0] == "constants" and len(path) == 2 and kind == "added"
+        if not fits(status, err, path[0] not in ("forms", "hex_bits", "tensors") and not twice):
             bad.append((path, kind, status, err))
     write("bundle/manifest.json", whole)
     check(not bad, f"{CASES} changes of the manifest's {len(every)} entries (ASSAY_SEED={SEED})", "\n".join(map(str, bad[:10])))

@@ -322,6 +322,21 @@ def strangers():
     check(assay("inspect", "fifo.assay")[0] == 2, "nor is a pipe waited for as a model")
 
 
+def twice():
+    """A manifest that has one name twice is refused by whoever opens it, in the same line."""
+    for part, more in (("tensors", {}), ("constants", {}), ("tensors", {"op": "relu", "index": 3})):
+        shutil.rmtree("bad", ignore_errors=True)
+        shutil.copytree("all", "bad")
+        m = json.loads(read("bad/manifest.json"))
+        m[part].append(dict(m[part][0], **more))
+        write("bad/manifest.json", json.dumps(m).encode())
+        line = f'assay: bad/manifest.json: "{part}" has \'{m[part][0]["name"]}\' twice\n'
+        runs = [assay(*a) for a in (("verify", "bad"), ("verify", "--files-only", "bad"), ("diff", "bad", "all"), ("diff", "all", "bad"),
+                                    ("blame", "bad", "all"), ("blame", "all", "bad"), ("report", "bad", "-o", "r.html"),
+                                    ("explain", "bad", "all", "c[0,0,0,0]"), ("capsule", "bad", "all", "c", "-o", "cap"))]
+        check(all(r == (2, line) for r in runs), f"{part} that have {m[part][0]['name']} twice are refused", runs)
+
+
 def force():
     """--force replaces a golden bundle and nothing else."""
     def again(where):
@@ -366,6 +381,7 @@ def main():
         tampering()
         dumps()
         strangers()
+        twice()
         force()
     finally:
         os.chdir("/")
