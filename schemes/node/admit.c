@@ -1,6 +1,7 @@
 /* Admission of networks that came quantized, by what a target holds; see admit.h. */
 #include "schemes/node/admit.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@ typedef struct asking {
     size_t size;
 } asking;
 
-/* "KIND 'NAME' WHAT, and PRESET's KINDs are ... (types.FIELD)"; false. */
+/* "KIND 'NAME' WHAT, and PRESET's KINDs are ... (types.FIELD of scheme PRESET)"; false. */
 __attribute__((format(printf, 5, 6))) static bool outside(const asking *a, const char *kind,
                                                           const assay_value *v, const char *field,
                                                           const char *format, ...)
@@ -28,8 +29,8 @@ __attribute__((format(printf, 5, 6))) static bool outside(const asking *a, const
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    snprintf(a->why, a->size, "%s '%.80s' %s (types.%s of scheme %.60s)", kind, v->name, what,
-             field, a->scheme->name);
+    snprintf(a->why, a->size, "%s '%.80s' %s (%s of scheme %.60s)", kind, v->name, what, field,
+             a->scheme->name);
     return false;
 }
 
@@ -57,7 +58,7 @@ static bool admits_scales(const asking *a, const char *kind, const assay_value *
 {
     for (size_t i = 0; i < v->type.q.count && a->types->power_of_two_scales; i++)
         if (!assay_is_power_of_two(v->type.q.scale[i]))
-            return outside(a, kind, v, "power_of_two_scales",
+            return outside(a, kind, v, "types.power_of_two_scales",
                            "has the scale %.9g, which is not a power of two",
                            (double)v->type.q.scale[i]);
     return true;
@@ -71,15 +72,16 @@ static bool admits_activation(const asking *a, const assay_value *v)
     const assay_rule_accepts *more = wide ? a->wide : a->more;
     const char *kind = "activation";
     if (e.bits > t->activation_bits && e.bits > more->activation_bits)
-        return outside(a, kind, v, "activation_bits", "has %d bits, the target's have %d",
+        return outside(a, kind, v, "types.activation_bits", "has %d bits, the target's have %d",
                        (int)e.bits, (int)t->activation_bits);
     if (e.is_signed != (t->activation_signed != 0) && !more->activation_either_sign)
-        return outside(a, kind, v, "activation_signed", "is %s, the target's are %s",
+        return outside(a, kind, v, "types.activation_signed", "is %s, the target's are %s",
                        sign_word(e.is_signed), sign_word(t->activation_signed));
     if (wide && !t->wide_zero_point)
-        return admits_zero_points(a, kind, v, ASSAY_ZERO_POINT_NONE, "wide_zero_point") &&
+        return admits_zero_points(a, kind, v, ASSAY_ZERO_POINT_NONE, "types.wide_zero_point") &&
                admits_scales(a, kind, v);
-    return admits_zero_points(a, kind, v, t->activation_zero_point, "activation_zero_point") &&
+    return admits_zero_points(a, kind, v, t->activation_zero_point,
+                              "types.activation_zero_point") &&
            admits_scales(a, kind, v);
 }
 
@@ -121,22 +123,51 @@ static bool admits_weights(const asking *a, const assay_value *v)
     const assay_elem e = v->type.elem;
     const char *kind = "weights";
     if (e.bits > t->weight_bits && e.bits > a->more->weight_bits)
-        return outside(a, kind, v, "weight_bits", "have %d bits, the target's have %d", (int)e.bits,
-                       (int)t->weight_bits);
+        return outside(a, kind, v, "types.weight_bits", "have %d bits, the target's have %d",
+                       (int)e.bits, (int)t->weight_bits);
     if (e.is_signed != (t->weight_signed != 0) && !a->more->weight_either_sign)
-        return outside(a, kind, v, "weight_signed", "are %s, the target's are %s",
+        return outside(a, kind, v, "types.weight_signed", "are %s, the target's are %s",
                        sign_word(e.is_signed), sign_word(t->weight_signed));
     if (v->type.q.count > 1 && t->weight_scales == ASSAY_PER_TENSOR)
-        return outside(a, kind, v, "weight_scales", "have %zu scales, the target's have one",
+        return outside(a, kind, v, "types.weight_scales", "have %zu scales, the target's have one",
                        v->type.q.count);
     const int64_t least = assay_elem_min(e);
     if (leaves_least_out(a, e) && holds(v, least))
-        return outside(a, kind, v, "weight_narrow", "hold %lld, the target's begin at %lld",
+        return outside(a, kind, v, "types.weight_narrow", "hold %lld, the target's begin at %lld",
                        (long long)least, (long long)least + 1);
     const int32_t rule = t->weight_zero_point > a->more->weight_zero_point
                              ? t->weight_zero_point
                              : a->more->weight_zero_point;
-    return admits_zero_points(a, kind, v, rule, "weight_zero_point") && admits_scales(a, kind, v);
+    return admits_zero_points(a, kind, v, rule, "types.weight_zero_point") &&
+           admits_scales(a, kind, v);
+}
+
+/* The code of a bias whose scale is `found` is the same at `expected`: those differ as products in
+ * float32 do, or by less than half a step. */
+static bool is_same_code(int64_t code, double found, double expected)
+{
+    const double off = fabs(found - expected) / expected;
+    return off <= 0x1p-20 || fabs((double)code) * off < 0.5;
+}
+
+/* A bias counts steps of the products' sum, input * weight; of weights by block deriving asks. */
+static bool admits_bias_scale(const asking *a, const assay_type *x, const assay_type *w,
+                              const assay_value *v)
+{
+    const assay_qparams *q = &v->type.q;
+    if (a->more->bias_other_scale || q->granularity == ASSAY_Q_NONE || !assay_is_quantized(x) ||
+        !assay_is_quantized(w) || w->q.granularity == ASSAY_Q_BLOCK)
+        return true;
+    for (int64_t c = 0; c < assay_shape_count(&v->type); c++) {
+        const double products = (double)x->q.scale[0] * (double)w->q.scale[w->q.count > 1 ? c : 0];
+        const double found = (double)q->scale[q->count > 1 ? c : 0];
+        if (!is_same_code(v->data ? assay_elem_get(v->type.elem, v->data, (size_t)c) : INT32_MAX,
+                          found, products))
+            return outside(a, "bias", v, "accepts.bias_other_scale",
+                           "has the scale %.9g in channel %lld, its products have %.9g", found,
+                           (long long)c, products);
+    }
+    return true;
 }
 
 /* A bias may stand in a wider type than the target's when all of it fits. */
@@ -150,8 +181,9 @@ static bool admits_bias(const asking *a, const assay_value *v)
     range_of(v, &lo, &hi);
     if (lo >= -(INT64_C(1) << (bits - 1)) && hi < INT64_C(1) << (bits - 1))
         return true;
-    return outside(a, "bias", v, "bias_bits", "reaches from %lld to %lld, the target's has %d bits",
-                   (long long)lo, (long long)hi, bits);
+    return outside(a, "bias", v, "types.bias_bits",
+                   "reaches from %lld to %lld, the target's has %d bits", (long long)lo,
+                   (long long)hi, bits);
 }
 
 static bool has_codes(const assay_value *v)
@@ -164,7 +196,8 @@ static bool admits_input(const asking *a, const assay_graph *g, const assay_node
     const assay_value *v = assay_node_in(g, n, slot);
     const bool weighted = assay_op_get(n->op)->traits & ASSAY_T_WEIGHTED;
     if (v && weighted && slot == 2)
-        return admits_bias(a, v);
+        return admits_bias(a, v) && admits_bias_scale(a, &assay_node_in(g, n, 0)->type,
+                                                      &assay_node_in(g, n, 1)->type, v);
     if (!has_codes(v))
         return true;
     if (slot == 1 && (weighted || (n->op == ASSAY_OP_MATMUL && v->data)))

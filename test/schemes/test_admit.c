@@ -132,6 +132,32 @@ static void networks_are_read_whole(void **state)
          " y: i8[1,1] q(1,0) = fc(x, w, b)\n",
          "bias 'b' reaches from -2147483648 to 2147483647, the target's has 16 bits"},
         {"", x, " const w: i8[1,2] q(0.25,0) = [1,-2]\n y: i8[1,1] q(1,0) = fc(x, w, _)\n", NULL},
+#define BIAS(codes, parameters)                                                                    \
+    " const w: i8[2,2] q(axis=0,[0.25,0.5],[0,0]) = [1,-2,3,4]\n const b: i32[2] " parameters      \
+    " = " codes "\n y: i8[1,2] q(1,0) = fc(x, w, b)\n"
+        /* a bias counts products: of another scale it is outside, where that scale matters */
+        {"", x, BIAS("[7,8]", "q(axis=0,[0.125,0.25],[0,0])"), NULL},
+        {"", x, BIAS("[7,8]", ""), NULL},
+        {"", x, BIAS("[7,8]", "q(axis=0,[0.125,0.5],[0,0])"),
+         "node 'y' (fc): bias 'b' has the scale 0.5 in channel 1, its products have 0.25 "
+         "(accepts.bias_other_scale of scheme mine)"},
+        {"", x, BIAS("[7,8]", "q(0.125,0)"), "bias 'b' has the scale 0.125 in channel 1"},
+        {"", x, BIAS("[7,0]", "q(0.125,0)"), NULL},
+        {"", x, BIAS("[15,-15]", "q(axis=0,[0.129,0.257],[0,0])"), NULL},
+        {"", x, BIAS("[15,-19]", "q(axis=0,[0.129,0.257],[0,0])"), "in channel 1"},
+        {"", x, BIAS("[-16,15]", "q(axis=0,[0.129,0.257],[0,0])"), "in channel 0"},
+        {"", x, BIAS("[2147483647,8]", "q(axis=0,[0.12500001,0.25],[0,0])"), NULL},
+        {"accepts: {bias_other_scale: yes}\n", x, BIAS("[7,8]", "q(0.5,0)"), NULL},
+        {"accepts: {bias_other_scale: no}\n", x,
+         " const w: i8[1,2] q(0.25,0) = [1,-2]\n input b: i32[1] q(0.124,0)\n"
+         " y: i8[1,1] q(1,0) = fc(x, w, b)\n",
+         "bias 'b' has the scale 0.123999998 in channel 0"},
+        /* which parameters that are not there cannot contradict */
+        {"", " input x: i8[1,2]\n", BIAS("[7,8]", "q(0.5,0)"), NULL},
+        {"", x,
+         " const w: i8[2,2] = [1,-2,3,4]\n const b: i32[2] q(0.5,0) = [7,8]\n"
+         " y: i32[1,2] = fc(x, w, b)\n",
+         NULL},
         /* the constant operand of a matrix product is weights, another product's is not */
         {i4, x, " const w: i8[2,1] q(0.25,0) = [1,-2]\n y: i8[1,1] q(1,0) = matmul(x, w)\n",
          "node 'y' (matmul): weights 'w' have 8 bits"},
