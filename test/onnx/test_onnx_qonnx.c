@@ -1,5 +1,6 @@
-/* QONNX's Quant, Trunc and BipolarQuant as they are imported, under the preset qonnx, against the
- * numbers of QONNX's own code: of values of the run and of constants. */
+/* QONNX's operators as they are imported, under the preset qonnx: Quant and Trunc against the
+ * numbers of QONNX's own code, of values of the run and of constants; the others by hand from its
+ * pages. */
 #include "test/support/support.h"
 
 #include <stdio.h>
@@ -277,27 +278,121 @@ static void other_names(void **state)
     assay_scheme_free(s);
 }
 
-static void no_such_mode(void **state)
+/* What a network of one operator gives for one input. */
+static void gives(const char *text, const float *x, const float *want, int n)
 {
-    static const char text[] = "in x f32 2\nconst s f32 - = 0.5\nconst z f32 - = 0\n"
-                               "const b f32 - = 4\n"
-                               "onnx.brevitas:Quant x,s,z,b -> y rounding_mode=SIDEWAYS\nout y";
+    assay_scheme *s = qonnx();
+    assay_graph *g = import(text);
+    float y[16];
+    run(g, s, x, y);
+    for (int i = 0; i < n; i++)
+        if (memcmp(&y[i], &want[i], sizeof *y) != 0)
+            fail_msg("%s: element %d is %g, expected %g", text, i, (double)y[i], (double)want[i]);
+    assay_graph_free(g);
+    assay_scheme_free(s);
+}
+
+#define THRESHOLDS(x, t, more)                                                                     \
+    "in x f32 " x "\nconst t f32 " t                                                               \
+    "\nqonnx.custom_op.general:MultiThreshold x,t -> y out_dtype=UINT2" more "\nout y"
+#define POOL(shape, attributes)                                                                    \
+    "in x f32 " shape "\nqonnx.custom_op.general:QuantAvgPool2d x -> y ibits=3 " attributes        \
+    "\nout y"
+
+/* Thresholds that are reached count, in any order; a channel has its own, or all have one row's. */
+static void thresholds(void **state)
+{
+    const float x[4] = {1, -2, 0.5F, 7}, counts[4] = {2, 0, 1, 3}, two[4] = {2, 0, 1, 2};
+    const float by_row[4] = {2, 0, 0, 2}, by_column[4] = {2, 0, 1, 2};
+    float scaled[4];
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        scaled[i] = (float)((double)0.3F * (double)counts[i] - (double)0.4F);
+    gives(THRESHOLDS("2,2", "1,3 = 0 1 2", ""), x, counts, 4);
+    gives(THRESHOLDS("1,4", "1,2 = 1 -1", ""), x, two, 4);
+    gives(THRESHOLDS("1,2,1,2", "2,2 = 0 1 1 2", ""), x, by_row, 4);
+    gives(THRESHOLDS("1,2,1,2", "2,2 = 0 1 1 2", " data_layout=NHWC"), x, by_column, 4);
+    gives(THRESHOLDS("2,1,2", "2,2 = 0 1 1 2", ""), x, by_column, 4);
+    gives(THRESHOLDS("4", "1,3 = 0 1 2", " out_scale=0.3 out_bias=-0.4"), x, scaled, 4);
+}
+
+/* 3 bits, windows of 4: sums up to 28 have 5 bits, 2 more than 3; the shift goes down. */
+static void pools_of_integers(void **state)
+{
+    const float x[8] = {7, 6, 5, 4, -1, -2, -3, 0};
+    const float quarters[2] = {5, -2}, sums[2] = {22, -6}, last[2] = {2, 2};
+    (void)state;
+    gives(POOL("1,2,2,2", "kernel=2 stride=1 obits=3 signed=1"), x, quarters, 2);
+    gives(POOL("1,2,2,2", "kernel=2 stride=2 obits=8 signed=1"), x, sums, 2);
+    gives(POOL("1,2,2,2", "kernel=2 stride=1 obits=3 data_layout=NHWC"), x, last, 2);
+}
+
+/* To the format's nearest number, ties to even; beyond its greatest, or max_val, that one. */
+static void small_floats(void **state)
+{
+    const float x[8] = {0.3F, -2.6F, 2.5F, -5.1F, 100, -0.1F, 1.25F, 0.25F};
+    const float e2m1[8] = {0.5F, -3, 2, -6, 6, -0.0F, 1, 0};
+    const float to_4[8] = {0.5F, -3, 2, -4, 4, -0.0F, 1, 0};
+    const float halves[8] = {0.25F, -3, 2, -3, 3, -0.0F, 1, 0.25F};
+    const float e4m3[2] = {448, -0.013671875F}, wide[2] = {1e6F, -0.0137F};
+    (void)state;
+#define FLOATS(format, scale)                                                                      \
+    "const s f32 - = " scale "\n" format                                                           \
+    "qonnx.custom_op.general:FloatQuant x,s,e,m,b,v -> y has_inf=0 has_nan=0 has_subnormal=1 "     \
+    "saturation=1\nout y"
+#define E2M1(most)                                                                                 \
+    "const e f32 - = 2\nconst m f32 - = 1\nconst b f32 - = 1\nconst v f32 - = " most "\n"
+    gives("in x f32 8\n" FLOATS(E2M1("6"), "1"), x, e2m1, 8);
+    gives("in x f32 8\n" FLOATS(E2M1("9"), "1"), x, e2m1, 8);
+    gives("in x f32 8\n" FLOATS(E2M1("4"), "1"), x, to_4, 8);
+    gives("in x f32 8\n" FLOATS(E2M1("6"), "0.5"), x, halves, 8);
+    gives("in x f32 2\n" FLOATS("const e f32 - = 4\nconst m f32 - = 3\nconst b f32 - = 7\n"
+                                "const v f32 - = 448\n",
+                                "1"),
+          wide, e4m3, 2);
+}
+
+static void refused(const char *text, const char *why)
+{
     size_t length;
     assay_graph *g = NULL;
     assay_error err = {0};
-    (void)state;
     void *bytes = onnx_build(13, text, &length);
-    assert_refused(onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err), &err,
-                   "attribute 'rounding_mode' is 'SIDEWAYS'");
+    assert_refused(onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err), &err, why);
     free(bytes);
+}
+
+static void what_is_not_supported(void **state)
+{
+    (void)state;
+    refused("in x f32 2\nconst s f32 - = 0.5\nconst z f32 - = 0\nconst b f32 - = 4\n"
+            "onnx.brevitas:Quant x,s,z,b -> y rounding_mode=SIDEWAYS\nout y",
+            "attribute 'rounding_mode' is 'SIDEWAYS'");
+    refused("in x f32 8\n" FLOATS(E2M1("5"), "1"),
+            "2 exponent and 1 mantissa bits, bias 1, up to 5");
+    refused("in x f32 8\n" FLOATS(E2M1("-1"), "1"), "up to -1");
+    refused("in x f32 8\n" FLOATS("const e f32 - = 4\nconst m f32 - = 3\nconst b f32 - = 7\n"
+                                  "const v f32 - = 480\n",
+                                  "1"),
+            "up to 480; supported are");
+    refused(POOL("1,2,2,2", "kernel=2 stride=2 obits=1"), "attribute 'obits' is 1 or missing");
+    refused(POOL("2,2,2", "kernel=2 stride=2 obits=3"), "an input of 3 axes");
+    refused(THRESHOLDS("2,3", "2,1 = 0 1", ""), "one row for all or one for each of 3 channels");
+    refused(THRESHOLDS("2,3,1", "1,1 = 0", " data_layout=NHWC"), "data_layout NHWC of 3 axes");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_qonnx),   cmocka_unit_test(modes_of_values),
-        cmocka_unit_test(truncs_of_qonnx), cmocka_unit_test(trunc_of_opset_1),
-        cmocka_unit_test(bipolar),         cmocka_unit_test(other_names),
-        cmocka_unit_test(no_such_mode),    cmocka_unit_test(layers_are_grouped)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_qonnx),
+                                       cmocka_unit_test(modes_of_values),
+                                       cmocka_unit_test(truncs_of_qonnx),
+                                       cmocka_unit_test(trunc_of_opset_1),
+                                       cmocka_unit_test(bipolar),
+                                       cmocka_unit_test(other_names),
+                                       cmocka_unit_test(what_is_not_supported),
+                                       cmocka_unit_test(thresholds),
+                                       cmocka_unit_test(pools_of_integers),
+                                       cmocka_unit_test(small_floats),
+                                       cmocka_unit_test(layers_are_grouped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

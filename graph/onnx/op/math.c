@@ -59,7 +59,7 @@ static onnx_value *cast_small(onnx_node *n, onnx_value *x, assay_elem from, int 
         x = cast_to(n, x, ONNX_FLOAT, "number");
     if (n->status || dtype == ONNX_FLOAT)
         return x;
-    return onnx_is_small(dtype) ? onnx_to_small(n, x, dtype, suffix) : cast_to(n, x, dtype, suffix);
+    return onnx_is_small(dtype) ? onnx_to_small(n, x, to, suffix) : cast_to(n, x, dtype, suffix);
 }
 
 /* Converts x to an element type; x itself when it has that type. */

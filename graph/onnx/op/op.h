@@ -45,7 +45,7 @@ onnx_value *onnx_ones(onnx_node *n, int dtype, int rank, const int64_t *dim, con
 onnx_value *onnx_dynamic_codes(onnx_node *n, onnx_value **scale, onnx_value **zero);
 /* small.c: x (float32) as a small float, as Cast has it; a small float as float32; QuantizeLinear
  * of input 0 to such elements, and DequantizeLinear of one. */
-onnx_value *onnx_to_small(onnx_node *n, onnx_value *x, int dtype, const char *suffix);
+onnx_value *onnx_to_small(onnx_node *n, onnx_value *x, assay_elem elem, const char *suffix);
 onnx_value *onnx_from_small(onnx_node *n, onnx_value *x, const char *suffix);
 void onnx_quantize_small(onnx_node *n, assay_elem elem);
 void onnx_dequantize_small(onnx_node *n);

@@ -92,13 +92,12 @@ static onnx_value *encoded(onnx_node *n, onnx_value *x, onnx_value *scale, const
     return onnx_op2(n, ASSAY_OP_FLOAT_ENCODE, &a, x, scale, suffix);
 }
 
-onnx_value *onnx_to_small(onnx_node *n, onnx_value *x, int dtype, const char *suffix)
+onnx_value *onnx_to_small(onnx_node *n, onnx_value *x, assay_elem elem, const char *suffix)
 {
     const assay_type t = onnx_type(n, x);
     const bool saturate = onnx_int(n, "saturate", 1) != 0;
     const sharing s = one_for_all(&t);
-    assay_elem elem;
-    if (n->status || !onnx_dtype_elem(dtype, &elem))
+    if (n->status)
         return NULL;
     return encoded(n, kept_within(n, x, elem, saturate),
                    onnx_ones(n, ONNX_FLOAT, t.rank, s.scales, "one"), &s, elem, saturate, suffix);
