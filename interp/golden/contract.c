@@ -53,6 +53,19 @@ static bool stands_alone(const assay_graph *g, const assay_node *n)
     return true;
 }
 
+/* Reads what was codes and makes codes: there a runtime may round weights and a bias that are
+ * floats to codes, too (ONNX Runtime's Gemm, Conv and ConvTranspose). */
+static bool stands_between_codes(const assay_graph *g, const assay_node *n)
+{
+    const int from = assay_node_in(g, n, 0)->producer;
+    if (from < 0 || g->node[from].op != ASSAY_OP_DEQUANTIZE)
+        return false;
+    for (int k = 0; k < g->n_nodes; k++)
+        if (g->node[k].op == ASSAY_OP_QUANTIZE && g->node[k].in[0] == n->out[0])
+            return true;
+    return false;
+}
+
 /* Computed in integers, step by step, under a scheme of matrix units; or compared or chosen there.
  */
 static bool is_stepped(const assay_program *p, const assay_node *n)
@@ -72,7 +85,8 @@ static enum class float_class(const assay_program *p, const assay_node *n) {
                         !to.is_signed; /* beyond 32 bits it hangs on the machine */
 
     if (!assay_scheme_is_exact_float(p->scheme, assay_op_get(n->op)->name) || to_u32 ||
-        (product && !has_plain_weights(g, n)) || !stands_alone(g, n)) return FLOAT;
+        (product && (!has_plain_weights(g, n) || stands_between_codes(g, n))) ||
+        !stands_alone(g, n)) return FLOAT;
     return FLOAT_EXACT;
 }
 

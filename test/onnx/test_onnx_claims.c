@@ -72,6 +72,10 @@ static const struct {
     {BESIDE "z: f32[1,4] = exp(x)\ny: f32[1,4] = sqrt(z)\n", "float", "exp", 1},
     {BESIDE "const w: f32[2,4] = [1,2,3,4,5,6,7,8]\ny: f32[1,2] = fc(x, w)\n", "float_exact", "fc",
      1},
+    /* between codes it makes codes of weights and biases first */
+    {BESIDE "const w: f32[2,4] = [1,2,3,4,5,6,7,8]\nz: f32[1,2] = fc(x, w)\n"
+            "y: u8[1,2] q(0.5,9) = quantize(z)\n",
+     "float", "fc", 1},
     {BESIDE "y: u8[1,4] = cast(x) {to=u8}\n", "float_exact", "cast", 1},
     {BESIDE "y: i32[1,4] = cast(x) {to=i32}\n", "float_exact", "cast", 1},
     {BESIDE "y: u32[1,4] = cast(x) {to=u32}\n", "float", "cast", 1}, /* beyond 32 bits it differs */
