@@ -53,15 +53,16 @@ assay_status quantize_constant_value(assay_graph *to, const assay_value *v, cons
                                      assay_error *err)
 {
     void *codes;
+    int64_t lo = assay_elem_min(code->elem), hi = assay_elem_max(code->elem);
+    const double floor = (double)code->scale * (double)(lo - code->zero_point);
     double min, max;
-    assay_status status = quantize_constant_range(v, &min, &max, err); /* finite? */
+    assay_status status = quantize_constant_range_above(v, floor, &min, &max, err); /* finite? */
     if (!status)
         status = quantize_coded_type(to->arena, &v->type, code, type, err);
     if (!status)
         status = code_room(to->arena, type, &codes, err);
     if (status)
         return status;
-    int64_t lo = assay_elem_min(code->elem), hi = assay_elem_max(code->elem);
     for (int64_t i = 0, n = assay_shape_count(type); i < n; i++)
         assay_elem_set(code->elem, codes, (size_t)i,
                        calibrate_quantize_real((double)((const float *)v->data)[i],

@@ -124,6 +124,25 @@ static void fit_power_of_two(const assay_quantizer *q, const assay_histogram *h,
     calibrate_power_of_two(h, (double)(lo - zero), (double)(hi - zero), &p->range);
 }
 
+/* The range from the floor to the greatest element: masked scores (-infinity is in no bin) are no
+ * nearer, and no calibration judges by them. */
+static void cut_off(assay_plan_value *p, const assay_histogram *h)
+{
+    int first, end;
+    uint64_t below = h->inf;
+    profile_histogram_extent(h, &first, &end);
+    for (int i = first; i < end; i++) {
+        double lo, hi;
+        profile_histogram_edges(h, i, &lo, &hi);
+        below += hi <= p->floor ? *profile_histogram_at(h, i) : 0;
+    }
+    p->range = (assay_calibrated){.used = ASSAY_CALIBRATE_MIN_MAX,
+                                  .min = p->floor,
+                                  .max = fmax((double)h->max, p->floor),
+                                  .clipped = (double)below / (double)(h->finite + h->inf),
+                                  .note = "masked below: softmax does not see it"};
+}
+
 static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_error *err)
 {
     assay_plan_value *p = &q->value[v];
@@ -132,11 +151,15 @@ static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_
     p->has_code = true;
     p->calibrated = p->final = false;
     if (value->data)
-        return quantize_constant_range(value, &p->min, &p->max, err);
+        return quantize_constant_range_above(value, p->floor, &p->min, &p->max, err);
     const assay_profile_entry *e = profile_entry_of(q->profile, q->g, v);
     if (assay_shape_count(&value->type) == 0 || value->is_variable) {
         /* a cache before its first row, or one that begins as zeros */
         p->min = p->max = 0;
+        return ASSAY_OK;
+    }
+    if (e && e->seen.finite == 0 && p->floor > -INFINITY) { /* all of it is masked */
+        p->min = p->max = p->floor;
         return ASSAY_OK;
     }
     if (!e || e->seen.finite == 0)
@@ -149,6 +172,8 @@ static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_
     if (takes_sign_from_data(q, elem))
         p->code.elem.is_signed = p->range.min < 0;
     fit_power_of_two(q, &e->seen, p);
+    if (p->floor > -INFINITY)
+        cut_off(p, &e->seen);
     p->min = p->range.min;
     p->max = p->range.max;
     p->final = p->range.final;
@@ -222,7 +247,8 @@ static assay_status join_node(assay_quantizer *q, int i, assay_error *err)
         if (lower_is_constant(q->g, v)) {
             double min, max;
             assay_plan_value *root = &q->value[find(q, out)];
-            assay_status status = quantize_constant_range(&q->g->value[v], &min, &max, err);
+            assay_status status =
+                quantize_constant_range_above(&q->g->value[v], q->value[v].floor, &min, &max, err);
             if (status)
                 return status;
             root->min = widens ? fmin(root->min, min) : root->min;
@@ -289,7 +315,8 @@ assay_status quantize_plan_input_code(const assay_quantizer *q, int i, int slot,
         return ASSAY_OK;
     }
     if (lower_is_constant(q->g, v)) {
-        assay_status status = quantize_constant_range(&q->g->value[v], &min, &max, err);
+        assay_status status =
+            quantize_constant_range_above(&q->g->value[v], q->value[v].floor, &min, &max, err);
         if (status)
             return status;
     } else {

@@ -1,10 +1,19 @@
-/* Attention masks: a huge negative number (-1e4, -1e9, the least float) is added or selected in
- * front of a softmax. Quantized, everything that is not masked would get one and the same code; so
- * the softmax, and the nodes that bring the mask in, stay in float. */
-#include "opt/quantize/plan.h"
+/* Attention masks: a huge negative number (-100, -1e4, the least float, -infinity) is added or
+ * selected in front of a softmax. Codes that reach from there to the scores would give all that is
+ * not masked one and the same code. What lies so far below that its exponentials together are less
+ * than half a step of the probabilities' codes, softmax does not see: there the values' range ends,
+ * at their floor, and codes saturate. Where no floor is found, and the range is too wide for codes,
+ * the softmax and the nodes that bring the mask in stay in float. */
+#include <math.h>
+
+#include "graph/memory.h"
+#include "opt/quantize/runs.h"
 
 /* Neighbouring codes whose exponentials differ by a factor of e^4: one of them takes all. */
 #define COARSEST_STEP 4
+/* Between what is masked and what is not; e^-64 is nothing beside 1 in any type, so that masks
+ * reach further, and scores that a network learnt do not. */
+#define LEAST_GAP 64
 
 static bool is_coarse(const assay_quantizer *q, int v, assay_elem elem)
 {
@@ -12,13 +21,126 @@ static bool is_coarse(const assay_quantizer *q, int v, assay_elem elem)
         v < 0 || lower_is_constant(q->g, v) ? NULL : profile_entry_of(q->profile, q->g, v);
     double codes = (double)(assay_elem_max(elem) - assay_elem_min(elem));
     return e && e->seen.finite > 0 &&
-           ((double)e->seen.max - (double)e->seen.min) / codes > COARSEST_STEP;
+           ((double)e->seen.max - fmax((double)e->seen.min, q->value[v].floor)) / codes >
+               COARSEST_STEP;
 }
 
 static bool is_softmax(const assay_node *n)
 {
     return n->op == ASSAY_OP_SOFTMAX || n->op == ASSAY_OP_LOG_SOFTMAX;
 }
+
+/* ---- floors ---- */
+
+typedef struct floors {
+    assay_quantizer *q;
+    const quantize_runs *runs;
+    int *agree; /* by value: how many of its uses have a floor for it */
+} floors;
+
+/* One use of v sees nothing below `floor`. Without a mask below, that says nothing. */
+static void agree(const floors *f, int v, double floor)
+{
+    const quantize_runs *r = &f->runs[v];
+    if (r->n == 0 || r->lo[0] >= floor || !isfinite(floor))
+        return;
+    assay_plan_value *p = &f->q->value[v];
+    p->floor = f->agree[v]++ ? fmin(p->floor, floor) : floor;
+}
+
+/* A floor that not every use agrees to is none. */
+static double settle(const floors *f, int v)
+{
+    assay_plan_value *p = &f->q->value[v];
+    if (f->agree[v] < f->q->uses[v])
+        p->floor = -INFINITY;
+    return p->floor;
+}
+
+/* The most bits of any node's codes. */
+static unsigned widest(const assay_quantizer *q)
+{
+    unsigned bits = q->activation.elem.bits;
+    for (int i = 0; i < q->options->n_precision; i++)
+        if (q->options->precision[i].elem.kind == ASSAY_KIND_INT &&
+            q->options->precision[i].elem.bits > bits)
+            bits = q->options->precision[i].elem.bits;
+    return bits;
+}
+
+/* A whole row of masked elements beside one that is not adds less than half a code. */
+static void at_softmax(const floors *f, const assay_node *n)
+{
+    const quantize_runs *r = &f->runs[n->in[0]];
+    const assay_type *x = &f->q->g->value[n->in[0]].type;
+    const double beta = (double)n->attr.softmax.beta;
+    const double row = (double)x->dim[n->attr.softmax.axis];
+    int k = r->n - 1;
+    if (n->op != ASSAY_OP_SOFTMAX || !(beta > 0))
+        return;
+    while (k > 0 && beta * (r->lo[k] - r->hi[k - 1]) < LEAST_GAP)
+        k--;
+    if (k > 0)
+        agree(f, n->in[0], r->lo[k] - ((widest(f->q) + 1) * M_LN2 + log(row)) / beta);
+}
+
+/* A factor that makes the mask of zeros and positive numbers: c * x <= floor where x is not 0. */
+static void at_factor(const floors *f, const assay_node *n, int factor, double floor)
+{
+    const quantize_runs *c = &f->runs[n->in[factor]], *x = &f->runs[n->in[1 - factor]];
+    int k = 0;
+    while (k < x->n && x->lo[k] == 0 && x->hi[k] == 0)
+        k++;
+    if (c->n > 0 && c->hi[c->n - 1] < 0 && k < x->n && x->lo[k] > 0)
+        agree(f, n->in[factor], floor / x->lo[k]);
+}
+
+static void at_operands(const floors *f, const assay_node *n, double floor)
+{
+    for (int j = 0; j < 2; j++) {
+        const quantize_runs *other = &f->runs[n->in[1 - j]];
+        if (other->n == 0)
+            continue;
+        if (n->op == ASSAY_OP_ADD)
+            agree(f, n->in[j], floor - other->hi[other->n - 1]);
+        else if (n->op == ASSAY_OP_SUB && j == 0)
+            agree(f, n->in[j], floor + other->lo[0]);
+        else if (n->op == ASSAY_OP_MAX)
+            agree(f, n->in[j], floor);
+        else if (n->op == ASSAY_OP_MUL)
+            at_factor(f, n, j, floor);
+    }
+}
+
+assay_status quantize_find_masks(assay_quantizer *q, assay_error *err)
+{
+    const size_t n_values = (size_t)q->g->n_values + 1;
+    const floors f = {q, quantize_runs_of_values(q),
+                      assay_arena_array(q->arena, n_values, sizeof *f.agree)};
+    if (!f.runs || !f.agree)
+        return assay_out_of_memory(err);
+    for (int v = 0; v < q->g->n_values; v++)
+        q->value[v].floor = -INFINITY;
+    /* Users come after producers, so one sweep backwards meets every node after its users. */
+    for (int i = q->g->n_nodes - 1; i >= 0; i--) {
+        const assay_node *n = &q->g->node[i];
+        const double floor = n->n_out > 0 ? settle(&f, n->out[0]) : -INFINITY;
+        if (is_softmax(n))
+            at_softmax(&f, n);
+        if (floor == -INFINITY)
+            continue;
+        if (quantize_runs_combines(n))
+            at_operands(&f, n, floor);
+        for (int j = 0; j < n->n_in && quantize_runs_chooses(n); j++)
+            if (n->in[j] >= 0)
+                agree(&f, n->in[j], floor);
+    }
+    for (int v = 0; v < q->g->n_values; v++)
+        settle(&f, v);
+    return ASSAY_OK;
+}
+
+/* ---- what stays in float ---- */
 
 /* Element by element, or moving elements: the range of its output comes from its inputs' own. */
 static bool passes_range_on(const assay_node *n)
@@ -29,7 +151,6 @@ static bool passes_range_on(const assay_node *n)
 
 void quantize_plan_masks(assay_quantizer *q)
 {
-    /* Users come after producers, so one sweep backwards meets every node after its users. */
     for (int i = q->g->n_nodes - 1; i >= 0; i--) {
         const assay_node *n = &q->g->node[i];
         assay_plan_node *p = &q->node[i];

@@ -62,7 +62,7 @@ static bool has_variable(const assay_graph *g, const assay_node *n)
 static bool is_finite(const assay_quantizer *q, int v)
 {
     const assay_value *value = v < 0 ? NULL : &q->g->value[v];
-    if (!value || !is_real(value))
+    if (!value || !is_real(value) || q->value[v].floor > -INFINITY)
         return true;
     if (!lower_is_constant(q->g, v)) {
         const assay_profile_entry *e = profile_entry_of(q->profile, q->g, v);

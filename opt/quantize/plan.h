@@ -2,7 +2,8 @@
  *
  *   quantize.c           the driver: decide, build, ask the target, decide again; the report
  *   plan.c      which nodes are integer, which activations are fused
- *   mask.c      attention masks, which stay in float
+ *   runs.c      where a value's elements lie
+ *   mask.c      attention masks, cut off where softmax does not see it
  *   state.c     values kept between runs
  *   group.c     which values share parameters, and the parameters
  *   constant.c  weights, biases and other constants as codes
@@ -50,7 +51,8 @@ typedef struct assay_plan_value {
     bool fixed;                     /* group roots: the parameters are the scheme's own */
     bool power_of_two, zero_offset; /* group roots: what the target file demands of them */
     double min, max;
-    bool final;             /* group roots: [min, max] is Glow's own range of all values in it */
+    double floor; /* no reader tells what lies below from it: masked scores; else -infinity */
+    bool final;   /* group roots: [min, max] is Glow's own range of all values in it */
     assay_calibrated range; /* of this value alone, when calibrated */
     bool calibrated;
     assay_code code;
@@ -74,8 +76,10 @@ typedef struct assay_quantizer {
 /* ---- plan.c ---- */
 /* First state of every node: what the options and the kernels allow. */
 assay_status quantize_plan_nodes(assay_quantizer *q, assay_error *err);
-/* mask.c: softmax over values too wide for codes, and the nodes that mask them, to float.
- */
+/* mask.c: the floor of every value. */
+assay_status quantize_find_masks(assay_quantizer *q, assay_error *err);
+/* mask.c: softmax over values too wide for codes even above their floor, and the nodes that mask
+ * them, to float. */
 void quantize_plan_masks(assay_quantizer *q);
 /* Given the nodes that cannot be integer: draws the borders of the float parts where they cost
  * least, and fuses activations into the integer nodes in front. May be called again after more
@@ -152,6 +156,9 @@ assay_status quantize_constant_value(assay_graph *to, const assay_value *v, cons
 /* Range of a float constant; ASSAY_ERR_INPUT when an element is not finite. */
 assay_status quantize_constant_range(const assay_value *v, double *min, double *max,
                                      assay_error *err);
+/* The same of max(element, floor): -infinity is finite above a floor. */
+assay_status quantize_constant_range_above(const assay_value *v, double floor, double *min,
+                                           double *max, assay_error *err);
 /* Type of a value in per-tensor codes; its parameters lie in the arena. */
 assay_status quantize_coded_type(assay_arena *arena, const assay_type *source,
                                  const assay_code *code, assay_type *type, assay_error *err);

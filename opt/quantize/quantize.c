@@ -142,6 +142,8 @@ static assay_status quantize(assay_quantizer *q, assay_graph **out, assay_quanti
 {
     assay_status status = choose_types(q, err);
     if (!status)
+        status = quantize_find_masks(q, err);
+    if (!status)
         status = quantize_plan_nodes(q, err);
     if (!status)
         quantize_plan_masks(q);

@@ -2,7 +2,6 @@
  * computes what the float one does. */
 #include "test/support/support.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -127,46 +126,6 @@ static void test_unsupported_stays_float(void **state)
 }
 
 /* Nodes that only move data between float nodes are not worth codes. */
-/* Attention: scores, a mask that reaches from 0 to `masked`, softmax, values. */
-static quantized masked_attention(test_rng *rng, float masked)
-{
-    assay_graph *g = net_new();
-    int x = net_input(g, "x", NET_SHAPE(1, 6, 16));
-    int q = net_node(g, ASSAY_OP_FC, "q", NULL, x,
-                     net_constant(g, rng, "wq", -1, 1, NET_SHAPE(16, 16)), -2);
-    assay_attrs t = {.matmul = {.transpose_b = true}}, row = {.softmax = {.axis = 2, .beta = 1}};
-    int s = net_node(g, ASSAY_OP_MATMUL, "scores", &t, q, x, -2);
-    int mask = net_constant(g, rng, "mask", 0, 0, NET_SHAPE(6, 6));
-    for (int i = 0; i < 6; i++)
-        for (int j = i + 1; j < 6; j++)
-            ((float *)(uintptr_t)g->value[mask].data)[i * 6 + j] = masked;
-    s = net_node(g, ASSAY_OP_ADD, "masked", NULL, s, mask, -2);
-    s = net_node(g, ASSAY_OP_SOFTMAX, "attention", &row, s, -2);
-    net_output(g, net_node(g, ASSAY_OP_MATMUL, "y", NULL, s, x, -2));
-    quantized a = quantized_prepare(g, rng, "tflite");
-    quantized_make(&a, (assay_quantize_options){0});
-    return a;
-}
-
-static void test_masks_stay_float(void **state)
-{
-    static const float huge[] = {-1e4f, -1e9f, -FLT_MAX, -INFINITY};
-    test_rng rng = rng_of(state);
-    quantized s = masked_attention(&rng, -50);
-    assert_int_equal(s.report.n_float, 0);
-    quantized_drop(&s);
-    for (int k = 0; k < 4; k++) {
-        s = masked_attention(&rng, huge[k]);
-        assert_int_equal(s.report.n_float, 2);
-        assert_non_null(quantized_reason(&s, "masked"));
-        assert_non_null(quantized_reason(&s, "attention"));
-        assert_int_equal(quantized_type(&s, "scores")->elem.bits, 8);
-        assert_int_equal(quantized_type(&s, "y")->elem.bits, 8);
-        assert_true(quantized_sqnr(&s, &rng, 0) > 24);
-        quantized_drop(&s);
-    }
-}
-
 static void test_moves_between_float_nodes_stay(void **state)
 {
     test_rng rng = rng_of(state);
@@ -216,13 +175,9 @@ int main(void)
     void *state = &rng;
 #define WITH_RNG(test) cmocka_unit_test_prestate(test, state)
     const struct CMUnitTest tests[] = {
-        WITH_RNG(test_names_and_parameters),
-        WITH_RNG(test_accuracy),
-        WITH_RNG(test_per_channel_beats_per_tensor),
-        WITH_RNG(test_unsupported_stays_float),
-        WITH_RNG(test_masks_stay_float),
-        WITH_RNG(test_moves_between_float_nodes_stay),
-        WITH_RNG(test_shared_input_is_not_fused),
+        WITH_RNG(test_names_and_parameters),           WITH_RNG(test_accuracy),
+        WITH_RNG(test_per_channel_beats_per_tensor),   WITH_RNG(test_unsupported_stays_float),
+        WITH_RNG(test_moves_between_float_nodes_stay), WITH_RNG(test_shared_input_is_not_fused),
     };
     return cmocka_run_group_tests_name("quantize", tests, NULL, NULL);
 }
