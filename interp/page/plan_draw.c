@@ -65,16 +65,21 @@ static size_t address_step(size_t bytes)
     return step;
 }
 
-/* Numbers of steps along the bottom, addresses down the left side. */
+/* Numbers of steps along the bottom, the last of which reads the outputs; addresses down the left
+ * side. */
 static void put_axes(FILE *f, int steps, double per_step, size_t bytes, double per_byte)
 {
     const int every = steps / 30 + 1;
     const size_t apart = address_step(bytes);
     const double bottom = TOP + per_byte * (double)bytes;
 
-    for (int s = 0; s < steps; s += every)
-        fprintf(f, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\" fill=\"#555\">%d</text>\n",
-                LEFT + per_step * (s + 0.5), bottom + 13, s);
+    for (int s = 0; s < steps; s += every) {
+        char number[16] = "end";
+        if (s < steps - 1)
+            snprintf(number, sizeof number, "%d", s);
+        fprintf(f, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\" fill=\"#555\">%s</text>\n",
+                LEFT + per_step * (s + 0.5), bottom + 13, number);
+    }
     for (size_t at = 0; at <= bytes; at += apart)
         fprintf(f,
                 "<path stroke=\"#ccc\" d=\"M%.1f %.2fH%.1f\"/><text x=\"%.1f\" y=\"%.2f\" "
@@ -122,7 +127,8 @@ void page_plan_draw(FILE *f, const assay_graph *g, const assay_plan *p)
             WIDTH, height);
     fprintf(f, "<text x=\"%.0f\" y=\"20\" font-size=\"14\">", LEFT);
     page_xml_text(f, g->name);
-    fprintf(f, ": %d nodes, an arena of %zu bytes</text>\n", g->n_nodes, p->arena_bytes);
+    fprintf(f, ": %d node%s, an arena of %zu bytes</text>\n", g->n_nodes,
+            g->n_nodes == 1 ? "" : "s", p->arena_bytes);
     put_axes(f, g->n_nodes + 1, per_step, end, per_byte);
     for (int v = 0; v < p->n_values; v++) {
         const size_t bytes = assay_type_bytes(&g->value[v].type);

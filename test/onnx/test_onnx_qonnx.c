@@ -212,7 +212,7 @@ static void truncs_of_qonnx(void **state)
         assay_graph_free(g);
     }
     print_message("# %zu rows\n", seen);
-    assert_true(seen > 1500);
+    assert_true(seen > 800); /* rows of test/vectors; ../shared has twice as many */
     npz_close(z);
     assay_scheme_free(s);
 }
