@@ -61,7 +61,8 @@ typedef enum assay_kind {
     ASSAY_KIND_F6E3M2,
     ASSAY_KIND_F6E2M3,
     ASSAY_KIND_F4E2M1,
-    ASSAY_KIND_F8E8M0 /* scales: a power of two */
+    ASSAY_KIND_F8E8M0, /* scales: a power of two */
+    ASSAY_KIND_INT8MX  /* MX's INT8: two's complement, in units of 2^-6 */
 } assay_kind;
 
 typedef struct assay_elem {

@@ -31,7 +31,7 @@ static const char *const names_resize_nearest[] = {"round_prefer_floor", "round_
 static const char *const names_grid_padding[] = {"zeros", "border", "reflection", NULL};
 static const char *const names_float_elem[] = {
     "f32",        "f16",    "bf16",   "tf32",   "f8e4m3fn", "f8e4m3fnuz", "f8e5m2",
-    "f8e5m2fnuz", "f6e3m2", "f6e2m3", "f4e2m1", "f8e8m0",   NULL};
+    "f8e5m2fnuz", "f6e3m2", "f6e2m3", "f4e2m1", "f8e8m0",   "int8mx",     NULL};
 static const char *const names_scale_rule[] = {"amax", "floor", "ceil", "even", "round_up", NULL};
 static const char *const names_scale_by[] = {"divide", "reciprocal", NULL};
 static const char *const names_power_round[] = {"up", "down", "nearest", NULL};

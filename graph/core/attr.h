@@ -70,7 +70,8 @@ enum assay_float_elem {
     ASSAY_FLOAT_F6E3M2,
     ASSAY_FLOAT_F6E2M3,
     ASSAY_FLOAT_F4E2M1,
-    ASSAY_FLOAT_F8E8M0
+    ASSAY_FLOAT_F8E8M0,
+    ASSAY_FLOAT_INT8MX
 };
 /* How a block's greatest magnitude becomes its scale (schemes/mac/scale.h has the formulas). */
 enum assay_scale_rule {

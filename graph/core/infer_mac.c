@@ -62,6 +62,8 @@ assay_status assay_shape_block_scale(const assay_inference *c)
     assay_status s = expect_f32(c);
     if (!s && a->elements == ASSAY_FLOAT_F8E8M0)
         s = assay_infer_fail(c, "f8e8m0 is a format of scales, not of elements");
+    if (!s && a->to == ASSAY_FLOAT_INT8MX)
+        s = assay_infer_fail(c, "int8mx is a format of elements, not of scales");
     if (!s && (a->rule != ASSAY_SCALE_AMAX) != (a->to == ASSAY_FLOAT_F8E8M0))
         s = assay_infer_fail(c, "rule amax is of scales that are no powers of two, the others of "
                                 "f8e8m0");

@@ -18,7 +18,7 @@ static const struct {
 
 assay_elem assay_small_float(assay_kind k)
 {
-    assert(k > ASSAY_KIND_BOOL && k <= ASSAY_KIND_F8E8M0);
+    assert(k > ASSAY_KIND_BOOL && k <= ASSAY_KIND_INT8MX);
     return (assay_elem){(uint8_t)k, floats[k].bits, false};
 }
 
@@ -39,7 +39,7 @@ bool assay_elem_valid(assay_elem e)
     case ASSAY_KIND_BOOL:
         return assay_elem_equal(e, assay_bool());
     default:
-        return e.kind > ASSAY_KIND_BOOL && e.kind <= ASSAY_KIND_F8E8M0 &&
+        return e.kind > ASSAY_KIND_BOOL && e.kind <= ASSAY_KIND_INT8MX &&
                assay_elem_equal(e, assay_small_float((assay_kind)e.kind));
     }
 }
@@ -127,7 +127,7 @@ const char *assay_elem_print(assay_elem e, char buf[8])
 /* A small float by its name; ASSAY_KIND_NONE when it is none. */
 static assay_kind float_named(const char *text)
 {
-    for (int k = ASSAY_KIND_F16; k <= ASSAY_KIND_F8E8M0; k++)
+    for (int k = ASSAY_KIND_F16; k <= ASSAY_KIND_INT8MX; k++)
         if (strcmp(floats[k].name, text) == 0)
             return (assay_kind)k;
     return ASSAY_KIND_NONE;

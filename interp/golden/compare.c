@@ -75,6 +75,8 @@ static int64_t small_float_step(assay_elem e, int64_t pattern)
     const int64_t sign = INT64_C(1) << (e.bits - 1);
     if (e.kind == ASSAY_KIND_F8E8M0)
         return pattern;
+    if (e.kind == ASSAY_KIND_INT8MX)
+        return pattern & sign ? pattern - 2 * sign : pattern;
     if (e.kind == ASSAY_KIND_TF32) /* of its 19 bits */
         return pattern & sign ? -((pattern - sign) >> 13) : pattern >> 13;
     return pattern & sign ? sign - pattern : pattern;

@@ -147,10 +147,27 @@ static uint64_t beyond(enum assay_mac_format f, bool negative, bool saturate)
     return not_a_number(f, negative);
 }
 
+/* In units of 2^-6, within 127 of them on either side. What is beyond, and Inf, is the nearest of
+ * these; NaN the greatest, as of formats that have none. */
+static uint64_t encode_integer(const assay_mac_value *v, enum assay_rounding mode)
+{
+    const assay_int128 n = v->negative ? -(assay_int128)v->significand : v->significand;
+    const int drop = -6 - v->exponent, greatest = 127;
+    assay_int128 units = v->negative ? -greatest : greatest;
+    if (v->kind == ASSAY_MAC_NAN)
+        return (uint64_t)greatest;
+    if (v->kind == ASSAY_MAC_NUMBER && (n == 0 || drop > -32))
+        units = drop < 0 ? n * ((assay_int128)1 << -drop)
+                         : apply_round_shift128(n, drop < 127 ? (unsigned)drop : 127, mode);
+    return (uint64_t)(units > greatest ? greatest : units < -greatest ? -greatest : units) & 255;
+}
+
 uint64_t mac_encode(enum assay_mac_format f, const assay_mac_value *v,
                     const assay_mac_rounding *how)
 {
     const assay_mac_layout *l = &layouts[f];
+    if (l->specials == ASSAY_MAC_INTEGER)
+        return encode_integer(v, how->mode);
     if (v->kind == ASSAY_MAC_NAN)
         return not_a_number(f, v->negative);
     if (v->kind == ASSAY_MAC_INF)

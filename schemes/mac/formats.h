@@ -66,10 +66,11 @@ typedef struct assay_mac_rounding {
     bool saturate;     /* overflow gives the largest number; else Inf, NaN where there is none */
 } assay_mac_rounding;
 
-/* The pattern of v in format f (any but e8m0, ue4m3, int8mx): rounded once, with gradual underflow;
+/* The pattern of v in format f (any but e8m0 and ue4m3): rounded once, with gradual underflow;
  * `unit` is not read. A NaN gives the quiet one of fewest digits (FINITE: the largest number, as
  * ONNX's Cast to float4 has it); Inf what overflow gives, but NaN in a FNUZ format. Saturating Inf
- * and NaN follow the tables of ONNX's Cast, opsets 19 to 23. */
+ * and NaN follow the tables of ONNX's Cast, opsets 19 to 23. An int8mx is kept within -127 and 127
+ * units of 2^-6, whatever `how` says of fraction bits and of overflow. */
 uint64_t mac_encode(enum assay_mac_format f, const assay_mac_value *v,
                     const assay_mac_rounding *how);
 

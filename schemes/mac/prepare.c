@@ -16,6 +16,7 @@ static const enum assay_mac_format formats[] = {
     [ASSAY_FLOAT_F8E5M2] = ASSAY_MAC_E5M2,     [ASSAY_FLOAT_F8E5M2FNUZ] = ASSAY_MAC_E5M2FNUZ,
     [ASSAY_FLOAT_F6E3M2] = ASSAY_MAC_E3M2,     [ASSAY_FLOAT_F6E2M3] = ASSAY_MAC_E2M3,
     [ASSAY_FLOAT_F4E2M1] = ASSAY_MAC_E2M1,     [ASSAY_FLOAT_F8E8M0] = ASSAY_MAC_E8M0,
+    [ASSAY_FLOAT_INT8MX] = ASSAY_MAC_INT8MX,
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 

@@ -64,7 +64,9 @@ static uint32_t scale_e8m0(const assay_mac_scaling *s, uint32_t m)
     case ASSAY_SCALE_CEIL:
         return power_of_two(log2_of(m, ASSAY_ROUND_CEIL) - emax);
     case ASSAY_SCALE_EVEN:
-        m = rounded(m, mac_layout_of(s->elements)->fraction_bits);
+        m = rounded(m, s->elements == ASSAY_MAC_INT8MX /* 127 units: six digits behind the first */
+                           ? 6
+                           : mac_layout_of(s->elements)->fraction_bits);
         return m >= ASSAY_F32_INF ? none : power_of_two(log2_of(m, ASSAY_ROUND_FLOOR) - emax);
     case ASSAY_SCALE_ROUND_UP:
         return power_of_two(

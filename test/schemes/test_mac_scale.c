@@ -153,6 +153,28 @@ static void what_is_no_number(void **state)
     assert_int_equal(out[0], 0x7c); /* Inf */
 }
 
+/* MXINT8: 127 units of 2^-6 below a scale of 1; rule even takes what rounds to 128 of them to the
+ * next. */
+static void integers(void **state)
+{
+    static const int32_t most = 0x3ffe0000 /* 127 / 64 */, half = 0x3fff0000 /* 127.5 / 64 */;
+    const int32_t x[3] = {half, (int32_t)0xbf004000 /* -32.0625 / 64 */, 0x40000000};
+    assay_mac_scaling s = {.elements = ASSAY_MAC_INT8MX, .to = ASSAY_MAC_E8M0, .saturate = true};
+    int32_t out[3];
+    (void)state;
+    s.rule = ASSAY_SCALE_EVEN;
+    assert_int_equal(mac_scale_of(&s, &most, 1, ONE), 127);
+    assert_int_equal(mac_scale_of(&s, &half, 1, ONE), 128);
+    s.rule = ASSAY_SCALE_FLOOR;
+    assert_int_equal(mac_scale_of(&s, &half, 1, ONE), 127);
+    mac_scale_encode(&s, x, 3, 127, ONE, out);
+    assert_int_equal(out[0], 127);
+    assert_int_equal(out[1], 0x100 - 32);
+    assert_int_equal(out[2], 127);
+    mac_scale_decode(&s, out, 3, 127, ONE, out);
+    assert_int_equal(out[0], most);
+}
+
 /* The code of a power of two by the table of ONNX's Cast. */
 static uint32_t power_of(float x, enum assay_power_round round, bool saturate)
 {
@@ -205,7 +227,8 @@ static void powers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mx_blocks), cmocka_unit_test(nvfp4_blocks), cmocka_unit_test(f32_scales),
+        cmocka_unit_test(mx_blocks),         cmocka_unit_test(integers),
+        cmocka_unit_test(nvfp4_blocks),      cmocka_unit_test(f32_scales),
         cmocka_unit_test(what_is_no_number), cmocka_unit_test(powers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

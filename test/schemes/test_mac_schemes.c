@@ -22,7 +22,7 @@ static const char *const wrong[][2] = {
     {"scheme: t\nmac: {units: [nv-hopper-e4m3-f32, nv-hopper-e4m3-promoted]}\n",
      "no second unit for the same elements"},
     {"scheme: t\nmac: {units: [f64-fma4]}\n", "elements that networks have: f32 or small floats"},
-    {"scheme: t\nmac: {units: [{unit: u, mac: {a: f16, b: int8mx, acc: f32, out: f32, group: 4, "
+    {"scheme: t\nmac: {units: [{unit: u, mac: {a: f16, b: f64, acc: f32, out: f32, group: 4, "
      "nan: "
      "0x7fc00000}}]}\n",
      "elements that networks have: f32 or small floats"},
@@ -36,7 +36,7 @@ static const char *const wrong[][2] = {
     {"scheme: t\nmac: {" UNIT ", weight_scale: row}\n", "nearest: weight_scales"},
     {"scheme: t\nmac: {unit: [a]}\n", "nearest: units"},
     {"scheme: t\nmac: {" UNIT ", weight_scales: rows}\n",
-     "expected tensor, row, 1x128, 128x128, mx, nvfp4, none"},
+     "expected tensor, row, 1x32, 1x128, 128x128, mx, nvfp4, none"},
     {"scheme: t\nmac: {" UNIT ", weight_scales: [row]}\n", "found \"no single value\""},
     {"scheme: t\nmac: {" UNIT ", scale_rule: amax}\n", "expected floor, ceil, even, round_up"},
     {"scheme: t\nmac: {" UNIT ", scale_by: times}\n", "expected divide, reciprocal"},

@@ -97,7 +97,7 @@ void graph_add_loose_constant(graph_drawing *x)
         : kind == 1 ? assay_bool()
         : kind == 2 ? assay_int(64, true)
         : kind == 3
-            ? assay_small_float((assay_kind)test_between(x->r, ASSAY_KIND_F16, ASSAY_KIND_F8E8M0))
+            ? assay_small_float((assay_kind)test_between(x->r, ASSAY_KIND_F16, ASSAY_KIND_INT8MX))
             : assay_int((unsigned)test_between(x->r, 1, 32), test_between(x->r, 0, 1) != 0);
     if (kind > 4)
         graph_random_params(x->r, &t);

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Weights in llama.cpp's blocks beside a second implementation in NumPy, of the public description of the formats
 and of the rules in schemes/mac/weights.h: codes and scales, the numbers that they stand for, and that a network
-computes with these what it computes with the numbers as constants.
+computes with these what it computes with the numbers as constants; and products of 8-bit integers under float scales.
 
     weights_model.py ASSAY        TAP
 """
@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from fractions import Fraction
 
 import numpy as np
 
@@ -133,7 +134,56 @@ def one(name, w, schemes):
         check(np.array_equal(tensor(folder, "y"), tensor(folder + "-plain", "y")), f"{name}, {scheme}: the results")
 
 
+def exact_to_f32(x):
+    """A rational, rounded once to binary32, half to even; within its normal numbers, or 0."""
+    if x == 0:
+        return f32(0)
+    top = x.numerator.bit_length() - x.denominator.bit_length()
+    top -= Fraction(2) ** top > abs(x)
+    unit = Fraction(2) ** (top - 23)
+    return f32(float(round(x / unit) * unit))  # round: half to even
+
+
+def blocks_of_32(x):
+    """Scales and codes of rows in blocks of 32: amax / (127 / 64), and round(x / scale * 64) within 127."""
+    blocks = x.reshape(len(x), -1, 32)
+    scale = np.abs(blocks).max(-1, keepdims=True) / f32(127 / 64)
+    scale[scale == 0] = 1
+    codes = np.clip(np.rint((blocks / scale).astype(np.float64) * 64), -127, 127).astype(np.int64)
+    return scale[..., 0], codes
+
+
+def integers():
+    """Exact sums of 32 products of 8-bit integers, under float scales, added in binary32 in order: y = fma(scale, sum, y)."""
+    rng = np.random.default_rng(3)
+    w, x = rng.normal(size=(5, 100)).astype(f32), (rng.normal(size=(7, 100)) * np.exp2(rng.integers(-9, 9, 100))).astype(f32)
+    w[2, 32:64] = 0
+    np.save("x8.npy", x)
+    with open("int8.assay", "w") as f:
+        f.write("graph g {\n  input x: f32[7,100]\n  const w: f32[5,100] = [" + ",".join("%.9g" % v for v in w.ravel()))
+        f.write("]\n  y: f32[7,5] = fc(x, w)\n  output y\n}\n")
+    with open("int8.yaml", "w") as f:
+        f.write("scheme: w8a8\nmac:\n  units: [{unit: i8, mac: {a: int8mx, b: int8mx, acc: f32, out: f32, group: 32, nan: 0x7fc00000}}]\n"
+                "  activation_scales: 1x32\n  weight_scales: 1x32\n")
+    assay("golden", "int8.assay", "-s", "./int8.yaml", "-i", "x8.npy", "-q", "--engine", "both", "-o", "int8")
+    pad = [np.pad(v, ((0, 0), (0, 28))) for v in (x, w)]
+    (sx, qx), (sw, qw) = (blocks_of_32(v) for v in pad)
+    for name, scale, codes, n in (("x", sx, qx, 100), ("w", sw, qw, 100)):
+        check(np.array_equal(tensor("int8", name + ":scale"), scale), f"int8mx: scales of {name}")
+        check(np.array_equal(tensor("int8", name + ":int8mx"), codes.reshape(len(codes), -1)[:, :n].astype(np.uint8)), f"int8mx: codes of {name}")
+    want = np.zeros((7, 5), f32)
+    for i in range(7):
+        for j in range(5):
+            y = f32(0)
+            for b in range(4):
+                dot = Fraction(int((qx[i, b] * qw[j, b]).sum()), 4096)
+                y = exact_to_f32(Fraction(float(sx[i, b] * sw[j, b])) * dot + Fraction(float(y)))
+            want[i, j] = y
+    check(np.array_equal(tensor("int8", "y"), want), "int8mx: the results")
+
+
 def main():
+    integers()
     rng = np.random.default_rng(20)
     w = drawn(rng)
     network("net.assay", w)

@@ -251,7 +251,7 @@ static float greatest_of(int elements)
                                      [ASSAY_FLOAT_F8E4M3FNUZ] = 240,   [ASSAY_FLOAT_F8E5M2] = 57344,
                                      [ASSAY_FLOAT_F8E5M2FNUZ] = 57344, [ASSAY_FLOAT_F6E3M2] = 28,
                                      [ASSAY_FLOAT_F6E2M3] = 7.5F,      [ASSAY_FLOAT_F4E2M1] = 6,
-                                     [ASSAY_FLOAT_F8E8M0] = 0};
+                                     [ASSAY_FLOAT_F8E8M0] = 0,         [ASSAY_FLOAT_INT8MX] = 0};
     return greatest[elements];
 }
 

@@ -12,7 +12,7 @@ from .errors import InputError
 Array = npt.NDArray[Any]
 
 _INTEGER, _FLOAT, _BOOL = 1, 2, 3
-_SMALL = ("f16", "bf16", "tf32", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f6e3m2", "f6e2m3", "f4e2m1", "f8e8m0")  # graph/core/floats.def, from 4 on
+_SMALL = ("f16", "bf16", "tf32", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f6e3m2", "f6e2m3", "f4e2m1", "f8e8m0", "int8mx")  # graph/core/floats.def, from 4 on
 
 
 @dataclass(frozen=True)
