@@ -107,6 +107,22 @@ static void reduce_axes(const assay_inference *c, unsigned axes, bool keepdims)
     }
 }
 
+/* Of each axis from the attribute's on 1 is left. */
+assay_status assay_shape_dynamic_params(const assay_inference *c)
+{
+    const int64_t axis = c->n->attr.dynamic.axis;
+
+    if (axis < 0 || axis > c->x->rank)
+        return assay_infer_fail(c, "axis is %lld, expected 0 to %d", (long long)axis, c->x->rank);
+    for (int i = 0; i < 3; i++) {
+        assay_infer_shape(&c->out[i], c->x);
+        c->out[i].elem = assay_f32();
+        for (int k = (int)axis; k < c->x->rank; k++)
+            c->out[i].dim[k] = 1;
+    }
+    return ASSAY_OK;
+}
+
 assay_status assay_shape_reduce(const assay_inference *c)
 {
     const assay_attr_reduce *a = &c->n->attr.reduce;

@@ -179,3 +179,53 @@ assay_status assay_shape_nms(const assay_inference *c)
     *c->out = (assay_type){.elem = assay_int(64, true), .rank = 2, .dim = {rows, 3}};
     return ASSAY_OK;
 }
+
+/* boxes[B,4], scores[B] */
+assay_status assay_shape_soft_nms(const assay_inference *c)
+{
+    const int64_t most = c->n->attr.soft_nms.most;
+    const assay_status s = assay_infer_alike(c, 0, 1);
+
+    if (s)
+        return s;
+    if (c->x->rank != 2 || c->x->dim[1] != 4)
+        return assay_infer_fail(c, "boxes are not [B,4]");
+    if (most < 0 || most > INT32_MAX)
+        return assay_infer_fail(c, "most is %lld, expected 0 to 2^31 - 1", (long long)most);
+    c->out[0] = (assay_type){.elem = assay_int(32, true), .rank = 1, .dim = {most}};
+    c->out[1] = (assay_type){.elem = assay_f32(), .rank = 1, .dim = {most}};
+    c->out[2] = (assay_type){.elem = assay_int(32, true)};
+    return assay_infer_vector(c, 1, "scores", c->x->dim[0]);
+}
+
+/* encodings[1,B,4..], scores[1,B,C], anchors[B,4] */
+assay_status assay_shape_detection(const assay_inference *c)
+{
+    const assay_attr_detection *a = &c->n->attr.detection;
+    const assay_type *scores = assay_infer_in(c, 1), *anchors = assay_infer_in(c, 2);
+    const int64_t limits[4] = {a->most, a->per_box, a->per_class, a->classes};
+    assay_status s = assay_infer_alike(c, 0, 2);
+
+    if (s)
+        return s;
+    if (c->x->rank != 3 || c->x->dim[0] != 1 || c->x->dim[2] < 4)
+        return assay_infer_fail(c, "encodings are not [1,B,4]");
+    if (anchors->rank != 2 || anchors->dim[0] != c->x->dim[1] || anchors->dim[1] != 4)
+        return assay_infer_fail(c, "anchors are not [%lld,4]", (long long)c->x->dim[1]);
+    for (int i = 0; i < 4; i++)
+        if (limits[i] < 1 || limits[i] > 1 << 20)
+            return assay_infer_fail(c, "%lld detections or classes, expected 1 to 2^20",
+                                    (long long)limits[i]);
+    if (scores->rank != 3 || scores->dim[0] != 1 || scores->dim[1] != c->x->dim[1] ||
+        scores->dim[2] - a->classes < 0 || scores->dim[2] - a->classes > 1)
+        return assay_infer_fail(c, "scores are not [1,%lld,%lld] or one more",
+                                (long long)c->x->dim[1], (long long)a->classes);
+    if (a->scale.n != 4)
+        return assay_infer_fail(c, "%d scales, expected 4", a->scale.n);
+    const int64_t rows = a->most * a->per_box;
+    c->out[0] = (assay_type){.elem = assay_f32(), .rank = 3, .dim = {1, rows, 4}};
+    c->out[1] = (assay_type){.elem = assay_f32(), .rank = 2, .dim = {1, rows}};
+    c->out[2] = c->out[1];
+    c->out[3] = (assay_type){.elem = assay_f32(), .rank = 1, .dim = {1}};
+    return ASSAY_OK;
+}

@@ -18,6 +18,9 @@ typedef struct assay_tflite_options {
      * the operator that runs it: whoever shows a model that is not supported. */
     void (*seen)(void *to, const assay_tflite_row *row);
     void *to;
+    /* Integer weights under float activations: as TFLite computes them, codes made of the
+     * activations in each run; else float, with the real values of the weights. */
+    bool hybrid;
 } assay_tflite_options;
 
 /* An operator as the file has it; everything borrowed for the call. */

@@ -48,7 +48,8 @@ assay_status assay_loading_take(const assay_load_options *given, assay_loading *
                                      .n_shapes = given->n_shapes,
                                      .fixed = l->fixed.list,
                                      .n_fixed = l->fixed.n,
-                                     .keep_narrow = given->keep_narrow};
+                                     .keep_narrow = given->keep_narrow,
+                                     .hybrid = given->hybrid};
     if (given->sample)
         l->model.sample = (assay_sample){compute, l, &l->used};
     return status;

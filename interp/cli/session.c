@@ -166,11 +166,11 @@ static int load_with(const cli_args *a, const char *path, bool canonical,
     return status;
 }
 
-static int load(const cli_args *a, const char *path, bool canonical, bool keep_narrow,
+static int load(const cli_args *a, const char *path, bool canonical, bool keep_narrow, bool hybrid,
                 assay_graph **g)
 {
     const char **room = calloc((size_t)a->n_given + 1, sizeof *room);
-    assay_load_options o = {.keep_narrow = keep_narrow};
+    assay_load_options o = {.keep_narrow = keep_narrow, .hybrid = hybrid};
     int status = room ? load_options(a, room, &o) : cli_out_of_memory();
 
     *g = NULL;
@@ -186,7 +186,7 @@ static int load(const cli_args *a, const char *path, bool canonical, bool keep_n
 
 int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_graph **g)
 {
-    return load(a, path, canonical, false, g);
+    return load(a, path, canonical, false, false, g);
 }
 
 assay_status cli_group(const cli_args *a, assay_graph *g, const assay_scheme *scheme,
@@ -261,7 +261,8 @@ int cli_session_load(cli_session *s, const cli_args *a)
     memset(s, 0, sizeof *s);
     if (check_used(a) != CLI_OK)
         return CLI_TROUBLE;
-    if (load(a, model, true, !cli_has(a, "profile"), &s->graph) != CLI_OK)
+    if (load(a, model, true, !cli_has(a, "profile"), scheme && !cli_has(a, "profile"), &s->graph) !=
+        CLI_OK)
         return CLI_TROUBLE;
     if (scheme && assay_scheme_open(scheme, &s->scheme, &err))
         return cli_failed(&err);

@@ -79,6 +79,9 @@ size_t float_resize_scratch(const assay_graph *g, const assay_node *n);
 assay_status float_grid_sample(assay_call *call, assay_error *err);
 assay_status float_roi_align(assay_call *call, assay_error *err);
 assay_status float_nms(assay_call *call, assay_error *err);
+assay_status float_soft_nms(assay_call *call, assay_error *err);
+assay_status float_detection(assay_call *call, assay_error *err);
+assay_status float_dynamic_params(assay_call *call, assay_error *err);
 assay_status float_cast(assay_call *call, assay_error *err);
 
 #endif

@@ -59,6 +59,9 @@ static const entry entries[ASSAY_OP_COUNT] = {
     [ASSAY_OP_GRID_SAMPLE] = {float_grid_sample, NULL, F32},
     [ASSAY_OP_ROI_ALIGN] = {float_roi_align, NULL, F32},
     [ASSAY_OP_NMS] = {float_nms, NULL, F32},
+    [ASSAY_OP_SOFT_NMS] = {float_soft_nms, NULL, F32},
+    [ASSAY_OP_DETECTION] = {float_detection, NULL, F32},
+    [ASSAY_OP_DYNAMIC_PARAMS] = {float_dynamic_params, NULL, F32},
     [ASSAY_OP_CAST] = {float_cast, NULL, ANY | CODES},
 };
 

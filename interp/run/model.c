@@ -123,7 +123,7 @@ static assay_status load(const char *path, const assay_model_options *options, a
 {
     const assay_model_options none = {0}, *o = options ? options : &none;
     const assay_onnx_options onnx = onnx_options(o);
-    const assay_tflite_options tflite = {.sample = o->sample};
+    const assay_tflite_options tflite = {.sample = o->sample, .hybrid = o->hybrid};
     enum assay_model_form form = ASSAY_MODEL_ONNX;
     assay_status status = run_model_file_form(path, &form, err);
 
@@ -147,7 +147,7 @@ static assay_status load_memory(const char *name, const void *bytes, size_t size
                                 const assay_model_options *o, assay_graph **out, assay_error *err)
 {
     const assay_onnx_options onnx = onnx_options(o);
-    const assay_tflite_options tflite = {.sample = o->sample};
+    const assay_tflite_options tflite = {.sample = o->sample, .hybrid = o->hybrid};
     const enum assay_model_form form = run_model_form(bytes, size);
     const assay_status status =
         size > 0 ? check_shapes(name, o, form, err)

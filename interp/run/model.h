@@ -15,6 +15,7 @@ typedef struct assay_model_options {
     const assay_onnx_fixed *fixed; /* ONNX: inputs that become constants */
     size_t n_fixed;
     assay_sample sample; /* where shapes depend on data */
+    bool hybrid;         /* TFLite: codes of the activations in each run (graph/tflite/tflite.h) */
     bool keep_narrow; /* canonical: floats still rounded to float16 where the model is in float16 */
 } assay_model_options;
 

@@ -135,6 +135,27 @@ const infer_case infer_elements[] = {
      "most is 6, expected 0 to 5"},
     {"input x: f32[2,5,3] input s: f32[2,3,5]", "y: i64[6,3] = nms(x, s)", "boxes are not [N,B,4]"},
     {"input x: f32[2,5,4] input s: f32[3,5]", "y: i64[6,3] = nms(x, s)", "scores are not [2,C,5]"},
+    {"input x: f32[5,4] input s: f32[5]",
+     "y: i32[3], v: f32[3], n: i32[] = soft_nms(x, s) {most=3}", NULL},
+    {"input x: f32[5,4] input s: f32[4]", "y: i32[1], v: f32[1], n: i32[] = soft_nms(x, s)",
+     "scores is [4], expected [5]"},
+    {"input x: f32[5,3] input s: f32[5]", "y: i32[1], v: f32[1], n: i32[] = soft_nms(x, s)",
+     "boxes are not [B,4]"},
+    {"input x: f32[1,5,4] input s: f32[1,5,3] input a: f32[5,4]",
+     "y: f32[1,6,4], c: f32[1,6], v: f32[1,6], n: f32[1] = detection(x, s, a) {most=3, per_box=2, "
+     "classes=2, scale=[10,10,5,5]}",
+     NULL},
+    {"input x: f32[1,5,4] input s: f32[1,5,3] input a: f32[5,4]",
+     "y: f32[1,1,4], c: f32[1,1], v: f32[1,1], n: f32[1] = detection(x, s, a) {classes=1, "
+     "scale=[1,1,1,1]}",
+     "scores are not [1,5,1] or one more"},
+    {"input x: f32[1,5,4] input s: f32[1,5,3] input a: f32[5,4]",
+     "y: f32[1,1,4], c: f32[1,1], v: f32[1,1], n: f32[1] = detection(x, s, a) {classes=2}",
+     "0 scales, expected 4"},
+    {"input x: f32[2,3,4]",
+     "y: f32[2,1,1], f: f32[2,1,1], z: f32[2,1,1] = dynamic_params(x) {axis=1}", NULL},
+    {"input x: f32[2,3]", "y: f32[2,3], f: f32[2,3], z: f32[2,3] = dynamic_params(x) {axis=3}",
+     "axis is 3, expected 0 to 2"},
     {"input x: bool[3]", "y: i64[4,1] = where(x) {count=4}", "count is 4, expected 0 to 3"},
 };
 

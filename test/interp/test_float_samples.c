@@ -156,6 +156,126 @@ static void boxes_that_overlap_are_dropped(void **state)
     }
 }
 
+/* Boxes 0 and 1 share a third; 2 is apart; 3 has no area, overlaps not even itself and is kept
+ * again, as TFLite keeps it. */
+static void boxes_that_overlap_fade(void **state)
+{
+    static const float corners[16] = {0, 0, 2, 2, 2, 3, 0, 1, 0, 4, 2, 6, 5, 5, 5, 6};
+    static const float scores[4] = {0.9F, 0.8F, 0.7F, 0.1F};
+    const float faded = 0.8F * expf(-1.0F / 9);
+    const struct {
+        assay_attr_soft_nms a;
+        int n;
+        int32_t kept[5];
+        float score[5];
+    } cases[] = {
+        {{.most = 5, .iou = 0.25F}, 4, {0, 2, 3, 3}, {0.9F, 0.7F, 0.1F, 0.1F}},
+        {{.most = 5, .iou = 0.5F}, 4, {0, 1, 2, 3}, {0.9F, 0.8F, 0.7F, 0.1F}},
+        {{.most = 2, .iou = 0.5F}, 2, {0, 1}, {0.9F, 0.8F}},
+        {{.most = 3, .iou = 1, .score = 0.2F, .sigma = 0.5F}, 3, {0, 1, 2}, {0.9F, faded, 0.7F}},
+        {{.most = 3, .iou = 1, .score = 0.75F, .sigma = 0.5F}, 1, {0}, {0.9F}},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const int64_t most = cases[k].a.most;
+        op_case c = op_begin(ASSAY_OP_SOFT_NMS, 2, 3);
+        c.attr.soft_nms = cases[k].a;
+        c.in[0] = op_floats(2, (int64_t[]){4, 4}, corners);
+        c.in[1] = op_floats(1, (int64_t[]){4}, scores);
+        op_run(&c);
+        assert_memory_equal(c.out[0].data, cases[k].kept, (size_t)most * 4);
+        assert_int_equal(*(int32_t *)c.out[2].data, cases[k].n);
+        for (int64_t i = 0; i < most; i++)
+            assert_true(fabsf(((float *)c.out[1].data)[i] - cases[k].score[i]) < 1e-6F);
+        op_end(&c);
+    }
+}
+
+/* The boxes above, decoded from anchors: two classes behind a background that does not count. */
+static op_case detection_case(const float *anchors, bool by_class, int64_t per_box)
+{
+    static const float encodings[12],
+        scores[9] = {0.1F, 0.6F, 0.5F, 0.9F, 0.2F, 0.7F, 0, 0.4F, 0.3F};
+    op_case c = op_begin(ASSAY_OP_DETECTION, 3, 4);
+    c.attr.detection = (assay_attr_detection){.most = 3,
+                                              .per_box = per_box,
+                                              .per_class = 2,
+                                              .classes = 2,
+                                              .iou = 0.25F,
+                                              .score = 0.35F,
+                                              .scale = {.n = 4, .v = {10, 10, 5, 5}},
+                                              .by_class = by_class};
+    c.in[0] = op_floats(3, (int64_t[]){1, 3, 4}, encodings);
+    c.in[1] = op_floats(3, (int64_t[]){1, 3, 3}, scores);
+    c.in[2] = op_floats(2, (int64_t[]){3, 4}, anchors);
+    return c;
+}
+
+static void detections_are_boxes_with_classes(void **state)
+{
+    static const float anchors[12] = {1, 1, 2, 2, 1, 2, 2, 2, 1, 5, 2, 2};
+    static const float box[3][4] = {{0, 0, 2, 2}, {0, 1, 2, 3}, {0, 4, 2, 6}}, none[4];
+    static const struct {
+        bool by_class;
+        int64_t per_box;
+        float n;
+        struct {
+            int box;
+            float class, score;
+        } row[6];
+    } cases[] = {
+        {false, 1, 2, {{1, 1, 0.7F}, {2, 0, 0.4F}, {-1, 0, 0}}},
+        {false,
+         2,
+         2,
+         {{1, 1, 0.7F}, {1, 0, 0.2F}, {2, 0, 0.4F}, {2, 1, 0.3F}, {-1, 0, 0}, {-1, 0, 0}}},
+        {true, 1, 3, {{1, 1, 0.7F}, {0, 0, 0.6F}, {2, 0, 0.4F}}},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        op_case c = detection_case(anchors, cases[k].by_class, cases[k].per_box);
+        op_run(&c);
+        assert_true(*(float *)c.out[3].data == cases[k].n);
+        for (int i = 0; i < 3 * cases[k].per_box; i++) {
+            const int b = cases[k].row[i].box;
+            assert_memory_equal((float *)c.out[0].data + 4 * (ptrdiff_t)i, b < 0 ? none : box[b],
+                                16);
+            assert_true(((float *)c.out[1].data)[i] == cases[k].row[i].class);
+            assert_true(((float *)c.out[2].data)[i] == cases[k].row[i].score);
+        }
+        op_end(&c);
+    }
+}
+
+static void detections_need_anchors_with_extents(void **state)
+{
+    static const float anchors[12] = {1, 1, 2, 2, 1, 2, 2, -2, 1, 5, 2, 2};
+    op_case c = detection_case(anchors, false, 1);
+    assay_error err;
+    (void)state;
+    assert_int_equal(op_try(&c, &err), ASSAY_ERR_INPUT);
+    assert_non_null(strstr(err.text, "box 1 ends before it begins"));
+    op_end(&c);
+}
+
+/* Rows with a sign, without, and of zeros. */
+static void ranges_of_rows_give_parameters(void **state)
+{
+    static const float x[6] = {-1, 254, 0.5F, 1, 0, 0};
+    static const float want[2][3][3] = {{{2, 1 / 127.0F, 1}, {0.5F, 127, 1}, {0, 0, 0}},
+                                        {{1, 1 / 255.0F, 1}, {1, 255, 1}, {-127, -128, 0}}};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        op_case c = op_begin(ASSAY_OP_DYNAMIC_PARAMS, 1, 3);
+        c.attr.dynamic = (assay_attr_dynamic){.axis = 1, .symmetric = k == 0};
+        c.in[0] = op_floats(2, (int64_t[]){3, 2}, x);
+        op_run(&c);
+        for (int i = 0; i < 3; i++)
+            op_assert_close(&c.out[i], want[k][i], "dynamic_params");
+        op_end(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +284,10 @@ int main(void)
         cmocka_unit_test(rois_are_means_of_samples),
         cmocka_unit_test(rois_of_no_image_are_refused),
         cmocka_unit_test(boxes_that_overlap_are_dropped),
+        cmocka_unit_test(boxes_that_overlap_fade),
+        cmocka_unit_test(detections_are_boxes_with_classes),
+        cmocka_unit_test(detections_need_anchors_with_extents),
+        cmocka_unit_test(ranges_of_rows_give_parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

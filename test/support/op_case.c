@@ -52,8 +52,8 @@ op_case op_begin(assay_op op, int n_in, int n_out)
 
 static assay_status build(const op_case *c, assay_graph *g, int *node, assay_error *err)
 {
-    static const char *const out_name[] = {"y0", "y1", "y2"};
-    int in[5], out[3];
+    static const char *const out_name[] = {"y0", "y1", "y2", "y3"};
+    int in[5], out[4];
     for (int i = 0; i < c->n_in; i++) {
         const char name[] = {'x', (char)('0' + i), 0};
         in[i] = ASSAY_NO_VALUE;
@@ -80,7 +80,7 @@ static assay_status evaluate(op_case *c, assay_graph *g, assay_error *err)
         g->node[node].act_lo = c->act_lo;
         g->node[node].act_hi = c->act_hi;
     }
-    void *out[3];
+    void *out[4];
     for (int i = 0; i < c->n_out; i++) {
         const assay_type *t = &assay_node_out(g, &g->node[node], i)->type;
         c->out[i] = op_zeros(t->elem, t->rank, t->dim);

@@ -14,7 +14,7 @@ typedef struct op_case {
     assay_op op;
     assay_attrs attr;
     int n_in, n_out;
-    op_tensor in[5], out[3];
+    op_tensor in[5], out[4];
     bool fused; /* act_lo and act_hi hold */
     float act_lo, act_hi;
 } op_case;

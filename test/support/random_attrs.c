@@ -254,6 +254,24 @@ void test_random_attrs(test_rng *r, assay_op op, const assay_type *x, assay_attr
         a->nms.iou = (float)upto(r, 4) / 4;
         a->nms.center = upto(r, 1);
         return;
+    case ASSAY_ATTRS_soft_nms:
+        a->soft_nms.most = test_between(r, 0, 3);
+        a->soft_nms.iou = (float)upto(r, 4) / 4;
+        a->soft_nms.sigma = (float)upto(r, 2) / 4;
+        return;
+    case ASSAY_ATTRS_detection:
+        a->detection.most = test_between(r, 1, 3);
+        a->detection.per_box = test_between(r, 1, 3);
+        a->detection.classes = 2;
+        a->detection.by_class = upto(r, 1);
+        a->detection.scale.n = 4;
+        for (int i = 0; i < 4; i++)
+            a->detection.scale.v[i] = (float)test_between(r, 1, 10);
+        return;
+    case ASSAY_ATTRS_dynamic:
+        a->dynamic.axis = upto(r, x->rank);
+        a->dynamic.symmetric = upto(r, 1);
+        return;
     case ASSAY_ATTRS_cast:
         a->cast.to = (int)upto(r, ASSAY_CAST_U2);
         break;

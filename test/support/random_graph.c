@@ -142,9 +142,14 @@ static bool try_op(graph_drawing *x, assay_op op)
         a.shape.shape.v[0] = -1;
         a.shape.shape.v[1] = 2;
     }
+    if (op == ASSAY_OP_DETECTION) { /* for the scores that graph_add_places draws */
+        a.detection.most = a.detection.per_box = a.detection.per_class = 2;
+        a.detection.classes = 2;
+        a.detection.scale = (assay_float_list){.n = 4, .v = {10, 10, 5, 5}};
+    }
     const bool places = op == ASSAY_OP_ROI_ALIGN || op == ASSAY_OP_GRID_SAMPLE ||
-                        op == ASSAY_OP_NMS || op == ASSAY_OP_SCATTER_ND ||
-                        op == ASSAY_OP_SCATTER_REDUCE;
+                        op == ASSAY_OP_NMS || op == ASSAY_OP_SOFT_NMS || op == ASSAY_OP_DETECTION ||
+                        op == ASSAY_OP_SCATTER_ND || op == ASSAY_OP_SCATTER_REDUCE;
     if (places && !graph_add_places(x, op, in))
         return false;
     if (info->traits & ASSAY_T_WEIGHTED) {

@@ -150,6 +150,24 @@ bool graph_add_places(graph_drawing *x, assay_op op, int in[8])
         in[1] = graph_add_drawn_constant(x, &t);
         return true;
     }
+    if (op == ASSAY_OP_SOFT_NMS) {
+        t.dim[0] = 3;
+        in[0] = graph_add_drawn_constant(x, &t);
+        t.rank = 1;
+        in[1] = graph_add_drawn_constant(x, &t);
+        return true;
+    }
+    if (op == ASSAY_OP_DETECTION) {
+        t = (assay_type){.elem = assay_f32(), .rank = 3, .dim = {1, 3, 4}};
+        in[0] = graph_add_drawn_constant(x, &t);
+        t.dim[2] = 2;
+        in[1] = graph_add_drawn_constant(x, &t);
+        t = (assay_type){.elem = assay_f32(), .rank = 2, .dim = {3, 4}};
+        in[2] = graph_add_drawn_constant(x, &t);
+        for (int i = 0; in[2] >= 0 && i < 12; i++) /* extents are not negative */
+            ((float *)(uintptr_t)x->g->value[in[2]].data)[i] = (float)(i % 5);
+        return true;
+    }
     if (op == ASSAY_OP_ROI_ALIGN) {
         if (!is_float || of.rank != 4)
             return false;

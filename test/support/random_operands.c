@@ -116,6 +116,34 @@ static int draw_boxes(test_drawing *d, int in[TEST_MAX_IN])
     return 2;
 }
 
+/* Encodings, their scores (of two classes, with and without a background) and anchors, whose
+ * extents are not negative. */
+static int draw_detection(test_drawing *d, int in[TEST_MAX_IN])
+{
+    const int64_t boxes = test_draw_extent(d);
+    assay_type t = {.elem = assay_f32(), .rank = 3, .dim = {1, boxes, 4}};
+    in[0] = test_add_either(d, &t);
+    t.dim[2] = 2 + test_upto(d, 1);
+    in[1] = test_add_either(d, &t);
+    t = (assay_type){.elem = assay_f32(), .rank = 2, .dim = {boxes, 4}};
+    in[2] = test_add_constant(d, &t);
+    for (int64_t i = 0; in[2] >= 0 && i < 4 * boxes; i++) {
+        float *anchor = (float *)(uintptr_t)d->g->value[in[2]].data + i;
+        *anchor = fabsf(*anchor);
+    }
+    return 3;
+}
+
+static int draw_soft_nms(test_drawing *d, int in[TEST_MAX_IN])
+{
+    const int64_t boxes = test_draw_extent(d);
+    assay_type t = {.elem = assay_f32(), .rank = 2, .dim = {boxes, 4}};
+    in[0] = test_add_either(d, &t);
+    t.rank = 1;
+    in[1] = test_add_either(d, &t);
+    return 2;
+}
+
 /* A constant of x's type, because its count of what is set must be known; now and then another. */
 static int draw_where(test_drawing *d, int x, assay_attrs *a)
 {
@@ -227,6 +255,10 @@ int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int 
         return draw_samples(d, op, &t, in);
     case ASSAY_OP_NMS:
         return draw_boxes(d, in);
+    case ASSAY_OP_SOFT_NMS:
+        return draw_soft_nms(d, in);
+    case ASSAY_OP_DETECTION:
+        return draw_detection(d, in);
     case ASSAY_OP_SCATTER_ND:
     case ASSAY_OP_SCATTER_REDUCE:
         return draw_scatter(d, x, a, in);

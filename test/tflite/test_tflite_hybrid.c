@@ -2,11 +2,13 @@
  * block: real numbers in the network. */
 #include "test/support/support.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/tflite/tflite.h"
+#include "interp/run/program.h"
 #include "test/support/tflite_lstm.h"
 
 /* Integer weights under float activations: the real values of the weights. */
@@ -131,10 +133,83 @@ static void blockwise(void **state)
     tb_refuse(&m, "blockwise parameters");
 }
 
+/* y of an FC on two rows, imported with its integers and run under tflite. */
+static void run_integers(const tb_model *m, const float *x, float y[6])
+{
+    const assay_tflite_options options = {.hybrid = true};
+    size_t size;
+    unsigned char *file = tb_finish(m, &size);
+    assay_graph *g;
+    assay_scheme *scheme;
+    assay_program *p;
+    assay_run *r;
+    assay_error err;
+
+    assert_ok(tfl_import_entry("hybrid", NULL, file, size, &options, &g, &err), &err);
+    assert_ok(assay_scheme_open("tflite", &scheme, &err), &err);
+    assert_ok(assay_program_make(g, scheme, false, &p, &err), &err);
+    assert_ok(assay_run_new(p, &r, &err), &err);
+    memcpy(assay_run_data(r, g->input[0]), x, 6 * sizeof *x);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
+    memcpy(y, assay_run_data(r, g->output[0]), 6 * sizeof *y);
+    assay_run_free(r);
+    assay_program_free(p);
+    assay_scheme_free(scheme);
+    assay_graph_free(g);
+    free(file);
+}
+
+/* Codes by each row's own range, products in integers, rounded where TFLite's kernel rounds; one
+ * scale and one a channel, with a zero point and without. */
+static void hybrid_integers(void **state)
+{
+    enum { FC = 9, K = 3, O = 3 };
+    static const int8_t w[O * K] = {10, -20, 30, -40, 50, -60, 7, 8, -127};
+    static const float x[2 * K] = {0.7F, -1.3F, 2.9F, -0.011F, 0.002F, 0.033F},
+                             b[O] = {1, -2, 0.5F};
+
+    (void)state;
+    for (int k = 0; k < 4; ++k) {
+        tb_model m = {.n_inputs = 1, .n_outputs = 1, .output = {3}};
+        float y[2 * O];
+        tb_op *op;
+
+        tb_add(&m, "x", TFL_FLOAT32, 2, K, -1);
+        tb_add(&m, "w", TFL_INT8, O, K, -1);
+        for (int i = 0; i < (k & 1 ? O : 1); ++i)
+            tb_quant(&m, 0.013F + 0.004F * (float)i, 0);
+        tb_data(&m, w, sizeof w);
+        tb_add(&m, "b", TFL_FLOAT32, O, -1);
+        tb_data(&m, b, sizeof b);
+        tb_add(&m, "y", TFL_FLOAT32, 2, O, -1);
+        op = tb_operator(&m, FC, 0, 1, 2, -2);
+        tb_outputs(op, 3, -2);
+        tb_option_i8(op, 3, k >= 2);
+        run_integers(&m, x, y);
+        for (int i = 0; i < 2 * O; ++i) {
+            const float *row = x + i / O * K, least = fminf(row[0], row[1]), most = row[2];
+            const float scale = k < 2 ? most / 127 : (float)(((double)most - (double)least) / 255);
+            const float factor = k < 2 ? 127 / most : 1 / scale;
+            const double low = (double)least / (((double)most - (double)least) / 255);
+            const int zero =
+                k < 2 ? 0 : (int)round(-128 - low); /* |least| is less than most here */
+            const float channel = 0.013F + 0.004F * (float)(k & 1 ? i % O : 0);
+            int sum = 0;
+            for (int j = 0; j < K; ++j) {
+                const float scaled = row[j] * factor;
+                sum += ((int)roundf(scaled + (float)zero) - zero) * w[i % O * K + j];
+            }
+            const float both = scale * channel, product = (float)sum * both;
+            assert_true(y[i] == product + b[i % O]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hybrid),
+        cmocka_unit_test(hybrid_integers),
         cmocka_unit_test(hybrid_state),
         cmocka_unit_test(blockwise),
     };

@@ -118,6 +118,7 @@ enum tfl_fc_options {
     FC_ACTIVATION = 0,
     FC_WEIGHTS_FORMAT = 1,
     FC_KEEP_NUM_DIMS = 2,
+    FC_ASYMMETRIC = 3,
     FC_BIAS_TYPE = 4
 };
 enum tfl_matmul_options { MATMUL_ADJ_X = 0, MATMUL_ADJ_Y = 1 };

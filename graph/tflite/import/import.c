@@ -22,6 +22,14 @@ static const struct builtin {
 #include "graph/tflite/op/ops.def"
 };
 
+static const struct custom {
+    const char *name;
+    import_fn import;
+} customs[] = {
+#define TFL_CUSTOM(name, function) {name, tfl_custom_##function},
+#include "graph/tflite/op/ops.def"
+};
+
 #define N_BUILTINS ((int)(sizeof builtins / sizeof *builtins))
 
 static assay_status fail(tfl_import *m, const char *what)
@@ -70,6 +78,7 @@ static assay_status read_operator(tfl_import *m, int index, flat_table t, tfl_op
     op->kind = b && b->name ? b->name : "unknown operator";
     op->options = tfl_flat_child(t, tfl_flat_has(t, OPERATOR_OPTIONS_2) ? OPERATOR_OPTIONS_2
                                                                         : OPERATOR_OPTIONS);
+    op->custom_options = tfl_flat_list(t, OPERATOR_CUSTOM_OPTIONS, 1);
     op->op = b ? b->op : ASSAY_OP_COUNT;
     return tfl_flat_status(&m->file, m->err);
 }
@@ -89,6 +98,14 @@ static void show(const tfl_op *o, bool supported)
                                              .why = supported ? NULL : o->m->why});
 }
 
+static assay_status import_custom(const tfl_op *o)
+{
+    for (size_t i = 0; i < sizeof customs / sizeof *customs; ++i)
+        if (strcmp(customs[i].name, o->custom) == 0)
+            return customs[i].import(o);
+    return tfl_unsupported(o, "'%.100s'", o->custom);
+}
+
 static assay_status import_operator(tfl_import *m, int index, flat_table t)
 {
     tfl_op o;
@@ -99,7 +116,7 @@ static assay_status import_operator(tfl_import *m, int index, flat_table t)
         return s;
     b = o.builtin >= 0 && o.builtin < N_BUILTINS ? &builtins[o.builtin] : NULL;
     if (o.custom)
-        s = tfl_unsupported(&o, "'%.100s'", o.custom);
+        s = import_custom(&o);
     else if (!b || !b->name)
         s = tfl_unsupported(&o, "code %d", o.builtin);
     else if (!b->import)

@@ -96,6 +96,7 @@ typedef struct tfl_op {
     int n_in, n_out;
     const int *in, *out; /* tensor indices; -1 where an optional input is absent */
     flat_table options;
+    flat_vector custom_options; /* bytes */
 } tfl_op;
 
 /* ---- faults.c ---- */

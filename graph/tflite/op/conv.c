@@ -25,7 +25,7 @@ static assay_status check_operands(const tfl_op *o, int x, int w)
     if (tfl_in(o, x)->type.rank != 4 || tfl_in(o, w)->type.rank != 4 ||
         tfl_out(o, 0)->type.rank != 4)
         return tfl_fail(o, "expected input, weights and output of 4 dimensions");
-    return tfl_real_weights(o, x, w);
+    return o->op == ASSAY_OP_CONV && tfl_is_hybrid(o, x, w) ? ASSAY_OK : tfl_real_weights(o, x, w);
 }
 
 static void set2(assay_list *l, int64_t h, int64_t w)
@@ -96,7 +96,10 @@ assay_status tfl_weighted_node(const tfl_op *o, int x, int w, int bias, int bias
                                const assay_attrs *a, int *id)
 {
     int in[3] = {x, w, ASSAY_NO_VALUE};
+    const assay_value *v = o->m->g->value;
     assay_status s = tfl_value(o, bias, &in[2]);
+    if (!s && v[x].type.elem.kind == ASSAY_KIND_F32 && v[w].type.elem.kind == ASSAY_KIND_INT)
+        return tfl_hybrid_node(o, x, w, in[2], y, a, id);
     if (!s)
         s = implied_bias(o, x, w, bias_type, &in[2]);
     return s ? s : tfl_node(o, o->op, in, in[2] == ASSAY_NO_VALUE ? 2 : 3, &y, 1, a, id);
@@ -212,7 +215,7 @@ assay_status tfl_op_fully_connected(const tfl_op *o)
         return tfl_fail(o, "the input or the weights are missing");
     if (tfl_flat_i8(o->options, FC_WEIGHTS_FORMAT, 0) != 0)
         return tfl_unsupported(o, "shuffled weights");
-    if ((s = tfl_real_weights(o, 0, 1)))
+    if (!tfl_is_hybrid(o, 0, 1) && (s = tfl_real_weights(o, 0, 1)))
         return s;
     x = tfl_in(o, 0);
     w = tfl_in(o, 1);

@@ -26,12 +26,20 @@ void tfl_pad_transposed(int64_t in, int64_t kernel, int64_t out, int i, assay_at
  * of a missing bias of 16-bit activations. */
 assay_status tfl_weighted_node(const tfl_op *o, int x, int w, int bias, int bias_type, int y,
                                const assay_attrs *a, int *id);
+/* ---- hybrid.c ---- */
+/* Float activations in input x over integer weights in input w are to be computed as TFLite does.
+ */
+bool tfl_is_hybrid(const tfl_op *op, int x, int w);
+/* y = the operator's op on x, weights w and a bias (or ASSAY_NO_VALUE); *id is the last node. */
+assay_status tfl_hybrid_node(const tfl_op *o, int x, int w, int bias, int y, const assay_attrs *a,
+                             int *id);
 /* ---- weights.c ---- */
 /* Input i with its axis perm[k] as axis k: a constant anew, else a node. */
 assay_status tfl_permuted_weights(const tfl_op *o, int i, const assay_list *perm, int *value);
 
 /* ---- one function a kind of operator (ops.def) ---- */
 #define TFL_OP(code, name, function, op) assay_status tfl_op_##function(const tfl_op *o);
+#define TFL_CUSTOM(name, function)       assay_status tfl_custom_##function(const tfl_op *o);
 #include "graph/tflite/op/ops.def"
 
 #endif
