@@ -111,10 +111,7 @@ typedef struct assay_load_options {
                            assay_error *err);
     void *user;
     const assay_scheme *sample_scheme; /* of a quantized model's integers meanwhile */
-    /* Integer weights under float activations in a TFLite model: as TFLite's kernels compute them,
-     * codes made of the activations in each run; else float, with the real values of the weights.
-     */
-    bool hybrid;
+    bool hybrid; /* TFLite: integer weights under floats in integers, as its kernels compute them */
 } assay_load_options;
 /* assay_load with options; *form (may be NULL) receives what the file is. */
 assay_status assay_load_with(const char *path, const assay_load_options *options, assay_graph **out,
