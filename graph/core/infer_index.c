@@ -160,7 +160,7 @@ assay_status assay_shape_roi_align(const assay_inference *c)
 assay_status assay_shape_nms(const assay_inference *c)
 {
     const assay_type *scores = assay_infer_in(c, 1);
-    const int64_t most = c->n->attr.nms.most;
+    const int64_t max = c->n->attr.nms.most;
     const assay_status s = assay_infer_alike(c, 0, 1);
     int64_t rows;
 
@@ -171,10 +171,10 @@ assay_status assay_shape_nms(const assay_inference *c)
     if (scores->rank != 3 || scores->dim[0] != c->x->dim[0] || scores->dim[2] != c->x->dim[1])
         return assay_infer_fail(c, "scores are not [%lld,C,%lld]", (long long)c->x->dim[0],
                                 (long long)c->x->dim[1]);
-    if (most < 0 || most > c->x->dim[1])
-        return assay_infer_fail(c, "most is %lld, expected 0 to %lld", (long long)most,
+    if (max < 0 || max > c->x->dim[1])
+        return assay_infer_fail(c, "most is %lld, expected 0 to %lld", (long long)max,
                                 (long long)c->x->dim[1]);
-    if (__builtin_mul_overflow(scores->dim[0] * scores->dim[1], most, &rows))
+    if (__builtin_mul_overflow(scores->dim[0] * scores->dim[1], max, &rows))
         return assay_infer_fail(c, "too many rows");
     *c->out = (assay_type){.elem = assay_int(64, true), .rank = 2, .dim = {rows, 3}};
     return ASSAY_OK;

@@ -99,12 +99,12 @@ assay_status assay_evaluate(const assay_program *p, const assay_program *referen
 static assay_status take_shard(const assay_shard *given, measured *m, assay_shard *s,
                                assay_error *err)
 {
-    const uint64_t most = UINT64_C(1) << 40, count = (uint64_t)m->samples.count;
+    const uint64_t max = UINT64_C(1) << 40, count = (uint64_t)m->samples.count;
     const assay_status status = ASSAY_OPTIONS_TAKE(given, s, err);
 
     if (status)
         return status;
-    if (s->all > most || s->all_first > most || s->first < s->all_first || count > s->all ||
+    if (s->all > max || s->all_first > max || s->first < s->all_first || count > s->all ||
         s->first - s->all_first > s->all - count)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "a shard of %llu samples from number %llu on is not part of %llu from "
@@ -174,10 +174,10 @@ static assay_status merge(assay_part_file *f, int n, char **json, assay_error *e
 
 assay_status assay_evaluate_merge(const char *const *path, size_t n, char **json, assay_error *err)
 {
-    const int most = 1 << 20;
-    assay_part_file *f = n > 0 && n <= (size_t)most ? calloc(n, sizeof *f) : NULL;
+    const int max = 1 << 20;
+    assay_part_file *f = n > 0 && n <= (size_t)max ? calloc(n, sizeof *f) : NULL;
     assay_status status = f ? ASSAY_OK
-                          : n > 0 && n <= (size_t)most
+                          : n > 0 && n <= (size_t)max
                               ? assay_out_of_memory(err)
                               : assay_fail(err, ASSAY_ERR_INPUT, "a merge of %zu shards", n);
 

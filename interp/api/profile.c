@@ -113,7 +113,7 @@ assay_status assay_profile_by_channel(assay_profile *p, const assay_graph *g, co
 static assay_status observe_arrays(assay_profile *p, uint64_t first, uint64_t count, arrays *a,
                                    bool sequence, int threads, assay_error *err)
 {
-    const uint64_t most = UINT64_C(1) << 40;
+    const uint64_t max = UINT64_C(1) << 40;
     const assay_graph *g = a->from.graph;
     const assay_samples samples = {.user = a,
                                    .first = (int64_t)first,
@@ -124,7 +124,7 @@ static assay_status observe_arrays(assay_profile *p, uint64_t first, uint64_t co
 
     a->from.first = (int64_t)first;
     a->total = (int64_t)count;
-    if (count < 1 || count > most || first > most)
+    if (count < 1 || count > max || first > max)
         return assay_fail(err, ASSAY_ERR_INPUT, "no samples, or numbers beyond 2^40");
     return observe(p, g, &samples, threads, err);
 }

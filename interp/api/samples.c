@@ -34,12 +34,12 @@ static assay_status read_places(void *user, int64_t i, int64_t *label, assay_err
 static assay_status take_places(assay_arrays *a, assay_samples *samples, assay_error *err)
 {
     const assay_labelled *of = &a->of;
-    const int64_t most = INT64_C(1) << 31;
+    const int64_t max = INT64_C(1) << 31;
 
     if (!of->label_map)
         return ASSAY_OK;
-    const bool maps = of->map[0] > 0 && of->map[1] > 0 && of->map[0] < most / of->map[1];
-    if (of->label || maps == (of->tokens > 0) || of->tokens < 0 || of->tokens > most)
+    const bool maps = of->map[0] > 0 && of->map[1] > 0 && of->map[0] < max / of->map[1];
+    if (of->label || maps == (of->tokens > 0) || of->tokens < 0 || of->tokens > max)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "labels of places are of `map` pixels or of `tokens`, and stand in place "
                           "of labels of samples");

@@ -6,12 +6,12 @@ assay_status assay_token_windows(const int64_t *token, uint64_t n, uint64_t leng
                                  int64_t ignored, uint64_t *windows, int64_t *input, int64_t *label,
                                  assay_error *err)
 {
-    const uint64_t most = UINT64_C(1) << 40;
+    const uint64_t max = UINT64_C(1) << 40;
     const assay_sample_type window = {.type = ASSAY_NPY_I8, .rank = 1, .shape = {(int64_t)length}};
     const assay_dataset_options options = {.window = &window, .window_step = (int64_t)stride};
     assay_dataset *d = NULL;
 
-    if (n > most || length < 1 || length > most || stride > most)
+    if (n > max || length < 1 || length > max || stride > max)
         return assay_fail(err, ASSAY_ERR_INPUT, "windows of no tokens, or of more than 2^40");
     assay_status status = dataset_open_tokens(token, (int64_t)n, "the stream", &options, &d, err);
     if (status)

@@ -139,8 +139,8 @@ static void add_screened(blaming *b, int row, const blame_search *s, const blame
         f->n_causes = 0;
 }
 
-/* A cause behind another that is done to codes last. most: how many numbers the two may change. */
-static bool try_screens(blaming *b, int row, const blame_search *s, int64_t most)
+/* A cause behind another that is done to codes last. max: how many numbers the two may change. */
+static bool try_screens(blaming *b, int row, const blame_search *s, int64_t max)
 {
     blame_screen screen[SCREENS];
     blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
@@ -153,8 +153,7 @@ static bool try_screens(blaming *b, int row, const blame_search *s, int64_t most
             blame_screen_through(&with, &screen[i]);
             k = with.differing > 0 ? blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS)
                                    : 0;
-            done =
-                k > 0 && found[0].full && found[0].story.changed + screen[i].story.changed < most;
+            done = k > 0 && found[0].full && found[0].story.changed + screen[i].story.changed < max;
         }
         if (done)
             add_screened(b, row, s, found, k, &screen[i], n - i);

@@ -96,7 +96,7 @@ bool blame_stale_sample_post(blame_search *s, int i, int32_t *codes, blame_story
     const blame_axis a = blame_axis_of(s->type, part - 1);
     bool *bad = calloc((size_t)a.n + 1, sizeof *bad);
     int32_t *from = malloc((size_t)s->count * sizeof *from + 64);
-    int64_t most = 1;
+    int64_t max = 1;
     bool good = bad && from && (source != INITIAL || initial(s, from));
     for (int k = 0; k < s->n_samples && good; k++) {
         const int other = source == BEFORE ? k - 1 : source == BEHIND ? k + 1 : 0;
@@ -106,7 +106,7 @@ bool blame_stale_sample_post(blame_search *s, int i, int32_t *codes, blame_story
             memcpy(from, s->base + other * s->count, (size_t)s->count * sizeof *from);
         bad[0] = true;
         const int64_t places = s->n_after == 0 ? mark(s, k, a, bad) : 1;
-        most = places > most ? places : most;
+        max = places > max ? places : max;
         for (int64_t e = 0; e < s->count; e++)
             if (bad[e / a.inner % a.n])
                 codes[k * s->count + e] = from[e];
@@ -114,7 +114,7 @@ bool blame_stale_sample_post(blame_search *s, int i, int32_t *codes, blame_story
     if (part == 0)
         blame_tell(story, "stale.sample", 1, "what %s gives", words[source]);
     else
-        blame_tell(story, "stale.sample", 1 + (int)(most < MANY ? most : MANY),
+        blame_tell(story, "stale.sample", 1 + (int)(max < MANY ? max : MANY),
                    "in part (along axis %d) what %s gives", part - 1, words[source]);
     free(bad);
     free(from);

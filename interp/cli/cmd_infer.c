@@ -10,25 +10,25 @@
 #include "interp/infer/infer.h"
 #include "interp/infer/window.h"
 
-/* "LO:HI" of integers within least..most. */
-static bool read_range(const cli_args *a, const char *option, int64_t least, int64_t most,
+/* "LO:HI" of integers within min..max. */
+static bool read_range(const cli_args *a, const char *option, int64_t min, int64_t max,
                        int64_t out[2])
 {
     const char *text = cli_value(a, option, NULL);
     char *middle = NULL, *end = NULL;
-    out[0] = least;
-    out[1] = most;
+    out[0] = min;
+    out[1] = max;
     if (!text)
         return true;
     errno = 0;
     out[0] = strtoll(text, &middle, 10);
     const bool colon = middle != text && *middle == ':';
     out[1] = colon ? strtoll(middle + 1, &end, 10) : 0;
-    if (colon && end != middle + 1 && *end == '\0' && errno == 0 && out[0] >= least &&
-        out[1] <= most && out[0] <= out[1])
+    if (colon && end != middle + 1 && *end == '\0' && errno == 0 && out[0] >= min &&
+        out[1] <= max && out[0] <= out[1])
         return true;
     cli_trouble("infer: --%s takes LO:HI, integers from %lld to %lld, LO not above HI, not '%s'",
-                option, (long long)least, (long long)most, text);
+                option, (long long)min, (long long)max, text);
     return false;
 }
 

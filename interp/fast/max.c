@@ -48,10 +48,10 @@ void fast_max_row(const assay_fast_max *m, const void *x, bool flipped, int64_t 
 #define MAX_OF(T)                                                                                  \
     do {                                                                                           \
         const T *v = x, flip = (T)m->flip;                                                         \
-        T most = 0;                                                                                \
+        T max = 0;                                                                                 \
         for (int64_t i = 0; i < n; i++)                                                            \
-            most = most > (T)(v[i] ^ flip) ? most : (T)(v[i] ^ flip);                              \
-        *(T *)best = most;                                                                         \
+            max = max > (T)(v[i] ^ flip) ? max : (T)(v[i] ^ flip);                                 \
+        *(T *)best = max;                                                                          \
     } while (0)
 
 void fast_max_of(const assay_fast_max *m, const void *x, int64_t n, void *best)

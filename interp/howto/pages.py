@@ -79,8 +79,8 @@ def record():
         elif macro == "STEPS":
             out.append(f"| `{a[1]}` | up to three of `[BITS] MODE` | {cell(a[2])} | {cell(a[3])} |\n")
         else:
-            _, field, kind, of, least, most, default, meaning = a
-            legal = {"BOOL": "yes, no", "ROUND": "a rounding", "INT": f"{least} to {most}"}.get(kind)
+            _, field, kind, of, n_min, n_max, default, meaning = a
+            legal = {"BOOL": "yes, no", "ROUND": "a rounding", "INT": f"{n_min} to {n_max}"}.get(kind)
             if kind == "ENUM":
                 legal = ", ".join(values[of].values())
                 default = values[of].get(default.replace("ASSAY_", ""), default)
@@ -100,9 +100,9 @@ def mac_parameters():
     kinds = {"FORMAT": "a format", "MODE": "a rounding", "MODE_OR_NONE": "a rounding, none", "PATTERN": "an integer",
              "ORDER": "a list of places, none"}
     out = ["\n| parameter | values | default | meaning |\n|---|---|---|---|\n"]
-    for _, (name, kind, least, most, default, meaning) in calls(lines_of(text), ["PARAMETER"]):
+    for _, (name, kind, n_min, n_max, default, meaning) in calls(lines_of(text), ["PARAMETER"]):
         if kind.startswith("INT"):
-            legal = f"{least} to {most}" + (", none" if kind.endswith("NONE") else "")
+            legal = f"{n_min} to {n_max}" + (", none" if kind.endswith("NONE") else "")
         else:
             legal = kinds.get(kind) or choices[kind]
         if kind in choices:
@@ -122,8 +122,8 @@ def ops():
            "`graph/core/attr.def`, traits in `graph/core/op.h`.\n\n"
            "| op | inputs | outputs | attributes | shape rule | traits |\n|---|---|---|---|---|---|\n"]
     for _, a in calls(lines_of(source("graph/core/op.def")), ["OP"]):
-        _, name, attr, least, most, n_out, shape, traits = a
-        n_in = least if least == most else f"{least} to {'-' if most == '-1' else most}"
+        _, name, attr, n_min, n_max, n_out, shape, traits = a
+        n_in = n_min if n_min == n_max else f"{n_min} to {'-' if n_max == '-1' else n_max}"
         traits = ", ".join(re.findall(r"T\((\w+)\)", traits)).lower()
         out.append(f"| `{name}` | {n_in} | {'-' if n_out == '-1' else n_out} | {attr} | {shape} | {traits} |\n")
     return "".join(out)

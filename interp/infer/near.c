@@ -101,10 +101,10 @@ static bool try_field(const infer_task *t, climb *c, const assay_field *f)
     infer_record_of(&c->rule, t->o->type, t->o->acc_bits, &r);
     if (f->kind == ASSAY_FIELD_STEPS)
         return try_steps(t, c);
-    int32_t most = f->kind == ASSAY_FIELD_BOOL ? 1 : f->max < 64 ? f->max : 64;
+    int32_t max = f->kind == ASSAY_FIELD_BOOL ? 1 : f->max < 64 ? f->max : 64;
     for (int i = 0; f->kind == ASSAY_FIELD_ENUM && f->choices[i]; i++)
-        most = i;
-    for (int32_t v = f->min > 0 ? f->min : 0; v <= most; v++) {
+        max = i;
+    for (int32_t v = f->min > 0 ? f->min : 0; v <= max; v++) {
         assay_field_value value;
         memset(&value, 0, sizeof value);
         value.number = v;

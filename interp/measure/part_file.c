@@ -173,7 +173,7 @@ static assay_status take_tally(const json_t *o, int64_t places, assay_tally *t, 
     const json_t *pixels = json_object_get(o, "pixels");
     const json_t *rows = pixels ? pixels : json_object_get(o, "by_class");
     assay_judge judge = {.maps = pixels != NULL, .tokens = !rows};
-    int64_t most = places, labelled = 0;
+    int64_t max = places, labelled = 0;
     assay_status status;
 
     *good = take(json_object_get(o, "classes"), 1 << 24, &judge.classes) && judge.classes > 0;
@@ -182,11 +182,11 @@ static assay_status take_tally(const json_t *o, int64_t places, assay_tally *t, 
     status = measure_tally_make(&judge, t, err);
     if (status)
         return status;
-    *good = take(json_object_get(o, "labelled"), most, &labelled);
-    t->samples = most = labelled;
+    *good = take(json_object_get(o, "labelled"), max, &labelled);
+    t->samples = max = labelled;
     for (int k = ASSAY_EVAL_TOP - 1; k >= 0 && *good; k--) { /* top[4] holds top[3], and so on */
-        *good = take(json_array_get(json_object_get(o, "top"), (size_t)k), most, &t->top[k]);
-        most = t->top[k];
+        *good = take(json_array_get(json_object_get(o, "top"), (size_t)k), max, &t->top[k]);
+        max = t->top[k];
     }
     *good = *good && (!rows || take_classes(rows, t));
     return ASSAY_OK;
@@ -204,16 +204,16 @@ static assay_status no_part(const char *path, const char *what, assay_error *err
 static assay_status take_numbers(const json_t *o, const char *path, assay_part *p, assay_error *err)
 {
     const json_t *twin = json_object_get(o, "twin_tally");
-    const int64_t most = INT64_C(1) << 40;
+    const int64_t max = INT64_C(1) << 40;
     bool good;
     assay_status status;
 
     p->count = (int64_t)json_array_size(json_object_get(o, "outputs"));
     if (p->count < 1)
         return no_part(path, "outputs", err);
-    if (!take(json_object_get(o, "first"), most, &p->first))
+    if (!take(json_object_get(o, "first"), max, &p->first))
         return no_part(path, "first", err);
-    if (!take(json_object_get(o, "places"), most / p->count, &p->places))
+    if (!take(json_object_get(o, "places"), max / p->count, &p->places))
         return no_part(path, "places", err);
     if (!take(json_object_get(o, "agree"), p->places * p->count, &p->agree))
         return no_part(path, "agree", err);
@@ -222,11 +222,11 @@ static assay_status take_numbers(const json_t *o, const char *path, assay_part *
     p->tokens = json_is_true(json_object_get(o, "tokens"));
     status = measure_part_make(p, twin != NULL, err);
     if (!status)
-        status = take_tally(json_object_get(o, "tally"), most, &p->tally[1], &good, err);
+        status = take_tally(json_object_get(o, "tally"), max, &p->tally[1], &good, err);
     if (!status && !good)
         return no_part(path, "tally", err);
     if (!status && twin)
-        status = take_tally(twin, most, &p->tally[0], &good, err);
+        status = take_tally(twin, max, &p->tally[0], &good, err);
     return status || good ? status : no_part(path, "twin_tally", err);
 }
 

@@ -102,8 +102,8 @@ static void choose_planes(report_look *l, bool channels_last, int64_t pixels)
     l->every = (int)((longest + SIDE - 1) / SIDE);
     const int64_t h = (p->height + l->every - 1) / l->every;
     const int64_t w = (p->width + l->every - 1) / l->every;
-    const int64_t most = pixels / ((h + GAP) * (w + GAP));
-    l->shown = (int)(most < PLANES ? most : PLANES);
+    const int64_t max = pixels / ((h + GAP) * (w + GAP));
+    l->shown = (int)(max < PLANES ? max : PLANES);
     l->shown = l->shown < 1 ? 1 : p->n < l->shown ? (int)p->n : l->shown;
     /* Low planes (vectors: one line) stand below each other, others side by side. */
     const bool below = h * 4 < w;
@@ -115,10 +115,10 @@ static void choose_planes(report_look *l, bool channels_last, int64_t pixels)
 static uint8_t shade(const report_look *l, double x)
 {
     const double zero = zero_of(&l->tensor->type);
-    const double most = fmax(fabs(l->min - zero), fabs(l->max - zero));
+    const double max = fmax(fabs(l->min - zero), fabs(l->max - zero));
     if (!isfinite(x))
         return x < 0 ? 1 : 255;
-    return (uint8_t)(128.5 + 127 * (most > 0 ? (x - zero) / most : 0));
+    return (uint8_t)(128.5 + 127 * (max > 0 ? (x - zero) / max : 0));
 }
 
 static assay_status draw(report_look *l, const void *data, assay_error *err)

@@ -58,8 +58,8 @@ bool profile_histogram_holds(const assay_histogram *h, float min, float max)
     join(h, &min, &max);
     if (h->finite == 0)
         return profile_histogram_exponent(min, max) == h->exponent;
-    const double width = ldexp(1, h->exponent), most = width * ASSAY_HISTOGRAM_MAX_BIN;
-    return (double)max < most && -(double)min < most &&
+    const double width = ldexp(1, h->exponent), limit = width * ASSAY_HISTOGRAM_MAX_BIN;
+    return (double)max < limit && -(double)min < limit &&
            floor((double)max / width) - floor((double)min / width) < ASSAY_HISTOGRAM_BINS;
 }
 

@@ -79,10 +79,10 @@ static void count(const uint16_t *restrict at, size_t n, uint16_t *restrict tabl
 
 static uint16_t greatest(const uint16_t *table)
 {
-    uint16_t most = 0;
+    uint16_t max = 0;
     for (int i = 0; i < ASSAY_PROFILE_TABLE; i++)
-        most = table[i] > most ? table[i] : most;
-    return most;
+        max = table[i] > max ? table[i] : max;
+    return max;
 }
 
 const assay_profile_rows ROWS = {places, count, greatest};

@@ -6,11 +6,11 @@
 
 #define BETA_BITS 29 /* of 32: it leaves room for the sum that it is part of */
 
-static assay_status magnitude(const assay_value *v, double *most, assay_error *err)
+static assay_status magnitude_of(const assay_value *v, double *magnitude, assay_error *err)
 {
     double min, max;
     assay_status status = quantize_constant_range(v, &min, &max, err);
-    *most = fmax(fabs(min), fabs(max));
+    *magnitude = fmax(fabs(min), fabs(max));
     return status;
 }
 
@@ -19,8 +19,8 @@ assay_status quantize_gamma_code(const assay_scheme *scheme, const assay_value *
 {
     assay_scheme_caps caps;
     unsigned bits, shift;
-    double most;
-    assay_status status = magnitude(gamma, &most, err);
+    double magnitude;
+    assay_status status = magnitude_of(gamma, &magnitude, err);
     if (status)
         return status;
     assay_scheme_get_caps(scheme, &caps);
@@ -30,20 +30,21 @@ assay_status quantize_gamma_code(const assay_scheme *scheme, const assay_value *
                            .narrow = true,
                            .power_of_two = caps.power_of_two};
     code->elem = choice.elem;
-    return calibrate_choose_qparams(&choice, -most, most, &code->scale, &code->zero_point, err);
+    return calibrate_choose_qparams(&choice, -magnitude, magnitude, &code->scale, &code->zero_point,
+                                    err);
 }
 
 assay_status quantize_beta_code(const assay_scheme *scheme, const assay_value *beta,
                                 float gamma_scale, bool wide, assay_code *code, assay_error *err)
 {
     unsigned bits, shift;
-    double most;
-    assay_status status = magnitude(beta, &most, err);
+    double magnitude;
+    assay_status status = magnitude_of(beta, &magnitude, err);
     if (status)
         return status;
     assay_scheme_norm_codes(scheme, wide, &bits, &shift);
     *code = (assay_code){.elem = assay_int(32, true), .scale = ldexpf(gamma_scale, -(int)shift)};
-    while (most / (double)code->scale > ldexp(1, BETA_BITS))
+    while (magnitude / (double)code->scale > ldexp(1, BETA_BITS))
         code->scale *= 2;
     return ASSAY_OK;
 }

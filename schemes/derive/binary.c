@@ -82,8 +82,8 @@ static assay_status squared_difference(const assay_derive *d)
     s = derive_accepts_both(d, code, "a shifted code", both);
     if (s)
         return s;
-    const int64_t most = derive_magnitudes(derive_minus(both[0], both[1])).hi;
-    const assay_interval square = {0, most < 1 << 16 ? most * most : INT64_C(1) << 31};
+    const int64_t max = derive_magnitudes(derive_minus(both[0], both[1])).hi;
+    const assay_interval square = {0, max < 1 << 16 ? max * max : INT64_C(1) << 31};
     return derive_accepts(d, ASSAY_OUT, square, "the square of a difference");
 }
 

@@ -10,10 +10,10 @@
 
 int64_t derive_code_of(const assay_record *rec, float x, const assay_type *t)
 {
-    const int64_t most = assay_elem_max(t->elem);
+    const int64_t max = assay_elem_max(t->elem);
     return apply_code(&rec->convert, derive_bits_of(x),
                       derive_quantize_bits(rec, derive_scale_of(t)), derive_zero_of(t), INT32_MIN,
-                      most > INT32_MAX ? most : INT32_MAX);
+                      max > INT32_MAX ? max : INT32_MAX);
 }
 
 uint32_t derive_quantize_bits(const assay_record *rec, float scale)
@@ -66,10 +66,10 @@ static assay_status set_range(const assay_derive *d, int32_t device_zero)
 {
     const assay_unit_spec *s = d->spec;
     assay_rescale *r = &d->u->scale[ASSAY_OUT];
-    const int64_t least = assay_elem_min(s->out->elem), max = assay_elem_max(s->out->elem);
-    int64_t lo = isinf(s->act_lo) ? least : bound_of(d, s->act_lo, s->code_lo);
+    const int64_t min = assay_elem_min(s->out->elem), max = assay_elem_max(s->out->elem);
+    int64_t lo = isinf(s->act_lo) ? min : bound_of(d, s->act_lo, s->code_lo);
     int64_t hi = isinf(s->act_hi) ? max : bound_of(d, s->act_hi, s->code_hi);
-    lo = lo > least ? lo : least;
+    lo = lo > min ? lo : min;
     hi = hi < max ? hi : max;
     r->zero_point = device_zero;
     if (!derive_end(r, s->out->elem, isinf(s->act_lo) ? NULL : &lo, isinf(s->act_hi) ? NULL : &hi))

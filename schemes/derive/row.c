@@ -26,10 +26,10 @@ static assay_status encode_difference(const assay_derive *d, double real, assay_
 }
 
 /* e^x is defined of what stays below 0 in 32 bits, whatever wraps on the way there. */
-static assay_status check_differences(const assay_derive *d, int64_t most)
+static assay_status check_differences(const assay_derive *d, int64_t max)
 {
     const assay_rescale *r = &d->u->scale[ASSAY_FIRST];
-    for (int64_t i = 0; i <= most; i++) {
+    for (int64_t i = 0; i <= max; i++) {
         const assay_int128 v = apply_rescale_value(r, -i, 0);
         if (v > 0 || v < INT32_MIN)
             return derive_fail(d,
@@ -67,10 +67,10 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
     derive_intermediate(&u->scale[ASSAY_FIRST]);
     s = derive_encoded(d, &u->scale[ASSAY_FIRST], e, 1, "_in");
     const int64_t widest = (INT64_C(1) << d->spec->in[0].elem.bits) - 1;
-    const int64_t most = widest < -u->k[0] ? widest : -u->k[0];
+    const int64_t max = widest < -u->k[0] ? widest : -u->k[0];
     if (!s)
-        s = derive_accepts(d, ASSAY_FIRST, (assay_interval){-most, 0}, DIFFERENCE);
-    return !s ? check_differences(d, most) : s;
+        s = derive_accepts(d, ASSAY_FIRST, (assay_interval){-max, 0}, DIFFERENCE);
+    return !s ? check_differences(d, max) : s;
 }
 
 static assay_status softmax_fixed(const assay_derive *d)
@@ -272,10 +272,10 @@ static assay_status l2_norm(const assay_derive *d)
         const int64_t shift = 31 - (left + 7);
         form.multiplier = &multiplier;
         form.shift = &shift;
-        const double most = floor(sqrt(2 * (double)v));
+        const double max = floor(sqrt(2 * (double)v));
         s = derive_accepts_form(
             d, ASSAY_OUT, &form,
-            derive_around(fmax((double)code.lo, -most), fmin((double)code.hi, most)),
+            derive_around(fmax((double)code.lo, -max), fmin((double)code.hi, max)),
             "a code less its zero point");
     }
     return s;
@@ -314,8 +314,8 @@ assay_status derive_row(const assay_derive *d)
 /* What the factors before a code have left in so many bits. */
 static assay_interval factors(int bits)
 {
-    const int64_t most = INT64_C(1) << (bits - 1);
-    return (assay_interval){-most, most - 1};
+    const int64_t max = INT64_C(1) << (bits - 1);
+    return (assay_interval){-max, max - 1};
 }
 
 /* TFLite reduce.cc, GetQuantProdScaling: s_in / s_out^(1/n) after each of the n factors, so that

@@ -261,8 +261,8 @@ def argument(rule, a, to):
 
 def relu(record, a, out):
     """A rescale whose codes begin at the zero point."""
-    least, most = out.bounds or (-inf, inf)
-    bounds = [clamp(out.zero, least, most), most]
+    lo, hi = out.bounds or (-inf, inf)
+    bounds = [clamp(out.zero, lo, hi), hi]
     if same(a, out):
         return lambda p: ending(record, clamp(p, *bounds), out)
     if record["unary"]["rescale"] == "table":

@@ -44,8 +44,8 @@ def padded(network, x):
     """Constant: the zero point, the least code (-inf), or a code; edge and reflect."""
     rng = network.rng
     mode = rng.choice(["constant", "edge", "reflect"])
-    most = [n - 1 if mode == "reflect" else 2 for n in x.shape]
-    begin, end = ([rng.randint(0, min(m, 2)) for m in most] for _ in "be")
+    limit = [n - 1 if mode == "reflect" else 2 for n in x.shape]
+    begin, end = ([rng.randint(0, min(m, 2)) for m in limit] for _ in "be")
     value, words = x.zero, ""
     if mode == "constant" and rng.random() < 0.3:
         value, words = x.low, ", value=-inf"

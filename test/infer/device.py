@@ -26,10 +26,10 @@ DEFINITION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."
 
 def given(rule, multiplier, shift):
     """A multiplier and a total right shift that are given: what registers do not hold is refused."""
-    most = 1 if rule["encoding"] == "shift" else 1 << rule["multiplier_bits"]
+    limit = 1 if rule["encoding"] == "shift" else 1 << rule["multiplier_bits"]
     steps = rule["round"]
     first = steps[0][0] if len(steps) > 1 else 0
-    if abs(multiplier) > most or not rule["shift_min"] <= shift <= rule["shift_max"]:
+    if abs(multiplier) > limit or not rule["shift_min"] <= shift <= rule["shift_max"]:
         raise Refused("outside the registers")
     if rule["left_shift"] != "product" and first - shift > 31:
         raise Refused("more than 32 bits to the left")

@@ -108,10 +108,10 @@ def few_powers(rng, bits):
 def draw_row(rng, domain, kind):
     """(acc, zero point, (multiplier, shift), bounds) of the domain."""
     low, high = signed_range(kind[0]) if kind[1] else (0, (1 << kind[0]) - 1)
-    least, most = signed_range(domain["acc_bits"])
+    lo, hi = signed_range(domain["acc_bits"])
     bits = rng.randint(1, domain["acc_bits"])
-    acc = rng.choice([few_powers(rng, bits), rng.randint(-1 << bits - 1, 1 << bits - 1), rng.choice([least, most, 0, 1, -1])])
-    acc = min(max(acc, least), most)
+    acc = rng.choice([few_powers(rng, bits), rng.randint(-1 << bits - 1, 1 << bits - 1), rng.choice([lo, hi, 0, 1, -1])])
+    acc = min(max(acc, lo), hi)
     first, last = domain["multiplier"]
     multiplier = rng.choice([1 << rng.randint(0, 32), few_powers(rng, 32), rng.randint(first, last), first, last, rng.randint(0, 1 << rng.randint(0, 32))])
     multiplier = min(max(multiplier, first), last)
@@ -163,12 +163,12 @@ def read_found(path):
 def at_step(rng, of, row, domain):
     """The accumulator of a row moved to where the code of a device changes, or the row."""
     acc, rest = row[0], row[1:]
-    first, (least, most) = of.one(*row), signed_range(domain["acc_bits"])
+    first, (lo, hi) = of.one(*row), signed_range(domain["acc_bits"])
     way = rng.choice([-1, 1])
     same, other = acc, None
     for i in range(domain["acc_bits"]):
         at = acc + (way << i)
-        if not least <= at <= most:
+        if not lo <= at <= hi:
             return row
         if of.one(at, *rest) != first:
             other = at

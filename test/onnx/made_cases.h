@@ -5,15 +5,15 @@
 
 #include <stdint.h>
 
-#define MADE_MOST 48
+#define MADE_MAX 48
 
 typedef struct made {
     int opset;
     const char *text; /* of an input x and an output y */
-    float x[MADE_MOST];
+    float x[MADE_MAX];
     int rank;
     int64_t dim[6];
-    double y[MADE_MOST];
+    double y[MADE_MAX];
 } made;
 
 static const made cases[] = {

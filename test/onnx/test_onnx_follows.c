@@ -11,7 +11,7 @@
 #include "test/support/onnx_build.h"
 #include "test/support/sampled.h"
 
-#define MOST 24
+#define MAX_OUT 24
 
 typedef struct fixture {
     void *file;
@@ -42,7 +42,7 @@ typedef struct sampled {
     const char *nodes;
     int rank;
     int64_t dim[3];
-    float y[MOST]; /* or int64 where `integers` */
+    float y[MAX_OUT]; /* or int64 where `integers` */
     bool integers;
     int asked;
 } sampled;
@@ -157,8 +157,8 @@ static void check(const sampled *c)
 {
     char text[1500];
     union {
-        float f[MOST];
-        int64_t i[MOST];
+        float f[MAX_OUT];
+        int64_t i[MAX_OUT];
     } out;
     const void *in = x;
     void *to = &out;
@@ -195,7 +195,7 @@ static void shapes_follow_the_sample(void **state)
 static void another_sample_says_so(void **state)
 {
     static const float zeros[6] = {0};
-    int64_t out[MOST];
+    int64_t out[MAX_OUT];
     const void *in = zeros;
     void *to = out;
     fixture f;

@@ -13,7 +13,7 @@ static void check(const made *m)
 {
     assay_graph *g = onnx_form_import(m->opset, m->text, NULL);
     const assay_type *t = &g->value[g->output[0]].type;
-    float out[MADE_MOST];
+    float out[MADE_MAX];
     const void *in = m->x;
     void *to = out;
     assay_error err;

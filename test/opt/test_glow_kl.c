@@ -51,14 +51,14 @@ static void draw(const row *r, float count[BINS])
     for (int64_t i = 0; i < n; i++) {
         const int64_t far = r->shape == 1 ? llabs(2 * i - n) : r->shape == 2 ? i : 0;
         const int64_t near = far < n ? n - far : 1;
-        int64_t most = 0;
+        int64_t max = 0;
         if (r->shape == 0)
-            most = 1000;
+            max = 1000;
         else if (r->shape == 1 || r->shape == 2)
-            most = 1 + near * near * near / (n * n);
+            max = 1 + near * near * near / (n * n);
         else if (r->shape == 3)
-            most = test_between(&rng, 0, 15) == 0 ? 20000000 : 30;
-        const int64_t drawn = test_between(&rng, 0, most);
+            max = test_between(&rng, 0, 15) == 0 ? 20000000 : 30;
+        const int64_t drawn = test_between(&rng, 0, max);
         count[i] = test_between(&rng, 0, 4) == 0 ? 0.0f : (float)drawn;
     }
 }

@@ -79,8 +79,8 @@ def compare(o, scheme, offset, kind, n, work):
     bad = np.flatnonzero(bits(want) != bits(got))
     if not bad.size:
         return want.size, None, None, None
-    most = np.abs(want.astype(np.float64) - got.astype(np.float64)).max()
-    return want.size, (f"{bad.size} of {want.size} elements differ, by at most {most:g}; the first at {bad[0]}: "
+    largest = np.abs(want.astype(np.float64) - got.astype(np.float64)).max()
+    return want.size, (f"{bad.size} of {want.size} elements differ, by at most {largest:g}; the first at {bad[0]}: "
                        f"{got.ravel()[bad[0]]}, expected {want.ravel()[bad[0]]}"), None, None
 
 

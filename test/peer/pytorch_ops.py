@@ -9,8 +9,8 @@ from pytorch_net import Net, quantized
 Q = torch.ops.quantized
 
 
-def pair(n, least=1, most=3):
-    return [int(v) for v in n.r.integers(least, most + 1, 2)]
+def pair(n, lo=1, hi=3):
+    return [int(v) for v in n.r.integers(lo, hi + 1, 2)]
 
 
 def conv(depthwise=False, transposed=False):

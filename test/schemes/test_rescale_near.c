@@ -55,9 +55,9 @@ static void random_rows(test_rng *rng, const char *name, const assay_scheme *s, 
         return;
     for (int t = 0; t < rows; t++) {
         int64_t acc[ROW];
-        int64_t least = assay_elem_min(type), max = assay_elem_max(type);
-        int64_t zero = t % 3 ? test_between(rng, least, max) : 0;
-        int64_t lo = t % 5 ? least : test_between(rng, least, max - 2), hi = max;
+        int64_t min = assay_elem_min(type), max = assay_elem_max(type);
+        int64_t zero = t % 3 ? test_between(rng, min, max) : 0;
+        int64_t lo = t % 5 ? min : test_between(rng, min, max - 2), hi = max;
         assay_batch batch = {.type = type, .zero_point = &zero, .lo = &lo, .hi = &hi};
         char why[256];
         bool small = t % 10 == 0; /* scales at the ends of what float32 holds: the slow path */
@@ -165,12 +165,12 @@ static void rules_change_at_halves_or_integers(void **state)
         const enum assay_rounding mode = (enum assay_rounding)m;
         int halves = 0, integers = 0;
         for (int i = 0; i < 4; i++) {
-            const bool least = apply_rounds_up(mode, i & 1, i & 2, 1);
+            const bool min = apply_rounds_up(mode, i & 1, i & 2, 1);
             const bool below = apply_rounds_up(mode, i & 1, i & 2, (UINT64_C(1) << 63) - 1);
             const bool above = apply_rounds_up(mode, i & 1, i & 2, (UINT64_C(1) << 63) + 1);
-            const bool most = apply_rounds_up(mode, i & 1, i & 2, UINT64_MAX);
-            halves += !least && !below && above && most;
-            integers += least == below && below == above && above == most;
+            const bool max = apply_rounds_up(mode, i & 1, i & 2, UINT64_MAX);
+            halves += !min && !below && above && max;
+            integers += min == below && below == above && above == max;
         }
         if (halves != 4 && integers != 4)
             fail_msg("%s: at halves %d times, at integers %d times of 4", apply_rounding_name(mode),

@@ -162,7 +162,7 @@ def check_pool(bundle, node, scheme):
     shape, size = x.shape[2:], found.shape[2:]
     sums = np.zeros(found.shape, np.int64)
     counts = np.zeros(found.shape, np.int64)
-    most = np.full(found.shape, np.iinfo(np.int64).min)
+    greatest = np.full(found.shape, np.iinfo(np.int64).min)
     for at in np.ndindex(*size):
         for tap in np.ndindex(*kernel):
             p = [a * s - b + t * d for a, s, b, t, d in zip(at, stride, begin, tap, dilation)]
@@ -170,7 +170,7 @@ def check_pool(bundle, node, scheme):
             if all(0 <= i < n for i, n in zip(p, shape)):
                 v = x[(slice(None), slice(None)) + tuple(p)]
                 sums[cell] += v
-                most[cell] = np.maximum(most[cell], v)
+                greatest[cell] = np.maximum(greatest[cell], v)
                 counts[cell] += 1
             elif attributes["count_include_pad"] and all(
                     i < n + e for i, n, e in zip(p, shape, end)):
@@ -178,7 +178,7 @@ def check_pool(bundle, node, scheme):
                 counts[cell] += 1
     if node["op"] == "max_pool":
         lo, hi = bounds(bundle, node, node["outputs"][0])
-        return compare(found, np.clip(most, lo, hi))
+        return compare(found, np.clip(greatest, lo, hi))
     return compare(found, pool_codes(bundle, node, scheme, sums, counts,
                                      attributes["count_include_pad"]))
 

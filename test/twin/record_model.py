@@ -62,9 +62,9 @@ class Model:
         real = [formed(k, s_in, s, out.scale, len(scales) == 1) for s in scales]
         units = [Rescale(k, r, (s_in, s, out.scale)) for r, s in zip(real, scales)]
         if k["common_shift"] and len(units) > 1:
-            most = int(np.argmax(real))
-            shift = units[most].listed[1]
-            units = [u if i == most else Rescale(k, u.real, u.steps, shift)
+            largest = int(np.argmax(real))
+            shift = units[largest].listed[1]
+            units = [u if i == largest else Rescale(k, u.real, u.steps, shift)
                      for i, u in enumerate(units)]
         fault = self.listed(node, units)
         want = np.empty_like(acc)
@@ -121,21 +121,21 @@ class Model:
         numbers = self.scale_numbers(name)
         channels = numbers.shape[0]
         scales = np.array(self.bundle.entry[name]["scale"], f32).reshape(channels, -1)
-        most = 2 ** k["multiplier_bits"] - 1
+        max_multiplier = 2 ** k["multiplier_bits"] - 1
         terms = np.zeros(products.shape[:-1] + (scales.shape[1],), np.int64)
         units = []
         for c in range(channels):
             at = (slice(None),) * (1 if node["op"] == "conv" else products.ndim - 2) + (c,)
             largest = float(scales[c].max())
             if k["unit"] == "largest":
-                unit = f32(largest / most)
+                unit = f32(largest / max_multiplier)
             else:
                 unit = f32(2.0 ** (math.frexp(largest)[1] - k["multiplier_bits"]))
             units.append(f32(unit * f32(2.0 ** k["shift"])))
             filters = (numbers[c] - numbers[c].min()).reshape(-1)
             for b in range(scales.shape[1]):
                 m = min(rounded(Fraction(float(scales[c, b]) / float(unit)),
-                                k["multiplier_round"]), most)
+                                k["multiplier_round"]), max_multiplier)
                 total = products[at][..., filters == b].sum(-1)
                 terms[at + (Ellipsis, b)] = tensors.each(
                     lambda s: shifted(narrow(s, k["sum_bits"], k["sum_overflow"]) * m, k["shift"],
@@ -209,8 +209,8 @@ class Model:
         _, _, _, begin, end = tensors.windows(a, x.ndim - 2)
         padded = np.pad(x, [(0, 0), (0, 0)] + list(zip(begin, end)), constant_values=-(2**40))
         none = dict(a, pad_begin=[0] * (x.ndim - 2), pad_end=[0] * (x.ndim - 2))
-        most = fields(padded, none, found.shape[2:]).max(-1)
-        return self.codes(node, rec, out, most, found)
+        maxima = fields(padded, none, found.shape[2:]).max(-1)
+        return self.codes(node, rec, out, maxima, found)
 
     def change(self, node, rec):
         """rescale, relu, clip"""

@@ -168,8 +168,8 @@ int onnx_materialize_codes(onnx_import *im, onnx_value *v, const assay_qparams *
                            assay_error *err);
 
 /* ---- names in subgraphs (scope.c) ---- */
-/* A scope inside the one at hand, for `most` names; NULL when memory is out. */
-onnx_scope *onnx_push_scope(onnx_import *im, size_t most);
+/* A scope inside the one at hand, for `max` names; NULL when memory is out. */
+onnx_scope *onnx_push_scope(onnx_import *im, size_t max);
 void onnx_pop_scope(onnx_import *im);
 /* Gives a name its meaning in the scope; false when it has one there. */
 bool onnx_mean(onnx_scope *scope, const char *name, const char *real);

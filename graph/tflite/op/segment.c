@@ -85,7 +85,7 @@ static assay_status count_segments(const tfl_op *o, int64_t *n)
 static double start_of(const tfl_op *o, int *reduction)
 {
     const bool is_float = tfl_in(o, 0)->type.elem.kind == ASSAY_KIND_F32;
-    const double most = is_float ? (double)3.40282347e+38F : 2147483647;
+    const double max = is_float ? (double)3.40282347e+38F : 2147483647;
 
     switch (o->builtin) {
     case CODE_UNSORTED_PROD:
@@ -93,10 +93,10 @@ static double start_of(const tfl_op *o, int *reduction)
         return 1;
     case CODE_UNSORTED_MAX:
         *reduction = ASSAY_REDUCTION_MAX;
-        return is_float ? -most : -most - 1;
+        return is_float ? -max : -max - 1;
     case CODE_UNSORTED_MIN:
         *reduction = ASSAY_REDUCTION_MIN;
-        return most;
+        return max;
     default:
         *reduction = ASSAY_REDUCTION_ADD;
         return 0;

@@ -88,10 +88,10 @@ def infer(oracle: Oracle, *, kind: str, type: str, budget: int = 20000, acc_bits
             return 1
         return 0
 
-    most, far = (-(2 ** 32), 2 ** 32), (-1100, 1100)
+    widest, far = (-(2 ** 32), 2 ** 32), (-1100, 1100)
     o = InferOptions(kind=text(kind), type=text(type), budget=budget, acc_bits=acc_bits, timeout=timeout)
     if multiplier or shift:
-        o.has_domain, o.multiplier, o.shift = True, (c.c_int64 * 2)(*(multiplier or most)), (c.c_int32 * 2)(*(shift or far))
+        o.has_domain, o.multiplier, o.shift = True, (c.c_int64 * 2)(*(multiplier or widest)), (c.c_int32 * 2)(*(shift or far))
     if isinstance(oracle, str):
         o.oracle = text(oracle)
     else:

@@ -45,7 +45,7 @@ static void fixed(const assay_unit *u, const int32_t *x, size_t n, int32_t *d, u
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     const int32_t *e = u->exponential, lo = (int32_t)o->lo;
-    const uint64_t most = (uint64_t)(o->hi - o->lo);
+    const uint64_t max = (uint64_t)(o->hi - o->lo);
     uint32_t sum = 0;
     int over_unit = 0;
     find_distances(x, n, d);
@@ -60,7 +60,7 @@ static void fixed(const assay_unit *u, const int32_t *x, size_t n, int32_t *d, u
     for (size_t i = 0; i < n; i++) {
         const uint64_t product = (inverse * (uint32_t)d[i] + ((uint64_t)1 << 30)) >> 31;
         const uint64_t v = (product + half) >> shift;
-        out[i] = (uint8_t)((int32_t)(v < most ? v : most) + lo);
+        out[i] = (uint8_t)((int32_t)(v < max ? v : max) + lo);
     }
 }
 
@@ -79,7 +79,7 @@ static float sum_floats(const assay_unit *u, int32_t *d, size_t n)
 static void float_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *d, uint8_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    const float least = (float)(o->lo - o->zero_point), most = (float)(o->hi - o->zero_point);
+    const float min = (float)(o->lo - o->zero_point), max = (float)(o->hi - o->zero_point);
     find_distances(x, n, d);
     const float inverse = 1.0f / (sum_floats(u, d, n) * float_of((uint32_t)u->k[0]));
     if (!(inverse < 0x1p100f)) { /* products stay finite */
@@ -88,13 +88,10 @@ static void float_table(const assay_unit *u, const int32_t *x, size_t n, int32_t
     }
     for (size_t i = 0; i < n; i++) {
         float f = float_of((uint32_t)d[i]) * inverse;
-        f = f < most + 1 ? f : most + 1; /* not negative */
+        f = f < max + 1 ? f : max + 1; /* not negative */
         const int32_t whole = (int32_t)f;
         const float v = (float)(whole + (f - (float)whole >= 0.5f));
-        out[i] = (uint8_t)((int32_t)(v < least  ? least
-                                     : v > most ? most
-                                                : v) +
-                           (int32_t)o->zero_point);
+        out[i] = (uint8_t)((int32_t)(v < min ? min : v > max ? max : v) + (int32_t)o->zero_point);
     }
 }
 
@@ -104,7 +101,7 @@ static void float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t *
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     const int64_t overflown = o->lo == 0 ? o->zero_point : o->zero_point < 0 ? o->hi : o->lo;
     const float big = 12582912.0f; /* rounds half to even below 2^22 */
-    const float least = (float)(o->lo - o->zero_point), most = (float)(o->hi - o->zero_point);
+    const float min = (float)(o->lo - o->zero_point), max = (float)(o->hi - o->zero_point);
     const float raise = float_of((uint32_t)u->k[0]);
     find_distances(x, n, d);
     const float sum = sum_floats(u, d, n);
@@ -114,8 +111,8 @@ static void float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t *
     }
     for (size_t i = 0; i < n; i++) {
         const float f = float_of((uint32_t)d[i]) * raise / sum;
-        float v = f < most ? f : most; /* integral bounds: rounding keeps the order */
-        v = v < least ? least : v;
+        float v = f < max ? f : max; /* integral bounds: rounding keeps the order */
+        v = v < min ? min : v;
         v = (v + big) - big;
         out[i] =
             (uint8_t)(f < 2147483648.0f ? (int32_t)v + (int32_t)o->zero_point : (int32_t)overflown);
@@ -133,7 +130,7 @@ static inline int32_t divide(int64_t a, double b)
 static void integer_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *d, uint8_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    const int32_t lo = (int32_t)o->lo, most = (int32_t)(o->hi - o->lo);
+    const int32_t lo = (int32_t)o->lo, max = (int32_t)(o->hi - o->lo);
     int64_t sum = 0;
     find_distances(x, n, d);
     for (size_t i = 0; i < n; i++) {
@@ -146,7 +143,7 @@ static void integer_table(const assay_unit *u, const int32_t *x, size_t n, int32
     }
     for (size_t i = 0; i < n; i++) { /* at most 256.5 */
         const int32_t v = divide(d[i] * INT64_C(256) + sum / 2, (double)sum);
-        out[i] = (uint8_t)((v < most ? v : most) + lo);
+        out[i] = (uint8_t)((v < max ? v : max) + lo);
     }
 }
 

@@ -43,7 +43,7 @@ def network():
 
 def main():
     assay, source = (os.path.realpath(a) for a in sys.argv[1:3])
-    text, shape, most = network()
+    text, shape, max_elements = network()
     with tempfile.TemporaryDirectory() as folder:
         shop = Shop(assay, source, folder)
         bundle = Bundle(shop.written(text, shape))
@@ -60,7 +60,7 @@ def main():
                 said = json.loads(subprocess.run([assay, "blame", to + "/golden", to + "/device", "--json", "-"], capture_output=True,
                                                  text=True, check=False).stdout)
             faults = said.get("faults") or [{"elements": whole, "classes": []}]
-            good = faults[0]["elements"] <= most[node["op"]] and "sign" in faults[0]["classes"]
+            good = faults[0]["elements"] <= max_elements[node["op"]] and "sign" in faults[0]["classes"]
             print(f"{'ok' if good else 'not ok'} {number} - {node['op']}: {faults[0]['elements']} of {whole} elements")
             if not good:
                 print("#", done.stderr.strip(), faults)

@@ -24,9 +24,9 @@ def changed(values, at, value):
     return values
 
 
-def some(rng, count, most=4):
+def some(rng, count, max_count=4):
     """A few different indices."""
-    return rng.sample(range(count), rng.randint(1, min(most, count)))
+    return rng.sample(range(count), rng.randint(1, min(max_count, count)))
 
 
 # ---- the rescale ----
@@ -178,8 +178,8 @@ def exact_sums(n):
 
 @fault("accumulator.width", "conv", "fc")
 def narrow_sums(rng, n):
-    most = exact_sums(n)
-    bits = max(most.bit_length() - rng.randint(0, 2), 4)
+    largest = exact_sums(n)
+    bits = max(largest.bit_length() - rng.randint(0, 2), 4)
     if n.sum["overflow"] == "saturate-each-step" and bits >= n.sum["bits"]:
         bits = n.sum["bits"] - 1
     n.sum = dict(n.sum, bits=bits, overflow=rng.choice(["wrap", "saturate-at-end", "saturate-each-step"]))
