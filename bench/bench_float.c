@@ -2,9 +2,10 @@
  * thread, in turns: ns an image, and how many times as long ours takes (the median of the rounds'
  * ratios).
  *
- *   bench_float [--ort SCRIPT] [--profile] [NAME]
+ *   bench_float [--ort SCRIPT] [--cpu] [--profile] [NAME]
  *
- * --ort runs the peer (bench/ort.js); --profile prints the time by node; NAME as for bench_fast. */
+ * --ort runs the peer (bench/ort.js); --cpu takes CPU time, which a busy machine lengthens less;
+ * --profile prints the time by node; NAME as for bench_fast. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,11 +24,16 @@ static void print_times(const char *engine, const bench_entrant *e, int64_t imag
            t.least / n, t.greatest / n, (double)macs / t.median);
 }
 
-static void bench_net(bench_ort *ort, bool profile, const char *title, maker make, int64_t batch)
+typedef struct options {
+    bench_ort *ort;
+    bool cpu, profile;
+} options;
+
+static void bench_net(const options *o, const char *title, maker make, int64_t batch)
 {
     const bench_form f = {.layout = ASSAY_LAYOUT_NCHW, .is_float = true, .batch = batch};
     const assay_program_options how = {.engine = ASSAY_ENGINE_REF, .outputs_only = true};
-    bench_session peer = {ort, 0};
+    bench_session peer = {o->ort, 0};
     bench_ours ours;
     bench_entrant entrant[2] = {{.time = bench_ours_time, .user = &ours},
                                 {.time = bench_session_time, .user = &peer}};
@@ -36,7 +42,9 @@ static void bench_net(bench_ort *ort, bool profile, const char *title, maker mak
     bench_check(make(&f, &g, &err), &err);
     const int64_t macs = bench_macs(g);
     bench_ours_open(&ours, g, NULL, &how);
-    const bool both = ort && bench_session_export(&peer, g, 1);
+    if (o->cpu)
+        ours.clock = CLOCK_PROCESS_CPUTIME_ID;
+    const bool both = o->ort && bench_session_export(&peer, g, 1);
     bench_contest(entrant, both ? 2 : 1);
     printf("%s\n", title);
     print_times("assay", &entrant[0], batch, macs);
@@ -44,10 +52,10 @@ static void bench_net(bench_ort *ort, bool profile, const char *title, maker mak
         printf(", %.2f times ONNX Runtime's time\n",
                1 / bench_entrant_ratio(&entrant[0], &entrant[1]));
         print_times("onnxruntime", &entrant[1], batch, macs);
-        bench_ort_close(ort, peer.id);
+        bench_ort_close(o->ort, peer.id);
     }
     printf("\n");
-    if (profile)
+    if (o->profile)
         bench_ours_profile(&ours);
     bench_ours_close(&ours);
     assay_graph_free(g);
@@ -59,24 +67,27 @@ int main(int argc, char **argv)
         const char *name;
         maker make;
     } nets[] = {{"mobilenet2", bench_mobilenet2}, {"resnet50", bench_resnet50}};
-    bench_ort *ort = NULL;
-    bool profile = false;
-    const char *name = "";
+    options o = {NULL, false, false};
+    const char *name = "", *script = NULL;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--profile") == 0)
-            profile = true;
+            o.profile = true;
+        else if (strcmp(argv[i], "--cpu") == 0)
+            o.cpu = true;
         else if (strcmp(argv[i], "--ort") == 0 && i + 1 < argc)
-            ort = bench_ort_start(argv[++i], false);
+            script = argv[++i];
         else
             name = argv[i];
     }
+    if (script)
+        o.ort = bench_ort_start(script, o.cpu);
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
         for (int64_t batch = 1; batch <= 8; batch += 7) {
             char title[64];
             snprintf(title, sizeof title, "%s float batch %d threads 1", nets[i].name, (int)batch);
             if (strstr(title, name))
-                bench_net(ort, profile, title, nets[i].make, batch);
+                bench_net(&o, title, nets[i].make, batch);
         }
-    bench_ort_stop(ort);
+    bench_ort_stop(o.ort);
     return 0;
 }
