@@ -1,5 +1,5 @@
 /* ns per image of the reference engine on the shipped networks under several presets, with the
- * float engine (CBLAS) in the same run as the peer.
+ * float engine in the same run as the peer.
  *
  *   bench_run MODEL PROFILE.yaml SCHEME ... */
 #include <stdio.h>
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
         printf("%s: %lld MACs; median [least, greatest] of %d runs, one thread\n", argv[1],
                (long long)macs_of(g), RUNS);
         printf("  %-16s %9.3f ms  [%.3f, %.3f]  %6.3f ns/MAC               arena %zu bytes\n",
-               "float (CBLAS)", t.median / 1e6, t.least / 1e6, t.greatest / 1e6,
+               "float", t.median / 1e6, t.least / 1e6, t.greatest / 1e6,
                t.median / (double)macs_of(g), arena);
     }
     for (int i = 3; i < argc && status == ASSAY_OK; i++)

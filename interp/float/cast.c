@@ -37,7 +37,7 @@ assay_status float_cast(assay_call *call, assay_error *err)
     int64_t n = assay_shape_count(x->type);
     int to = call->node->attr.cast.to;
     bool to_bool = y->type->elem.kind == ASSAY_KIND_BOOL;
-    bool machine = float_is_ordered(call) && !call->in_turn;
+    bool machine = call->vt && !call->in_turn;
 
     (void)err;
     for (int64_t i = 0; i < n; i++) {

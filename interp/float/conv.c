@@ -5,21 +5,6 @@
 #include "interp/float/float.h"
 #include "interp/float/window.h"
 
-static void add_bias(const assay_window *w, const float *bias, float *y)
-{
-    int64_t channels = w->out_channels, area = w->out_area;
-    if (w->nhwc)
-        for (int64_t i = 0; i < channels * area; i++)
-            y[i] += bias[i % channels];
-    else
-        for (int64_t c = 0; c < channels; c++, y += area) {
-            const float b = bias[c];
-#pragma omp simd
-            for (int64_t i = 0; i < area; i++)
-                y[i] += b;
-        }
-}
-
 /* y[o] += x[o / multiplier] * w[o] for a pixel's channels. */
 static void add_products(const float *x, const float *w, int64_t inputs, int64_t multiplier,
                          float *y)
@@ -105,8 +90,47 @@ typedef struct conv_group {
     int64_t group, groups;
     const float *weight; /* the group's */
     float *column;
-    bool rows, ordered, in_turn; /* takes_rows; of assay_gemm */
+    bool rows, in_turn; /* takes_rows; of assay_gemm */
+    float_finish finish;
 } conv_group;
+
+/* Does direct.c take it? */
+static bool takes_windows(const conv_group *c)
+{
+    const assay_window *w = c->w;
+    const int64_t outputs = w->out_channels / c->groups;
+    return !w->nhwc && !c->in_turn && !c->rows && w->taps > 1 && outputs > 1 && w->out_area > 1 &&
+           float_direct_floats(w, w->in_channels / c->groups, outputs) > 0;
+}
+
+static void conv_by_windows(const conv_group *c, const float *x, float *y)
+{
+    const assay_window *w = c->w;
+    const int64_t channels = w->in_channels / c->groups, outputs = w->out_channels / c->groups;
+    float_conv_direct(
+        &(float_direct){w, channels, outputs, c->group * outputs, c->weight, &c->finish},
+        x + c->group * channels * w->in_area, c->column, y + c->group * outputs * w->out_area);
+}
+
+/* The group's outputs at `n` positions from `first` on. */
+static void finish(const conv_group *c, int64_t first, int64_t n, float *y)
+{
+    const assay_window *w = c->w;
+    const int64_t outputs = w->out_channels / c->groups;
+
+    if (w->nhwc && c->groups == 1)
+        float_finish_pixels(&c->finish, outputs, n, y + first * outputs);
+    for (int64_t o = c->group * outputs; !w->nhwc && o < (c->group + 1) * outputs; o++) {
+        float *row = y + o * w->out_area + first;
+        float_finish_plane(&c->finish, o, row, n, row);
+    }
+}
+
+/* Positions at once: the patches, if any, and the sums of a tile stay in the cache. */
+static int64_t tile_of(const assay_window *w, int64_t depth, int64_t outputs)
+{
+    return float_patch_tile(depth > 2 * outputs ? depth : 2 * outputs, w->out_area);
+}
 
 /* One group of one image by GEMM. In nchw the order of addition is ONNX Runtime's (convolve.cpp):
  * that of one product whose columns are all positions, whatever the tile. */
@@ -114,14 +138,14 @@ static void conv_by_gemm(const conv_group *c, const float *x, float *y)
 {
     const assay_window *w = c->w;
     int64_t channels = w->in_channels / c->groups, outputs = w->out_channels / c->groups;
-    int64_t depth = channels * w->taps, tile = float_patch_tile(depth, w->out_area);
+    int64_t depth = channels * w->taps, tile = tile_of(w, depth, outputs);
     bool direct = is_pointwise(w) || c->rows;
     int64_t block = float_gemm_block(&(assay_gemm){.m = outputs, .n = w->out_area, .k = depth});
 
     for (int64_t first = 0; first < w->out_area; first += tile) {
         int64_t n = w->out_area - first < tile ? w->out_area - first : tile;
         assay_patches p = {w, c->group * channels, channels, first, n};
-        assay_gemm g = {.k = depth, .block = block, .ordered = c->ordered, .in_turn = c->in_turn};
+        assay_gemm g = {.k = depth, .block = block, .in_turn = c->in_turn};
         if (!direct && depth > 0)
             float_im2col(&p, x, c->column);
         if (w->nhwc) {
@@ -150,6 +174,7 @@ static void conv_by_gemm(const conv_group *c, const float *x, float *y)
             g.b_t = true;
         }
         float_gemm_run(&g);
+        finish(c, first, n, y);
     }
 }
 
@@ -162,8 +187,11 @@ size_t float_conv_scratch(const assay_graph *g, const assay_node *n)
     int64_t floats = depth * float_patch_tile(depth, w.out_area);
     if (is_depthwise(&w, n->attr.conv.group))
         floats = w.taps * w.out_channels;
-    else if (takes_planes(&w, n->attr.conv.group))
-        floats = floats > float_plane_floats(&w) ? floats : float_plane_floats(&w);
+    const int64_t direct = float_direct_floats(&w, w.in_channels / n->attr.conv.group,
+                                               w.out_channels / n->attr.conv.group);
+    const int64_t planes = takes_planes(&w, n->attr.conv.group) ? float_plane_floats(&w) : 0;
+    floats = floats > direct ? floats : direct;
+    floats = floats > planes ? floats : planes;
     return (size_t)floats * sizeof(float);
 }
 
@@ -171,7 +199,6 @@ assay_status float_conv(assay_call *call, assay_error *err)
 {
     const assay_attr_conv *a = &call->node->attr.conv;
     const float *x = call->in[0].data, *weight = call->in[1].data;
-    const float *bias = call->node->n_in > 2 ? call->in[2].data : NULL;
     float *y = call->out[0].data;
     assay_window w;
 
@@ -180,23 +207,27 @@ assay_status float_conv(assay_call *call, assay_error *err)
     conv_group c = {.w = &w,
                     .groups = a->group,
                     .column = call->scratch,
-                    .ordered = float_is_ordered(call),
                     .in_turn = call->in_turn,
+                    .finish = float_finish_of(call),
                     .rows = takes_rows(&w, w.in_channels / a->group, call->in[0].type->rank)};
+    const bool windows = takes_windows(&c);
     const bool planes = takes_planes(&w, a->group) && !c.in_turn && !c.rows;
     int64_t group_weights = w.out_channels / a->group * (w.in_channels / a->group) * w.taps;
     for (int64_t n = 0; n < w.batch; n++) {
-        if (is_depthwise(&w, a->group))
+        if (planes)
+            float_conv_planes(&w, x, weight, &c.finish, call->scratch, y);
+        else if (is_depthwise(&w, a->group))
             depthwise(&w, x, weight, call->scratch, y);
-        else if (planes)
-            float_conv_planes(&w, x, weight, call->scratch, y);
         else
             for (c.group = 0; c.group < c.groups; c.group++) {
                 c.weight = weight + c.group * group_weights;
-                conv_by_gemm(&c, x, y);
+                if (windows)
+                    conv_by_windows(&c, x, y);
+                else
+                    conv_by_gemm(&c, x, y);
             }
-        if (bias)
-            add_bias(&w, bias, y);
+        if (w.nhwc && c.groups > 1)
+            float_finish_pixels(&c.finish, w.out_channels, w.out_area, y);
         x += w.in_channels * w.in_area;
         y += w.out_channels * w.out_area;
     }

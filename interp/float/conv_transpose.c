@@ -21,7 +21,6 @@ typedef struct spread_group {
     int64_t inputs, outputs;
     const float *weight; /* the group's */
     bool constant;       /* the weights are: ONNX Runtime transposes them beforehand */
-    bool ordered;        /* assay_gemm.ordered */
     float *column;
 } spread_group;
 
@@ -66,7 +65,6 @@ static void spread_nchw(const spread_group *s, const float *x, float *y)
                                      .lda = all,
                                      .a_t = true,
                                      .a_transposed = transposed,
-                                     .ordered = s->ordered,
                                      .b = x,
                                      .ldb = w->out_area,
                                      .c = s->column,
@@ -94,7 +92,6 @@ static void spread_nhwc(const spread_group *s, const float *x, float *y)
                                      .b = s->weight,
                                      .ldb = s->inputs,
                                      .b_t = true,
-                                     .ordered = s->ordered,
                                      .c = s->column,
                                      .ldc = depth});
         float_col2im(&p, s->column, y);
@@ -152,7 +149,6 @@ assay_status float_conv_transpose(assay_call *call, assay_error *err)
                       .inputs = w.out_channels / a->group,
                       .outputs = w.in_channels / a->group,
                       .constant = assay_node_in(call->graph, call->node, 1)->data != NULL,
-                      .ordered = float_is_ordered(call),
                       .column =
                           scratch ? scratch + reordered(&w) : NULL}; /* no scratch, no cells */
     for (int64_t n = 0; n < w.batch; n++) {

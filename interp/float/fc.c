@@ -24,7 +24,6 @@ assay_status float_fc(assay_call *call, assay_error *err)
                                  .c = y,
                                  .ldc = outputs,
                                  .add = bias != NULL,
-                                 .ordered = float_is_ordered(call),
                                  .in_turn = call->in_turn,
                                  .packed = assay_node_in(call->graph, call->node, 1)->data != NULL,
                                  .a_transposed = call->node->attr.fc.x_turned,

@@ -17,27 +17,32 @@ static inline bool float_holds_f32(const assay_view *v)
     return v->type->elem.kind == ASSAY_KIND_F32;
 }
 
+/* Rows of an operand that lie in the windows of staged planes (stage.h): row c * taps + t begins at
+ * element c * plane + at[t]. at NULL: rows lie as assay_gemm says. */
+typedef struct float_windows {
+    const int64_t *at;
+    int64_t taps, plane;
+} float_windows;
+
 /* ---- gemm.c ----
  * C[m,n] = A[m,k] * B[k,n], or that added to C; row-major; a_t, b_t: the operand is stored
- * transposed. lda, ldb, ldc: elements between stored rows. ordered: added in ONNX Runtime's order,
- * as everything under a scheme is unless it says in_turn (one product after the other, then what
- * was in C), else in BLAS's. What ONNX Runtime's order depends on beside the extents:
+ * transposed. lda, ldb, ldc: elements between stored rows. Added in ONNX Runtime's order, or
+ * in_turn, where the scheme says so: one product after the other, then what was in C. What ONNX
+ * Runtime's order depends on beside the extents:
  *   packed  B is a constant of the network, which ONNX Runtime lays out beforehand
  *   a_transposed, b_transposed  the operand is stored here the other way than ONNX Runtime has it
  *   block   0, or the depth of blocks where the product is a part of a greater one
+ * b_window: of B; FLOAT_STAGE_STEP elements beyond the last are readable, m > 1.
  * One thread: callers run images side by side. */
 typedef struct assay_gemm {
     int64_t m, n, k;
     const float *a, *b;
     float *c;
     int64_t lda, ldb, ldc, block;
-    bool a_t, b_t, add, ordered, in_turn, packed, a_transposed, b_transposed;
+    float_windows b_window;
+    bool a_t, b_t, add, in_turn, packed, a_transposed, b_transposed;
 } assay_gemm;
 void float_gemm_run(const assay_gemm *g);
-static inline bool float_is_ordered(const assay_call *call)
-{
-    return call->vt != NULL;
-}
 /* The depth of blocks of a whole product: only extents, a_t, a_transposed and packed are read. */
 int64_t float_gemm_block(const assay_gemm *g);
 

@@ -11,35 +11,15 @@
  *   one row   of A, B transposed: eight sums of every eighth product, added as lanes_of says
  *
  * One column of B (and C) is one row, with the operands exchanged. */
-#include <cblas.h>
-#include <dlfcn.h>
-#include <limits.h>
+#include <assert.h>
+#include <string.h>
 
 #include "interp/float/float.h"
 #include "interp/float/gemm_tile.h"
-#include "interp/float/setup.h"
 
 #define BLOCK        128
 #define PACKED_BLOCK 256 /* of a B that is constant, and laid out beforehand */
 #define LANES        8
-
-/* Which CBLAS is here shows when the program is loaded: Debian's libblas.so.3 is what the machine's
- * owner chose. One that has none of these has no threads. */
-void float_single_thread(void)
-{
-    static const char *const setters[] = {"openblas_set_num_threads", "MKL_Set_Num_Threads",
-                                          "flexiblas_set_num_threads"};
-    for (size_t i = 0; i < sizeof setters / sizeof *setters; i++) {
-        void (*set)(int);
-        *(void **)&set = dlsym(RTLD_DEFAULT, setters[i]);
-        if (set)
-            set(1);
-    }
-    void (*set_blis)(int64_t); /* its dim_t */
-    *(void **)&set_blis = dlsym(RTLD_DEFAULT, "bli_thread_set_num_threads");
-    if (set_blis)
-        set_blis(1);
-}
 
 int64_t float_gemm_block(const assay_gemm *g)
 {
@@ -96,7 +76,8 @@ static void one_row(const float *a, const float *b, int64_t down, int64_t across
         add_all_rows(a, b, down, across, k, n, add, c);
 }
 
-static void dot(const float *a, const float *b, int64_t along, int64_t k, float lane[LANES])
+static inline __attribute__((always_inline)) void
+dot_of(const float *a, const float *b, int64_t along, int64_t k, float lane[LANES])
 {
     int64_t i = 0;
     for (int l = 0; l < LANES; l++)
@@ -106,6 +87,14 @@ static void dot(const float *a, const float *b, int64_t along, int64_t k, float 
             lane[l] += a[i + l] * b[(i + l) * along];
     for (int l = 0; i < k; i++, l++)
         lane[l] += a[i] * b[i * along];
+}
+
+static void dot(const float *a, const float *b, int64_t along, int64_t k, float lane[LANES])
+{
+    if (along == 1) /* the lanes are vectors */
+        dot_of(a, b, 1, k, lane);
+    else
+        dot_of(a, b, along, k, lane);
 }
 
 /* The lanes' sum, which depends on how many columns are done at once: 4, 2 or 1. */
@@ -130,50 +119,93 @@ static void one_row_transposed(const float *a, const float *b, int64_t down, int
     }
 }
 
-/* ---- many rows: tiles of TILE_ROWS rows by TILE_COLUMNS columns ---- */
+/* ---- many rows: a tile after the other ---- */
 
-/* A panel of B: `depth` rows of TILE_COLUMNS, zeros beyond n. */
-static void pack(const assay_gemm *g, int64_t from, int64_t depth, int64_t column, float *panel)
+/* What of a block of B a column of tiles reads, TILE_STEP columns or more: 256 deep where it is
+ * TILE_COLUMNS wide, and twice as deep with each halving of n (float_gemm_block). */
+#define MAX_DEPTH 1024
+#define PANEL     (TILE_STEP * MAX_DEPTH)
+
+/* A panel of B: `depth` rows of `pitch`, zeros beyond its `columns`. */
+static void pack(const float *b, int64_t down, int64_t across, int64_t depth, int64_t columns,
+                 int64_t pitch, float *panel)
 {
-    int64_t n = g->n - column < TILE_COLUMNS ? g->n - column : TILE_COLUMNS;
-    int64_t down = g->b_t ? 1 : g->ldb, across = g->b_t ? g->ldb : 1;
-    const float *b = g->b + from * down + column * across;
-
-    for (int64_t k = 0; k < depth; k++, b += down, panel += TILE_COLUMNS) {
-        for (int64_t j = 0; j < n; j++)
+    for (int64_t k = 0; k < depth; k++, b += down, panel += pitch) {
+        if (across == 1)
+            memcpy(panel, b, (size_t)columns * sizeof *panel);
+        for (int64_t j = 0; across != 1 && j < columns; j++)
             panel[j] = b[j * across];
-        for (int64_t j = n; j < TILE_COLUMNS; j++)
+        for (int64_t j = columns; j < pitch; j++)
             panel[j] = 0;
     }
 }
 
-static void store(const assay_gemm *g, const float *sums, int rows, int64_t row, int64_t column,
-                  bool add)
+/* Lays out a block of `columns` columns of B for the tiles, or finds it where it stands. */
+static void place(const assay_gemm *g, int64_t from, int64_t column, float_tile *t,
+                  int64_t at[MAX_DEPTH], float panel[PANEL])
 {
-    int64_t n = g->n - column < TILE_COLUMNS ? g->n - column : TILE_COLUMNS;
-    for (int r = 0; r < rows; r++, sums += TILE_COLUMNS) {
-        float *c = g->c + (row + r) * g->ldc + column;
-        for (int64_t j = 0; j < n; j++)
-            c[j] = add ? sums[j] + c[j] : sums[j];
+    const int64_t down = g->b_t ? 1 : g->ldb, across = g->b_t ? g->ldb : 1;
+    const float_windows *w = &g->b_window;
+    const int64_t pitch = (t->columns + TILE_STEP - 1) / TILE_STEP * TILE_STEP;
+
+    t->b = panel;
+    t->at = at;
+    if (w->at) {
+        t->b = g->b + column;
+        for (int64_t k = 0; k < t->depth; k++)
+            at[k] = (from + k) / w->taps * w->plane + w->at[(from + k) % w->taps];
+        return;
     }
+    assert(t->depth <= MAX_DEPTH && t->depth * pitch <= PANEL);
+    for (int64_t k = 0; k < t->depth; k++)
+        at[k] = k * pitch;
+    pack(g->b + from * down + column * across, down, across, t->depth, t->columns, pitch, panel);
+}
+
+/* `depth` products from `from` on, of all rows and `columns` columns. */
+static void column_of_tiles(const assay_gemm *g, const float_tiles *tiles, int64_t from,
+                            int64_t depth, int64_t column, int columns)
+{
+    float_tile t = {.down = g->a_t ? 1 : g->lda,
+                    .along = g->a_t ? g->lda : 1,
+                    .ldc = g->ldc,
+                    .depth = depth,
+                    .columns = columns,
+                    .add = g->add || from > 0};
+    const float *a = g->a + from * t.along;
+    float panel[PANEL];
+    int64_t at[MAX_DEPTH];
+
+    place(g, from, column, &t, at, panel);
+    for (int64_t row = 0; row < g->m; row += tiles->rows) {
+        const int64_t left = g->m - row;
+        t.rows = left < tiles->rows ? (int)left : tiles->rows;
+        t.a = a + row * t.down;
+        t.next = left > tiles->rows ? t.a + tiles->rows * t.down : a;
+        t.c = g->c + row * g->ldc + column;
+        tiles->run(&t);
+    }
+}
+
+/* Floats of C, of all rows and some columns, to which block after block is added: they stay in the
+ * cache. */
+#define GROUP (1 << 17)
+
+static int64_t at_most(int64_t n, int64_t most)
+{
+    return n < most ? n : most;
 }
 
 static void many_rows(const assay_gemm *g, int64_t block)
 {
-    const float_gemm_tile tile = float_gemm_tile_choose();
-    const int64_t down = g->a_t ? 1 : g->lda, along = g->a_t ? g->lda : 1;
-    float panel[TILE_COLUMNS * TILE_DEPTH], sums[TILE_ROWS * TILE_COLUMNS];
+    const float_tiles *tiles = float_tiles_choose();
+    const int64_t width = tiles->columns, group = (GROUP / g->m / width + 1) * width;
 
-    for (int64_t column = 0; column < g->n; column += TILE_COLUMNS)
-        for (int64_t from = 0; from < g->k; from += block) {
-            int64_t depth = g->k - from < block ? g->k - from : block;
-            pack(g, from, depth, column, panel);
-            for (int64_t row = 0; row < g->m; row += TILE_ROWS) {
-                int rows = g->m - row < TILE_ROWS ? (int)(g->m - row) : TILE_ROWS;
-                tile(g->a + row * down + from * along, down, along, panel, depth, rows, sums);
-                store(g, sums, rows, row, column, g->add || from > 0);
-            }
-        }
+    for (int64_t first = 0; first < g->n; first += group)
+        for (int64_t from = 0; from < g->k; from += block)
+            for (int64_t column = first; column < at_most(g->n, first + group); column += width)
+                column_of_tiles(g, tiles, from, at_most(g->k - from, block), column,
+                                (int)at_most(g->n - column, width));
 }
 
 /* ---- one product after the other: SIDE * SIDE sums side by side, for speed only ---- */
@@ -207,24 +239,6 @@ static void in_turn(const assay_gemm *g)
         }
 }
 
-/* CBLAS takes extents of 32 bits, and no rows that overlap (those of a convolution whose windows
- * are rows of the image do). */
-static bool suits_blas(const assay_gemm *g)
-{
-    const int64_t extents[] = {g->m, g->n, g->k, g->lda, g->ldb, g->ldc};
-    for (size_t i = 0; i < sizeof extents / sizeof *extents; i++)
-        if (extents[i] > INT_MAX)
-            return false;
-    return g->lda >= (g->a_t ? g->m : g->k) && g->ldb >= (g->b_t ? g->k : g->n) && g->ldc >= g->n;
-}
-
-static void run_blas(const assay_gemm *g)
-{
-    cblas_sgemm(CblasRowMajor, g->a_t ? CblasTrans : CblasNoTrans,
-                g->b_t ? CblasTrans : CblasNoTrans, (int)g->m, (int)g->n, (int)g->k, 1, g->a,
-                (int)g->lda, g->b, (int)g->ldb, g->add ? 1 : 0, g->c, (int)g->ldc);
-}
-
 void float_gemm_run(const assay_gemm *g)
 {
     const bool a_t = g->a_t != g->a_transposed,
@@ -247,8 +261,6 @@ void float_gemm_run(const assay_gemm *g)
                                              g->c);
     else if (column)
         (a_t ? one_row : one_row_transposed)(g->b, g->a, a_along, a_down, g->k, g->m, g->add, g->c);
-    else if (g->ordered || !suits_blas(g))
-        many_rows(g, g->block ? g->block : float_gemm_block(g));
     else
-        run_blas(g);
+        many_rows(g, g->block ? g->block : float_gemm_block(g));
 }

@@ -63,7 +63,6 @@ assay_status float_matmul(assay_call *call, assay_error *err)
                     .ldb = b_columns,
                     .a_t = a_t,
                     .b_t = b_t,
-                    .ordered = float_is_ordered(call),
                     .in_turn = call->in_turn,
                     .packed = b->rank == 2 && assay_node_in(call->graph, call->node, 1)->data};
     assay_type batch = batch_of(y, 2 - row - column);

@@ -18,14 +18,15 @@ typedef struct entry {
     assay_kernel_fn run;
     assay_scratch_fn scratch;
     int kinds;
+    bool clamps; /* the kernel applies the fused activation itself (finish.h) */
 } entry;
 
 static const entry entries[ASSAY_OP_COUNT] = {
-    [ASSAY_OP_CONV] = {float_conv, float_conv_scratch, F32},
+    [ASSAY_OP_CONV] = {float_conv, float_conv_scratch, F32, true},
     [ASSAY_OP_CONV_TRANSPOSE] = {float_conv_transpose, float_conv_transpose_scratch, F32},
     [ASSAY_OP_FC] = {float_fc, NULL, F32},
     [ASSAY_OP_SVDF_FEATURE] = {float_fc, NULL, F32},
-    [ASSAY_OP_SVDF_TIME] = {float_conv, float_conv_scratch, F32},
+    [ASSAY_OP_SVDF_TIME] = {float_conv, float_conv_scratch, F32, true},
     [ASSAY_OP_MATMUL] = {float_matmul, NULL, NUMBERS},
     [ASSAY_OP_BATCH_NORM] = {float_batch_norm, NULL, F32},
 #define INTEGERS(expression)     NUMBERS
@@ -139,7 +140,7 @@ static assay_status run(assay_call *call, assay_error *err)
 
     if (!s)
         s = e->run(call, err);
-    if (!s)
+    if (!s && !e->clamps)
         clamp_output(call);
     return s;
 }

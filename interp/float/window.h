@@ -2,6 +2,7 @@
 #ifndef ASSAY_INTERP_FLOAT_WINDOW_H
 #define ASSAY_INTERP_FLOAT_WINDOW_H
 
+#include "interp/float/finish.h"
 #include "interp/kernel/window.h"
 
 /* Output positions [first, last) along `axis` for which tap t reads inside the input. */
@@ -13,9 +14,21 @@ void float_window_taps(const assay_window *w, int axis, int64_t o, int64_t *firs
 /* ---- planes.c: depthwise, an output channel of each input channel, nchw ---- */
 /* Floats of scratch; 0 when there are too many taps, or a row is too long. */
 int64_t float_plane_floats(const assay_window *w);
-/* One image, without bias. */
-void float_conv_planes(const assay_window *w, const float *x, const float *weight, float *staged,
-                       float *y);
+/* One image, finished. */
+void float_conv_planes(const assay_window *w, const float *x, const float *weight,
+                       const float_finish *f, float *scratch, float *y);
+
+/* ---- direct.c: a group of one image, nchw, of more than one output channel and position ---- */
+typedef struct float_direct {
+    const assay_window *w;
+    int64_t channels, outputs, first_output; /* the group's, and its first output channel */
+    const float *weight;                     /* the group's */
+    const float_finish *finish;
+} float_direct;
+/* Floats of scratch; 0 when there are too many taps, or a row is too long. */
+int64_t float_direct_floats(const assay_window *w, int64_t channels, int64_t outputs);
+/* x and y: the group's first channels. */
+void float_conv_direct(const float_direct *d, const float *x, float *scratch, float *y);
 
 /* ---- im2col.c ----
  * A patch matrix holds, for output positions p of one image and a group's channels c, the input

@@ -142,7 +142,7 @@ END
 pack libassay0 libs "$architecture" "reference interpreter for quantized networks (library)"
 about <<END
 Depends: libassay0 (= $version)
-Suggests: libpng-dev, libxxhash-dev, libjansson-dev, libyaml-dev, libprotobuf-c-dev, libopenblas-dev
+Suggests: libpng-dev, libxxhash-dev, libjansson-dev, libyaml-dev, libprotobuf-c-dev
 
 $what
 .

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/float/setup.h"
 #include "interp/kernel/kernel.h"
 #include "interp/move/move.h"
 #include "interp/run/program.h"
@@ -39,7 +38,6 @@ static assay_status run_node(const assay_graph *g, const assay_node *n, const as
     size_t bytes = kernel->scratch ? kernel->scratch(g, n) : 0;
     if (bytes > 0 && !(call.scratch = malloc(bytes)))
         return assay_out_of_memory_for(err, "node '%s': %zu bytes of scratch", n->name, bytes);
-    float_single_thread();
     assay_status s = kernel->run(&call, err);
     free(call.scratch);
     return s;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "interp/fast/fast.h"
-#include "interp/float/setup.h"
 #include "interp/move/move.h"
 #include "interp/run/check.h"
 #include "interp/run/flow.h"
@@ -183,7 +182,6 @@ assay_status run_program_make_with(const assay_graph *g, const assay_scheme *s,
     }
     if (!p || !p->kernel || !p->unit || !p->fast)
         status = assay_out_of_memory_for(err, "a program of %d nodes", g->n_nodes);
-    float_single_thread();
     if (!status)
         status = prepare_nodes(p, err);
     if (!status)

@@ -3,7 +3,6 @@
 
 #include "graph/memory.h"
 #include "interp/fast/fast.h"
-#include "interp/float/setup.h"
 #include "interp/run/check.h"
 #include "interp/run/flow.h"
 #include "interp/run/program.h"
@@ -32,7 +31,6 @@ static assay_status compute(const assay_program *p, int node, assay_call *call, 
     const assay_kernel *k = &p->kernel[node];
     const size_t bytes = fast ? fast->scratch : k->scratch ? k->scratch(p->graph, call->node) : 0;
     assay_status status;
-    float_single_thread();
     call->scratch = fast_alloc(bytes + 64);
     if (!call->scratch)
         return assay_out_of_memory_for(err, "node '%s': %zu bytes of scratch", call->node->name,

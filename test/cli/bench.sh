@@ -7,7 +7,6 @@
 set -u
 bench=$(realpath "$3")
 . "$(dirname "$0")/tap.sh" "$1" "$2"
-export OPENBLAS_NUM_THREADS=1
 compare=$source/bench/compare
 
 model=$source/datasets/models/plain_cnn.onnx

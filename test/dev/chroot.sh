@@ -6,7 +6,7 @@
 #   bare    root on a system with nothing: ./dev golden, ./dev test
 #   blas    the same beside gfortran and the reference BLAS and LAPACK
 #   user    one who is not root and has no sudo: packages are named (exit 2); with exactly those, golden, test
-#   sudo    one who has sudo, beside a compiler and the reference CBLAS, which serves: golden, test
+#   sudo    one who has sudo, beside a compiler and the reference BLAS: golden, test
 #   full    one who finds everything installed, every BLAS among it: golden, test
 #   short   `user` without the tests (continuous integration)
 set -u
@@ -85,8 +85,6 @@ try() { # KIND
         apt_install "$root" sudo build-essential pkg-config libblas-dev
         echo "$user ALL=(ALL) NOPASSWD: ALL" >"$root/etc/sudoers.d/$user"
         both "$root" $user
-        ! within "$root" root dpkg-query -W libopenblas-dev >"$log" 2>&1
-        report $? "sudo: the CBLAS that was there serves" "$log"
         ;;
     full)
         make_system "$root" $user

@@ -30,12 +30,12 @@ says() { # PATTERN NAME: what the last command wrote to stderr
 }
 bare() { PATH=$work/bare "$@"; }
 
-all='apt-get install .*gcc libc6-dev meson ninja-build pkg-config .*libpng-dev .*libopenblas-dev'
+all='apt-get install .*gcc libc6-dev meson ninja-build pkg-config .*libpng-dev .*libyaml-dev'
 stand_in apt-get 'exit 1'
 refused "without root and sudo the packages are named" "there sudo.*$all" bare ./dev build
 touch gcc cc meson ninja pkg-config protoc-c
 refused "files of that name here are no commands" "$all" bare ./dev build
-refused "golden asks for no packages of the tests" 'libopenblas-dev$' bare ./dev golden
+refused "golden asks for no packages of the tests" 'libyaml-dev$' bare ./dev golden
 refused "test does" 'libcmocka-dev ' bare ./dev test
 rm ../bare/apt-get gcc cc meson ninja pkg-config protoc-c
 refused "nor is there apt" "no apt-get here.*$all" bare ./dev build
@@ -51,19 +51,19 @@ runs 2 "sudo refuses" bare ./dev build
 says "sudo refuses.*$all" "then the packages are named"
 
 # A library is what pkg-config knows and what links, whatever files lie about.
-if command -v pkg-config >/dev/null && pkg-config --exists blas && echo '#include <cblas.h>' | cc -x c -fsyntax-only - 2>/dev/null; then
+if command -v pkg-config >/dev/null && pkg-config --exists yaml-0.1; then
     before=$(cksum /usr/bin/dpkg-query 2>/dev/null)
     lends cc gcc pkg-config dpkg-query
     rm ../bare/sudo
     cat >../pc <<'END'
 #!/bin/sh
-case "$*" in *openblas | *flexiblas | *blis | *cblas | *libpng) exit 1 ;; esac
+case "$*" in *libpng) exit 1 ;; esac
 exec pkg-config "$@"
 END
     chmod +x ../pc
     stand_in dpkg-query 'exit 1'
     PKG_CONFIG=$work/pc bare ./dev build >out 2>err
-    if grep -q libpng-dev err && ! grep -q blas err; then ok "any CBLAS serves"; else not_ok "any CBLAS serves"; fi
+    if grep -q libpng-dev err && ! grep -q yaml err; then ok "what pkg-config knows serves"; else not_ok "what pkg-config knows serves"; fi
     stand_in dpkg-query 'echo install ok installed'
     runs 2 "installed, but hidden from the build" env PKG_CONFIG="$work/pc" PATH="$work/bare" ./dev build
     says 'installed, but not found .*libpng-dev' "that is said"
@@ -71,9 +71,9 @@ END
     stand_in apt-get 'echo "$*" >>'"$work/asked"
     stand_in sudo 'exec "$@"'
     stand_in links-nothing 'exit 1'
-    stand_in dpkg-query 'case "$*" in *blas*) exit 1 ;; esac; echo install ok installed'
+    stand_in dpkg-query 'case "$*" in *yaml*) exit 1 ;; esac; echo install ok installed'
     CC="links-nothing -m32" bare ./dev build >out 2>err
-    if grep -q 'not found with links-nothing -m32 .* libc6-dev' err && ! grep -q blas err && [ ! -e ../asked ]; then
+    if grep -q 'not found with links-nothing -m32 .* libc6-dev' err && ! grep -q yaml err && [ ! -e ../asked ]; then
         ok "a compiler that links nothing is said, and nothing installed for it"
     else
         not_ok "a compiler that links nothing is said, and nothing installed for it"
@@ -81,7 +81,7 @@ END
     rm ../bare/links-nothing
     if [ "$(cksum /usr/bin/dpkg-query 2>/dev/null)" = "$before" ]; then ok "the system's dpkg-query is as it was"; else not_ok "the system's dpkg-query is as it was"; fi
 else
-    skip "any CBLAS serves" "no CBLAS called blas here"
+    skip "what pkg-config knows serves" "pkg-config does not know yaml-0.1 here"
 fi
 
 # A compiler is called with all its words: a wrapper's come first, options of the linker last.

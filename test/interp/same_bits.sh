@@ -16,10 +16,10 @@ digests() { # ASSAY THREADS OUT
     local assay=$1 threads=$2 out=$3 net model scheme
     rm -rf "$out"
     mkdir -p "$out"
-    export OMP_NUM_THREADS=$threads OPENBLAS_NUM_THREADS=$threads
+    export OMP_NUM_THREADS=$threads
     for net in plain_cnn res_dsconv; do
         model=$source/datasets/models/$net.onnx
-        # One profile serves all: the float engine's sums are the BLAS's own and may differ.
+        # One profile serves all: the C library's functions may differ.
         [ -f "$work/$net.yaml" ] ||
             "$assay" profile "$model" -d "$images/calibration" -q -j 1 -o "$work/$net.yaml" >/dev/null
         for scheme in tflite tflite-single glow-interp glow-cpu npu16; do

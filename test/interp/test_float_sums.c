@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "graph/text/text.h"
-#include "interp/float/gemm_tile.h"
 #include "interp/run/program.h"
 #include "schemes/scheme.h"
 
@@ -140,32 +139,10 @@ static void in_onnx_runtimes_order(void **state)
     assay_scheme_free(s);
 }
 
-/* The tile of this machine and the portable one, every number of rows, both strides. */
-static void tiles_are_equal(void **state)
-{
-    enum { DEPTH = 37 };
-    float a[TILE_ROWS * DEPTH], panel[DEPTH * TILE_COLUMNS];
-    float want[TILE_ROWS * TILE_COLUMNS], got[TILE_ROWS * TILE_COLUMNS];
-    (void)state;
-
-    for (int i = 0; i < TILE_ROWS * DEPTH; i++)
-        a[i] = (float)(i * 7919 % 2003 - 1001) / 317.0F;
-    for (int i = 0; i < DEPTH * TILE_COLUMNS; i++)
-        panel[i] = (float)(i * 104729 % 2003 - 1001) / 113.0F;
-    for (int rows = 1; rows <= TILE_ROWS; rows++)
-        for (int transposed = 0; transposed < 2; transposed++) {
-            int64_t down = transposed ? 1 : DEPTH, along = transposed ? TILE_ROWS : 1;
-            float_gemm_tile_choose()(a, down, along, panel, DEPTH, rows, got);
-            float_gemm_tile_portable(a, down, along, panel, DEPTH, rows, want);
-            assert_memory_equal(got, want, sizeof(float) * (size_t)rows * TILE_COLUMNS);
-        }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(in_onnx_runtimes_order),
-        cmocka_unit_test(tiles_are_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
