@@ -73,7 +73,7 @@ static void sum_taps(const float *x, const int64_t *at, const float *weight, int
 static void copy_row(const float *x, int64_t n, float *y)
 {
     for (; n > 0; n -= 16, x += 16, y += 16) {
-        const __mmask16 mask = n < 16 ? (__mmask16)(0xFFFFU >> (16 - n)) : (__mmask16)0xFFFF;
+        const __mmask16 mask = (__mmask16)(0xFFFFU >> (n < 16 ? 16 - n : 0));
         _mm512_mask_storeu_ps(y, mask, _mm512_maskz_loadu_ps(mask, x));
     }
 }
