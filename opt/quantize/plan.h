@@ -4,6 +4,7 @@
  *   plan.c      which nodes are integer, which activations are fused
  *   runs.c      where a value's elements lie
  *   mask.c      attention masks, cut off where softmax does not see it
+ *   phase.c     phases of sine and cosine, which stay in float
  *   state.c     values kept between runs
  *   group.c     which values share parameters, and the parameters
  *   constant.c  weights, biases and other constants as codes
@@ -38,6 +39,7 @@ typedef struct assay_plan_node {
     assay_elem elem;    /* of its output codes */
     bool keep_apart;    /* an activation that must not be fused */
     bool masked;        /* FLOAT because of an attention mask */
+    bool phased;        /* FLOAT because of a phase of many turns */
     int fused_into;
     int out;              /* value that output 0 becomes: its own, or the fused activation's */
     float act_lo, act_hi; /* of the fused activations */
@@ -81,6 +83,9 @@ assay_status quantize_find_masks(assay_quantizer *q, assay_error *err);
 /* mask.c: softmax over values too wide for codes even above their floor, and the nodes that mask
  * them, to float. */
 void quantize_plan_masks(assay_quantizer *q);
+/* phase.c: sine and cosine of phases too wide for codes, and the nodes that make these, to float.
+ */
+void quantize_plan_phases(assay_quantizer *q);
 /* Given the nodes that cannot be integer: draws the borders of the float parts where they cost
  * least, and fuses activations into the integer nodes in front. May be called again after more
  * nodes have become float or an activation is kept apart. */

@@ -145,8 +145,10 @@ static assay_status quantize(assay_quantizer *q, assay_graph **out, assay_quanti
         status = quantize_find_masks(q, err);
     if (!status)
         status = quantize_plan_nodes(q, err);
-    if (!status)
+    if (!status) {
         quantize_plan_masks(q);
+        quantize_plan_phases(q);
+    }
     for (int refused = 1; !status && refused > 0;) {
         assay_graph_free(*out);
         *out = NULL;
