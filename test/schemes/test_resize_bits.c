@@ -90,6 +90,8 @@ static void positions(void **state)
         {ASSAY_COORD_ASYMMETRIC, 0, 2, 4, {0, 512, 1024, 1024}},
         {ASSAY_COORD_ASYMMETRIC, 4, 2, 4, {0, 256, 512, 768}},
         {ASSAY_COORD_HALF_PIXEL, 4, 2, 4, {0, 0, 128, 384}},
+        {ASSAY_COORD_HALF_PIXEL_SYMMETRIC, 2.5f, 2, 4, {0, 307, 717, 1024}}, /* -0.1 to 1.1 */
+        {ASSAY_COORD_HALF_PIXEL_SYMMETRIC, 0.6f, 4, 2, {682, 2389}},         /* 2/3, 7/3 */
         {ASSAY_COORD_HALF_PIXEL, 0, 4, 1, {1536}},
         {ASSAY_COORD_PYTORCH_HALF_PIXEL, 0, 4, 1, {0}},
         {ASSAY_COORD_ALIGN_CORNERS, 0, 4, 1, {0}},
