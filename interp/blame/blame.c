@@ -1,13 +1,11 @@
 /* Both sides opened, every node replayed and judged, each fault searched for its cause. */
 #include "graph/memory.h"
 #include "interp/blame/faults.h"
-#include "interp/blame/screens.h"
+#include "interp/blame/pairs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { PAIRED = 6, SCREENS = 12, ENOUGH = 512 };
 
 typedef struct blaming {
     blame_report *report;
@@ -24,144 +22,6 @@ static void step(void *user)
 }
 
 /* ---- one node ---- */
-
-/* Whether a partial cause explains so little more than the replay does that any would, by chance,
- * of so many that were tried: five times the spread of what it explains. Of few elements nothing
- * is said. */
-static bool is_chance(const blame_search *s, const blame_finding *f)
-{
-    const double n = (double)s->n_seen, good = (double)f->explained;
-    const double gain = good - (double)(s->n_seen - s->differing);
-    return s->n_seen >= ENOUGH && gain * gain < 25 * good * (1 - good / n);
-}
-
-/* The same search once more. On failure `with` is closed. */
-static assay_status open_again(const blame_search *s, blame_search *with)
-{
-    const assay_status status = blame_search_open(with, s->d, s->schemes, s->node, s->end, s->after,
-                                                  s->n_after, s->rel, NULL);
-    if (status)
-        blame_search_close(with);
-    else if (s->left_out)
-        blame_search_leave_clean(with);
-    return status;
-}
-
-/* Two causes together: the best partial ones taken as given, one after the other. They change fewer
- * numbers than there are elements that differ, or anything could be explained. */
-static bool try_pairs(blaming *b, int row, blame_search *s, const blame_finding *partial, int n)
-{
-    blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
-    bool done = false;
-    for (int i = 0; i < n && i < PAIRED && found && !done; i++) {
-        blame_search with;
-        if (!partial[i].family->edit || is_chance(s, &partial[i]) || open_again(s, &with))
-            continue;
-        if (blame_search_assume(&with, &partial[i])) {
-            const int64_t left = with.differing;
-            const int k = blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS);
-            if (k > 0 && found[0].full &&
-                partial[i].story.changed + found[0].story.changed < s->differing) {
-                blame_finding first = partial[i];
-                first.full = true;
-                first.explained = s->n_seen;
-                blame_fault *f = blame_add_fault(b->report, row, s);
-                if (f)
-                    blame_fill_fault(f, &first, 1);
-                f = blame_add_fault(b->report, row, s);
-                if (f) {
-                    f->cause[0].family = first.family;
-                    f->cause[f->n_causes++].i = first.i;
-                    blame_fill_fault(f, found, k);
-                    f->differing = left;
-                }
-                done = true;
-            }
-        }
-        blame_search_close(&with);
-    }
-    free(found);
-    return done;
-}
-
-static blame_finding finding_of(const blame_screen *screen, int64_t explained)
-{
-    return (blame_finding){.story = screen->story,
-                           .family = screen->family,
-                           .i = screen->i,
-                           .explained = explained,
-                           .full = true};
-}
-
-/* Whether a cause of that class is found through another screen as well. */
-static bool holds_behind(const blame_search *s, const blame_finding *first,
-                         const blame_screen *screen)
-{
-    blame_search with;
-    blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
-    bool good = found && screen->family && !open_again(s, &with);
-    if (good) {
-        blame_screen_through(&with, screen);
-        good = with.differing > 0 &&
-               blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS) > 0 &&
-               found[0].full && strcmp(found[0].story.class, first->story.class) == 0 &&
-               found[0].story.changed <= first->story.changed;
-        blame_search_close(&with);
-    }
-    free(found);
-    return good;
-}
-
-/* The cause that was found, and the screens: the first one, through which it was found, and those
- * of the others that hold as well. */
-static void add_screened(blaming *b, int row, const blame_search *s, const blame_finding *found,
-                         int n, const blame_screen *screen, int n_screens)
-{
-    blame_fault *f = blame_add_fault(b->report, row, s);
-    blame_finding last[SCREENS];
-    int held = 0;
-    for (int i = 0; i < n_screens; i++)
-        if (i == 0 || holds_behind(s, &found[0], &screen[i]))
-            last[held++] = finding_of(&screen[i], s->n_seen);
-    if (f)
-        blame_fill_fault(f, found, n);
-    if (f)
-        f->explained = 1;
-    f = blame_add_fault(b->report, row, s);
-    if (!f)
-        return;
-    if (found[0].family->edit && screen->family) {
-        f->cause[0].family = found[0].family;
-        f->cause[f->n_causes++].i = found[0].i;
-    }
-    blame_fill_fault(f, last, held);
-    if (!screen->family)
-        f->n_causes = 0;
-}
-
-/* A cause behind another that is done to codes last. max: how many numbers the two may change. */
-static bool try_screens(blaming *b, int row, const blame_search *s, int64_t max)
-{
-    blame_screen screen[SCREENS];
-    blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
-    bool done = false;
-    int k = 0;
-    const int n = found ? blame_screens(s, screen, SCREENS) : 0;
-    for (int i = 0; i < n && !done; i++) {
-        blame_search with;
-        if (!open_again(s, &with)) {
-            blame_screen_through(&with, &screen[i]);
-            k = with.differing > 0 ? blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS)
-                                   : 0;
-            done = k > 0 && found[0].full && found[0].story.changed + screen[i].story.changed < max;
-        }
-        if (done)
-            add_screened(b, row, s, found, k, &screen[i], n - i);
-        blame_search_close(&with);
-    }
-    free(found);
-    return done;
-}
 
 static assay_status blame_node(blaming *b, int row, bool *settled, assay_error *err)
 {
@@ -184,8 +44,8 @@ static assay_status blame_node(blaming *b, int row, bool *settled, assay_error *
             *settled = true;
         } else if (!full && s.on_sums && blame_behind(b->report, row)) {
             single = false;
-        } else if (simple || (!try_screens(b, row, &s, changed) &&
-                              (full || !try_pairs(b, row, &s, found, n)))) {
+        } else if (simple || (!blame_try_screens(b->report, row, &s, changed) &&
+                              (full || !blame_try_pairs(b->report, row, &s, found, n)))) {
             blame_fault *f = blame_add_fault(b->report, row, &s);
             if (f)
                 blame_fill_fault(f, found, n);
@@ -271,6 +131,15 @@ static assay_status find_causes(blaming *b, assay_error *err)
     return status;
 }
 
+/* Whether nothing that a node gives was dumped, nor a number that differs. */
+static bool is_blank(const blame_report *r)
+{
+    bool any = json_array_size(r->device.numbers) > 0;
+    for (int i = 0; i < r->device.graph->n_nodes; i++)
+        any = any || r->row[i].verdict != BLAME_NOT_DUMPED;
+    return !any;
+}
+
 assay_status blame_run(const char *golden, const char *device, const blame_options *o,
                        blame_report **out, assay_error *err)
 {
@@ -297,6 +166,11 @@ assay_status blame_run(const char *golden, const char *device, const blame_optio
         blame_device_trust(&r->device);
     if (!status)
         status = blame_judge(r, o->rel, err);
+    if (!status && device && is_blank(r))
+        status = assay_fail(err, ASSAY_ERR_INPUT,
+                            "nothing was compared: %s has no dump of what a node gives, inputs of "
+                            "the network alone",
+                            device);
     for (int i = 0; !status && i < r->device.graph->n_nodes; i++)
         if (r->row[i].isolated == 0)
             status = blame_sums_note(&r->device, r->row[i].value, err);

@@ -57,10 +57,17 @@ static int64_t gcd(int64_t a, int64_t b)
     return b == 0 ? a : gcd(b, a % b);
 }
 
-/* Channels at which anything differs: found once. False: none. */
-static bool find_lane(blame_search *s, blame_axis a, blame_lane *out)
+/* Along the axis of channels, or another that may be it. */
+static blame_axis lane_axis(const blame_search *s, bool other)
 {
-    blame_lane *l = &s->lane;
+    return blame_axis_of(s->type, other ? s->other_axis : s->channel_axis);
+}
+
+/* Channels at which anything differs: found once. False: none. */
+static bool find_lane(blame_search *s, bool other, blame_lane *out)
+{
+    const blame_axis a = lane_axis(s, other);
+    blame_lane *l = &s->lane[other];
     const bool known = l->known;
     if (!known)
         *l = (blame_lane){.known = true, .first = -1};
@@ -82,19 +89,33 @@ enum { FARTHEST = 16, N_SOURCES = 2 * FARTHEST + 1, WIDENINGS = 3 };
 
 int blame_lane_count(blame_search *s)
 {
-    return s->n_after == 0 && s->channel_axis >= 0 && s->type->dim[s->channel_axis] > 1
-               ? N_SOURCES * WIDENINGS
-               : 0;
+    const int axes = s->other_axis >= 0 ? 2 : 1;
+    return s->n_after == 0 && s->channel_axis >= 0 ? N_SOURCES * WIDENINGS * axes : 0;
+}
+
+static void say_lane(const blame_search *s, bool other, int64_t step, int64_t first, char *text,
+                     size_t size)
+{
+    char along[32] = "";
+    if (other)
+        snprintf(along, sizeof along, " of axis %d", s->other_axis);
+    if (step == lane_axis(s, other).n)
+        snprintf(text, size, "channel %lld%s", (long long)first, along);
+    else
+        snprintf(text, size, "channels c%s with c mod %lld = %lld", along, (long long)step,
+                 (long long)first);
 }
 
 bool blame_lane_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 {
-    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    const bool other = i / (N_SOURCES * WIDENINGS);
+    const blame_axis a = lane_axis(s, other);
+    i %= N_SOURCES * WIDENINGS;
     const int offset = i % N_SOURCES % 2 ? (i % N_SOURCES + 1) / 2 : -(i % N_SOURCES / 2);
     bool has_constant = false;
     int32_t constant = 0;
     blame_lane l;
-    if (!find_lane(s, a, &l))
+    if (a.n == 1 || !find_lane(s, other, &l))
         return false;
     const int64_t step = l.step == 0 ? a.n : l.step >> i / N_SOURCES;
     if (step < 1 || (l.step == 0 && i >= N_SOURCES) || (step == 1 && a.n > 1) || offset >= a.n ||
@@ -117,11 +138,7 @@ bool blame_lane_post(blame_search *s, int i, int32_t *codes, blame_story *story)
         codes[e] = offset == 0 ? constant : s->base[e + offset * a.inner];
     }
     char which[80];
-    if (step == a.n)
-        snprintf(which, sizeof which, "channel %lld", (long long)first);
-    else
-        snprintf(which, sizeof which, "channels c with c mod %lld = %lld", (long long)step,
-                 (long long)first);
+    say_lane(s, other, step, first, which, sizeof which);
     float number;
     memcpy(&number, &constant, sizeof number);
     if (offset == 0 && s->type->elem.kind == ASSAY_KIND_F32)
@@ -188,7 +205,7 @@ bool blame_stuck_bit_post(blame_search *s, int i, int32_t *codes, blame_story *s
     const uint32_t mask = UINT32_C(1) << bit;
     const blame_axis a = blame_axis_of(s->type, s->channel_axis);
     blame_lane l = {.step = 1};
-    if (lanes && (!find_lane(s, a, &l) || l.step == 1))
+    if (lanes && (!find_lane(s, false, &l) || l.step == 1))
         return false;
     const int64_t step = l.step == 0 ? a.n : l.step;
     for (int64_t e = 0; e < total(s); e++)

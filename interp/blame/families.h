@@ -73,6 +73,10 @@ void blame_untranspose(const assay_type *t, const int *perm, const int32_t *from
 void blame_flip(const assay_type *t, unsigned axes, const int32_t *from, int32_t *to);
 const char *blame_say_list(const int *list, int n, char *text, size_t size);
 
+/* Whether choice i of `permuted` moves the channels of an image behind its cells, or before them.
+ */
+bool blame_moves_channels(const blame_search *s, int i);
+
 /* Ways in which channels are dealt another's numbers by their place in a group: the channel whose
  * numbers channel k of n has, and those ways in words, "... of TEXT"; -1: all have their own. */
 enum { BLAME_DEALT = 10 };

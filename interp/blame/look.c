@@ -4,7 +4,7 @@
 
 #include "interp/blame/families.h"
 
-enum { QUICK_MACS = 2000000, QUICK_ELEMENTS = 100000, GLANCE_COST = 150000, ELEMENT_COST = 16 };
+enum { QUICK_MACS = 2000000, QUICK_ELEMENTS = 100000, GLANCE_COST = 40000, ELEMENT_COST = 16 };
 enum { FEWEST_CHANNELS = 32 };
 
 void blame_look_close(blame_look *l)

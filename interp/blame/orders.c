@@ -144,6 +144,14 @@ static bool permute(const blame_search *s, int i, const int32_t *from, int32_t *
     return rotate(s, i / N_ROTATIONS, rotations[i % N_ROTATIONS], from, to);
 }
 
+bool blame_moves_channels(const blame_search *s, int i)
+{
+    int perm[ASSAY_MAX_RANK];
+    i -= i >= FORWARD ? FORWARD : 0;
+    return i < PERMUTATIONS && s->type->rank == 4 && blame_permutation(4, i, perm) &&
+           perm[0] == 0 && ((perm[1] == 2 && perm[2] == 3) || (perm[1] == 3 && perm[2] == 1));
+}
+
 bool blame_permuted_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 {
     bool good = true;

@@ -7,12 +7,14 @@
 
 /* ---- edits ---- */
 
-bool blame_search_outcome(blame_search *s, const blame_case *c, int32_t *codes)
+/* sums: NULL, or room for the case's. */
+static bool run(blame_search *s, const blame_case *c, int32_t *codes, int64_t *sums)
 {
     const bool on_sums = s->on_sums && s->n_after == 0;
     const int64_t n = assay_shape_count(&c->out);
     void *out = assay_arena_alloc(s->arena, assay_type_bytes(&c->out) + 64);
-    int64_t *sums = on_sums ? assay_arena_array(s->arena, (size_t)n + 8, sizeof *sums) : NULL;
+    if (on_sums && !sums)
+        sums = assay_arena_array(s->arena, (size_t)n + 8, sizeof *sums);
     if (!out || (on_sums && !sums) || blame_case_run(c, out, sums, NULL))
         return false;
     if (on_sums)
@@ -20,6 +22,22 @@ bool blame_search_outcome(blame_search *s, const blame_case *c, int32_t *codes)
     else
         blame_load(&c->out, out, codes);
     return true;
+}
+
+bool blame_search_outcome(blame_search *s, const blame_case *c, int32_t *codes)
+{
+    return run(s, c, codes, NULL);
+}
+
+bool blame_predict_sums(blame_search *s, const blame_family *f, int i, const blame_look *l,
+                        int32_t *codes, int64_t *sums, blame_story *story)
+{
+    blame_case c;
+    assay_arena_free(s->arena);
+    return (s->arena = assay_arena_new()) && blame_search_case(s, l->k, &c) &&
+           (!f || f->edit(s, i, &c, story)) && blame_look_fits(s, l, &c) &&
+           (!l->part || blame_case_cut(&c, &l->box)) && assay_shape_count(&c.out) == l->n &&
+           run(s, &c, codes, sums);
 }
 
 /* l: NULL, or what of the output is asked for; what was edited so that it cannot be cut is run
@@ -148,7 +166,7 @@ bool blame_search_assume(blame_search *s, const blame_finding *f)
     memcpy(s->base, s->end_base, (size_t)(s->n_samples * s->count) * sizeof *s->base);
     free(s->sums);
     s->sums = NULL;
-    s->lane.known = false;
+    blame_search_forget_lanes(s);
     s->differing = 0;
     for (int64_t i = 0; i < s->n_samples * s->end_count; i++)
         s->differing += s->seen[i] && !blame_same(s, i, s->end_base[i]);

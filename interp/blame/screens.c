@@ -1,6 +1,7 @@
 /* Screens: changes that are made to a node's codes last (a flipped top bit, a stuck bit, dead
- * lanes, edges that were not written) and may hide an earlier fault. The search looks through a
- * screen: codes are flipped back, the stuck bit is not compared, the dead lanes are left out. */
+ * lanes, edges that were not written, another order, another sample's) and may hide an earlier
+ * fault. The search looks through a screen: codes are flipped or put back, the stuck bit is not
+ * compared, the dead lanes are left out. */
 #include "interp/blame/screens.h"
 #include "interp/blame/families.h"
 
@@ -93,18 +94,16 @@ static void say_held(const blame_search *s, const char *class, const char *where
         blame_tell(story, class, 2, "%s %d", where, code);
 }
 
-static void find_lanes(const blame_search *s, blame_screen *out, int *n, int max)
+static void find_lanes(const blame_search *s, int axis, blame_screen *out, int *n, int max)
 {
-    if (s->channel_axis < 0)
+    if (axis < 0)
         return;
-    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    const blame_axis a = blame_axis_of(s->type, axis);
     for (int lanes = MIN_LANES; lanes <= MAX_LANES; lanes *= 2)
         for (int lane = 0; lane < lanes && lane < a.n; lane++)
             for (int from = 0; from >= -1; from--) {
-                blame_screen made = {.kind = BLAME_SCREEN_LANE,
-                                     .axis = s->channel_axis,
-                                     .lanes = lanes,
-                                     .lane = lane};
+                blame_screen made = {
+                    .kind = BLAME_SCREEN_LANE, .axis = axis, .lanes = lanes, .lane = lane};
                 int32_t code = 0;
                 char where[80];
                 if (!is_lane(s, a, lanes, lane, from, &code))
@@ -163,8 +162,12 @@ int blame_screens(const blame_search *s, blame_screen *out, int max)
             blame_tell(&made.story, "stuck_bit", 1, "bit %d is always %d", i / 2, i % 2);
             put(out, &n, max - 1, made);
         }
-    find_lanes(s, out, &n, max - 1);
+    find_lanes(s, s->channel_axis, out, &n, max - 1);
+    find_lanes(s, s->other_axis, out, &n, max - 1);
     find_edges(s, out, &n, max - 1);
+    n += blame_moved_screens(s, family_of("permuted"), out + n, max - 1 - n);
+    n += blame_moved_screens(s, family_of("stale_sample"), out + n, max - 1 - n);
+    n += blame_repeated_screens(s, out + n, max - 1 - n);
     put(out, &n, max, flip);
     return n;
 }
@@ -172,14 +175,18 @@ int blame_screens(const blame_search *s, blame_screen *out, int max)
 void blame_screen_through(blame_search *s, const blame_screen *screen)
 {
     const blame_axis a = blame_axis_of(s->type, screen->axis);
-    s->lane.known = false;
+    blame_search_forget_lanes(s);
     s->n_seen = 0;
     s->differing = 0;
     if (screen->kind == BLAME_SCREEN_BIT)
         s->unseen_bits = screen->bit + 1 == s->type->elem.bits
                              ? UINT32_MAX << screen->bit /* and the copies of the sign */
                              : UINT32_C(1) << screen->bit;
+    if (screen->kind == BLAME_SCREEN_MOVED)
+        blame_moved_through(s, screen);
     for (int64_t e = 0; e < total(s); e++) {
+        if (screen->kind == BLAME_SCREEN_SAMPLE && e / s->count == screen->sample)
+            s->seen[e] = 0;
         if (screen->kind == BLAME_SCREEN_FLIP)
             s->dev[e] = flipped(s, s->dev[e]);
         if (screen->kind == BLAME_SCREEN_LANE && e / a.inner % a.n % screen->lanes == screen->lane)

@@ -6,11 +6,19 @@
 
 #include "interp/blame/search.h"
 
-enum blame_screen_kind { BLAME_SCREEN_FLIP, BLAME_SCREEN_BIT, BLAME_SCREEN_LANE };
+enum blame_screen_kind {
+    BLAME_SCREEN_FLIP,
+    BLAME_SCREEN_BIT,
+    BLAME_SCREEN_LANE,
+    BLAME_SCREEN_MOVED,
+    BLAME_SCREEN_SAMPLE
+};
 
 typedef struct blame_screen {
     enum blame_screen_kind kind;
     int bit;
+    int sample;            /* that is stale: an index into the search's */
+    double distance;       /* of the device's codes from the replay's, put back; 0: a usual order */
     int axis, lanes, lane; /* of lanes: places c along an axis with c mod lanes = lane */
     const blame_family
         *family; /* and its choice i, the same change as a hypothesis; NULL: none is */
@@ -23,4 +31,10 @@ typedef struct blame_screen {
 int blame_screens(const blame_search *s, blame_screen *out, int max);
 /* Lets the search look through one: a fault that it then finds was there before the screen. */
 void blame_screen_through(blame_search *s, const blame_screen *screen);
+/* ---- moved.c ---- */
+/* Choices of a family that puts codes elsewhere: those that put back bring the device's nearer to
+ * the replay's, the nearest first; samples that repeat the one before. At most max; how many. */
+int blame_moved_screens(const blame_search *s, const blame_family *f, blame_screen *out, int max);
+int blame_repeated_screens(const blame_search *s, blame_screen *out, int max);
+void blame_moved_through(blame_search *s, const blame_screen *screen);
 #endif

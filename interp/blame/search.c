@@ -154,6 +154,8 @@ assay_status blame_search_open(blame_search *s, const blame_device *d, const bla
     s->count = assay_shape_count(s->type);
     s->end_count = assay_shape_count(s->end_type);
     s->channel_axis = axis_of_channels(d->graph, s->n, s->type);
+    const bool says = assay_op_get(s->n->op)->traits & ASSAY_T_LAYOUT;
+    s->other_axis = says || s->channel_axis == s->type->rank - 1 ? -1 : s->type->rank - 1;
     s->sample = calloc((size_t)d->n_samples + 1, sizeof *s->sample);
     if (!s->arena || !s->sample)
         return assay_out_of_memory(err);
@@ -171,6 +173,11 @@ assay_status blame_search_open(blame_search *s, const blame_device *d, const bla
             status = assay_out_of_memory(err);
     }
     return status;
+}
+
+void blame_search_forget_lanes(blame_search *s)
+{
+    s->lane[0].known = s->lane[1].known = false;
 }
 
 static void take_sample(blame_search *s, int to, int from)
@@ -206,10 +213,35 @@ bool blame_search_leave_clean(blame_search *s)
     s->n_samples = kept;
     s->n_seen -= left_out;
     s->left_out += left_out;
-    s->lane.known = false;
+    blame_search_forget_lanes(s);
     free(s->sums);
     s->sums = NULL;
     return any;
+}
+
+/* Which cells of an image, all channels of each, a prediction changes anywhere; NULL: no memory. */
+static uint8_t *cells_changed(const blame_search *s, blame_axis a, const int32_t *codes)
+{
+    uint8_t *in = calloc((size_t)(s->n_samples * s->end_count / a.n) + 1, 1);
+    for (int64_t e = 0; e < s->n_samples * s->end_count && in; e++)
+        if (codes[e] != s->end_base[e])
+            in[e / a.inner / a.n * a.inner + e % a.inner] = 1;
+    return in;
+}
+
+bool blame_search_leave_out(blame_search *s, const int32_t *codes)
+{
+    const blame_axis a = blame_axis_of(s->end_type, s->channel_axis);
+    uint8_t *in = cells_changed(s, a, codes);
+    s->n_seen = s->differing = 0;
+    blame_search_forget_lanes(s);
+    for (int64_t e = 0; e < s->n_samples * s->end_count && in; e++) {
+        s->seen[e] = s->seen[e] && !in[e / a.inner / a.n * a.inner + e % a.inner];
+        s->n_seen += s->seen[e];
+        s->differing += s->seen[e] && !blame_same(s, e, s->end_base[e]);
+    }
+    free(in);
+    return s->differing > 0;
 }
 
 void blame_search_close(blame_search *s)

@@ -78,6 +78,7 @@ typedef struct blame_search {
     const assay_type *type; /* of the node's output */
     int64_t count;          /* its elements a sample */
     int channel_axis;       /* of the output; -1: none */
+    int other_axis;         /* the last one, where the op does not say whether that is it; -1 */
     int n_samples;          /* whose end was dumped, and of those some where others were left out */
     int *sample;
     int64_t left_out; /* elements of samples that blame_search_leave_clean left out */
@@ -93,10 +94,11 @@ typedef struct blame_search {
     int64_t n_seen, differing;
     /* The node's own codes as replayed. [n_samples][count] */
     int32_t *base;
-    int64_t *sums; /* before the rescale, made when first asked for (blame_sums) */
-    blame_lane lane;
+    int64_t *sums;        /* before the rescale, made when first asked for (blame_sums) */
+    blame_lane lane[2];   /* along channel_axis, along other_axis */
     uint32_t unseen_bits; /* of codes: not compared */
-    double rel;           /* floats may differ by so much; below 0: by nothing */
+    bool wants_edits; /* what is found is to be taken as given: edits beside numbers solved for */
+    double rel;       /* floats may differ by so much; below 0: by nothing */
     /* Nodes from this one to the end, in order; none where the node makes the end. */
     const int *after;
     int n_after;
@@ -121,6 +123,12 @@ void blame_search_close(blame_search *s);
 /* Leaves out the samples in which nothing differs: a cause may be of the others alone. False: there
  * are none, or no others. */
 bool blame_search_leave_clean(blame_search *s);
+
+/* After what is compared has changed. */
+void blame_search_forget_lanes(blame_search *s);
+/* Leaves out the cells, all channels of each, that a prediction of everything (blame_predict)
+ * changes. Whether something still differs. */
+bool blame_search_leave_out(blame_search *s, const int32_t *codes);
 
 /* One explanation. */
 typedef struct blame_finding {
@@ -164,6 +172,10 @@ bool blame_look_fits(const blame_search *s, const blame_look *l, const blame_cas
 /* What an edit predicts of a look: codes has room for l->n. False: it is not for this node. */
 bool blame_predict_look(blame_search *s, const blame_family *f, int i, const blame_look *l,
                         int32_t *codes, blame_story *story);
+/* The same with the sums before the rescale, of an edit (f NULL: of the replay) of a node that has
+ * sums and can be cut to the look. */
+bool blame_predict_sums(blame_search *s, const blame_family *f, int i, const blame_look *l,
+                        int32_t *codes, int64_t *sums, blame_story *story);
 /* What a hypothesis predicts of everything that was dumped: n_samples * end_count codes. False: it
  * is not for this node, or predicts what the replay gives. */
 bool blame_predict(blame_search *s, const blame_family *f, int i, int32_t *codes,

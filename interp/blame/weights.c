@@ -304,7 +304,9 @@ enum { MAX_APART = 128 };
 
 int blame_any_channel_count(blame_search *s)
 {
-    return (s->n_after > 0 || s->unseen_bits) && blame_has_weights(s) ? 2 * MAX_APART : 0;
+    return (s->n_after > 0 || s->unseen_bits || s->wants_edits) && blame_has_weights(s)
+               ? 2 * MAX_APART
+               : 0;
 }
 
 bool blame_any_channel_edit(blame_search *s, int i, blame_case *c, blame_story *story)

@@ -250,6 +250,14 @@ static int beside(const assay_dumps *d, int i, const char *suffix)
     return -1;
 }
 
+/* Whether its name says that it is a mask: a tensor's own name that was cut (160) is that of its
+ * mask. */
+static bool is_mask(const assay_dump *dump)
+{
+    const char *file = file_base_name(dump->path), *end = extension_of(file);
+    return end - file >= 5 && strncmp(end - 5, ".mask", 5) == 0;
+}
+
 int golden_dumps_mask(const assay_dumps *d, int i, const assay_bundle_tensor *t, int64_t first)
 {
     char name[1024];
@@ -257,7 +265,10 @@ int golden_dumps_mask(const assay_dumps *d, int i, const assay_bundle_tensor *t,
     const int at = beside(d, i, ".mask");
     snprintf(name, sizeof name, "%.1000s.mask", t->name);
     mask.name = name;
-    return at >= 0 ? at : golden_dumps_find(d, &mask, first, d->dump[i].kind == ASSAY_DUMP_SUMS);
+    if (at >= 0)
+        return at;
+    const int named = golden_dumps_find(d, &mask, first, d->dump[i].kind == ASSAY_DUMP_SUMS);
+    return named >= 0 && is_mask(&d->dump[named]) ? named : -1;
 }
 
 /* ---- reading ---- */

@@ -1,0 +1,16 @@
+/* Edits that are likely though they explain little alone: another cause lies behind them. */
+#ifndef ASSAY_INTERP_BLAME_LIKELY_H
+#define ASSAY_INTERP_BLAME_LIKELY_H
+
+#include "interp/blame/search.h"
+
+enum { BLAME_LIKELY = 6 };
+
+typedef struct blame_likely {
+    blame_finding finding; /* an edit of the node before its rescale */
+    double share;          /* of the channels that it leaves unexplainable */
+} blame_likely;
+
+/* The likeliest first; returns how many. Only of nodes with weights, whose codes were dumped. */
+int blame_likely_edits(blame_search *s, blame_likely list[BLAME_LIKELY]);
+#endif

@@ -1,0 +1,245 @@
+/* Two causes in one node. */
+#include "interp/blame/pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/blame/likely.h"
+#include "interp/blame/screens.h"
+
+enum { PAIRED = 6, SCREENS = 12, ENOUGH = 512 };
+
+/* Whether a partial cause explains so little more than the replay does that any would, by chance,
+ * of so many that were tried: five times the spread of what it explains. Of few elements nothing
+ * is said. */
+static bool is_chance(const blame_search *s, const blame_finding *f)
+{
+    const double n = (double)s->n_seen, good = (double)f->explained;
+    const double gain = good - (double)(s->n_seen - s->differing);
+    return s->n_seen >= ENOUGH && gain * gain < 25 * good * (1 - good / n);
+}
+
+/* The same search once more. On failure `with` is closed. */
+static assay_status open_again(const blame_search *s, blame_search *with)
+{
+    const assay_status status = blame_search_open(with, s->d, s->schemes, s->node, s->end, s->after,
+                                                  s->n_after, s->rel, NULL);
+    if (status)
+        blame_search_close(with);
+    else if (s->left_out)
+        blame_search_leave_clean(with);
+    return status;
+}
+
+/* Whether two causes change fewer numbers than there are elements that differ: more could explain
+ * anything. */
+static bool are_few(const blame_search *s, const blame_finding *a, const blame_finding *b)
+{
+    return a->story.changed + b->story.changed < s->differing;
+}
+
+/* Takes an edit as given and looks for another cause beside it. */
+static bool try_beside(blame_report *r, int row, const blame_search *s, const blame_finding *given,
+                       blame_finding *found)
+{
+    blame_search with;
+    bool done = false;
+    if (open_again(s, &with))
+        return false;
+    if (blame_search_assume(&with, given)) {
+        const int64_t left = with.differing;
+        const int k = blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS);
+        if (k > 0 && found[0].full && are_few(s, given, &found[0])) {
+            blame_finding first = *given;
+            first.full = true;
+            first.explained = s->n_seen;
+            blame_fault *f = blame_add_fault(r, row, s);
+            if (f)
+                blame_fill_fault(f, &first, 1);
+            f = blame_add_fault(r, row, s);
+            if (f) {
+                f->cause[0].family = first.family;
+                f->cause[f->n_causes++].i = first.i;
+                blame_fill_fault(f, found, k);
+                f->differing = left;
+            }
+            done = true;
+        }
+    }
+    blame_search_close(&with);
+    return done;
+}
+
+/* Reports two causes, the second behind the first. */
+static void add_both(blame_report *r, int row, const blame_search *s, const blame_finding *first,
+                     const blame_finding *second)
+{
+    const blame_finding both[2] = {*first, *second};
+    for (int i = 0; i < 2; i++) {
+        blame_finding one = both[i];
+        one.full = true;
+        one.explained = s->n_seen;
+        blame_fault *f = blame_add_fault(r, row, s);
+        if (f && i > 0) {
+            f->cause[0].family = first->family;
+            f->cause[f->n_causes++].i = first->i;
+        }
+        if (f)
+            blame_fill_fault(f, &one, 1);
+    }
+}
+
+/* Whether an edit that was found in the channels where `changed` (the change alone) is not what the
+ * device gives explains those together with the change. */
+static bool holds_in_channels(const blame_search *s, const blame_finding *edit,
+                              const blame_finding *change, const int32_t *changed)
+{
+    blame_search with;
+    blame_story story;
+    const int64_t all = s->n_samples * s->count;
+    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    bool *bad = calloc((size_t)a.n + 1, sizeof *bad), good = false;
+    int32_t *codes = malloc((size_t)all * sizeof *codes + 64);
+    for (int64_t e = 0; e < all && bad; e++)
+        if (s->seen[e] && !blame_same(s, e, changed[e]))
+            bad[e / a.inner % a.n] = true;
+    if (bad && codes && !open_again(s, &with)) {
+        for (int64_t e = 0; e < all; e++)
+            with.seen[e] = with.seen[e] && bad[e / a.inner % a.n];
+        good = blame_search_assume(&with, edit) &&
+               blame_predict(&with, change->family, change->i, codes, &story);
+        for (int64_t e = 0; e < all && good; e++)
+            good = !with.seen[e] || blame_same(&with, e, codes[e]);
+        blame_search_close(&with);
+    }
+    free(bad);
+    free(codes);
+    return good;
+}
+
+/* The first full edit; NULL: there is none. */
+static const blame_finding *full_edit(const blame_finding *found, int n)
+{
+    int i = 0;
+    while (i < n && !(found[i].full && found[i].family->edit))
+        i++;
+    return i < n ? &found[i] : NULL;
+}
+
+/* An edit that explains all that a change to codes leaves alone, and then that change. */
+static bool try_elsewhere(blame_report *r, int row, const blame_search *s,
+                          const blame_finding *change, blame_finding *found)
+{
+    blame_search with;
+    const blame_finding *edit = NULL;
+    int32_t *codes = malloc((size_t)(s->n_samples * s->end_count) * sizeof *codes + 64);
+    if (codes && s->n_after == 0 && !open_again(s, &with)) {
+        blame_story story;
+        with.wants_edits = true;
+        if (blame_predict(&with, change->family, change->i, codes, &story) &&
+            blame_search_leave_out(&with, codes))
+            edit = full_edit(found, blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS));
+        blame_search_close(&with);
+    }
+    const bool done = edit && are_few(s, edit, change) && holds_in_channels(s, edit, change, codes);
+    free(codes);
+    if (done)
+        add_both(r, row, s, edit, change);
+    return done;
+}
+
+bool blame_try_pairs(blame_report *r, int row, blame_search *s, const blame_finding *partial, int n)
+{
+    blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
+    blame_likely likely[BLAME_LIKELY];
+    bool done = false;
+    for (int i = 0; i < n && i < PAIRED && found && !done; i++)
+        if (!is_chance(s, &partial[i]))
+            done = partial[i].family->edit ? try_beside(r, row, s, &partial[i], found)
+                                           : try_elsewhere(r, row, s, &partial[i], found);
+    const int k = done || !found ? 0 : blame_likely_edits(s, likely);
+    for (int i = 0; i < k && !done; i++)
+        done = try_beside(r, row, s, &likely[i].finding, found);
+    free(found);
+    return done;
+}
+
+static blame_finding finding_of(const blame_screen *screen, int64_t explained)
+{
+    return (blame_finding){.story = screen->story,
+                           .family = screen->family,
+                           .i = screen->i,
+                           .explained = explained,
+                           .full = true};
+}
+
+/* Whether a cause of that class is found through another screen as well. */
+static bool holds_behind(const blame_search *s, const blame_finding *first,
+                         const blame_screen *screen)
+{
+    blame_search with;
+    blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
+    bool good = found && screen->family && !open_again(s, &with);
+    if (good) {
+        blame_screen_through(&with, screen);
+        good = with.differing > 0 &&
+               blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS) > 0 &&
+               found[0].full && strcmp(found[0].story.class, first->story.class) == 0 &&
+               found[0].story.changed <= first->story.changed;
+        blame_search_close(&with);
+    }
+    free(found);
+    return good;
+}
+
+/* The cause that was found, and the screens: the first one, through which it was found, and those
+ * of the others that hold as well. */
+static void add_screened(blame_report *r, int row, const blame_search *s,
+                         const blame_finding *found, int n, const blame_screen *screen,
+                         int n_screens)
+{
+    blame_fault *f = blame_add_fault(r, row, s);
+    blame_finding last[SCREENS];
+    int held = 0;
+    for (int i = 0; i < n_screens; i++)
+        if (i == 0 || holds_behind(s, &found[0], &screen[i]))
+            last[held++] = finding_of(&screen[i], s->n_seen);
+    if (f)
+        blame_fill_fault(f, found, n);
+    if (f)
+        f->explained = 1;
+    f = blame_add_fault(r, row, s);
+    if (!f)
+        return;
+    if (found[0].family->edit && screen->family) {
+        f->cause[0].family = found[0].family;
+        f->cause[f->n_causes++].i = found[0].i;
+    }
+    blame_fill_fault(f, last, held);
+    if (!screen->family)
+        f->n_causes = 0;
+}
+
+/* A cause behind another that is done to codes last. most: how many numbers the two may change. */
+bool blame_try_screens(blame_report *r, int row, const blame_search *s, int64_t max)
+{
+    blame_screen screen[SCREENS];
+    blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
+    bool done = false;
+    int k = 0;
+    const int n = found ? blame_screens(s, screen, SCREENS) : 0;
+    for (int i = 0; i < n && !done; i++) {
+        blame_search with;
+        if (!open_again(s, &with)) {
+            blame_screen_through(&with, &screen[i]);
+            k = with.differing > 0 ? blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS)
+                                   : 0;
+            done = k > 0 && found[0].full && found[0].story.changed + screen[i].story.changed < max;
+        }
+        if (done)
+            add_screened(r, row, s, found, k, &screen[i], n - i);
+        blame_search_close(&with);
+    }
+    free(found);
+    return done;
+}

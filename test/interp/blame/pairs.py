@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""assay blame on two causes in one node, one of which hides the other: pairs.py ASSAY SOURCE   (TAP)
+
+Then lanes along an axis that the op does not name, tensors with long names, and dumps that nothing can be compared with."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
+from asking import ASSAY, blame, dump, make_golden  # noqa: E402
+from device import Node, read, write  # noqa: E402
+from planted import DEPTHWISE, POINT, change, flipped_filters, transposed  # noqa: E402
+from tap import Tap  # noqa: E402
+
+
+def unbiased(n):
+    return [0] * len(n.b)
+
+
+def shifted(n):
+    return [s - 1 for s in n.s]
+
+
+def one_bias(n):
+    return n.b[:3] + [n.b[7]] + n.b[4:]
+
+
+def stored(fault):
+    return lambda n: transposed(n, fault(n))
+
+
+PAIRS = [
+    (POINT, ["bias.missing", "output.layout"], stored(change(b=unbiased))),
+    (POINT, ["input.zero_point", "rescale.shift"], change(zx=0, pad_code=0, s=shifted)),
+    (DEPTHWISE, ["rescale.shift", "weights.layout"], change(w=flipped_filters, s=shifted)),
+    (DEPTHWISE, ["bias.channel", "tile.edge"], change(b=one_bias, tile=4)),
+    (DEPTHWISE, ["output.layout", "padding.value"], stored(change(pad_code=127))),
+]
+
+
+def pairs(tap, golden, device):
+    for name, wanted, fault in PAIRS:
+        node = Node(golden, name)
+        dump(golden, node, fault(node), device)
+        status, said = blame(golden, device)
+        found = sorted(f["class"] for f in said["faults"]) if status == 1 else said
+        tap.check(found == wanted and all(f["name"] == name for f in said["faults"]), f"{node.name}: {' and '.join(wanted)}", found)
+
+
+# ---- samples ----
+
+
+def stale(tap, folder, device):
+    """Three samples without a bias, of which each holds what the one before should, or one does."""
+    golden = make_golden("tflite", folder, 3)
+    tensors = json.load(open(os.path.join(golden, "manifest.json")))["tensors"]
+    node = Node(golden, POINT)
+    at = [t for t in tensors if t["name"] == node.output]
+    x = [t for t in tensors if t["index"] == at[0]["index"] - 1]
+    codes = []
+    for k in range(3):
+        node = Node(golden, POINT)
+        node.x = read(os.path.join(golden, x[k]["file"]))[2]
+        codes.append(change(b=unbiased)(node))
+    for sources, words in (([0, 0, 1], "each of the one before"), ([0, 1, 1], "one of the one before")):
+        shutil.rmtree(device, ignore_errors=True)
+        for t in tensors:
+            to = os.path.join(device, f"s{t['sample']:05d}")
+            os.makedirs(to, exist_ok=True)
+            if t["index"] < at[0]["index"]:
+                shutil.copy(os.path.join(golden, t["file"]), to)
+        for k, source in enumerate(sources):
+            write(os.path.join(device, f"s{k:05d}", os.path.basename(at[k]["file"])), node.shape, "|i1", codes[source])
+        status, said = blame(golden, device)
+        found = sorted(f["class"] for f in said["faults"]) if status == 1 else said
+        tap.check(found == ["bias.missing", "stale.sample"], f"bias.missing and stale.sample, {words}", found)
+
+
+# ---- networks of a few nodes ----
+
+
+class Small:
+    """Bundle and device of a network that is given as text, its input counted up from -60."""
+
+    def __init__(self, folder, name, shape, nodes):
+        self.golden, self.device = os.path.join(folder, name), os.path.join(folder, name + "-device")
+        net, x = (os.path.join(folder, name + end) for end in (".assay", ".npy"))
+        size = 1
+        for n in shape:
+            size *= n
+        write(x, shape, "|i1", [i * 7 % 121 - 60 for i in range(size)])
+        with open(net, "w") as f:
+            f.write(f"graph net {{\n  input x: i8{shape} q(1,0)\n{nodes}}}\n")
+        subprocess.run([ASSAY, "golden", net, "-s", "tflite", "-i", x, "-q", "-o", self.golden], check=True, capture_output=True)
+        shutil.copytree(os.path.join(self.golden, "tensors"), self.device)
+
+    def spoil(self, index, change_of):
+        """Blames the device when one of its tensors is changed."""
+        path = os.path.join(self.device, sorted(os.listdir(self.device))[index])
+        shape, _, codes = read(path)
+        write(path, shape, "|i1", change_of(codes))
+        return blame(self.golden, self.device)
+
+
+def other_axis(tap, folder):
+    net = Small(folder, "rows", [1, 8, 6, 6], "  p: i8[1,8,6,6] q(1,0) = max_pool(x) {kernel=[1,1]}\n  r: i8[1,8,36] q(1,0) = reshape(p) {shape=[1,8,36]}\n"
+                "  y: i8[1,8,36] q(0.5,0) = rescale(r)\n  output y\n")
+    status, said = net.spoil(3, lambda y: [5 if i % 4 == 3 else v for i, v in enumerate(y)])
+    faults = said["faults"] if status == 1 else []
+    tap.check([f["class"] for f in faults] == ["lane"] and "axis 2" in faults[0]["detail"], "lanes along the last axis of rows behind images", said)
+
+
+def long_names(tap, folder):
+    """Files are named by the first 160 bytes of a tensor's name; of a code of 0 that was a mask's."""
+    name = "n" * 190
+    net = Small(folder, "long", [1, 40], f"  {name}: i8[1,40] q(0.5,0) = rescale(x)\n  output {name}\n")
+    status, said = net.spoil(1, lambda y: [0 if i % 9 == 4 else v for i, v in enumerate(y)])
+    tap.check(status == 1 and said["faults"][0]["differing"] >= 4, "codes of 0 in a tensor of a long name", said)
+
+
+def nothing(tap, golden, device):
+    node = Node(golden, POINT)
+    dump(golden, node, node.codes(), device)
+    for file in os.listdir(device):
+        if "_input_" not in file:
+            os.remove(os.path.join(device, file))
+    status, said = blame(golden, device)
+    tap.check(status == 2 and "nothing was compared" in str(said) and str(said).count("\n") == 1, "refused: inputs of the network alone", said)
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        golden, device = make_golden("tflite", folder), os.path.join(folder, "device")
+        pairs(tap, golden, device)
+        nothing(tap, golden, device)
+        stale(tap, folder, device)
+        other_axis(tap, folder)
+        long_names(tap, folder)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
