@@ -20,7 +20,10 @@ static bool widen(blame_case *c, int input, int32_t z)
         return true;
     int32_t *codes =
         c->constant[input] || !blame_can_change_sign(&t) ? NULL : blame_codes_of(c, input);
-    t.elem = assay_int(t.elem.bits + 1U, true);
+    unsigned bits = t.elem.bits + 1U;
+    while (z < assay_elem_min(assay_int(bits, true)) || z > assay_elem_max(assay_int(bits, true)))
+        bits++;
+    t.elem = assay_int(bits, true);
     c->has_record = true;
     return codes && blame_set_codes(c, input, &t, codes);
 }
@@ -70,12 +73,19 @@ bool blame_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *s
     return set_zero_point(s, input, usual[k % BLAME_USUAL], c, story);
 }
 
-/* Of codes of at most 8 bits all of them; of wider ones those near the zero point. */
+/* Of codes of at most 8 bits all of them and those beyond the type, up to one and a half times its
+ * width on either side; of wider ones those near the zero point. */
 enum { NEAR_CODES = 256 };
 
 static int choices_of(const assay_type *t)
 {
-    return t->elem.bits <= 8 ? 1 << t->elem.bits : NEAR_CODES;
+    return t->elem.bits <= 8 ? 4 << t->elem.bits : NEAR_CODES;
+}
+
+static int64_t least_choice(const assay_type *t)
+{
+    return t->elem.bits <= 8 ? assay_elem_min(t->elem) - (INT64_C(3) << (t->elem.bits - 1))
+                             : t->q.zero_point[0] - NEAR_CODES / 2;
 }
 
 int blame_any_zero_point_count(blame_search *s)
@@ -92,11 +102,11 @@ bool blame_any_zero_point_edit(blame_search *s, int i, blame_case *c, blame_stor
     const int codes = choices_of(&c->in[0]), half = i / codes;
     const int input = c->op == ASSAY_OP_CONV ? 0 : half;
     const assay_type *t = &c->in[input];
-    const int64_t least = assay_elem_min(t->elem);
-    const int64_t z = i % codes + (t->elem.bits <= 8 ? least : t->q.zero_point[0] - NEAR_CODES / 2);
+    const int64_t z = i % codes + least_choice(t);
+    const bool wide = t->elem.bits > 8;
     if (half > input && !blame_pad_input(c, c->in[0].q.zero_point[0], false))
         return false;
-    return z >= least && z <= assay_elem_max(t->elem) &&
+    return (!wide || (z >= assay_elem_min(t->elem) && z <= assay_elem_max(t->elem))) &&
            set_zero_point(s, input, (int32_t)z, c, story);
 }
 

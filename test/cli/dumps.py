@@ -58,6 +58,7 @@ def strangers():
     raw = bytes(c & 255 for c in CODES)
     for name in ("x.bin", "x.mask.bin", "z.bin", "s00007/x.bin", "layers/x.bin"):
         write("dump/" + name, raw)
+    write("dump/y.bin", bytes(max(c, 0) for c in CODES))
     names = ["'layers'", "'s00007/x.bin'", "'z.bin'"]
     for verb in ("diff", "blame"):
         status, out = assay(verb, "golden", "dump", "--json", verb + ".json")
@@ -67,6 +68,9 @@ def strangers():
         with open(verb + ".json", encoding="utf-8") as f:
             left = json.load(f)["not_compared"]
         check(sorted(left) == ["layers", "s00007/x.bin"] + ["x.mask.bin"] * (verb == "diff") + ["z.bin"], f"{verb}: in JSON", left)
+    os.remove("dump/y.bin")
+    status, out = assay("blame", "golden", "dump")
+    check(status == 2 and "nothing was compared" in out and out.count("\n") == 1, "blame: of inputs alone", (status, out))
     os.remove("dump/x.bin")
     for verb in ("diff", "blame"):
         status, out = assay(verb, "golden", "dump")

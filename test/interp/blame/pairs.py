@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """assay blame on two causes in one node, one of which hides the other: pairs.py ASSAY SOURCE   (TAP)
 
-Then lanes along an axis that the op does not name, tensors with long names, and dumps that nothing can be compared with."""
+Then zero points beyond the type, lanes along an axis that the op does not name, tensors with long names, and dumps that nothing can be compared with."""
 import json
 import os
 import shutil
@@ -131,12 +131,24 @@ def nothing(tap, golden, device):
     tap.check(status == 2 and "nothing was compared" in str(said) and str(said).count("\n") == 1, "refused: inputs of the network alone", said)
 
 
+def far_zero_points(tap, golden, device):
+    """Zero points that no code of the type is, in a node of its own fault alone."""
+    for far in (300, -300):
+        node = Node(golden, POINT)
+        zero = node.zx + far
+        dump(golden, node, change(zx=zero, pad_code=zero)(node), device)
+        status, said = blame(golden, device)
+        found = [(f["class"], f["detail"]) for f in said["faults"]] if status == 1 else said
+        tap.check([f[0] for f in found] == ["input.zero_point"] and str(zero) in found[0][1], f"an input's zero point {far} off", found)
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         golden, device = make_golden("tflite", folder), os.path.join(folder, "device")
         pairs(tap, golden, device)
         nothing(tap, golden, device)
+        far_zero_points(tap, golden, device)
         stale(tap, folder, device)
         other_axis(tap, folder)
         long_names(tap, folder)
