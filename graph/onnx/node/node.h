@@ -187,7 +187,7 @@ typedef struct onnx_inner {
     const char *tag;
     onnx_value **in;
     int *outer; /* the same in `around` */
-    int n_in, n_max;
+    int n_in;
 } onnx_inner;
 
 bool onnx_capture(onnx_node *n, const pb_graph *const *g, int n_g, onnx_captures *c);
