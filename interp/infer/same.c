@@ -6,6 +6,15 @@
 
 #include "schemes/apply/round.h"
 
+/* Of one bit nothing but halves is rounded. */
+static int32_t mode_of_halves(int32_t mode)
+{
+    return mode == ASSAY_ROUND_CEIL    ? ASSAY_ROUND_HALF_UP
+           : mode == ASSAY_ROUND_AWAY  ? ASSAY_ROUND_HALF_AWAY
+           : mode == ASSAY_ROUND_TRUNC ? ASSAY_ROUND_HALF_ZERO
+                                       : mode;
+}
+
 static void reset_unread(const infer_engine *e, infer_rule *k)
 {
     infer_rule plain;
@@ -15,6 +24,8 @@ static void reset_unread(const infer_engine *e, infer_rule *k)
     const bool lifts = k->pre_shift == ASSAY_PRE_REST && e->shift_hi <= k->round.step[0].bits;
     if (k->pre_shift == ASSAY_PRE_NONE || lifts) /* nothing is shifted to the right */
         k->pre_shift_round = plain.pre_shift_round;
+    if (k->pre_shift == ASSAY_PRE_FIXED && k->pre_shift_bits == 1)
+        k->pre_shift_round = mode_of_halves(k->pre_shift_round);
     if (k->result_bits == 0)
         k->result_overflow = plain.result_overflow;
     if (k->sum_bits == 0)
@@ -48,8 +59,9 @@ bool infer_same_within(const infer_rule *k, const assay_steps *a, const assay_st
                        const infer_reach *r, int64_t min, int64_t max)
 {
     const int bits = bits_of_products(k, r);
+    const bool wraps = k->product_bits > 0 && k->product_bits - 1 <= bits; /* 2^bits, too */
     return infer_same_steps(a, b, bits, min, max) &&
-           (r->product.hi < (assay_int128)1 << bits ||
+           (wraps || r->product.hi < (assay_int128)1 << bits ||
             infer_same_product(a, b, (assay_int128)1 << bits, min, max));
 }
 
