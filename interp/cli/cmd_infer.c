@@ -151,18 +151,23 @@ static bool fits_model(const cli_args *a)
     return false;
 }
 
-/* Options of a rescale's rows, or of dot products. */
+/* Options of a rescale's rows, or of dot products; of multipliers and shifts, or of scales. */
 static bool fits_kind(const cli_args *a, bool dot)
 {
+    const bool scale = strcmp(cli_value(a, "kind", ""), "scale") == 0;
     static const char *const rescale[] = {"type",  "acc-bits", "multiplier",
                                           "shift", "rounds",   NULL};
     static const char *const dots[] = {"a",     "b",           "acc",     "out", "k",
                                        "scale", "scale-block", "seconds", NULL};
-    for (const char *const *name = dot ? rescale : dots; *name; name++)
-        if (cli_has(a, *name)) {
-            cli_trouble("infer: --%s is not for --kind %s", *name, cli_value(a, "kind", ""));
-            return false;
-        }
+    static const char *const multipliers[] = {"multiplier", "shift", NULL};
+    const char *const *const lists[] = {dot ? rescale : dots,
+                                        scale ? multipliers : multipliers + 2};
+    for (int i = 0; i < 2; i++)
+        for (const char *const *name = lists[i]; *name; name++)
+            if (cli_has(a, *name)) {
+                cli_trouble("infer: --%s is not for --kind %s", *name, cli_value(a, "kind", ""));
+                return false;
+            }
     if (!dot || cli_has(a, "oracle"))
         return true;
     cli_trouble("infer: --kind dot needs --oracle 'CMD'");

@@ -164,9 +164,10 @@ def check_left_shifts(tap, assay, folder):
 
 def check_arguments(tap, assay):
     for name, more in [("no oracle", []), ("a kind", ["--oracle", "true", "--kind", "x", "--type", "i8"]), ("a type", ["--oracle", "true", "--kind", "multiplier", "--type", "i9"]),
+                       ("multipliers, by scales", ["--oracle", "true", "--kind", "scale", "--type", "i8", "--multiplier", "0:5"]),
                        ("a range", ["--oracle", "true", "--kind", "multiplier", "--type", "i8", "--shift", "3:1"])]:
         done = subprocess.run([assay, "infer", *more], capture_output=True, text=True)
-        tap.check(done.returncode == 2 and done.stderr.count("\n") == 1, "bad arguments: " + name, done.stderr)
+        tap.check(done.returncode == 2 and done.stderr.startswith("assay: infer: ") and done.stderr.count("\n") == 1, "bad arguments: " + name, done.stderr)
 
 
 def main():
