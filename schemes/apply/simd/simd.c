@@ -4,7 +4,8 @@
  * clamp. That changes nothing when
  *   - narrowing saturates at 24 bits or more, or does not happen: what saturation moves lies beyond
  *     every code plus or minus the zero point, so the final clamp gives the same code;
- *   - narrowing wraps at 32 bits, which is what taking the low 32 bits does. */
+ *   - narrowing wraps at 32 bits, which is what taking the low 32 bits does.
+ * A sum that wraps brings back what saturation moved, unless that was at 32 bits, too. */
 #include "schemes/apply/simd/simd.h"
 
 #include "schemes/apply/apply.h"
@@ -26,6 +27,8 @@ static bool choose_end(const assay_rescale *r, assay_simd *s)
     const int result = narrowing(k->result_bits, k->result_overflow);
     const bool before = k->zero_point == ASSAY_STAGE_BEFORE; /* nothing is added */
     const int sum = narrowing(before ? 0 : k->sum_bits, k->sum_overflow);
+    if (result == 0 && sum == 1 && k->result_bits != 0 && k->result_bits != 32)
+        return false;
     if (result < 0 || sum < 0 || !simd_is_near(r->zero_point) || (before && r->zero_point != 0))
         return false;
     s->zero_point = (int32_t)r->zero_point;
