@@ -131,7 +131,10 @@ def one(name, w, schemes):
         check(np.array_equal(w_then.view(np.uint32) << 1, numbers(name, want).view(np.uint32) << 1), f"{name}, {scheme}: the weights")
         network("plain.assay", w_then)
         assay("golden", "plain.assay", "-i", "x.npy", "-q", "-o", folder + "-plain", *words)
-        check(np.array_equal(tensor(folder, "y"), tensor(folder + "-plain", "y")), f"{name}, {scheme}: the results")
+        y, plain = tensor(folder, "y"), tensor(folder + "-plain", "y")
+        # In floats constant weights are added in deeper blocks than computed ones, as in ONNX Runtime (interp/float/gemm.c).
+        same = np.allclose(y, plain, rtol=1e-5, atol=1e-5) if scheme == "float" else np.array_equal(y, plain)
+        check(same, f"{name}, {scheme}: the results")
 
 
 def exact_to_f32(x):
