@@ -22,7 +22,8 @@ STRUCTS = {"assay_error": "Error", "assay_type": "Type", "assay_qparams": "QPara
            "assay_golden_options": "GoldenOptions", "assay_stored": "Stored", "assay_verified": "Verified", "assay_thresholds": "Thresholds",
            "assay_compare_options": "CompareOptions", "assay_blame_options": "BlameOptions", "assay_probe_options": "ProbeOptions",
            "assay_answers_options": "AnswersOptions", "assay_labelled": "Labelled", "assay_tuner_options": "TunerOptions", "assay_infer_options": "InferOptions",
-           "assay_shard": "Shard", "assay_report_options": "ReportOptions", "assay_elem": "Elem"}
+           "assay_shard": "Shard", "assay_report_options": "ReportOptions", "assay_elem": "Elem", "assay_dots": "Dots",
+           "assay_loader_options": "LoaderOptions", "assay_show_options": "ShowOptions", "assay_blame_files": "BlameFiles"}
 
 
 def run(*args, **environment):
