@@ -98,9 +98,8 @@ typedef struct conv_group {
 static bool takes_windows(const conv_group *c)
 {
     const assay_window *w = c->w;
-    const int64_t outputs = w->out_channels / c->groups;
-    return !w->nhwc && !c->in_turn && !c->rows && w->taps > 1 && outputs > 1 && w->out_area > 1 &&
-           float_direct_floats(w, w->in_channels / c->groups, outputs) > 0;
+    return !c->in_turn && !c->rows &&
+           float_direct_floats(w, w->in_channels / c->groups, w->out_channels / c->groups) > 0;
 }
 
 static void conv_by_windows(const conv_group *c, const float *x, float *y)

@@ -4,17 +4,22 @@
 #include <string.h>
 
 #include "interp/float/float.h"
+#include "interp/float/gemm_tile.h"
 #include "interp/float/stage.h"
 #include "interp/float/window.h"
+
+_Static_assert((int)FLOAT_STAGE_STEP >= (int)TILE_STEP,
+               "a tile reads columns up to a multiple of its step");
 
 static const float_stage_room room = {1 << 17, 1 << 17, 1 << 21};
 
 int64_t float_direct_floats(const assay_window *w, int64_t channels, int64_t outputs)
 {
     float_stage s;
-    return float_stage_choose(&s, w, channels, outputs, &room)
-               ? float_stage_floats(&s, channels) + outputs * float_stage_row(&s)
-               : 0;
+    if (w->nhwc || w->taps <= 1 || outputs <= 1 || w->out_area <= 1 ||
+        !float_stage_choose(&s, w, channels, outputs, &room))
+        return 0;
+    return float_stage_floats(&s, channels) + outputs * float_stage_row(&s);
 }
 
 void float_conv_direct(const float_direct *d, const float *x, float *scratch, float *y)

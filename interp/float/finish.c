@@ -1,4 +1,4 @@
-/* The bias and the fused activation of convolutions; see finish.h. */
+/* Bias and fused activation; see finish.h. */
 #include "interp/float/finish.h"
 
 #include <math.h>

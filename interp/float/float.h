@@ -1,8 +1,9 @@
 /* The float engine: binary32 kernels for profiling, for folding constants and to compare with.
  *
  * A kernel takes what its row in registry.c admits and may count on the verifier: shapes are what
- * the op's shape rule says. The fused activation is applied for every kernel in one place
- * (registry.c), so no kernel looks at act_lo and act_hi. */
+ * the op's shape rule says. The fused activation is applied in one place, after a kernel
+ * (registry.c), so that no kernel looks at act_lo and act_hi; but for convolutions, which apply it
+ * to what is still in the cache (finish.h). */
 #ifndef ASSAY_INTERP_FLOAT_FLOAT_H
 #define ASSAY_INTERP_FLOAT_FLOAT_H
 

@@ -1,6 +1,7 @@
 /* Table of float kernels by op, and of the element kinds that each serves. */
 #include <math.h>
 
+#include "interp/float/finish.h"
 #include "interp/float/float.h"
 #include "interp/move/move.h"
 
@@ -109,14 +110,8 @@ static void clamp_output(const assay_call *call)
         clamp_integers(n, y);
     if (!float_holds_f32(y))
         return;
-    const int64_t count = assay_shape_count(y->type);
-    const float lo = n->act_lo, hi = n->act_hi;
-    float *v = y->data;
-#pragma omp simd
-    for (int64_t i = 0; i < count; i++) {
-        const float x = v[i] < lo ? lo : v[i];
-        v[i] = x > hi ? hi : x;
-    }
+    float_finish_plane(&(float_finish){NULL, n->act_lo, n->act_hi}, 0, y->data,
+                       assay_shape_count(y->type), y->data);
 }
 
 assay_status float_check_float_node(const assay_graph *g, const assay_node *n, assay_error *err)

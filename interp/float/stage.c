@@ -33,13 +33,14 @@ bool float_stage_choose(float_stage *s, const assay_window *w, int64_t channels,
     const int64_t line = extent(w, 2, w->out[2]), lines = extent(w, 1, 1);
     int64_t floats, rows;
 
+    /* Strides are at most 2^30 (graph/core/attr.def), so the products below are exact. */
     if (w->taps < 1 || w->taps > FLOAT_STAGE_TAPS || w->out_area < 1 || channels < 1 ||
-        outputs < 1 || line > room->most || lines > room->most || channels > room->most ||
-        outputs > room->most)
+        outputs < 1 || line > room->max || lines > room->max || channels > room->max ||
+        outputs > room->max)
         return false;
     s->pitch = (line + w->stride[2] - 1) / w->stride[2];
     floats = w->kernel[0] * s->pitch * w->stride[2] * channels; /* of a line */
-    if (floats > room->most / (lines + w->stride[1]) || outputs * s->pitch > room->most)
+    if (floats > room->max / (lines + w->stride[1]) || outputs * s->pitch > room->max)
         return false;
     rows = (room->staged / floats - lines) / w->stride[1] + 1;
     if (rows > room->sums / (outputs * s->pitch))

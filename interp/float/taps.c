@@ -43,7 +43,7 @@ static void nine(const float *x, const int64_t *at, const float *weight, int64_t
         w[t] = weight[t];
     }
     for (int64_t i = 0; i < n; i++) {
-        const float first = sum(4, tap, w, i) + 0;
+        const float first = sum(4, tap, w, i) + 0; /* as add_taps does: -0 becomes 0 */
         const float second = sum(4, tap + 4, w + 4, i) + first;
         y[i] = w[8] * tap[8][i] + second;
     }

@@ -18,14 +18,15 @@ int64_t float_plane_floats(const assay_window *w);
 void float_conv_planes(const assay_window *w, const float *x, const float *weight,
                        const float_finish *f, float *scratch, float *y);
 
-/* ---- direct.c: a group of one image, nchw, of more than one output channel and position ---- */
+/* ---- direct.c: a group of one image, nchw ---- */
 typedef struct float_direct {
     const assay_window *w;
     int64_t channels, outputs, first_output; /* the group's, and its first output channel */
     const float *weight;                     /* the group's */
     const float_finish *finish;
 } float_direct;
-/* Floats of scratch; 0 when there are too many taps, or a row is too long. */
+/* Floats of scratch; 0 where it does not serve: channels last, one tap, one output channel or
+ * position (sums of another order), too many taps, rows too long. */
 int64_t float_direct_floats(const assay_window *w, int64_t channels, int64_t outputs);
 /* x and y: the group's first channels. */
 void float_conv_direct(const float_direct *d, const float *x, float *scratch, float *y);

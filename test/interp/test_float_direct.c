@@ -6,24 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The input under tap t of output p in a channel's plane, or 0. */
-static float under(const op_case *c, int64_t plane, const int64_t *p, int64_t t)
-{
-    const assay_attr_conv *a = &c->attr.conv;
-    const assay_type *x = &c->in[0].type;
-    int64_t index = plane, scale = 1, inner = 0;
-    for (int d = x->rank - 3; d >= 0; d--) {
-        const int64_t at =
-            p[d] * a->stride.v[d] - a->pad_begin.v[d] + t % a->kernel.v[d] * a->dilation.v[d];
-        t /= a->kernel.v[d];
-        if (at < 0 || at >= x->dim[2 + d])
-            return 0;
-        inner += at * scale;
-        scale *= x->dim[2 + d];
-    }
-    return op_f32(&c->in[0])[index * scale + inner];
-}
-
 /* ONNX Runtime's blocks for `columns` positions: 128, and deeper where there are few columns. */
 static int64_t block_of(int64_t columns, int64_t depth)
 {
@@ -50,10 +32,11 @@ static float expected(const op_case *c, int64_t i)
     for (int64_t from = 0; from < depth; from += block) {
         float sum = 0;
         for (int64_t k = from; k < depth && k < from + block; k++)
-            sum = fmaf(op_f32(&c->in[1])[index[1] * depth + k],
-                       under(c, index[0] * c->in[0].type.dim[1] + group * w->dim[1] + k / taps,
-                             index + 2, k % taps),
-                       sum);
+            sum =
+                fmaf(op_f32(&c->in[1])[index[1] * depth + k],
+                     op_under_tap(c, index[0] * c->in[0].type.dim[1] + group * w->dim[1] + k / taps,
+                                  index + 2, k % taps),
+                     sum);
         whole = from > 0 ? sum + whole : sum;
     }
     whole = whole + op_f32(&c->in[2])[index[1]];
@@ -155,12 +138,36 @@ static void in_tiles(void **state)
     }
 }
 
+/* Strides beyond the image, up to the greatest that there may be: one position along that axis. */
+static void far_strides(void **state)
+{
+    test_rng rng = test_seed(__func__, 20261126);
+    (void)state;
+    for (int round = 0; round < 6; round++) {
+        op_case c = op_begin(ASSAY_OP_CONV, 3, 1);
+        assay_attr_conv *a = &c.attr.conv;
+        const int64_t far = INT64_C(1) << (22 + 4 * (round / 2));
+        a->group = 1;
+        a->kernel = (assay_list){2, {3, 3}};
+        a->stride = (assay_list){2, {round % 2 ? far : 1, round % 2 ? 1 : far}};
+        a->dilation = (assay_list){2, {1, 1}};
+        a->pad_begin = a->pad_end = (assay_list){2, {1, 1}};
+        c.act_lo = -INFINITY;
+        c.act_hi = INFINITY;
+        c.in[0] = rounding_noise(&rng, 4, (int64_t[]){1, 4, 6, 7});
+        c.in[1] = rounding_noise(&rng, 4, (int64_t[]){5, 4, 3, 3});
+        c.in[2] = rounding_noise(&rng, 1, (int64_t[]){5});
+        compare(&c, "far strides");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_windows),
         cmocka_unit_test(deep),
         cmocka_unit_test(in_tiles),
+        cmocka_unit_test(far_strides),
     };
     return cmocka_run_group_tests_name("float_direct", tests, NULL, NULL);
 }

@@ -5,24 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The input under tap t of output p, or 0. */
-static float under(const op_case *c, int64_t plane, const int64_t *p, int64_t t)
-{
-    const assay_attr_conv *a = &c->attr.conv;
-    const assay_type *x = &c->in[0].type;
-    int64_t index = plane, scale = 1, inner = 0;
-    for (int d = x->rank - 3; d >= 0; d--) {
-        const int64_t at =
-            p[d] * a->stride.v[d] - a->pad_begin.v[d] + t % a->kernel.v[d] * a->dilation.v[d];
-        t /= a->kernel.v[d];
-        if (at < 0 || at >= x->dim[2 + d])
-            return 0;
-        inner += at * scale;
-        scale *= x->dim[2 + d];
-    }
-    return op_f32(&c->in[0])[index * scale + inner];
-}
-
 /* volatile: each product and each sum is rounded to a float. */
 static float sum_of(const float *x, const float *w, int64_t n)
 {
@@ -44,7 +26,7 @@ static float expected(const op_case *c, int64_t i)
         taps *= c->attr.conv.kernel.v[d];
     const float *w = op_f32(&c->in[1]) + index[1] * taps;
     for (int64_t t = 0; t < taps; t++)
-        x[t] = under(c, index[0] * y->dim[1] + index[1], index + 2, t);
+        x[t] = op_under_tap(c, index[0] * y->dim[1] + index[1], index + 2, t);
     volatile float y_i = 0;
     int64_t t = 0;
     for (; t + 4 <= taps; t += 4)

@@ -190,3 +190,20 @@ void op_assert_shape(const op_tensor *t, int rank, const int64_t *dim)
     for (int d = 0; d < rank; d++)
         assert_int_equal(t->type.dim[d], dim[d]);
 }
+
+float op_under_tap(const op_case *c, int64_t plane, const int64_t *p, int64_t t)
+{
+    const assay_attr_conv *a = &c->attr.conv;
+    const assay_type *x = &c->in[0].type;
+    int64_t index = plane, scale = 1, inner = 0;
+    for (int d = x->rank - 3; d >= 0; d--) {
+        const int64_t at =
+            p[d] * a->stride.v[d] - a->pad_begin.v[d] + t % a->kernel.v[d] * a->dilation.v[d];
+        t /= a->kernel.v[d];
+        if (at < 0 || at >= x->dim[2 + d])
+            return 0;
+        inner += at * scale;
+        scale *= x->dim[2 + d];
+    }
+    return op_f32(&c->in[0])[index * scale + inner];
+}

@@ -35,6 +35,10 @@ void op_end(op_case *c);
 void op_unravel(const assay_type *t, int64_t i, int64_t index[ASSAY_MAX_RANK]);
 int64_t op_ravel(const assay_type *t, const int64_t *index);
 
+/* Of a convolution in nchw: the input under tap t of output position p in a plane (n * channels +
+ * c), or 0 outside. */
+float op_under_tap(const op_case *c, int64_t plane, const int64_t *p, int64_t t);
+
 const float *op_f32(const op_tensor *t); /* the elements of an f32 tensor */
 int64_t op_count(const op_tensor *t);    /* how many there are */
 float *op_wanted(const op_tensor *t);    /* zeros for a twin to fill in; the caller frees them */
