@@ -33,7 +33,7 @@ bool float_stage_choose(float_stage *s, const assay_window *w, int64_t channels,
     const int64_t line = extent(w, 2, w->out[2]), lines = extent(w, 1, 1);
     int64_t floats, rows;
 
-    /* Strides are at most 2^30 (graph/core/attr.def), so the products below are exact. */
+    /* Strides are at most 2^30 (graph/core/infer_conv.c), so the products below are exact. */
     if (w->taps < 1 || w->taps > FLOAT_STAGE_TAPS || w->out_area < 1 || channels < 1 ||
         outputs < 1 || line > room->max || lines > room->max || channels > room->max ||
         outputs > room->max)
