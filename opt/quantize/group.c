@@ -138,9 +138,20 @@ static void cut_off(assay_plan_value *p, const assay_histogram *h)
     }
     p->range = (assay_calibrated){.used = ASSAY_CALIBRATE_MIN_MAX,
                                   .min = p->floor,
-                                  .max = fmax((double)h->max, p->floor),
+                                  .max = fmax(fmax((double)h->max, p->reach[1]), p->floor),
                                   .clipped = (double)below / (double)(h->finite + h->inf),
                                   .note = "masked below: softmax does not see it"};
+}
+
+/* A mask of bools has both their values, although no sample may have had one of them. */
+static void reach_out(assay_plan_value *p)
+{
+    if (p->reach[0] >= p->range.min && p->reach[1] <= p->range.max)
+        return;
+    p->range.min = fmin(p->range.min, p->reach[0]);
+    p->range.max = fmax(p->range.max, p->reach[1]);
+    p->range.final = false;
+    p->range.note = "a mask's: all that its bools may be";
 }
 
 static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_error *err)
@@ -169,11 +180,14 @@ static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_
     c.elem = elem;
     calibrate_for(&c, &e->seen, calibration_of(q, value->name), &p->range);
     p->calibrated = true;
-    if (takes_sign_from_data(q, elem))
-        p->code.elem.is_signed = p->range.min < 0;
-    fit_power_of_two(q, &e->seen, p);
     if (p->floor > -INFINITY)
         cut_off(p, &e->seen);
+    else
+        reach_out(p);
+    if (takes_sign_from_data(q, elem))
+        p->code.elem.is_signed = p->range.min < 0;
+    if (p->floor == -INFINITY && p->reach[0] > p->reach[1])
+        fit_power_of_two(q, &e->seen, p);
     p->min = p->range.min;
     p->max = p->range.max;
     p->final = p->range.final;

@@ -35,7 +35,8 @@ static bool is_softmax(const assay_node *n)
 typedef struct floors {
     assay_quantizer *q;
     const quantize_runs *runs;
-    int *agree; /* by value: how many of its uses have a floor for it */
+    int *agree;  /* by value: how many of its uses have a floor for it */
+    bool *masks; /* by value: one with a floor is made of it */
 } floors;
 
 /* One use of v sees nothing below `floor`. Without a mask below, that says nothing. */
@@ -112,12 +113,38 @@ static void at_operands(const floors *f, const assay_node *n, double floor)
     }
 }
 
+/* A node in front of a softmax, by whose output masks are made. */
+static void at_node(const floors *f, const assay_node *n, double floor)
+{
+    const bool chooses = quantize_runs_chooses(n), combines = quantize_runs_combines(n);
+    if (combines && floor > -INFINITY)
+        at_operands(f, n, floor);
+    for (int j = 0; j < n->n_in && (chooses || combines); j++) {
+        if (n->in[j] < 0)
+            continue;
+        f->masks[n->in[j]] = true;
+        if (chooses && floor > -INFINITY)
+            agree(f, n->in[j], floor);
+    }
+}
+
+/* What masks are made of has both values of its bools, although no sample may have had one. */
+static void set_reach(const floors *f, int v)
+{
+    const quantize_runs *r = &f->runs[v];
+    double *reach = f->q->value[v].reach;
+    const bool known = f->masks[v] && r->of_types && r->n > 0;
+    reach[0] = known ? r->lo[0] : INFINITY;
+    reach[1] = known ? r->hi[r->n - 1] : -INFINITY;
+}
+
 assay_status quantize_find_masks(assay_quantizer *q, assay_error *err)
 {
     const size_t n_values = (size_t)q->g->n_values + 1;
     const floors f = {q, quantize_runs_of_values(q),
-                      assay_arena_array(q->arena, n_values, sizeof *f.agree)};
-    if (!f.runs || !f.agree)
+                      assay_arena_array(q->arena, n_values, sizeof *f.agree),
+                      assay_arena_array(q->arena, n_values, sizeof *f.masks)};
+    if (!f.runs || !f.agree || !f.masks)
         return assay_out_of_memory(err);
     for (int v = 0; v < q->g->n_values; v++)
         q->value[v].floor = -INFINITY;
@@ -127,16 +154,13 @@ assay_status quantize_find_masks(assay_quantizer *q, assay_error *err)
         const double floor = n->n_out > 0 ? settle(&f, n->out[0]) : -INFINITY;
         if (is_softmax(n))
             at_softmax(&f, n);
-        if (floor == -INFINITY)
-            continue;
-        if (quantize_runs_combines(n))
-            at_operands(&f, n, floor);
-        for (int j = 0; j < n->n_in && quantize_runs_chooses(n); j++)
-            if (n->in[j] >= 0)
-                agree(&f, n->in[j], floor);
+        if (n->n_out > 0 && (floor > -INFINITY || f.masks[n->out[0]]))
+            at_node(&f, n, floor);
     }
-    for (int v = 0; v < q->g->n_values; v++)
+    for (int v = 0; v < q->g->n_values; v++) {
         settle(&f, v);
+        set_reach(&f, v);
+    }
     return ASSAY_OK;
 }
 

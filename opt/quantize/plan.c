@@ -66,7 +66,7 @@ static bool is_finite(const assay_quantizer *q, int v)
         return true;
     if (!lower_is_constant(q->g, v)) {
         const assay_profile_entry *e = profile_entry_of(q->profile, q->g, v);
-        return !e || (e->seen.nan == 0 && e->seen.inf == 0);
+        return !e || (e->seen.nan == 0 && e->seen.inf == 0 && q->value[v].reach[0] > -INFINITY);
     }
     for (int64_t i = 0, count = assay_shape_count(&value->type); i < count; i++)
         if (!isfinite(((const float *)value->data)[i]))

@@ -53,8 +53,10 @@ typedef struct assay_plan_value {
     bool fixed;                     /* group roots: the parameters are the scheme's own */
     bool power_of_two, zero_offset; /* group roots: what the target file demands of them */
     double min, max;
-    double floor; /* no reader tells what lies below from it: masked scores; else -infinity */
-    bool final;   /* group roots: [min, max] is Glow's own range of all values in it */
+    double floor;    /* no reader tells what lies below from it: masked scores; else -infinity */
+    double reach[2]; /* least and greatest element that a mask of bools has, seen or not; else
+                        infinity and -infinity */
+    bool final;      /* group roots: [min, max] is Glow's own range of all values in it */
     assay_calibrated range; /* of this value alone, when calibrated */
     bool calibrated;
     assay_code code;

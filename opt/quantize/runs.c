@@ -65,6 +65,15 @@ static void of_constant(const assay_value *v, quantize_runs *r)
         }
         add_run(r, x, x);
     }
+    r->of_types = true;
+}
+
+/* 0 and 1, whatever the profile saw. */
+static void of_bool(quantize_runs *r)
+{
+    add_run(r, 0, 0);
+    add_run(r, 1, 1);
+    r->of_types = true;
 }
 
 /* whole: the elements are integers. */
@@ -118,6 +127,7 @@ static bool combine_runs(assay_op op, const double a[2], const double b[2], doub
 
 static void combine(assay_op op, const quantize_runs *a, const quantize_runs *b, quantize_runs *r)
 {
+    r->of_types = a->of_types && b->of_types;
     for (int k = 0; k < a->n * b->n; k++) {
         const int i = k / b->n, j = k % b->n;
         double out[2];
@@ -133,6 +143,7 @@ static void combine(assay_op op, const quantize_runs *a, const quantize_runs *b,
 static void unite(const assay_quantizer *q, const quantize_runs *all, const assay_node *n,
                   quantize_runs *r)
 {
+    r->of_types = true;
     for (int j = 0; j < n->n_in; j++) {
         if (n->in[j] < 0 || q->g->value[n->in[j]].type.elem.kind != ASSAY_KIND_F32)
             continue;
@@ -141,6 +152,7 @@ static void unite(const assay_quantizer *q, const quantize_runs *all, const assa
             r->n = 0;
             return;
         }
+        r->of_types &= in->of_types;
         for (int k = 0; k < in->n; k++)
             add_run(r, in->lo[k], in->hi[k]);
     }
@@ -163,6 +175,8 @@ static void of_node(const assay_quantizer *q, quantize_runs *all, const assay_no
     const int v = n->out[0];
     quantize_runs *r = &all[v];
     const assay_profile_entry *e = profile_entry_of(q->profile, q->g, v);
+    const assay_kind from =
+        n->n_in > 0 && n->in[0] >= 0 ? q->g->value[n->in[0]].type.elem.kind : ASSAY_KIND_NONE;
     for (int j = 0; j < n->n_in; j++)
         if ((quantize_runs_combines(n) || quantize_runs_chooses(n)) && n->in[j] >= 0 &&
             lower_is_f32_constant(q->g, n->in[j]) && all[n->in[j]].n == 0)
@@ -173,14 +187,18 @@ static void of_node(const assay_quantizer *q, quantize_runs *all, const assay_no
         combine(n->op, &all[n->in[0]], &all[n->in[1]], r);
     else if (quantize_runs_chooses(n))
         unite(q, all, n, r);
+    else if (n->op == ASSAY_OP_CAST && from == ASSAY_KIND_BOOL)
+        of_bool(r);
     else if (n->op == ASSAY_OP_CAST && e)
-        of_histogram(&e->seen, q->g->value[n->in[0]].type.elem.kind != ASSAY_KIND_F32, r);
+        of_histogram(&e->seen, from != ASSAY_KIND_F32, r);
     if (!e || e->seen.finite == 0)
         return;
-    if (r->n == 0 && e->seen.inf == 0)
-        add_run(r, (double)e->seen.min, (double)e->seen.max);
-    else if (r->n > 0)
+    if (r->n > 0) {
         raise_highest(&e->seen, r);
+    } else if (e->seen.inf == 0) {
+        add_run(r, (double)e->seen.min, (double)e->seen.max);
+        r->of_types = false;
+    }
 }
 
 quantize_runs *quantize_runs_of_values(const assay_quantizer *q)

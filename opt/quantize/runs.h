@@ -10,6 +10,7 @@
 /* Ascending and apart; the lowest may be -infinity. n = 0: not known. */
 typedef struct quantize_runs {
     int n;
+    bool of_types; /* made of constants and bools alone: the profile may have seen fewer */
     double lo[QUANTIZE_RUNS], hi[QUANTIZE_RUNS];
 } quantize_runs;
 

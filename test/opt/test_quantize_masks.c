@@ -29,11 +29,16 @@ static attention begin(test_rng *rng)
     return a;
 }
 
-static quantized finish(attention a, test_rng *rng, int masked, const char *scheme)
+static void end(const attention *a, int masked)
 {
     assay_attrs row = {.softmax = {.axis = 2, .beta = 1}};
-    masked = net_node(a.g, ASSAY_OP_SOFTMAX, "attention", &row, masked, -2);
-    net_output(a.g, net_node(a.g, ASSAY_OP_MATMUL, "y", NULL, masked, a.x, -2));
+    masked = net_node(a->g, ASSAY_OP_SOFTMAX, "attention", &row, masked, -2);
+    net_output(a->g, net_node(a->g, ASSAY_OP_MATMUL, "y", NULL, masked, a->x, -2));
+}
+
+static quantized finish(attention a, test_rng *rng, int masked, const char *scheme)
+{
+    end(&a, masked);
     quantized s = quantized_prepare(a.g, rng, scheme);
     quantized_make(&s, (assay_quantize_options){0});
     return s;
@@ -103,12 +108,11 @@ static void test_small_numbers_are_no_masks(void **state)
     quantized_drop(&s);
 }
 
-static int zeros_and_ones(attention *a, const char *input)
+static int zeros_and_ones(attention *a, const char *input, assay_op compare)
 {
     assay_attrs to = {.cast = {.to = ASSAY_CAST_F32}};
     test_rng none = {0};
-    int bits = net_node(a->g, ASSAY_OP_GREATER, "set", NULL,
-                        net_input(a->g, input, NET_SHAPE(1, 1, TOKENS)),
+    int bits = net_node(a->g, compare, "set", NULL, net_input(a->g, input, NET_SHAPE(1, 1, TOKENS)),
                         net_constant(a->g, &none, "half", -0.5, -0.5, NET_SHAPE(1)), -2);
     return net_node(a->g, ASSAY_OP_CAST, "ones", &to, bits, -2);
 }
@@ -129,7 +133,7 @@ static void test_computed_masks(void **state)
     for (int k = 0; k < 6; k++) {
         attention a = begin(&rng);
         int m = net_node(a.g, ASSAY_OP_SUB, "off", NULL, scalar(&a, "one", 1),
-                         zeros_and_ones(&a, "mask"), -2);
+                         zeros_and_ones(&a, "mask", ASSAY_OP_GREATER), -2);
         m = net_node(a.g, ASSAY_OP_MUL, "far", NULL, m, scalar(&a, "factor", factor[k / 2]), -2);
         m = net_node(a.g, ASSAY_OP_ADD, "masked", NULL, a.scores, m, -2);
         quantized s = finish(a, &rng, m, k % 2 ? "tflite-int16x8" : "tflite");
@@ -138,6 +142,40 @@ static void test_computed_masks(void **state)
         assert_true(choice_of(&s, "masked")->range.min > -50);
         assert_true(choice_of(&s, "far")->range.min > -80);
         assert_true(quantized_sqnr(&s, &rng, 0) > (k % 2 ? 38 : 20));
+        quantized_drop(&s);
+    }
+}
+
+/* Inputs of which none is below a mask's threshold. */
+static float *none_below(test_rng *rng, const assay_graph *g, int i)
+{
+    float *x = net_random_input(rng, g, i);
+    for (int64_t k = 0; i == 1 && k < assay_shape_count(&g->value[g->input[i]].type); k++)
+        x[k] = fabsf(x[k]);
+    return x;
+}
+
+/* A bool shows both its values whatever the profile saw: (1 - mask) * factor where no sample masks,
+ * mask * factor likewise. The comparison is in float, where no threshold is rounded. */
+static void test_masks_that_no_sample_has(void **state)
+{
+    static const char *const scheme[] = {"tflite", "tflite-int16x8", "onnxruntime", "pow2"};
+    const assay_precision_rule set = {"set", {ASSAY_KIND_F32, 32, true}, true};
+    test_rng rng = rng_of(state);
+    for (int k = 0; k < 8; k++) {
+        const bool inverted = k % 2;
+        attention a = begin(&rng);
+        int m = zeros_and_ones(&a, "mask", inverted ? ASSAY_OP_GREATER : ASSAY_OP_LESS);
+        if (inverted)
+            m = net_node(a.g, ASSAY_OP_SUB, "off", NULL, scalar(&a, "one", 1), m, -2);
+        m = net_node(a.g, ASSAY_OP_MUL, "far", NULL, m, scalar(&a, "factor", -1e4f), -2);
+        end(&a, net_node(a.g, ASSAY_OP_ADD, "masked", NULL, a.scores, m, -2));
+        quantized s = quantized_prepare_drawn(a.g, &rng, scheme[k / 2], none_below);
+        quantized_make(&s, (assay_quantize_options){.precision = &set, .n_precision = 1});
+        assert_string_equal(choice_of(&s, "ones")->range.note,
+                            "a mask's: all that its bools may be");
+        for (int i = 0; i < 4; i++)
+            assert_true(quantized_sqnr(&s, &rng, 0) > 18);
         quantized_drop(&s);
     }
 }
@@ -166,7 +204,7 @@ static void test_seen_elsewhere(void **state)
 {
     test_rng rng = rng_of(state);
     attention a = begin(&rng);
-    int m = net_node(a.g, ASSAY_OP_MUL, "far", NULL, zeros_and_ones(&a, "mask"),
+    int m = net_node(a.g, ASSAY_OP_MUL, "far", NULL, zeros_and_ones(&a, "mask", ASSAY_OP_GREATER),
                      scalar(&a, "factor", -1e4f), -2);
     int both = net_node(a.g, ASSAY_OP_ADD, "masked", NULL, a.scores, m, -2);
     net_output(a.g, m);
@@ -176,13 +214,35 @@ static void test_seen_elsewhere(void **state)
     quantized_drop(&s);
 }
 
+/* A mask that is read elsewhere too has no codes for its -infinity, seen or not. */
+static void test_infinity_that_no_sample_has(void **state)
+{
+    const assay_precision_rule set = {"set", {ASSAY_KIND_F32, 32, true}, true};
+    test_rng rng = rng_of(state);
+    attention a = begin(&rng);
+    int keys = net_input(a.g, "keys", NET_SHAPE(1, 1, TOKENS));
+    int below = net_node(a.g, ASSAY_OP_LESS, "set", NULL, keys, scalar(&a, "half", -0.5f), -2);
+    int m = net_node(a.g, ASSAY_OP_SELECT, "far", NULL, below, scalar(&a, "least", -INFINITY),
+                     scalar(&a, "zero", 0), -2);
+    end(&a, net_node(a.g, ASSAY_OP_ADD, "masked", NULL, a.scores, m, -2));
+    net_output(a.g, m);
+    quantized s = quantized_prepare_drawn(a.g, &rng, "tflite", none_below);
+    quantized_make(&s, (assay_quantize_options){.precision = &set, .n_precision = 1});
+    assert_string_equal(quantized_reason(&s, "far"),
+                        "it reads or makes values that are infinite or NaN");
+    for (int i = 0; i < 4; i++)
+        assert_true(quantized_sqnr(&s, &rng, 0) > 18);
+    quantized_drop(&s);
+}
+
 /* What is made of it otherwise does not say where its elements lie: float, as codes would lose all
  * scores. */
 static void test_unknown_masks_stay_float(void **state)
 {
     test_rng rng = rng_of(state);
     attention a = begin(&rng);
-    int m = net_node(a.g, ASSAY_OP_EXP, "exp", NULL, zeros_and_ones(&a, "mask"), -2);
+    int m =
+        net_node(a.g, ASSAY_OP_EXP, "exp", NULL, zeros_and_ones(&a, "mask", ASSAY_OP_GREATER), -2);
     m = net_node(a.g, ASSAY_OP_MUL, "far", NULL, m, scalar(&a, "factor", -1e4f), -2);
     m = net_node(a.g, ASSAY_OP_ADD, "masked", NULL, a.scores, m, -2);
     quantized s = finish(a, &rng, m, "tflite");
@@ -199,9 +259,14 @@ int main(void)
     void *state = &rng;
 #define WITH_RNG(test) cmocka_unit_test_prestate(test, state)
     const struct CMUnitTest tests[] = {
-        WITH_RNG(test_constant_masks), WITH_RNG(test_small_numbers_are_no_masks),
-        WITH_RNG(test_computed_masks), WITH_RNG(test_selected_masks),
-        WITH_RNG(test_seen_elsewhere), WITH_RNG(test_unknown_masks_stay_float),
+        WITH_RNG(test_constant_masks),
+        WITH_RNG(test_small_numbers_are_no_masks),
+        WITH_RNG(test_computed_masks),
+        WITH_RNG(test_masks_that_no_sample_has),
+        WITH_RNG(test_selected_masks),
+        WITH_RNG(test_seen_elsewhere),
+        WITH_RNG(test_infinity_that_no_sample_has),
+        WITH_RNG(test_unknown_masks_stay_float),
     };
     return cmocka_run_group_tests_name("quantize_masks", tests, NULL, NULL);
 }

@@ -9,14 +9,15 @@
 #include "interp/run/program.h"
 #include "opt/lower/opt.h"
 
-static void profile_sample(assay_profile *p, const assay_graph *g, test_rng *rng, uint64_t sample)
+static void profile_sample(assay_profile *p, const assay_graph *g, test_rng *rng, uint64_t sample,
+                           quantized_draw draw)
 {
     assay_graph *run;
     assay_error err;
     float *x[4];
     assert_ok(assay_graph_clone(g, &run, &err), &err);
     for (int i = 0; i < g->n_inputs; i++)
-        x[i] = net_random_input(rng, g, i);
+        x[i] = draw(rng, g, i);
     net_run(run, (const float *const *)x);
     for (int v = 0; v < g->n_values; v++)
         if (g->value[v].type.elem.kind == ASSAY_KIND_F32)
@@ -27,19 +28,25 @@ static void profile_sample(assay_profile *p, const assay_graph *g, test_rng *rng
     assay_graph_free(run);
 }
 
-quantized quantized_prepare(assay_graph *g, test_rng *rng, const char *scheme)
+quantized quantized_prepare_drawn(assay_graph *g, test_rng *rng, const char *scheme,
+                                  quantized_draw draw)
 {
     quantized s = {.g = g};
     assay_error err;
     assert_ok(lower_canonicalize(g, run_evaluate_node, &err), &err);
     assert_ok(profile_new(g, &s.profile, &err), &err);
     for (uint64_t i = 0; i < 64; i++)
-        profile_sample(s.profile, g, rng, i);
+        profile_sample(s.profile, g, rng, i, draw);
     if (strchr(scheme, ':'))
         assert_ok(assay_scheme_parse("test.yaml", scheme, strlen(scheme), &s.scheme, &err), &err);
     else
         assert_ok(assay_scheme_open(scheme, &s.scheme, &err), &err);
     return s;
+}
+
+quantized quantized_prepare(assay_graph *g, test_rng *rng, const char *scheme)
+{
+    return quantized_prepare_drawn(g, rng, scheme, net_random_input);
 }
 
 bool quantized_has_kernel(assay_op op)

@@ -15,6 +15,10 @@ typedef struct quantized {
 
 /* Takes g: canonical form, profile of 64 random samples, scheme by name or as YAML text. */
 quantized quantized_prepare(assay_graph *g, test_rng *rng, const char *scheme);
+/* The same, of samples whose input i is what draw(rng, g, i) allocates. */
+typedef float *(*quantized_draw)(test_rng *rng, const assay_graph *g, int i);
+quantized quantized_prepare_drawn(assay_graph *g, test_rng *rng, const char *scheme,
+                                  quantized_draw draw);
 /* Quantizes with the reference kernels; the test fails when that fails. */
 void quantized_make(quantized *s, assay_quantize_options options);
 void quantized_drop(quantized *s);
