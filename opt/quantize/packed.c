@@ -6,12 +6,9 @@
  * in the shape [rows, blocks, parts, elements], then W's own. Each is one step of binary32. */
 #include "opt/quantize/packed.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "graph/core/type.h"
-#include "graph/memory.h"
-#include "opt/lower/opt.h"
 #include "opt/quantize/plan.h"
 #include "opt/quantize/units_parts.h"
 #include "schemes/mac/weights.h"
@@ -185,10 +182,12 @@ static assay_status pack(packer *p, int w)
 static const char *stays(const assay_graph *g, const assay_node *n, const mac_weights_format *f)
 {
     const assay_value *w = &g->value[n->in[1]];
-    if (!w->data || w->type.elem.kind != ASSAY_KIND_F32)
+    if (!lower_is_f32_constant(g, n->in[1]))
         return "its weights are no constant of floats";
     const int64_t count = assay_shape_count(&w->type);
-    if (count == 0 || count / w->type.dim[0] % f->block != 0)
+    if (count == 0)
+        return "its weights have no elements";
+    if (count / w->type.dim[0] % f->block != 0)
         return f->block == 32 ? "its rows are no multiple of 32 inputs"
                               : "its rows are no multiple of 256 inputs";
     return NULL;

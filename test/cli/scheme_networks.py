@@ -99,6 +99,11 @@ def in_blocks():
           "codes and scales stand in the network", read_text("blocks.assay"))
     got, out, err = assay("quantize", "net.assay", "--weights", "q6_K", "--strict")
     check(got == 1 and "its rows are no multiple of 256 inputs" in out, "--strict: a row is no whole blocks", out + err)
+    write("odd.assay", b"graph g {\n input x: f32[2,2]\n var w: f32[4,2] = [1,2,3,4,5,6,7,8]\n const e: f32[0,2] = []\n"
+          b" y: f32[2,4] = fc(x, w)\n z: f32[2,0] = fc(x, e)\n output y, z\n}\n")
+    got, out, err = assay("quantize", "odd.assay", "--weights", "q4_0", "-o", "odd-q.assay")
+    check(got == 0 and "its weights are no constant of floats" in out and "its weights have no elements" in out,
+          "state and nothing as weights stay", out + err)
     one_line("no such format", "there are q4_0, q8_0, q4_K and q6_K", "quantize", "net.assay", "--weights", "q4_1")
     one_line("weights and a scheme", "--scheme is for the next step", "quantize", "net.assay", "--weights", "q4_0", "-s", "hopper-fp8")
     one_line("weights in blocks already", "whose weights are floats", "quantize", "blocks.assay", "--weights", "q4_0")

@@ -1,5 +1,6 @@
-/* Every allocation of profiles, target files, the quantizer and the sensitivity table may fail: the
- * call fails or succeeds, nothing is left behind (run under ASan), nothing half-made comes out. */
+/* Every allocation of profiles, target files, the quantizer, of weights in blocks and of the
+ * sensitivity table may fail: the call fails or succeeds, nothing is left behind (run under ASan),
+ * nothing half-made comes out. */
 #include "test/support/support.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "graph/core/slurp.h"
 #include "interp/kernel/kernel.h"
 #include "interp/measure/tune.h"
+#include "opt/quantize/packed.h"
 #include "opt/target/target.h"
 #include "test/support/alloc_fails.h"
 #include "test/support/net.h"
@@ -19,7 +21,7 @@ static const char target_text[] = "target: box\nops:\n  conv: {types: [i8], weig
 
 /* What the operations work on; made while nothing fails. */
 typedef struct fixture {
-    assay_graph *graph;
+    assay_graph *graph, *layers;
     assay_profile *profile;
     assay_scheme *scheme;
     assay_target *target;
@@ -39,6 +41,18 @@ static void observe(assay_profile *p, const assay_graph *g, uint64_t sample)
     assert_ok(profile_add_sample(p, sample, &err), &err);
 }
 
+/* A layer whose weights go into blocks, and one whose weights stay. */
+static assay_graph *two_layers(test_rng *rng)
+{
+    assay_graph *g = net_new();
+    int x = net_input(g, "x", NET_SHAPE(1, 256));
+    int y = net_node(g, ASSAY_OP_FC, "y", NULL, x,
+                     net_constant(g, rng, "w", -1, 1, NET_SHAPE(3, 256)), -2);
+    net_output(g, net_node(g, ASSAY_OP_FC, "z", NULL, y,
+                           net_constant(g, rng, "v", -1, 1, NET_SHAPE(2, 3)), -2));
+    return g;
+}
+
 static fixture prepare(void)
 {
     fixture f = {.graph = net_new()};
@@ -54,6 +68,7 @@ static fixture prepare(void)
     observe(f.profile, f.graph, 0);
     assert_ok(assay_scheme_open("tflite", &f.scheme, &err), &err);
     assert_ok(target_parse("t", target_text, strlen(target_text), &f.target, &err), &err);
+    f.layers = two_layers(&rng);
     test_temp_dir(f.dir, sizeof f.dir);
     snprintf(f.path, sizeof f.path, "%s/p.yaml", f.dir);
     assert_ok(profile_save(f.profile, f.path, &err), &err);
@@ -67,6 +82,7 @@ static void drop(fixture *f)
     assay_scheme_free(f->scheme);
     profile_free(f->profile);
     assay_graph_free(f->graph);
+    assay_graph_free(f->layers);
 }
 
 /* ---- operations ---- */
@@ -148,6 +164,18 @@ static assay_status quantize(fixture *f, assay_error *err)
     return status;
 }
 
+static assay_status pack(fixture *f, assay_error *err)
+{
+    assay_quantize_report report = {0};
+    assay_graph *packed;
+    assay_status status = quantize_pack_weights(f->layers, "q4_K", &packed, &report, err);
+    assert_true((packed == NULL) == (status != ASSAY_OK));
+    assert_true(status || (report.n_integer == 1 && report.n_float == 1));
+    quantize_report_free(&report);
+    assay_graph_free(packed);
+    return status;
+}
+
 static assay_status read_sample(void *user, int64_t i, int k, void *input, assay_error *err)
 {
     (void)user;
@@ -215,6 +243,12 @@ static void test_quantize(void **state)
     fail_every(quantize, 1);
 }
 
+static void test_pack(void **state)
+{
+    (void)state;
+    fail_every(pack, 1);
+}
+
 static void test_tune(void **state)
 {
     (void)state;
@@ -224,9 +258,8 @@ static void test_tune(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_target),
-        cmocka_unit_test(test_profile),
-        cmocka_unit_test(test_quantize),
+        cmocka_unit_test(test_target),   cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_quantize), cmocka_unit_test(test_pack),
         cmocka_unit_test(test_tune),
     };
     return cmocka_run_group_tests_name("profile_memory", tests, NULL, NULL);
