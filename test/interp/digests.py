@@ -39,6 +39,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         now = {(n, s): digest(n, s, folder) for s in schemes() for n in NETWORKS}
     if sys.argv[3:] == ["--write"]:
+        failed = [f"{n} under {s}: {d}" for (n, s), d in now.items() if not re.fullmatch("[0-9a-f]{32}", d)]
+        if failed:
+            sys.exit("the table stays, as these have no digest:\n" + "\n".join(failed))
         with open(TABLE, "w", encoding="utf-8") as f:
             f.writelines(f"{n} {s} {d}\n" for (n, s), d in now.items())
         return
