@@ -1,17 +1,21 @@
 /* Blocks of accumulators in vectors against the rows of the same unit: every preset, scales from
- * tiny to above 1, per tensor and per channel, accumulators at every border of 32 bits; by every
- * instruction set that the machine has. */
+ * tiny to above 1, per tensor and per channel, accumulators at every border of 32 bits; and drawn
+ * rescales, their registers of any widths, to codes of several types; by every instruction set that
+ * the machine has. */
 #include "test/support/support.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/core/type.h"
 #include "interp/fast/isa.h"
+#include "schemes/apply/apply.h"
 #include "schemes/narrow.h"
 #include "schemes/scheme.h"
+#include "test/support/record_case.h"
 
-enum { CHANNELS = 40, ROWS = 24, STEP = 48 };
+enum { CHANNELS = 40, ROWS = 24, STEP = 48, DRAWN = 6000 };
 
 static bool has(enum assay_isa isa)
 {
@@ -105,26 +109,26 @@ static bool check_numbers(const assay_scheme *s, const assay_unit *u, test_rng *
     return found;
 }
 
-/* Returns whether the unit has a vector form. */
-static bool check_unit(const assay_scheme *s, test_rng *r, int *in_numbers)
+/* Of a unit whose codes are `type` and whose scales are below 2^(max + 1). Returns its vector
+ * form. */
+static enum assay_simd_way check_type(const assay_scheme *s, assay_elem type, int max, test_rng *r,
+                                      int *in_numbers)
 {
     float sx = 1, sy = 1, sw[CHANNELS];
-    bool by_channel = test_between(r, 0, 1), is_signed = test_between(r, 0, 1);
-    bool bounded = test_between(r, 0, 1);
-    int max = test_between(r, 0, 1) ? -2 : 1, least = (int)test_between(r, -40, max);
+    bool by_channel = test_between(r, 0, 1), bounded = test_between(r, 0, 1);
+    int least = (int)test_between(r, -40, max);
     int32_t zero[CHANNELS] = {0};
-    int32_t zy = (int32_t)(is_signed ? test_between(r, -128, 127) : test_between(r, 0, 255));
+    int32_t zy = (int32_t)test_between(r, assay_elem_min(type), assay_elem_max(type));
     for (int c = 0; c < CHANNELS; c++)
         sw[c] = test_between(r, 0, 3)
                     ? (float)ldexp(1 + test_unit(r), (int)test_between(r, least, max))
                     : (float)ldexp(1, (int)test_between(r, least, max));
-    assay_type in[2] = {
-        {.elem = {ASSAY_KIND_INT, 8, is_signed}, .q = {ASSAY_Q_TENSOR, 0, 0, 1, &sx, zero}},
-        {.elem = {ASSAY_KIND_INT, 8, true},
-         .rank = 2,
-         .dim = {CHANNELS, 8},
-         .q = {by_channel ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR, 0, 0, by_channel ? CHANNELS : 1, sw,
-               zero}}};
+    assay_type in[2] = {{.elem = type, .q = {ASSAY_Q_TENSOR, 0, 0, 1, &sx, zero}},
+                        {.elem = {ASSAY_KIND_INT, 8, true},
+                         .rank = 2,
+                         .dim = {CHANNELS, 8},
+                         .q = {by_channel ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR, 0, 0,
+                               by_channel ? CHANNELS : 1, sw, zero}}};
     assay_type out = {.elem = in[0].elem, .q = {ASSAY_Q_TENSOR, 0, 0, 1, &sy, &zy}};
     assay_unit_spec spec = {.size = sizeof spec,
                             .op = "fc",
@@ -137,19 +141,27 @@ static bool check_unit(const assay_scheme *s, test_rng *r, int *in_numbers)
                             .act_hi = bounded ? 6 : INFINITY};
     assay_unit *u;
     if (s->vt->prepare(s, &spec, &u, NULL) != ASSAY_OK)
-        return false; /* the preset has no such rescale */
-    bool found = false;
+        return ASSAY_SIMD_NONE; /* the scheme has no such rescale */
+    enum assay_simd_way found = ASSAY_SIMD_NONE;
     for (enum assay_isa isa = ASSAY_ISA_PORTABLE; isa <= ASSAY_ISA_VNNI; isa++) {
         assay_block_fn block = has(isa) ? s->vt->simd->block(u, isa) : NULL;
         for (int i = 0; block && i < 6; i++) {
             size_t n = (size_t)test_between(r, 1, CHANNELS);
             compare(s, u, block, (size_t)test_between(r, 0, CHANNELS - (int64_t)n), n, r);
         }
-        found = found || block != NULL;
+        found = block ? u->simd.way : found;
     }
     *in_numbers += check_numbers(s, u, r);
     s->vt->release(u);
     return found;
+}
+
+/* Of bytes. Returns whether the unit has a vector form. */
+static bool check_unit(const assay_scheme *s, test_rng *r, int *in_numbers)
+{
+    const assay_elem byte = {ASSAY_KIND_INT, 8, test_between(r, 0, 1)};
+    const int max = test_between(r, 0, 1) ? -2 : 1;
+    return check_type(s, byte, max, r, in_numbers) != ASSAY_SIMD_NONE;
 }
 
 static void test_blocks(void **state)
@@ -203,9 +215,95 @@ static void test_roundings(void **state)
         }
 }
 
+static int32_t pick(test_rng *r, int n, const int32_t *list)
+{
+    return list[test_between(r, 0, n - 1)];
+}
+#define PICK(r, ...)                                                                               \
+    pick(r, (int)(sizeof(int32_t[]){__VA_ARGS__} / sizeof(int32_t)), (int32_t[]){__VA_ARGS__})
+
+/* 0, or bits of a register, those around a half of 64 often. */
+static int32_t draw_width(test_rng *r, int max)
+{
+    return test_between(r, 0, 1) ? PICK(r, 0, 24, 31, 32, max) : (int32_t)test_between(r, 8, max);
+}
+
+/* One rounding, two as vectors have them, or any two. */
+static assay_steps draw_steps(test_rng *r, int32_t encoding)
+{
+    assay_steps s = {2, {{31, ASSAY_ROUND_HALF_UP}, {0, ASSAY_ROUND_HALF_AWAY}}};
+    if (encoding == ASSAY_ENCODE_GLOW && test_between(r, 0, 3))
+        return (assay_steps){1, {{0, ASSAY_ROUND_HALF_UP}}};
+    if (encoding == ASSAY_ENCODE_F32 || test_between(r, 0, 1))
+        return (assay_steps){1, {{0, (int32_t)test_between(r, 0, ASSAY_ROUND_COUNT - 1)}}};
+    if (test_between(r, 0, 3) == 0)
+        for (int i = 0; i < 2; i++)
+            s.step[i].mode = (int32_t)test_between(r, 0, ASSAY_ROUND_COUNT - 1);
+    return s;
+}
+
+static assay_rule_rescale draw_rescale(test_rng *r)
+{
+    assay_record d;
+    assay_record_default(&d);
+    assay_rule_rescale k = d.rescale;
+    k.encoding = PICK(r, ASSAY_ENCODE_MULTIPLIER, ASSAY_ENCODE_MULTIPLIER, ASSAY_ENCODE_SHIFT,
+                      ASSAY_ENCODE_GLOW, ASSAY_ENCODE_F32);
+    k.scale = PICK(r, ASSAY_FORM_DOUBLE, ASSAY_FORM_F32, ASSAY_FORM_F32_STEPS, ASSAY_FORM_POW2);
+    k.multiplier_bits = PICK(r, 31, 31, 15, 7);
+    k.round = draw_steps(r, k.encoding);
+    k.left_shift = PICK(r, ASSAY_LEFT_PRODUCT, ASSAY_LEFT_WRAP, ASSAY_LEFT_SATURATE);
+    k.product_bits =
+        k.encoding == ASSAY_ENCODE_GLOW ? PICK(r, 0, 32, 32) : PICK(r, 0, 0, 0, 0, 32, 48);
+    k.operand_bits = PICK(r, 0, 0, 0, 0, 0, 0, 20);
+    k.result_bits = draw_width(r, 64);
+    k.result_overflow = PICK(r, ASSAY_NARROW_WRAP, ASSAY_NARROW_SATURATE);
+    k.sum_bits = draw_width(r, 32);
+    k.sum_overflow = PICK(r, ASSAY_NARROW_WRAP, ASSAY_NARROW_SATURATE);
+    k.zero_point =
+        PICK(r, ASSAY_STAGE_AFTER, ASSAY_STAGE_AFTER, ASSAY_STAGE_INSIDE, ASSAY_STAGE_BEFORE);
+    k.store = PICK(r, ASSAY_STORE_SATURATE, ASSAY_STORE_SATURATE, ASSAY_STORE_WRAP);
+    k.float_overflow = PICK(r, ASSAY_FLOAT_SATURATE, ASSAY_FLOAT_INT_MIN);
+    return k;
+}
+
+/* Pairs of all widths and overflows, whatever else a rescale does. */
+static void test_drawn(void **state)
+{
+    static const assay_elem types[] = {{ASSAY_KIND_INT, 8, true},  {ASSAY_KIND_INT, 8, false},
+                                       {ASSAY_KIND_INT, 16, true}, {ASSAY_KIND_INT, 4, true},
+                                       {ASSAY_KIND_INT, 6, false}, {ASSAY_KIND_INT, 32, true}};
+    int of_type[sizeof types / sizeof *types] = {0}, of_way[ASSAY_SIMD_FLOAT + 1] = {0};
+    int numbers = 0;
+    test_rng r = test_seed("drawn rescales", 3);
+    (void)state;
+    for (int i = 0; i < DRAWN; i++) {
+        assay_record d;
+        assay_record_default(&d);
+        d.rescale = draw_rescale(&r);
+        if (!record_makes_sense(&d))
+            continue;
+        assay_scheme *s = record_scheme(&d);
+        for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+            const int max = (int)test_between(&r, -2, 30);
+            const enum assay_simd_way way = check_type(s, types[t], max, &r, &numbers);
+            of_type[t] += way != ASSAY_SIMD_NONE;
+            of_way[way]++;
+        }
+        assay_scheme_free(s);
+    }
+    for (int way = ASSAY_SIMD_NONE; way <= ASSAY_SIMD_FLOAT; way++) {
+        print_message("# form %d: %d units\n", way, of_way[way]);
+        assert_true(of_way[way] > 0 || !has(ASSAY_ISA_VNNI));
+    }
+    for (int t = 0; t < 5; t++) /* codes of 32 bits are beyond them */
+        assert_true(of_type[t] > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks),
-                                       cmocka_unit_test(test_roundings)};
+                                       cmocka_unit_test(test_roundings),
+                                       cmocka_unit_test(test_drawn)};
     return cmocka_run_group_tests_name("simd", tests, NULL, NULL);
 }

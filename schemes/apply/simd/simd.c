@@ -5,7 +5,9 @@
  *   - narrowing saturates at 24 bits or more, or does not happen: what saturation moves lies beyond
  *     every code plus or minus the zero point, so the final clamp gives the same code;
  *   - narrowing wraps at 32 bits, which is what taking the low 32 bits does.
- * A sum that wraps brings back what saturation moved, unless that was at 32 bits, too. */
+ * A sum that wraps at 32 bits brings values beyond them back among the codes, so there what has
+ * gone before counts: low bits where nothing has, saturation at 32 bits where that has. Of a result
+ * saturated at fewer bits it is exact, as a zero point is near 0. */
 #include "schemes/apply/simd/simd.h"
 
 #include "schemes/apply/apply.h"
@@ -20,23 +22,32 @@ static int narrowing(int32_t bits, int32_t how)
     return bits >= 24 ? 0 : -1;
 }
 
+/* How many bits hold every result, by saturation; 64: all that there are. */
+static int32_t saturated_bits(const assay_rule_rescale *k)
+{
+    const bool saturates = k->result_bits > 0 && k->result_overflow != ASSAY_NARROW_WRAP;
+    return saturates ? k->result_bits : 64;
+}
+
 /* The end: narrowing, zero point, clamp. */
 static bool choose_end(const assay_rescale *r, assay_simd *s)
 {
     const assay_rule_rescale *k = r->rule;
     const int result = narrowing(k->result_bits, k->result_overflow);
     const bool before = k->zero_point == ASSAY_STAGE_BEFORE; /* nothing is added */
-    const int sum = narrowing(before ? 0 : k->sum_bits, k->sum_overflow);
-    if (result == 0 && sum == 1 && k->result_bits != 0 && k->result_bits != 32)
+    int sum = narrowing(before ? 0 : k->sum_bits, k->sum_overflow);
+    const int32_t max_bits = saturated_bits(k);
+    if (sum == 1 && max_bits < 32)
+        sum = 0;
+    if (sum == 1 && max_bits > 32 && max_bits < 64)
         return false;
     if (result < 0 || sum < 0 || !simd_is_near(r->zero_point) || (before && r->zero_point != 0))
         return false;
     s->zero_point = (int32_t)r->zero_point;
-    s->truncate = result == 1 || (k->result_bits == 0 && sum == 1);
+    s->truncate = result == 1 || (max_bits == 64 && sum == 1);
     s->wrap_sum = sum == 1;
     if (k->store == ASSAY_STORE_WRAP) { /* the byte is the low bits of the sum */
-        bool plain = k->result_bits == 0 || result == 1;
-        plain = plain && (sum == 1 || before || k->sum_bits == 0) && r->out_bits == 8;
+        bool plain = max_bits == 64 && (sum == 1 || before || k->sum_bits == 0) && r->out_bits == 8;
         s->lo = INT32_MIN;
         s->hi = INT32_MAX;
         s->truncate = s->wrap_sum = true;
