@@ -87,7 +87,8 @@ void apply_nearest_indices(const assay_attr_resize *a, int axis, int64_t in, int
 
 /* v = i * scale (half pixel: + scale/2 - one/2), one = 2^bits, scale = (in * one + out/2) / out;
  * align_corners: scale = ((in-1) * one + (out-1)/2) / (out-1). Half pixel, symmetric, of a given
- * scale: also half of what `out` steps leave of the input, so that both ends lose as much. */
+ * scale: half of what the steps leave of the input comes before the first, as much behind the last.
+ */
 void apply_linear_taps(const assay_attr_resize *a, int axis, int64_t in, int64_t out, unsigned bits,
                        assay_linear_tap *tap)
 {
@@ -105,7 +106,7 @@ void apply_linear_taps(const assay_attr_resize *a, int axis, int64_t in, int64_t
                                  0, INT32_MAX, 0);
     int64_t first = centred ? scale / 2 - one / 2 : 0;
     if (given && a->coordinate == ASSAY_COORD_HALF_PIXEL_SYMMETRIC)
-        first += in * one / 2 - (out * scale + 1) / 2;
+        first = apply_shift_right((in - 1) * one - (out - 1) * scale, 1);
     for (int64_t i = 0; i < out; i++) {
         int64_t v = i * scale + first;
         v = apply_clamp_to(v, 0, (in - 1) * one);

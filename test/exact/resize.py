@@ -43,7 +43,7 @@ def weights(bits, coordinate, i, size, out, scale=None):
         step = ((size << bits) + out // 2) // out
     v = i * step + (step // 2 - one // 2 if half else 0)
     if scale and coordinate == "half_pixel_symmetric":
-        v += (size * one - out * step) // 2
+        v = i * step + ((size - 1) * one - (out - 1) * step) // 2
     lower = max(round_to_int(Fraction(v, one), "trunc"), 0)
     upper = min(round_to_int(Fraction(v + one - 1, one), "trunc"), size - 1)
     if lower >= size - 1:  # the page's kernel would read beyond the image; schemes/FORMULAS.md: v stays within
