@@ -7,6 +7,7 @@
 #include "interp/golden/contract.h"
 #include "interp/run/program.h"
 #include "schemes/node/admit.h"
+#include "test/support/scheme_unit.h"
 #include "test/support/support.h"
 
 /* A layer; the parts that the cases vary. */
@@ -35,11 +36,8 @@ static assay_graph *make(const layer *l)
 static assay_scheme *scheme_with(const char *types)
 {
     char text[400];
-    assay_scheme *s;
-    assay_error err;
     snprintf(text, sizeof text, "scheme: mine\nextends: nvdla\ntypes: {%s}\n", types);
-    assert_ok(assay_scheme_parse("mine.yaml", text, strlen(text), &s, &err), &err);
-    return s;
+    return unit_open(text);
 }
 
 typedef struct admission {
@@ -190,10 +188,9 @@ static void networks_are_read_whole(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[700], record[300];
         assay_graph *g;
-        assay_scheme *s;
         assay_error err = {0};
         snprintf(record, sizeof record, "scheme: mine\n%s", cases[i].scheme);
-        assert_ok(assay_scheme_parse("mine.yaml", record, strlen(record), &s, &err), &err);
+        assay_scheme *s = unit_open(record);
         snprintf(text, sizeof text, "graph g {\n%s%s output y\n}\n", cases[i].x, cases[i].rest);
         if (text_graph_parse(text, strlen(text), "net", NULL, &g, &err) != ASSAY_OK)
             fail_msg("%s\n%s", err.text, text);

@@ -7,6 +7,9 @@
 
 #include "graph/text/text.h"
 #include "schemes/node/admit.h"
+#include "test/support/scheme_unit.h"
+
+#define NVDLA "extends: nvdla\n"
 
 typedef struct around {
     const char *graph; /* its last node is asked about */
@@ -53,27 +56,17 @@ static assay_graph *parse(const char *body)
     return g;
 }
 
-static assay_scheme *scheme_of(const char *lists)
-{
-    char text[300];
-    assay_scheme *s;
-    assay_error err;
-    snprintf(text, sizeof text, "scheme: mine\nextends: nvdla\n%s", lists);
-    assert_ok(assay_scheme_parse("mine.yaml", text, strlen(text), &s, &err), &err);
-    return s;
-}
-
 /* Claims are lost by what the list names, and by nothing else. */
 static void claims(const assay_graph *g, const around *c)
 {
-    static const char *const lists[] = {"", "unfused_ops: [fc, add]\n",
-                                        "narrow_unfused_ops: [fc, add]\n",
-                                        "mixed_unfused_ops: [fc, add]\n"};
+    static const char *const lists[] = {NVDLA, NVDLA "unfused_ops: [fc, add]\n",
+                                        NVDLA "narrow_unfused_ops: [fc, add]\n",
+                                        NVDLA "mixed_unfused_ops: [fc, add]\n"};
     const assay_node *n = &g->node[g->n_nodes - 1];
     const bool codes = n->op == ASSAY_OP_FC || n->op == ASSAY_OP_ADD;
     const bool wanted[] = {true, !codes, !c->narrow, !(codes && c->mixed)};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        assay_scheme *s = scheme_of(lists[i]);
+        assay_scheme *s = unit_scheme(lists[i]);
         if (assay_scheme_claims_types(s, g, n) != wanted[i])
             fail_msg("%s under \"%s\": not %d", c->graph, lists[i], wanted[i]);
         assay_scheme_free(s);
@@ -107,7 +100,7 @@ static void absent_operands(void **state)
     assert_false(assay_node_is_mixed(&n, type_of, g));
     n.op = ASSAY_OP_CONCAT; /* its operands are all of one kind */
     assert_false(assay_node_is_mixed(&n, type_of, g));
-    assay_scheme *s = scheme_of("unfused_ops: [concat]\n");
+    assay_scheme *s = unit_scheme(NVDLA "unfused_ops: [concat]\n");
     assert_false(assay_scheme_claims_types(s, g, &n));
     in[0] = ASSAY_NO_VALUE;
     assert_true(assay_scheme_claims_types(s, g, &n));
