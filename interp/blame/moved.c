@@ -72,7 +72,7 @@ static bool is_nearer(const nearness *back, const nearness *as_dumped, bool usua
 /* Puts a screen where it belongs among the nearest ones so far, the nearest first. */
 static void rank(blame_screen *list, int *n, int max, const blame_screen *made)
 {
-    if (*n == max && list[max - 1].distance <= made->distance)
+    if (max < 1 || (*n == max && list[max - 1].distance <= made->distance))
         return;
     int at = *n < max ? (*n)++ : max - 1;
     for (; at > 0 && list[at - 1].distance > made->distance; at--)

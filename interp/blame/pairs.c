@@ -38,6 +38,32 @@ static bool are_few(const blame_search *s, const blame_finding *a, const blame_f
     return a->story.changed + b->story.changed < s->differing;
 }
 
+static blame_finding whole(const blame_search *s, const blame_finding *f)
+{
+    blame_finding all = *f;
+    all.full = true;
+    all.explained = s->n_seen;
+    return all;
+}
+
+/* Reports two causes, the second, in its k words, behind the first. Returns the second's fault, or
+ * NULL. */
+static blame_fault *add_both(blame_report *r, int row, const blame_search *s,
+                             const blame_finding *first, const blame_finding *second, int k)
+{
+    const blame_finding one = whole(s, first);
+    blame_fault *f = blame_add_fault(r, row, s);
+    if (f)
+        blame_fill_fault(f, &one, 1);
+    f = blame_add_fault(r, row, s);
+    if (!f)
+        return NULL;
+    f->cause[0].family = first->family;
+    f->cause[f->n_causes++].i = first->i;
+    blame_fill_fault(f, second, k);
+    return f;
+}
+
 /* Takes an edit as given and looks for another cause beside it. */
 static bool try_beside(blame_report *r, int row, const blame_search *s, const blame_finding *given,
                        blame_finding *found)
@@ -50,43 +76,14 @@ static bool try_beside(blame_report *r, int row, const blame_search *s, const bl
         const int64_t left = with.differing;
         const int k = blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS);
         if (k > 0 && found[0].full && are_few(s, given, &found[0])) {
-            blame_finding first = *given;
-            first.full = true;
-            first.explained = s->n_seen;
-            blame_fault *f = blame_add_fault(r, row, s);
+            blame_fault *f = add_both(r, row, s, given, found, k);
             if (f)
-                blame_fill_fault(f, &first, 1);
-            f = blame_add_fault(r, row, s);
-            if (f) {
-                f->cause[0].family = first.family;
-                f->cause[f->n_causes++].i = first.i;
-                blame_fill_fault(f, found, k);
                 f->differing = left;
-            }
             done = true;
         }
     }
     blame_search_close(&with);
     return done;
-}
-
-/* Reports two causes, the second behind the first. */
-static void add_both(blame_report *r, int row, const blame_search *s, const blame_finding *first,
-                     const blame_finding *second)
-{
-    const blame_finding both[2] = {*first, *second};
-    for (int i = 0; i < 2; i++) {
-        blame_finding one = both[i];
-        one.full = true;
-        one.explained = s->n_seen;
-        blame_fault *f = blame_add_fault(r, row, s);
-        if (f && i > 0) {
-            f->cause[0].family = first->family;
-            f->cause[f->n_causes++].i = first->i;
-        }
-        if (f)
-            blame_fill_fault(f, &one, 1);
-    }
 }
 
 /* Whether an edit that was found in the channels where `changed` (the change alone) is not what the
@@ -143,8 +140,10 @@ static bool try_elsewhere(blame_report *r, int row, const blame_search *s,
     }
     const bool done = edit && are_few(s, edit, change) && holds_in_channels(s, edit, change, codes);
     free(codes);
-    if (done)
-        add_both(r, row, s, edit, change);
+    if (done) {
+        const blame_finding last = whole(s, change);
+        add_both(r, row, s, edit, &last, 1);
+    }
     return done;
 }
 
@@ -220,7 +219,6 @@ static void add_screened(blame_report *r, int row, const blame_search *s,
         f->n_causes = 0;
 }
 
-/* A cause behind another that is done to codes last. most: how many numbers the two may change. */
 bool blame_try_screens(blame_report *r, int row, const blame_search *s, int64_t max)
 {
     blame_screen screen[SCREENS];

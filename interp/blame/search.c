@@ -219,13 +219,19 @@ bool blame_search_leave_clean(blame_search *s)
     return any;
 }
 
+/* The cell of an image that element e, of all samples, is a channel of. */
+static int64_t cell_of(blame_axis a, int64_t e)
+{
+    return e / a.inner / a.n * a.inner + e % a.inner;
+}
+
 /* Which cells of an image, all channels of each, a prediction changes anywhere; NULL: no memory. */
 static uint8_t *cells_changed(const blame_search *s, blame_axis a, const int32_t *codes)
 {
     uint8_t *in = calloc((size_t)(s->n_samples * s->end_count / a.n) + 1, 1);
     for (int64_t e = 0; e < s->n_samples * s->end_count && in; e++)
         if (codes[e] != s->end_base[e])
-            in[e / a.inner / a.n * a.inner + e % a.inner] = 1;
+            in[cell_of(a, e)] = 1;
     return in;
 }
 
@@ -236,7 +242,7 @@ bool blame_search_leave_out(blame_search *s, const int32_t *codes)
     s->n_seen = s->differing = 0;
     blame_search_forget_lanes(s);
     for (int64_t e = 0; e < s->n_samples * s->end_count && in; e++) {
-        s->seen[e] = s->seen[e] && !in[e / a.inner / a.n * a.inner + e % a.inner];
+        s->seen[e] = s->seen[e] && !in[cell_of(a, e)];
         s->n_seen += s->seen[e];
         s->differing += s->seen[e] && !blame_same(s, e, s->end_base[e]);
     }
