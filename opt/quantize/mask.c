@@ -35,8 +35,7 @@ static bool is_softmax(const assay_node *n)
 typedef struct floors {
     assay_quantizer *q;
     const quantize_runs *runs;
-    int *agree;  /* by value: how many of its uses have a floor for it */
-    bool *masks; /* by value: one with a floor is made of it */
+    int *agree; /* by value: how many of its uses have a floor for it */
 } floors;
 
 /* One use of v sees nothing below `floor`. Without a mask below, that says nothing. */
@@ -113,7 +112,7 @@ static void at_operands(const floors *f, const assay_node *n, double floor)
     }
 }
 
-/* A node in front of a softmax, by whose output masks are made. */
+/* A node that a softmax's input is made by. */
 static void at_node(const floors *f, const assay_node *n, double floor)
 {
     const bool chooses = quantize_runs_chooses(n), combines = quantize_runs_combines(n);
@@ -122,7 +121,7 @@ static void at_node(const floors *f, const assay_node *n, double floor)
     for (int j = 0; j < n->n_in && (chooses || combines); j++) {
         if (n->in[j] < 0)
             continue;
-        f->masks[n->in[j]] = true;
+        f->q->value[n->in[j]].before_softmax = true;
         if (chooses && floor > -INFINITY)
             agree(f, n->in[j], floor);
     }
@@ -133,7 +132,7 @@ static void set_reach(const floors *f, int v)
 {
     const quantize_runs *r = &f->runs[v];
     double *reach = f->q->value[v].reach;
-    const bool known = f->masks[v] && r->of_types && r->n > 0;
+    const bool known = f->q->value[v].before_softmax && r->of_types && r->n > 0;
     reach[0] = known ? r->lo[0] : INFINITY;
     reach[1] = known ? r->hi[r->n - 1] : -INFINITY;
 }
@@ -142,9 +141,8 @@ assay_status quantize_find_masks(assay_quantizer *q, assay_error *err)
 {
     const size_t n_values = (size_t)q->g->n_values + 1;
     const floors f = {q, quantize_runs_of_values(q),
-                      assay_arena_array(q->arena, n_values, sizeof *f.agree),
-                      assay_arena_array(q->arena, n_values, sizeof *f.masks)};
-    if (!f.runs || !f.agree || !f.masks)
+                      assay_arena_array(q->arena, n_values, sizeof *f.agree)};
+    if (!f.runs || !f.agree)
         return assay_out_of_memory(err);
     for (int v = 0; v < q->g->n_values; v++)
         q->value[v].floor = -INFINITY;
@@ -152,9 +150,11 @@ assay_status quantize_find_masks(assay_quantizer *q, assay_error *err)
     for (int i = q->g->n_nodes - 1; i >= 0; i--) {
         const assay_node *n = &q->g->node[i];
         const double floor = n->n_out > 0 ? settle(&f, n->out[0]) : -INFINITY;
-        if (is_softmax(n))
+        if (is_softmax(n)) {
+            q->value[n->in[0]].before_softmax = true;
             at_softmax(&f, n);
-        if (n->n_out > 0 && (floor > -INFINITY || f.masks[n->out[0]]))
+        }
+        if (n->n_out > 0 && q->value[n->out[0]].before_softmax)
             at_node(&f, n, floor);
     }
     for (int v = 0; v < q->g->n_values; v++) {
@@ -165,6 +165,14 @@ assay_status quantize_find_masks(assay_quantizer *q, assay_error *err)
 }
 
 /* ---- what stays in float ---- */
+
+bool quantize_is_unseen_mask(const assay_quantizer *q, const assay_node *n)
+{
+    const assay_profile_entry *e = profile_entry_of(q->profile, q->g, n->out[0]);
+    return n->op == ASSAY_OP_CAST && q->value[n->out[0]].before_softmax &&
+           q->g->value[n->in[0]].type.elem.kind == ASSAY_KIND_INT && e && e->seen.finite > 0 &&
+           e->seen.min >= e->seen.max;
+}
 
 /* Element by element, or moving elements: the range of its output comes from its inputs' own. */
 static bool passes_range_on(const assay_node *n)

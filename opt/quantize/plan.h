@@ -53,10 +53,11 @@ typedef struct assay_plan_value {
     bool fixed;                     /* group roots: the parameters are the scheme's own */
     bool power_of_two, zero_offset; /* group roots: what the target file demands of them */
     double min, max;
-    double floor;    /* no reader tells what lies below from it: masked scores; else -infinity */
-    double reach[2]; /* least and greatest element that a mask of bools has, seen or not; else
-                        infinity and -infinity */
-    bool final;      /* group roots: [min, max] is Glow's own range of all values in it */
+    double floor; /* no reader tells what lies below from it: masked scores; else -infinity */
+    bool before_softmax; /* sums, products, choices and moves make a softmax's input of it */
+    double reach[2];     /* least and greatest element that a mask of bools has, seen or not; else
+                            infinity and -infinity */
+    bool final;          /* group roots: [min, max] is Glow's own range of all values in it */
     assay_calibrated range; /* of this value alone, when calibrated */
     bool calibrated;
     assay_code code;
@@ -82,6 +83,8 @@ typedef struct assay_quantizer {
 assay_status quantize_plan_nodes(assay_quantizer *q, assay_error *err);
 /* mask.c: the floor of every value. */
 assay_status quantize_find_masks(assay_quantizer *q, assay_error *err);
+/* mask.c: whether n casts integers that may mask, of which the profile saw one value alone. */
+bool quantize_is_unseen_mask(const assay_quantizer *q, const assay_node *n);
 /* mask.c: softmax over values too wide for codes even above their floor, and the nodes that mask
  * them, to float. */
 void quantize_plan_masks(assay_quantizer *q);

@@ -214,6 +214,28 @@ static void test_seen_elsewhere(void **state)
     quantized_drop(&s);
 }
 
+/* Integers show no values but the profile's: the report says so. */
+static void test_integers_that_no_sample_masks(void **state)
+{
+    const assay_attrs to[] = {{.cast = {.to = ASSAY_CAST_I64}}, {.cast = {.to = ASSAY_CAST_F32}}};
+    test_rng rng = rng_of(state);
+    for (int k = 0; k < 2; k++) {
+        attention a = begin(&rng);
+        int m = net_input(a.g, "keys", NET_SHAPE(1, 1, TOKENS));
+        if (k == 1) /* from 0, which all are, to -1, 0 and 1 */
+            m = net_node(a.g, ASSAY_OP_ADD, "keys2", NULL, m, m, -2);
+        m = net_node(a.g, ASSAY_OP_CAST, "whole", &to[0], m, -2);
+        m = net_node(a.g, ASSAY_OP_CAST, "ones", &to[1], m, -2);
+        m = net_node(a.g, ASSAY_OP_MUL, "far", NULL, m, scalar(&a, "factor", -1e4f), -2);
+        m = net_node(a.g, ASSAY_OP_ADD, "masked", NULL, a.scores, m, -2);
+        quantized s = finish(a, &rng, m, "tflite");
+        const char *why = quantized_reason(&s, "ones");
+        assert_non_null(why);
+        assert_int_equal(strstr(why, "no profiled sample does") != NULL, k == 0);
+        quantized_drop(&s);
+    }
+}
+
 /* A mask that is read elsewhere too has no codes for its -infinity, seen or not. */
 static void test_infinity_that_no_sample_has(void **state)
 {
@@ -266,6 +288,7 @@ int main(void)
         WITH_RNG(test_selected_masks),
         WITH_RNG(test_seen_elsewhere),
         WITH_RNG(test_infinity_that_no_sample_has),
+        WITH_RNG(test_integers_that_no_sample_masks),
         WITH_RNG(test_unknown_masks_stay_float),
     };
     return cmocka_run_group_tests_name("quantize_masks", tests, NULL, NULL);
