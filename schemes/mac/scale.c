@@ -54,6 +54,13 @@ static uint32_t rounded(uint32_t m, int fraction_bits)
     return (uint32_t)apply_round_shift(m, drop, ASSAY_ROUND_HALF_AWAY) << drop;
 }
 
+/* An integer's first digit is not hidden: its fraction holds it, too. */
+static int digits_behind_first(enum assay_mac_format f)
+{
+    const assay_mac_layout *l = mac_layout_of(f);
+    return l->fraction_bits - (l->specials == ASSAY_MAC_INTEGER);
+}
+
 static uint32_t scale_e8m0(const assay_mac_scaling *s, uint32_t m)
 {
     const uint32_t max = mac_format_greatest(s->elements), none = 0xff;
@@ -64,9 +71,7 @@ static uint32_t scale_e8m0(const assay_mac_scaling *s, uint32_t m)
     case ASSAY_SCALE_CEIL:
         return power_of_two(log2_of(m, ASSAY_ROUND_CEIL) - emax);
     case ASSAY_SCALE_EVEN:
-        m = rounded(m, s->elements == ASSAY_MAC_INT8MX /* 127 units: six digits behind the first */
-                           ? 6
-                           : mac_layout_of(s->elements)->fraction_bits);
+        m = rounded(m, digits_behind_first(s->elements));
         return m >= ASSAY_F32_INF ? none : power_of_two(log2_of(m, ASSAY_ROUND_FLOOR) - emax);
     case ASSAY_SCALE_ROUND_UP:
         return power_of_two(
