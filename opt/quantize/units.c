@@ -142,16 +142,12 @@ static assay_status multiply(units_maker *m, const units_operand *a, const units
                                 m->err);
 }
 
-/* Weights: a constant, or what is computed of constants alone. */
-static bool is_constant(const assay_graph *g, int v)
+/* Operands that are made here are moved ones. */
+static bool is_constant(const units_maker *m, int v)
 {
-    if (g->value[v].data || g->value[v].producer < 0)
-        return g->value[v].data != NULL;
-    const assay_node *n = &g->node[g->value[v].producer];
-    for (int i = 0; i < n->n_in; i++)
-        if (n->in[i] != ASSAY_NO_VALUE && !is_constant(g, n->in[i]))
-            return false;
-    return n->n_in > 0;
+    while (v >= m->n_given)
+        v = m->g->node[m->g->value[v].producer].in[0];
+    return m->constant[v];
 }
 
 static assay_status products(units_maker *m, int a, int b, bool constant_b, int bias, int y,
@@ -174,7 +170,7 @@ static assay_status products(units_maker *m, int a, int b, bool constant_b, int 
     }
     if (!given_a)
         s = encode(m, a, (enum assay_mac_scales)m->s->activation_scales, unit, unit->a,
-                   is_constant(m->g, a) ? "a:" : "", &oa);
+                   is_constant(m, a) ? "a:" : "", &oa);
     if (!s && !given_b)
         s = encode(m, b, weights, unit, unit->b, constant_b ? "" : "b:", &ob);
     return !s ? multiply(m, &oa, &ob, bias, y, suffix, out) : s;
@@ -196,8 +192,8 @@ static void bound(units_maker *m, const assay_node *n)
 static assay_status fc(units_maker *m, const assay_node *n)
 {
     int out;
-    const assay_status s = products(m, n->in[0], n->in[1], is_constant(m->g, n->in[1]), input(n, 2),
-                                    n->out[0], "", &out);
+    const assay_status s =
+        products(m, n->in[0], n->in[1], is_constant(m, n->in[1]), input(n, 2), n->out[0], "", &out);
     if (!s)
         bound(m, n);
     return s;
@@ -218,7 +214,7 @@ static assay_status transposed(units_maker *m, int x, const char *suffix, int *o
 static assay_status matmul(units_maker *m, const assay_node *n)
 {
     int a = n->in[0], b = n->in[1], out;
-    const bool constant = is_constant(m->g, b);
+    const bool constant = is_constant(m, b);
     assay_status s = n->attr.matmul.transpose_a ? transposed(m, n->in[0], "a_rows", &a) : ASSAY_OK;
     if (!s && !n->attr.matmul.transpose_b)
         s = transposed(m, n->in[1], "b_rows", &b);
@@ -289,7 +285,7 @@ static assay_status conv(units_maker *m, const assay_node *n)
     if (!s)
         s = filter_rows(m, n, &w);
     if (!s)
-        s = products(m, x, w, is_constant(m->g, n->in[1]), group == 1 ? bias : ASSAY_NO_VALUE, -1,
+        s = products(m, x, w, is_constant(m, n->in[1]), group == 1 ? bias : ASSAY_NO_VALUE, -1,
                      "products", &y);
     if (!s && group > 1 && bias != ASSAY_NO_VALUE)
         s = add_bias(m, bias, group, y, &y);
@@ -315,13 +311,25 @@ static bool multiplies(const assay_graph *g, const assay_node *n)
            (n->op == ASSAY_OP_MATMUL && g->value[n->in[1]].type.rank >= 2);
 }
 
-static assay_status rewrite(assay_graph *g, const assay_scheme *scheme, int i, int first_made,
-                            assay_error *err)
+static assay_status rewrite(units_maker *m, int i)
 {
-    const assay_node n = g->node[i]; /* its lists stay where they are in the graph's arena */
-    units_maker m = {g, scheme->mac, g->value[n.out[0]].name, first_made, err};
-    g->value[n.out[0]].producer = -1; /* the product will be */
-    return n.op == ASSAY_OP_CONV ? conv(&m, &n) : n.op == ASSAY_OP_FC ? fc(&m, &n) : matmul(&m, &n);
+    const assay_node n = m->g->node[i]; /* its lists stay where they are in the graph's arena */
+    m->prefix = m->g->value[n.out[0]].name;
+    m->g->value[n.out[0]].producer = -1; /* the product will be */
+    return n.op == ASSAY_OP_CONV ? conv(m, &n) : n.op == ASSAY_OP_FC ? fc(m, &n) : matmul(m, &n);
+}
+
+static assay_status rewrite_all(assay_graph *g, const assay_scheme *scheme, assay_error *err)
+{
+    const int nodes = g->n_nodes;
+    bool *constant = quantize_units_constants(g);
+    units_maker m = {g, scheme->mac, NULL, nodes, err, g->n_values, constant};
+    assay_status s = constant ? ASSAY_OK : assay_out_of_memory(err);
+    for (int i = 0; i < nodes && !s; i++)
+        if (multiplies(g, &g->node[i]))
+            s = rewrite(&m, i);
+    free(constant);
+    return s;
 }
 
 static assay_status judge(const assay_graph *g, const assay_scheme *scheme, const assay_node *n,
@@ -356,9 +364,7 @@ assay_status quantize_for_units(const assay_graph *g, const assay_scheme *scheme
     const int nodes = q->n_nodes;
     int changed;
     bool *dead = NULL;
-    for (int i = 0; i < nodes && !s; i++)
-        if (multiplies(q, &q->node[i]))
-            s = rewrite(q, scheme, i, nodes, err);
+    s = rewrite_all(q, scheme, err);
     dead = calloc((size_t)q->n_nodes + 1, sizeof *dead);
     if (!s && !dead)
         s = assay_out_of_memory(err);

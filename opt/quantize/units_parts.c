@@ -2,6 +2,7 @@
 #include "opt/quantize/units_parts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Is the value one that was there before, or made by another op? */
 static bool is_foreign(const units_maker *m, int v, assay_op op)
@@ -41,4 +42,20 @@ assay_status quantize_units_add(units_maker *m, assay_op op, const int *in, int 
             return ASSAY_OK;
     }
     return quantize_units_taken(m, name);
+}
+
+bool *quantize_units_constants(const assay_graph *g)
+{
+    bool *constant = calloc((size_t)g->n_values + 1, sizeof *constant);
+    for (int v = 0; constant && v < g->n_values; v++)
+        constant[v] = g->value[v].data != NULL;
+    for (int i = 0; constant && i < g->n_nodes; i++) {
+        const assay_node *n = &g->node[i];
+        bool all = n->n_in > 0;
+        for (int j = 0; j < n->n_in; j++)
+            all &= n->in[j] == ASSAY_NO_VALUE || constant[n->in[j]];
+        for (int j = 0; j < n->n_out; j++)
+            constant[n->out[j]] = all;
+    }
+    return constant;
 }

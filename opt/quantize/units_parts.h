@@ -11,6 +11,8 @@ typedef struct units_maker {
     const char *prefix; /* of names: the node's output */
     int first_made;     /* nodes from here on are made here */
     assay_error *err;
+    int n_given;          /* values of the network; those from here on are made here */
+    const bool *constant; /* of them: a constant, or computed of constants alone */
 } units_maker;
 
 /* Patterns under scales; block: what shares one. Values; scale of scales: ASSAY_NO_VALUE where
@@ -20,6 +22,9 @@ typedef struct units_operand {
     assay_list block;
 } units_operand;
 
+/* Of every value whether it is a constant, or computed of constants alone: malloc'd, NULL without
+ * memory. */
+bool *quantize_units_constants(const assay_graph *g);
 enum { UNITS_NAME = 512 };
 /* "BASE:SUFFIX", and `again` "BASE:SUFFIX:made". */
 assay_status quantize_units_name(units_maker *m, const char *base, const char *suffix, bool again,

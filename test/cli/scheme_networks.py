@@ -104,6 +104,11 @@ def in_blocks():
     got, out, err = assay("quantize", "odd.assay", "--weights", "q4_0", "-o", "odd-q.assay")
     check(got == 0 and "its weights are no constant of floats" in out and "its weights have no elements" in out,
           "state and nothing as weights stay", out + err)
+    sums = ["w0: f32[4,2] = dequantize(c)"] + [f"w{i + 1}: f32[4,2] = add(w{i}, w{i})" for i in range(60)]
+    write("sums.assay", ("graph g {\n input x: f32[2,2]\n const c: i8[4,2] q(1,0) = [1,2,3,4,5,6,7,8]\n " + "\n ".join(sums) +
+                         "\n y: f32[2,4] = fc(x, w60)\n output y\n}\n").encode())
+    got, out, err = assay("quantize", "sums.assay", "-s", "hopper-fp8", "-o", "sums-q.assay")
+    check(got == 0 and "scaled_matmul(" in read_text("sums-q.assay"), "weights that 2^60 paths lead to", out + err)
     one_line("no such format", "there are q4_0, q8_0, q4_K and q6_K", "quantize", "net.assay", "--weights", "q4_1")
     one_line("weights and a scheme", "--scheme is for the next step", "quantize", "net.assay", "--weights", "q4_0", "-s", "hopper-fp8")
     one_line("weights in blocks already", "whose weights are floats", "quantize", "blocks.assay", "--weights", "q4_0")

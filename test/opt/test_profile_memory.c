@@ -1,6 +1,6 @@
-/* Every allocation of profiles, target files, the quantizer, of weights in blocks and of the
- * sensitivity table may fail: the call fails or succeeds, nothing is left behind (run under ASan),
- * nothing half-made comes out. */
+/* Every allocation of profiles, target files, the quantizer, of weights in blocks, of networks for
+ * matrix units and of the sensitivity table may fail: the call fails or succeeds, nothing is left
+ * behind (run under ASan), nothing half-made comes out. */
 #include "test/support/support.h"
 
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "interp/kernel/kernel.h"
 #include "interp/measure/tune.h"
 #include "opt/quantize/packed.h"
+#include "opt/quantize/units.h"
 #include "opt/target/target.h"
 #include "test/support/alloc_fails.h"
 #include "test/support/net.h"
@@ -23,7 +24,7 @@ static const char target_text[] = "target: box\nops:\n  conv: {types: [i8], weig
 typedef struct fixture {
     assay_graph *graph, *layers;
     assay_profile *profile;
-    assay_scheme *scheme;
+    assay_scheme *scheme, *units;
     assay_target *target;
     char dir[256], path[300];
 } fixture;
@@ -67,6 +68,7 @@ static fixture prepare(void)
     assert_ok(profile_by_channel(f.profile, f.graph, "*", &err), &err);
     observe(f.profile, f.graph, 0);
     assert_ok(assay_scheme_open("tflite", &f.scheme, &err), &err);
+    assert_ok(assay_scheme_open("hopper-fp8", &f.units, &err), &err);
     assert_ok(target_parse("t", target_text, strlen(target_text), &f.target, &err), &err);
     f.layers = two_layers(&rng);
     test_temp_dir(f.dir, sizeof f.dir);
@@ -80,6 +82,7 @@ static void drop(fixture *f)
     test_remove_tree(f->dir);
     target_free(f->target);
     assay_scheme_free(f->scheme);
+    assay_scheme_free(f->units);
     profile_free(f->profile);
     assay_graph_free(f->graph);
     assay_graph_free(f->layers);
@@ -176,6 +179,17 @@ static assay_status pack(fixture *f, assay_error *err)
     return status;
 }
 
+static assay_status for_units(fixture *f, assay_error *err)
+{
+    assay_quantize_report report = {0};
+    assay_graph *q;
+    assay_status status = quantize_for_units(f->layers, f->units, &q, &report, err);
+    assert_true((q == NULL) == (status != ASSAY_OK));
+    quantize_report_free(&report);
+    assay_graph_free(q);
+    return status;
+}
+
 static assay_status read_sample(void *user, int64_t i, int k, void *input, assay_error *err)
 {
     (void)user;
@@ -249,6 +263,12 @@ static void test_pack(void **state)
     fail_every(pack, 1);
 }
 
+static void test_units(void **state)
+{
+    (void)state;
+    fail_every(for_units, 1);
+}
+
 static void test_tune(void **state)
 {
     (void)state;
@@ -260,7 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_target),   cmocka_unit_test(test_profile),
         cmocka_unit_test(test_quantize), cmocka_unit_test(test_pack),
-        cmocka_unit_test(test_tune),
+        cmocka_unit_test(test_units),    cmocka_unit_test(test_tune),
     };
     return cmocka_run_group_tests_name("profile_memory", tests, NULL, NULL);
 }
