@@ -42,6 +42,13 @@ assay_status tfl_node(const tfl_op *op, assay_op kind, const int *in, int n_in, 
 
 #define FEW 8
 
+assay_status tfl_step(const tfl_op *op, assay_op kind, const int *in, int n_in, const char *part,
+                      const assay_type *type, int *value)
+{
+    assay_status s = tfl_part(op, part, type, value);
+    return s ? s : tfl_node(op, kind, in, n_in, value, 1, NULL, NULL);
+}
+
 assay_status tfl_expect(const tfl_op *o, int n)
 {
     if (o->n_in < n || o->n_out < 1)

@@ -41,6 +41,9 @@ assay_status tfl_infer(const tfl_op *o, assay_op kind, const int *in, int n_in, 
 /* Adds a node named after its first output. *id may be NULL. */
 assay_status tfl_node(const tfl_op *op, assay_op kind, const int *in, int n_in, const int *out,
                       int n_out, const assay_attrs *attr, int *id);
+/* The same without attributes, into a new value named "OUTPUT/part" of that type. */
+assay_status tfl_step(const tfl_op *op, assay_op kind, const int *in, int n_in, const char *part,
+                      const assay_type *type, int *value);
 /* At least n inputs, all there, and outputs; else malformed. */
 assay_status tfl_expect(const tfl_op *op, int n);
 /* A node on input i only; other inputs were attributes. */

@@ -31,22 +31,20 @@ bool tfl_is_hybrid(const tfl_op *o, int x, int w)
     return true;
 }
 
+static bool scales_differ(const assay_qparams *q)
+{
+    for (size_t i = 1; i < q->count; ++i)
+        if (q->scale[i] != q->scale[0])
+            return true;
+    return false;
+}
+
 /* CONV_2D takes codes with a zero point where scales differ, a depthwise one always. */
 static bool is_asymmetric(const tfl_op *o, const assay_qparams *q)
 {
     if (o->op == ASSAY_OP_FC)
         return tfl_flat_bool(o->options, FC_ASYMMETRIC);
-    for (size_t i = 1; i < q->count; ++i)
-        if (q->scale[i] != q->scale[0])
-            return true;
-    return o->builtin == CODE_DEPTHWISE_CONV_2D;
-}
-
-static assay_status part(const tfl_op *o, assay_op op, const int *in, int n_in, const char *name,
-                         const assay_type *type, int *value, int *id)
-{
-    assay_status s = tfl_part(o, name, type, value);
-    return s ? s : tfl_node(o, op, in, n_in, value, 1, NULL, id);
+    return scales_differ(q) || o->builtin == CODE_DEPTHWISE_CONV_2D;
 }
 
 /* Codes of x without a zero point: 8 bits, or 16 that hold what codes of 8 bits lie from their zero
@@ -62,17 +60,17 @@ static assay_status make_codes(const tfl_op *o, int x, int factor, int zero, boo
     type.elem = assay_int(8, true);
     type.q = (assay_qparams){
         .granularity = ASSAY_Q_TENSOR, .count = 1, .scale = &one_scale, .zero_point = &no_offset};
-    if ((s = part(o, ASSAY_OP_MUL, (int[]){x, factor}, 2, "scaled", &real, &scaled, NULL)))
+    if ((s = tfl_step(o, ASSAY_OP_MUL, (int[]){x, factor}, 2, "scaled", &real, &scaled)))
         return s;
     if (!asymmetric)
-        return part(o, ASSAY_OP_QUANTIZE, &scaled, 1, "codes", &type, codes, NULL);
-    if ((s = part(o, ASSAY_OP_ADD, (int[]){scaled, zero}, 2, "shifted", &real, &shifted, NULL)) ||
-        (s = part(o, ASSAY_OP_QUANTIZE, &shifted, 1, "codes", &type, codes, NULL)) ||
-        (s = part(o, ASSAY_OP_DEQUANTIZE, codes, 1, "numbers", &real, &back, NULL)) ||
-        (s = part(o, ASSAY_OP_SUB, (int[]){back, zero}, 2, "centred", &real, &centred, NULL)))
+        return tfl_step(o, ASSAY_OP_QUANTIZE, &scaled, 1, "codes", &type, codes);
+    if ((s = tfl_step(o, ASSAY_OP_ADD, (int[]){scaled, zero}, 2, "shifted", &real, &shifted)) ||
+        (s = tfl_step(o, ASSAY_OP_QUANTIZE, &shifted, 1, "codes", &type, codes)) ||
+        (s = tfl_step(o, ASSAY_OP_DEQUANTIZE, codes, 1, "numbers", &real, &back)) ||
+        (s = tfl_step(o, ASSAY_OP_SUB, (int[]){back, zero}, 2, "centred", &real, &centred)))
         return s;
     type.elem = assay_int(16, true);
-    return part(o, ASSAY_OP_QUANTIZE, &centred, 1, "wide", &type, codes, NULL);
+    return tfl_step(o, ASSAY_OP_QUANTIZE, &centred, 1, "wide", &type, codes);
 }
 
 /* Scale, factor and zero point, one each for an index of the first `axes` axes of x. */
@@ -93,9 +91,7 @@ static assay_status ranges(const tfl_op *o, int x, int axes, bool symmetric, int
 /* The weights' scale, or one a channel where those differ. */
 static assay_status weight_scales(const tfl_op *o, const assay_qparams *q, int *value)
 {
-    bool differ = false;
-    for (size_t i = 1; i < q->count; ++i)
-        differ |= q->scale[i] != q->scale[0];
+    const bool differ = scales_differ(q);
     const assay_type type = {.elem = assay_f32(), .rank = differ, .dim = {(int64_t)q->count}};
     const assay_status s = tfl_filled(o, "weights/scale", &type, (double)q->scale[0], value);
 
@@ -124,7 +120,7 @@ static assay_status scaled(const tfl_op *o, int sums, int range, int weights, bo
     } else if (of_weights->rank) {
         type.dim[type.rank - 1] = of_weights->dim[0];
     }
-    if ((s = part(o, ASSAY_OP_MUL, factor, 2, "factor", &type, &first, NULL)))
+    if ((s = tfl_step(o, ASSAY_OP_MUL, factor, 2, "factor", &type, &first)))
         return s;
     return tfl_node(o, ASSAY_OP_MUL,
                     (int[]){first, !apart      ? real

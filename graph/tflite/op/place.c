@@ -20,14 +20,6 @@ static assay_status counted(const tfl_op *o, const char *part, const assay_type 
     return s;
 }
 
-/* y = op(in...), as "OUTPUT/part" of that type. */
-static assay_status part(const tfl_op *o, assay_op op, const int *in, int n_in, const char *name,
-                         const assay_type *type, int *value)
-{
-    assay_status s = tfl_part(o, name, type, value);
-    return s ? s : tfl_node(o, op, in, n_in, value, 1, NULL, NULL);
-}
-
 static bool is_index(const assay_type *t)
 {
     return t->elem.kind == ASSAY_KIND_INT && !assay_is_quantized(t) && t->elem.bits >= 32;
@@ -63,7 +55,7 @@ assay_status tfl_op_one_hot(const tfl_op *o)
     int from;
     if ((s = tfl_value(o, 0, &from)) || (s = tfl_part(o, "index", &index, &pair[0])) ||
         (s = tfl_reshape(o, from, pair[0])) || (s = counted(o, "count", &along, axis, &pair[1])) ||
-        (s = part(o, ASSAY_OP_EQUAL, pair, 2, "hot", &hot, &in[0])) ||
+        (s = tfl_step(o, ASSAY_OP_EQUAL, pair, 2, "hot", &hot, &in[0])) ||
         (s = tfl_value(o, 2, &in[1])) || (s = tfl_value(o, 3, &in[2])) ||
         (s = tfl_result(o, 0, &y)))
         return s;
@@ -107,12 +99,12 @@ static assay_status reversed(const tfl_op *o, int steps, int lists, assay_type *
     if ((s = tfl_value(o, 1, &length)) || (s = tfl_part(o, "lengths", &each, &flat)) ||
         (s = tfl_reshape(o, length, flat)) || (s = counted(o, "step", &along, steps, &step)) ||
         (s = tfl_filled(o, "one", &each, 1, &one)) ||
-        (s = part(o, ASSAY_OP_SUB, (int[]){flat, one}, 2, "last", &each, &last)) ||
-        (s = part(o, ASSAY_OP_LESS, (int[]){step, flat}, 2, "inside", &inside, &in[0])) ||
-        (s = part(o, ASSAY_OP_SUB, (int[]){last, step}, 2, "turned", place, &in[1])))
+        (s = tfl_step(o, ASSAY_OP_SUB, (int[]){flat, one}, 2, "last", &each, &last)) ||
+        (s = tfl_step(o, ASSAY_OP_LESS, (int[]){step, flat}, 2, "inside", &inside, &in[0])) ||
+        (s = tfl_step(o, ASSAY_OP_SUB, (int[]){last, step}, 2, "turned", place, &in[1])))
         return s;
     in[2] = step;
-    return part(o, ASSAY_OP_SELECT, in, 3, "from", place, value);
+    return tfl_step(o, ASSAY_OP_SELECT, in, 3, "from", place, value);
 }
 
 /* REVERSE_SEQUENCE: x, lengths. The first lengths[b] steps of each b, the last one first; steps and
