@@ -74,9 +74,31 @@ static void test_sparse_to_dense(void **state)
     }
 }
 
+/* x joined by ids, which are an input where they are not constant. */
+static tb_model segments(int builtin, const int32_t ids[4], bool constant)
+{
+    static const int32_t three = 3;
+    tb_model m = {0};
+    int n = 2;
+
+    tb_add(&m, "x", TFL_INT32, 4, 2, -1);
+    tb_add(&m, "ids", TFL_INT32, 4, -1);
+    if (constant)
+        tb_data(&m, ids, 4 * sizeof *ids);
+    if (builtin != SEGMENT_SUM) {
+        n = tb_add(&m, "n", TFL_INT32, -1) + 1;
+        tb_data(&m, &three, 4);
+    }
+    tb_add(&m, "y", TFL_INT32, 3, 2, -1);
+    single(&m, builtin, n);
+    return m;
+}
+
+/* A row of a negative number is of no segment. */
 static void test_segments(void **state)
 {
-    static const int32_t sorted[4] = {0, 0, 1, 2}, mixed[4] = {2, 0, 2, 0}, three = 3;
+    static const int32_t sorted[4] = {0, 0, 1, 2}, mixed[4] = {2, 0, 2, 0},
+                         none[4] = {2, -3, 2, -1};
     static const int32_t x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     static const struct {
         int builtin;
@@ -86,23 +108,46 @@ static void test_segments(void **state)
                {UNSORTED_SUM, mixed, {10, 12, 0, 0, 6, 8}},
                {UNSORTED_PROD, mixed, {21, 32, 1, 1, 5, 12}},
                {UNSORTED_MAX, mixed, {7, 8, INT32_MIN, INT32_MIN, 5, 6}},
-               {UNSORTED_MIN, mixed, {3, 4, INT32_MAX, INT32_MAX, 1, 2}}};
+               {UNSORTED_MIN, mixed, {3, 4, INT32_MAX, INT32_MAX, 1, 2}},
+               {UNSORTED_SUM, none, {0, 0, 0, 0, 6, 8}},
+               {UNSORTED_PROD, none, {1, 1, 1, 1, 5, 12}},
+               {UNSORTED_MAX, none, {INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN, 5, 6}},
+               {UNSORTED_MIN, none, {INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, 1, 2}}};
 
     (void)state;
-    for (size_t k = 0; k < sizeof row / sizeof *row; ++k) {
-        tb_model m = {0};
-        int n = 2;
-        tb_add(&m, "x", TFL_INT32, 4, 2, -1);
-        tb_add(&m, "ids", TFL_INT32, 4, -1);
-        tb_data(&m, row[k].ids, sizeof sorted);
-        if (row[k].builtin != SEGMENT_SUM) {
-            n = tb_add(&m, "n", TFL_INT32, -1) + 1;
-            tb_data(&m, &three, 4);
+    for (size_t k = 0; k < sizeof row / sizeof *row; ++k)
+        for (int constant = row[k].builtin == SEGMENT_SUM; constant < 2; ++constant) {
+            const tb_model m = segments(row[k].builtin, row[k].ids, constant);
+            tb_run(&m, (const void *[]){x, row[k].ids}, row[k].want, sizeof row[k].want);
         }
-        tb_add(&m, "y", TFL_INT32, 3, 2, -1);
-        single(&m, row[k].builtin, n);
-        tb_run(&m, (const void *[]){x}, row[k].want, sizeof row[k].want);
+}
+
+static void test_segments_refused(void **state)
+{
+    static const int32_t odd[][4] = {
+        {1, 1, 2, 2}, {0, 0, 2, 2}, {0, 1, 0, 1}, {-1, 0, 0, 1}, {0, 1, 2, INT32_MAX}};
+    static const int32_t sorted[4] = {0, 0, 1, 2}, below = -1;
+    static const int64_t wide[4] = {0, 1, 2, INT64_MAX};
+    tb_model m;
+
+    (void)state;
+    for (size_t k = 0; k < sizeof odd / sizeof *odd; ++k) {
+        m = segments(SEGMENT_SUM, odd[k], true);
+        tb_refuse(&m, "expected 0, 1, ... in order");
     }
+    m = segments(SEGMENT_SUM, sorted, true);
+    m.tensor[1].is_variable = true;
+    tb_refuse(&m, "depends on what is in input 1");
+    m.tensor[1].is_variable = false;
+    m.tensor[1].type = TFL_INT64;
+    m.tensor[1].data = wide;
+    m.tensor[1].bytes = sizeof wide;
+    tb_refuse(&m, "not int32");
+    m = segments(UNSORTED_SUM, sorted, true);
+    m.tensor[2].data = &below;
+    tb_refuse(&m, "-1 segments");
+    m.tensor[0].type = m.tensor[3].type = TFL_UINT32;
+    tb_refuse(&m, "of other elements");
 }
 
 /* More rows than columns, fewer, and as many. */
@@ -271,10 +316,10 @@ static void test_composite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sparse_to_dense), cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_diagonals),       cmocka_unit_test(test_bucketize),
-        cmocka_unit_test(test_pairs),           cmocka_unit_test(test_conv_3d),
-        cmocka_unit_test(test_composite),
+        cmocka_unit_test(test_sparse_to_dense),  cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_segments_refused), cmocka_unit_test(test_diagonals),
+        cmocka_unit_test(test_bucketize),        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_conv_3d),          cmocka_unit_test(test_composite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,12 +12,6 @@ enum {
     CODE_UNSORTED_MIN = 157
 };
 
-static bool is_number(const assay_type *t)
-{
-    return t->elem.kind == ASSAY_KIND_F32 ||
-           (t->elem.kind == ASSAY_KIND_INT && !assay_is_quantized(t) && t->elem.bits >= 32);
-}
-
 /* ---- SPARSE_TO_DENSE ---- */
 
 /* x in the shape of *type: one element is spread, others are reshaped. */
@@ -65,20 +59,33 @@ assay_status tfl_op_sparse_to_dense(const tfl_op *o)
 
 /* ---- segments ---- */
 
-/* How many segments: stated in input 2, or one more than the last of the sorted numbers. */
-static assay_status count_segments(const tfl_op *o, int64_t *n)
+/* Sorted numbers, 0 first, none left out: one more than the last. */
+static assay_status count_sorted(const tfl_op *o, int64_t *n)
 {
-    const tfl_tensor *t = tfl_in(o, 1);
+    tfl_tensor *t = tfl_in(o, 1);
     const int64_t count = assay_shape_count(&t->type);
     const void *data;
-    assay_status s;
+    assay_status s =
+        assay_tfl_is_constant(t) ? tfl_elements(o->m, t, &data) : tfl_compute(o, 1, &data);
 
-    if (o->builtin != CODE_SEGMENT_SUM)
-        return tfl_int(o, 2, n);
-    s = t->data ? tfl_elements(o->m, tfl_in(o, 1), &data) : tfl_compute(o, 1, &data);
-    if (!s)
-        *n = count ? assay_elem_get(t->type.elem, data, (size_t)count - 1) + 1 : 0;
+    *n = 0;
+    for (int64_t i = 0; !s && i < count; ++i) {
+        const int64_t id = ((const int32_t *)data)[i];
+        if (id < 0 || id < *n - 1 || id > *n)
+            return tfl_fail(o, "segment %lld behind %lld others, expected 0, 1, ... in order",
+                            (long long)id, (long long)*n);
+        *n = id + 1;
+    }
     return s;
+}
+
+/* How many segments: stated in input 2, or as many as there are numbers. */
+static assay_status count_segments(const tfl_op *o, int64_t *n)
+{
+    if (o->builtin == CODE_SEGMENT_SUM)
+        return count_sorted(o, n);
+    const assay_status s = tfl_int(o, 2, n);
+    return !s && *n < 0 ? tfl_fail(o, "%lld segments", (long long)*n) : s;
 }
 
 /* What a segment without elements is, and how others are joined to it. */
@@ -103,22 +110,66 @@ static double start_of(const tfl_op *o, int *reduction)
     }
 }
 
+/* Whether a number may be negative: that of a row which no segment holds. */
+static assay_status has_negative(const tfl_op *o, bool *negative)
+{
+    tfl_tensor *t = tfl_in(o, 1);
+    const void *data;
+    assay_status s = ASSAY_OK;
+
+    *negative = o->builtin != CODE_SEGMENT_SUM;
+    if (!*negative || !assay_tfl_is_constant(t) || (s = tfl_elements(o->m, t, &data)))
+        return s;
+    *negative = false;
+    for (int64_t i = 0; i < assay_shape_count(&t->type); ++i)
+        *negative |= ((const int32_t *)data)[i] < 0;
+    return ASSAY_OK;
+}
+
+/* Rows with a negative number become `start` in segment 0, where they change nothing. */
+static assay_status put_aside(const tfl_op *o, double start, int *ids, int *x)
+{
+    const assay_type of_ids = o->m->g->value[*ids].type, of_x = o->m->g->value[*x].type;
+    assay_type none = of_ids, row = of_x, one = of_x;
+    int zero, negative, in[3] = {0, 0, *x};
+    assay_status s;
+
+    row.elem = none.elem = assay_bool();
+    for (int i = of_ids.rank; i < row.rank; ++i)
+        row.dim[i] = 1;
+    one.rank = 0;
+    if ((s = tfl_filled(o, "start", &one, start, &in[1])) ||
+        (s = tfl_filled(o, "zero", &(assay_type){.elem = of_ids.elem}, 0, &zero)) ||
+        (s = tfl_step(o, ASSAY_OP_LESS, (int[]){*ids, zero}, 2, "negative", &none, &negative)) ||
+        (s = shaped(o, negative, "none", &row, &in[0])) ||
+        (s = tfl_step(o, ASSAY_OP_SELECT, in, 3, "data", &of_x, x)))
+        return s;
+    return tfl_step(o, ASSAY_OP_MAX, (int[]){*ids, zero}, 2, "segment", &of_ids, ids);
+}
+
 /* Data, the segment of each row of it (kernels/segment_sum.cc, unsorted_segment.cc). */
 assay_status tfl_op_segment(const tfl_op *o)
 {
+    const assay_elem int32 = assay_int(32, true);
     assay_attrs a = {0};
     assay_type ground, rows;
     int in[3], ids, y;
+    bool negative;
     int64_t n;
     assay_status s = tfl_expect(o, o->builtin == CODE_SEGMENT_SUM ? 2 : 3);
 
-    if (s || (s = count_segments(o, &n)))
+    if (s)
         return s;
     ground = tfl_in(o, 0)->type;
     rows = tfl_in(o, 1)->type;
-    if (!is_number(&ground) || ground.elem.bits > 32)
+    if (ground.elem.kind != ASSAY_KIND_F32 &&
+        (!assay_elem_equal(ground.elem, int32) || assay_is_quantized(&ground)))
         return tfl_unsupported(o, "of other elements than float32 and int32");
-    if (rows.rank < 1 || rows.rank > ground.rank || rows.rank == ASSAY_MAX_RANK || n < 0)
+    if (!assay_elem_equal(rows.elem, int32))
+        return tfl_unsupported(o, "by numbers that are not int32");
+    if ((s = count_segments(o, &n)) || (s = has_negative(o, &negative)))
+        return s;
+    if (rows.rank < 1 || rows.rank > ground.rank || rows.rank == ASSAY_MAX_RANK)
         return tfl_fail(o, "segments of rank %d for data of rank %d", rows.rank, ground.rank);
     const int inner = ground.rank - rows.rank;
     memmove(ground.dim + 1, ground.dim + rows.rank, (size_t)inner * sizeof *ground.dim);
@@ -127,8 +178,8 @@ assay_status tfl_op_segment(const tfl_op *o)
     rows.dim[rows.rank++] = 1;
     const double start = start_of(o, &a.scatter.reduction);
     if ((s = tfl_filled(o, "ground", &ground, start, &in[0])) || (s = tfl_value(o, 1, &ids)) ||
-        (s = shaped(o, ids, "rows", &rows, &in[1])) || (s = tfl_value(o, 0, &in[2])) ||
-        (s = tfl_result(o, 0, &y)))
+        (s = tfl_value(o, 0, &in[2])) || (negative && (s = put_aside(o, start, &ids, &in[2]))) ||
+        (s = shaped(o, ids, "rows", &rows, &in[1])) || (s = tfl_result(o, 0, &y)))
         return s;
     return tfl_node(o, ASSAY_OP_SCATTER_REDUCE, in, 3, &y, 1, &a, NULL);
 }
@@ -231,10 +282,8 @@ assay_status tfl_op_bucketize(const tfl_op *o)
         return s;
     wide.dim[wide.rank - 1] = o->m->g->value[in[1]].type.dim[0];
     wide.elem = assay_bool();
-    if ((s = tfl_part(o, "below", &wide, &below[0])) ||
-        (s = tfl_node(o, ASSAY_OP_LESS, in, 2, &below[0], 1, NULL, NULL)) ||
-        (s = tfl_part(o, "not_below", &wide, &below[1])) ||
-        (s = tfl_node(o, ASSAY_OP_LOGICAL_NOT, below, 1, &below[1], 1, NULL, NULL)))
+    if ((s = tfl_step(o, ASSAY_OP_LESS, in, 2, "below", &wide, &below[0])) ||
+        (s = tfl_step(o, ASSAY_OP_LOGICAL_NOT, below, 1, "not_below", &wide, &below[1])))
         return s;
     wide.elem = assay_int(32, true);
     if ((s = tfl_part(o, "ones", &wide, &codes)) ||
