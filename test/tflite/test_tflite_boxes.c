@@ -55,21 +55,36 @@ static void test_options(void **state)
     assert_true(tfl_flex_number(all, "c", &v) && v == 200);
 }
 
+/* What is no number, or one of a width that C has not, is as if it were not there. */
+static void test_other_options(void **state)
+{
+    /* {"a": string, "b": float16} */
+    static const unsigned char other[] = {1, 120, 0, 97, 0, 98, 0,  2,  5,  4, 2,  0, 1,
+                                          0, 2,   0, 15, 0, 0,  60, 20, 13, 6, 37, 1};
+    flat_file f;
+    double v = 7;
+    const flat_vector all = vector_of(&f, other, sizeof other);
+
+    (void)state;
+    assert_false(tfl_flex_number(all, "a", &v) || tfl_flex_number(all, "b", &v));
+    assert_true(v == 7);
+}
+
 /* No damage leads outside. */
 static void test_damaged_options(void **state)
 {
     test_rng rng = test_seed("damaged options", 7);
-    double v;
 
     (void)state;
     for (int k = 0; k < 20000; ++k) {
+        double v = 7.5;
         unsigned char *bytes = malloc(sizeof options);
         size_t n = sizeof options;
         flat_file f;
         assert_non_null(bytes);
         memcpy(bytes, options, n);
         tb_damage(&rng, bytes, &n);
-        (void)tfl_flex_number(vector_of(&f, bytes, n), "w_scale", &v);
+        assert_true(tfl_flex_number(vector_of(&f, bytes, n), "w_scale", &v) || v == 7.5);
         free(bytes);
     }
 }
@@ -144,9 +159,8 @@ static void test_detection(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_damaged_options),
-        cmocka_unit_test(test_nms),
+        cmocka_unit_test(test_options),         cmocka_unit_test(test_other_options),
+        cmocka_unit_test(test_damaged_options), cmocka_unit_test(test_nms),
         cmocka_unit_test(test_detection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,18 +52,16 @@ static double extended(uint64_t bits, unsigned width)
     return (double)((int64_t)(bits << unused) >> unused);
 }
 
-static bool real(uint64_t bits, unsigned width, double *out)
+/* Of 4 bytes or 8. */
+static double real(uint64_t bits, unsigned width)
 {
     const uint32_t word = (uint32_t)bits;
+    double whole;
     float single;
 
-    if (width == 8) {
-        memcpy(out, &bits, sizeof *out);
-        return true;
-    }
+    memcpy(&whole, &bits, sizeof whole);
     memcpy(&single, &word, sizeof single);
-    *out = (double)single;
-    return width == 4;
+    return width == 8 ? whole : (double)single;
 }
 
 static bool number(const flex *f, size_t at, unsigned width, unsigned type, double *out)
@@ -77,10 +75,15 @@ static bool number(const flex *f, size_t at, unsigned width, unsigned type, doub
                       (kind - FLEX_INDIRECT_INT + FLEX_INT) << 2 | (type & 3), out);
     if (!load(f, at, width, &bits))
         return false;
-    if (kind == FLEX_FLOAT)
-        return real(bits, width, out);
-    *out = kind == FLEX_INT ? extended(bits, width) : (double)bits;
-    return kind == FLEX_INT || kind == FLEX_UINT || kind == FLEX_BOOL;
+    if (kind == FLEX_INT)
+        *out = extended(bits, width);
+    else if (kind == FLEX_UINT || kind == FLEX_BOOL)
+        *out = (double)bits;
+    else if (kind == FLEX_FLOAT && width >= 4)
+        *out = real(bits, width);
+    else
+        return false;
+    return true;
 }
 
 static bool is_key(const flex *f, size_t at, const char *key)

@@ -6,7 +6,7 @@
 #include "graph/tflite/flat/flat.h"
 
 /* The number (integer, float or bool) of that key in the map that the bytes are; false: there is no
- * such key, or no such map. */
+ * such key, or no such map, and *out is as it was. */
 bool tfl_flex_number(flat_vector bytes, const char *key, double *out);
 
 #endif
