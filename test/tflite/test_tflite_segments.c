@@ -190,6 +190,8 @@ static void test_bucketize(void **state)
     op->list = words;
     op->n_list = 3;
     tb_run(&m, (const void *[]){x}, want, sizeof want);
+    words[1] = words[0] + 1; /* a little below -1 */
+    tb_refuse(&m, "boundary 1 is below");
 }
 
 static void test_pairs(void **state)

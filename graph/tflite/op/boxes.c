@@ -12,7 +12,7 @@ static assay_status read_float(const tfl_op *o, int i, float *out)
     const void *data;
     assay_status s;
 
-    if (t->why || !t->data || t->type.elem.kind != ASSAY_KIND_F32 ||
+    if (t->why || t->is_variable || !t->data || t->type.elem.kind != ASSAY_KIND_F32 ||
         assay_shape_count(&t->type) != 1)
         return tfl_unsupported(o, "input %d is not one constant float", i);
     if ((s = tfl_elements(o->m, t, &data)))
@@ -34,8 +34,10 @@ assay_status tfl_op_non_max_suppression(const tfl_op *o)
         (s = read_float(o, 4, &a.soft_nms.score)) ||
         (soft && (s = read_float(o, 5, &a.soft_nms.sigma))))
         return s;
-    if (o->n_out != (soft ? 3 : 2) || a.soft_nms.sigma < 0)
-        return tfl_fail(o, "%d outputs, or a sigma below 0", o->n_out);
+    if (o->n_out != (soft ? 3 : 2))
+        return tfl_fail(o, "%d outputs, expected %d", o->n_out, soft ? 3 : 2);
+    if (!(a.soft_nms.sigma >= 0))
+        return tfl_fail(o, "sigma is %g, expected 0 or more", (double)a.soft_nms.sigma);
     scores = (assay_type){.elem = assay_f32(), .rank = 1, .dim = {a.soft_nms.most}};
     if ((s = tfl_value(o, 0, &in[0])) || (s = tfl_value(o, 1, &in[1])) ||
         (s = tfl_result(o, 0, &out[0])) ||

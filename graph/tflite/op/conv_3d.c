@@ -17,7 +17,7 @@ static assay_status check_operands(const tfl_op *o, int x, int w)
     return ASSAY_OK;
 }
 
-/* `wide` is the tensor over which the window moves; kernel: weights' type, whose first axes the
+/* `wide` is the tensor over which the window moves; w: the weights' type, whose first axes the
  * window has. */
 static assay_status read_window(const tfl_op *o, const assay_type *wide, const assay_type *w,
                                 assay_attr_conv *a)

@@ -248,6 +248,7 @@ assay_status tfl_op_matrix_set_diag(const tfl_op *o)
 
 /* ---- BUCKETIZE ---- */
 
+/* From the least up, as the kernel demands: those up to the first that is greater are counted. */
 static assay_status boundaries(const tfl_op *o, int *value)
 {
     const flat_vector list = tfl_flat_list(o->options, 0, 4);
@@ -257,8 +258,12 @@ static assay_status boundaries(const tfl_op *o, int *value)
     if ((s = tfl_flat_status(&o->m->file, o->m->err)) ||
         (s = tfl_filled(o, "boundaries", &type, 0, value)))
         return s;
-    for (uint32_t i = 0; i < list.count; ++i)
-        ((float *)(uintptr_t)o->m->g->value[*value].data)[i] = tfl_flat_list_f32(list, i);
+    float *at = (float *)(uintptr_t)o->m->g->value[*value].data;
+    for (uint32_t i = 0; i < list.count; ++i) {
+        at[i] = tfl_flat_list_f32(list, i);
+        if (i > 0 && at[i] < at[i - 1])
+            return tfl_fail(o, "boundary %u is below the one before it", i);
+    }
     return ASSAY_OK;
 }
 

@@ -73,7 +73,7 @@ assay_status tfl_permuted_weights(const tfl_op *o, int i, const assay_list *perm
     assay_status s;
 
     permute_type(&t->type, perm, &type);
-    if (t->data)
+    if (assay_tfl_is_constant(t))
         return permuted_constant(o, t, perm, &type, value);
     if ((s = tfl_value(o, i, &w)) || (s = tfl_part(o, "weights", &type, value)))
         return s;
