@@ -226,6 +226,41 @@ bool assay_type_equal(const assay_type *a, const assay_type *b)
            assay_qparams_equal(&a->q, &b->q);
 }
 
+assay_type assay_type_permuted(const assay_type *t, const int *perm)
+{
+    assay_type to = *t;
+    for (int i = 0; i < t->rank; ++i) {
+        to.dim[i] = t->dim[perm[i]];
+        if (t->q.granularity > ASSAY_Q_TENSOR && t->q.axis == perm[i])
+            to.q.axis = i;
+    }
+    return to;
+}
+
+void assay_elements_permuted(const assay_type *t, const void *data, const int *perm, void *out)
+{
+    const assay_type to = assay_type_permuted(t, perm);
+    const size_t size = assay_elem_size(t->elem);
+    const int64_t count = assay_shape_count(t);
+    int64_t stride[ASSAY_MAX_RANK], at[ASSAY_MAX_RANK] = {0}, place = 0;
+
+    for (int i = 0; i < t->rank; ++i) {
+        stride[i] = 1;
+        for (int k = perm[i] + 1; k < t->rank; ++k)
+            stride[i] *= t->dim[k];
+    }
+    for (int64_t i = 0; i < count; ++i) {
+        memcpy((char *)out + (size_t)i * size, (const char *)data + (size_t)place * size, size);
+        for (int k = to.rank - 1; k >= 0; --k) {
+            place += stride[k];
+            if (++at[k] < to.dim[k])
+                break;
+            place -= stride[k] * to.dim[k];
+            at[k] = 0;
+        }
+    }
+}
+
 bool assay_is_power_of_two(float scale)
 {
     int exponent;

@@ -72,6 +72,9 @@ const char *assay_shape_print(const assay_type *t, char *buf, size_t size);
 bool assay_qparams_equal(const assay_qparams *a, const assay_qparams *b);
 /* Same element, shape and parameters. */
 bool assay_type_equal(const assay_type *a, const assay_type *b);
+/* *t with its axis perm[i] as axis i; and elements of *t in that order. */
+assay_type assay_type_permuted(const assay_type *t, const int *perm);
+void assay_elements_permuted(const assay_type *t, const void *data, const int *perm, void *out);
 /* Of a positive scale: a code counts 2^k. */
 bool assay_is_power_of_two(float scale);
 

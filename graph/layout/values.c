@@ -5,39 +5,6 @@
 #include "graph/layout/change.h"
 #include "graph/memory.h"
 
-/* ---- types and constants in another order ---- */
-
-static assay_type permuted(const assay_type *t, const int *perm)
-{
-    assay_type to = *t;
-    for (int i = 0; i < t->rank; ++i) {
-        to.dim[i] = t->dim[perm[i]];
-        if (t->q.granularity != ASSAY_Q_TENSOR && t->q.axis == perm[i])
-            to.q.axis = i;
-    }
-    return to;
-}
-
-static void permute(const assay_type *t, const void *data, const int *perm, void *out)
-{
-    size_t size = assay_elem_size(t->elem), k = 0;
-    int64_t stride[4] = {t->dim[1] * t->dim[2] * t->dim[3], t->dim[2] * t->dim[3], t->dim[3], 1};
-    int64_t n[4], s[4];
-
-    for (int i = 0; i < 4; ++i) {
-        n[i] = t->dim[perm[i]];
-        s[i] = stride[perm[i]];
-    }
-    for (int64_t a = 0; a < n[0]; ++a)
-        for (int64_t b = 0; b < n[1]; ++b)
-            for (int64_t c = 0; c < n[2]; ++c)
-                for (int64_t d = 0; d < n[3]; ++d)
-                    memcpy((char *)out + size * k++,
-                           (const char *)data +
-                               size * (size_t)(a * s[0] + b * s[1] + c * s[2] + d * s[3]),
-                           size);
-}
-
 /* The name, or with a suffix where it is taken. */
 static const char *name_for(const assay_layout_change *c, int v, const char *suffix, bool suffixed)
 {
@@ -67,12 +34,12 @@ static assay_status add_constant(const assay_layout_change *c, int v, const assa
 assay_status layout_constant(const assay_layout_change *c, int v, const assay_type *t,
                              const int *perm, const char *suffix, int *out)
 {
-    assay_type type = permuted(t, perm);
+    assay_type type = assay_type_permuted(t, perm);
     void *data = assay_arena_alloc(c->to->arena, assay_type_bytes(t));
 
     if (!data)
         return assay_out_of_memory(c->err);
-    permute(t, c->from->value[v].data, perm, data);
+    assay_elements_permuted(t, c->from->value[v].data, perm, data);
     return add_constant(c, v, &type, data, suffix, out);
 }
 
@@ -95,7 +62,7 @@ assay_status layout_transpose(const assay_layout_change *c, int v, int x, const 
                               const int *perm, const char *suffix, int *out)
 {
     bool moves = !layout_same_order(t, perm);
-    assay_type type = permuted(t, perm);
+    assay_type type = assay_type_permuted(t, perm);
     assay_attrs a = {0};
     const char *name = name_for(c, v, suffix, false);
     assay_status s;
@@ -139,7 +106,7 @@ assay_status layout_value(const assay_layout_change *c, int v, enum assay_order 
     } else if (order == ASSAY_ORDER_NEW) {
         s = layout_transpose(c, v, c->at[ASSAY_ORDER_OLD][v], t, c->there, suffix, out);
     } else {
-        other = permuted(t, c->there);
+        other = assay_type_permuted(t, c->there);
         s = layout_transpose(c, v, c->at[ASSAY_ORDER_NEW][v], &other, c->back, suffix, out);
     }
     c->at[order][v] = *out;
@@ -149,7 +116,7 @@ assay_status layout_value(const assay_layout_change *c, int v, enum assay_order 
 assay_status layout_result(const assay_layout_change *c, int v, enum assay_order order, int *out)
 {
     const assay_value *x = &c->from->value[v];
-    assay_type type = order == ASSAY_ORDER_NEW ? permuted(&x->type, c->there) : x->type;
+    assay_type type = order == ASSAY_ORDER_NEW ? assay_type_permuted(&x->type, c->there) : x->type;
     bool given = false;
     const char *name;
     assay_status s;

@@ -171,25 +171,18 @@ static int padded(tfl_export *x, const assay_node *n, const windows *w, bool low
 /* Of depthwise weights: [O,h,w,1] as [1,h,w,O]. */
 static int transposed_weights(tfl_export *x, const assay_node *n)
 {
+    static const int perm[4] = {3, 1, 2, 0};
     const assay_value *w = &x->g->value[n->in[1]];
-    assay_type type = w->type;
-    size_t size = assay_elem_size(type.elem), cells = (size_t)(type.dim[1] * type.dim[2]);
-    size_t outputs = (size_t)type.dim[0];
-    const char *from = w->data;
-    char *to;
+    const assay_type type = assay_type_permuted(&w->type, perm);
+    void *to;
 
-    if (!from) {
+    if (!w->data) {
         tfl_refuse(x, n, "depthwise weights that are not constant");
         return -1;
     }
     to = tfl_room(x, assay_type_bytes(&type));
-    for (size_t o = 0; to && o < outputs; ++o)
-        for (size_t i = 0; i < cells; ++i)
-            memcpy(to + (i * outputs + o) * size, from + (o * cells + i) * size, size);
-    type.dim[3] = type.dim[0];
-    type.dim[0] = 1;
-    if (type.q.granularity == ASSAY_Q_AXIS)
-        type.q.axis = 3;
+    if (to)
+        assay_elements_permuted(&w->type, w->data, perm, to);
     return tfl_tensor_as(x, n->in[1], &type, to);
 }
 
