@@ -11,7 +11,9 @@
  * Else each box by its greatest score, at most `most`, with its per_box classes from the greatest
  * score down.
  *
- * Source: tensorflow/lite/kernels/detection_postprocess.cc. */
+ * No code is made here: codes are dequantized by nodes in front, and what is rounded are the steps
+ * of float arithmetic, as the kernel has them. Source:
+ * tensorflow/lite/kernels/detection_postprocess.cc. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
