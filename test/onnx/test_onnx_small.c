@@ -273,22 +273,31 @@ static void operators_follow_the_tables(void **state)
     }
 }
 
-/* Written as ONNX and read again, every form gives the same. */
+/* Written as ONNX and read again. */
+static void run_again(const form *f, const assay_graph *g)
+{
+    size_t written;
+    unsigned char *out;
+    assay_graph *again = NULL;
+    assay_error err = {0};
+    assert_ok(onnx_export_graph(g, &out, &written, &err), &err);
+    assert_ok(onnx_import_memory("again.onnx", out, written, NULL, &again, &err), &err);
+    run(f, again, NULL, ASSAY_ENGINE_REF);
+    assay_graph_free(again);
+    free(out);
+}
+
+/* Every form gives the same. */
 static void export_gives_the_same(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        size_t length, written;
-        unsigned char *out;
+        size_t length;
         void *bytes = onnx_build(forms[i].opset, forms[i].text, &length);
-        assay_graph *g = NULL, *again = NULL;
+        assay_graph *g = NULL;
         assay_error err = {0};
         assert_ok(onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err), &err);
-        assert_ok(onnx_export_graph(g, &out, &written, &err), &err);
-        assert_ok(onnx_import_memory("again.onnx", out, written, NULL, &again, &err), &err);
-        run(&forms[i], again, NULL, ASSAY_ENGINE_REF);
-        assay_graph_free(again);
-        free(out);
+        run_again(&forms[i], g);
         assay_graph_free(g);
         free(bytes);
     }
@@ -303,18 +312,12 @@ static void inf_stays_nan_beside_newer_types(void **state)
         "y: f8e4m3fnuz[5] = float_encode(x, one) {block=[5], to=f8e4m3fnuz}\n"
         "output y\noutput p\n}\n";
     static const form f = {24, text, {HUGE_F, -HUGE_F, NONE, BIG, -0.0f}, {128, 128, 128, 127, 0}};
-    size_t written;
-    unsigned char *out;
-    assay_graph *g = NULL, *again = NULL;
+    assay_graph *g = NULL;
     assay_error err = {0};
     (void)state;
     assert_ok(text_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
     run(&f, g, NULL, ASSAY_ENGINE_BOTH);
-    assert_ok(onnx_export_graph(g, &out, &written, &err), &err);
-    assert_ok(onnx_import_memory("again.onnx", out, written, NULL, &again, &err), &err);
-    run(&f, again, NULL, ASSAY_ENGINE_REF);
-    assay_graph_free(again);
-    free(out);
+    run_again(&f, g);
     assay_graph_free(g);
 }
 
