@@ -1,5 +1,5 @@
 /* The TFLite importer: operators that join elements, diagonals, buckets, convolutions of three
- * axes and composites, beside results worked by hand. */
+ * axes, composites and sparse constants, beside results worked by hand. */
 #include "test/support/tflite_build.h"
 
 #include <stdlib.h>
@@ -8,9 +8,11 @@
 #include "graph/tflite/tflite.h"
 
 enum {
+    FULLY_CONNECTED = 9,
     SPARSE_TO_DENSE = 68,
     MATRIX_DIAG = 113,
     MATRIX_SET_DIAG = 115,
+    DENSIFY = 124,
     SEGMENT_SUM = 125,
     CONV_3D = 132,
     CONV_3D_TRANSPOSE = 141,
@@ -315,6 +317,37 @@ static void test_composite(void **state)
     tb_refuse(&m, "no subgraph 7");
 }
 
+/* Weights that are stored without their zeros: the dense constant, and no node is left. */
+static void test_densify(void **state)
+{
+    static const float stored[3] = {5, 6, -7}, dense[8] = {0, 5, 0, 6, -7, 0, 0, 0};
+    static const float x[4] = {1, 2, 3, 4}, y[2] = {34, -7};
+    tb_model m = {.n_inputs = 1, .input = {0}, .n_outputs = 1, .output = {3}};
+    unsigned char *file;
+    assay_graph *g;
+
+    (void)state;
+    tb_add(&m, "x", TFL_FLOAT32, 1, 4, -1);
+    tb_add(&m, "stored", TFL_FLOAT32, 2, 4, -1);
+    tb_data(&m, stored, sizeof stored);
+    m.tensor[1].sparse = 1;
+    tb_add(&m, "w", TFL_FLOAT32, 2, 4, -1);
+    tb_add(&m, "y", TFL_FLOAT32, 1, 2, -1);
+    tb_outputs(tb_operator(&m, DENSIFY, 1, -2), 2, -2);
+    tb_outputs(tb_operator(&m, FULLY_CONNECTED, 0, 2, -1, -2), 3, -2);
+    tb_run(&m, (const void *[]){x}, y, sizeof y);
+    g = tb_import_ok(&m, &file);
+    assert_int_equal(g->n_nodes, 1);
+    assert_memory_equal(tb_value(g, "stored")->data, dense, sizeof dense);
+    assay_graph_free(g);
+    free(file);
+    m.tensor[2].dim[1] = 3;
+    tb_refuse(&m, "operator 0 (DENSIFY, 'w')");
+    m.tensor[2].dim[1] = 4;
+    m.tensor[1].bytes = 8;
+    tb_refuse(&m, "the buffer has too few elements");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,6 +355,7 @@ int main(void)
         cmocka_unit_test(test_segments_refused), cmocka_unit_test(test_diagonals),
         cmocka_unit_test(test_bucketize),        cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_conv_3d),          cmocka_unit_test(test_composite),
+        cmocka_unit_test(test_densify),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
