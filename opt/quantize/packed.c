@@ -17,9 +17,21 @@ typedef struct packer {
     units_maker m; /* prefix: W's name */
     const mac_weights_format *f;
     int64_t rows, blocks, parts; /* blocks of a row, parts of a block */
+    int one;                     /* the scale of d and d_min; negative: not made yet */
 } packer;
 
 enum { RANK = 4 };
+
+/* "W:ROLE", with ":made" behind it where the network has that name. */
+static assay_status free_name(packer *p, const char *role, char name[UNITS_NAME])
+{
+    for (int again = 0; again < 2; again++) {
+        const assay_status s = quantize_units_name(&p->m, p->m.prefix, role, again > 0, name);
+        if (s || assay_graph_find_value(p->m.g, name) < 0)
+            return s;
+    }
+    return quantize_units_taken(&p->m, name);
+}
 
 /* A constant of the shape [rows, blocks, parts, elements], and where its data go. */
 static assay_status constant(packer *p, const char *role, assay_elem elem, int32_t zero,
@@ -30,7 +42,7 @@ static assay_status constant(packer *p, const char *role, assay_elem elem, int32
     assay_type t = {.elem = elem, .rank = RANK, .dim = {p->rows, p->blocks, parts, elements}};
     if (elem.kind == ASSAY_KIND_INT)
         t.q = (assay_qparams){ASSAY_Q_TENSOR, 0, 0, 1, &one, &zero};
-    assay_status s = quantize_units_name(&p->m, p->m.prefix, role, false, name);
+    assay_status s = free_name(p, role, name);
     if (!s)
         s = assay_graph_add_constant(p->m.g, name, &t, NULL, id, p->m.err);
     if (!s)
@@ -50,7 +62,7 @@ static assay_status codes_as_numbers(packer *p, int codes, const char *role, int
     assay_type t = p->m.g->value[codes].type;
     t.elem = assay_f32();
     t.q = (assay_qparams){0};
-    assay_status s = quantize_units_name(&p->m, p->m.prefix, role, false, name);
+    assay_status s = free_name(p, role, name);
     if (!s)
         s = assay_graph_add_value(p->m.g, name, &t, y, p->m.err);
     return !s ? assay_graph_add_node(p->m.g, ASSAY_OP_DEQUANTIZE, NULL, &codes, 1, y, 1, NULL, NULL,
@@ -65,11 +77,10 @@ static assay_status pattern_as_number(packer *p, int x, const char *role, int *y
     const assay_type ones = {.elem = assay_f32(), .rank = RANK, .dim = {1, 1, 1, 1}};
     const assay_attrs a = {.float_decode = {.block = {.n = RANK, .v = {p->rows, p->blocks, 1, 1}}}};
     char name[UNITS_NAME];
-    int in[2] = {x, 0};
-    assay_status s = quantize_units_name(&p->m, p->m.prefix, "one", false, name);
-    in[1] = s ? -1 : assay_graph_find_value(p->m.g, name);
-    if (!s && in[1] < 0)
-        s = assay_graph_add_constant(p->m.g, name, &ones, &one, &in[1], p->m.err);
+    assay_status s = p->one < 0 ? free_name(p, "one", name) : ASSAY_OK;
+    if (!s && p->one < 0)
+        s = assay_graph_add_constant(p->m.g, name, &ones, &one, &p->one, p->m.err);
+    const int in[2] = {x, p->one};
     return !s ? quantize_units_add(&p->m, ASSAY_OP_FLOAT_DECODE, in, 2, p->m.prefix, role, &a, y)
               : s;
 }
@@ -218,6 +229,7 @@ static assay_status pack_all(packer *p, assay_quantize_report *r)
         p->rows = w.type.dim[0];
         p->blocks = assay_shape_count(&w.type) / p->rows / p->f->block;
         p->parts = p->f->block / p->f->part;
+        p->one = -1;
         s = pack(p, n.in[1]);
         r->n_integer += !s;
     }

@@ -22,7 +22,7 @@ assay_status quantize_units_name(units_maker *m, const char *base, const char *s
 assay_status quantize_units_taken(units_maker *m, const char *name)
 {
     return assay_fail(m->err, ASSAY_ERR_INPUT,
-                      "value '%.200s': its name is one that a product on matrix units needs", name);
+                      "value '%.200s': its name is one that the quantizer needs", name);
 }
 
 assay_status quantize_units_add(units_maker *m, assay_op op, const int *in, int n_in,

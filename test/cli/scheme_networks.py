@@ -3,6 +3,7 @@
 and what such a scheme has not is said."""
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -115,6 +116,25 @@ def in_blocks():
     one_line("codes of the run need a scheme", "--scheme says whose arithmetic", "run", "codes.assay", "-i", "x.bin")
 
 
+def names_taken():
+    """Names of the pieces of weights in blocks that the network has already: it computes what it would without them."""
+    roles = ("one", "d", "codes", "d_real", "levels", "scaled", "steps", "scales", "scales_real", "d_min", "mins", "offsets", "blocks")
+    weights = ",".join(str(i % 7 - 3) for i in range(256))
+    net = f"graph g {{\n input x: f32[2,256]\n const w: f32[1,256] = [{weights}]\n y: f32[2,1] = fc(x, w)\n output y\n"
+    others = "".join(f' const "w:{r}": f32[1,1,1,1] = [3]\n "{r}": f32[1,1,2,256] = mul(x, "w:{r}")\n output "{r}"\n' for r in roles)
+    write("rows.bin", struct.pack("<512f", *((i * 37 % 101 - 50) / 8 for i in range(512))))
+    results = []
+    for name, text in (("free", net + "}\n"), ("taken", net + others + "}\n")):
+        write(name + ".assay", text.encode())
+        got, out, err = assay("quantize", name + ".assay", "--weights", "q4_K", "-o", name + "-q.assay")
+        check(got == 0, f"names of the pieces are {name}", out + err)
+        got, out, err = assay("run", name + "-q.assay", "-i", "rows.bin", "-o", name)
+        check(got == 0, f"names of the pieces are {name}: a run", out + err)
+        with open(name + "/0000_output_y.npy", "rb") as f:
+            results.append(f.read())
+    check(results[0] == results[1], "names of the pieces: the same results")
+
+
 def main():
     write("codes.assay", b"graph g {\n input x: f32[4,32]\n q: i8[4,32] q(1,0) = quantize(x)\n y: f32[4,32] = dequantize(q)\n output y\n}\n")
     write("net.assay", NET.encode())
@@ -141,6 +161,7 @@ def main():
     check(got == 0, "quantize", out + err)
     as_onnx()
     in_blocks()
+    names_taken()
     TAP.end()
 
 
