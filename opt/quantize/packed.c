@@ -17,7 +17,6 @@ typedef struct packer {
     units_maker m; /* prefix: W's name */
     const mac_weights_format *f;
     int64_t rows, blocks, parts; /* blocks of a row, parts of a block */
-    int one;                     /* the scale of d and d_min; negative: not made yet */
 } packer;
 
 enum { RANK = 4 };
@@ -73,14 +72,10 @@ static assay_status codes_as_numbers(packer *p, int codes, const char *role, int
 /* An f16 in float. */
 static assay_status pattern_as_number(packer *p, int x, const char *role, int *y)
 {
-    static const float one = 1;
-    const assay_type ones = {.elem = assay_f32(), .rank = RANK, .dim = {1, 1, 1, 1}};
     const assay_attrs a = {.float_decode = {.block = {.n = RANK, .v = {p->rows, p->blocks, 1, 1}}}};
-    char name[UNITS_NAME];
-    assay_status s = p->one < 0 ? free_name(p, "one", name) : ASSAY_OK;
-    if (!s && p->one < 0)
-        s = assay_graph_add_constant(p->m.g, name, &ones, &one, &p->one, p->m.err);
-    const int in[2] = {x, p->one};
+    const assay_type type = p->m.g->value[x].type;
+    int in[2] = {x};
+    const assay_status s = quantize_units_one(&p->m, &type, p->m.prefix, "one", &in[1]);
     return !s ? quantize_units_add(&p->m, ASSAY_OP_FLOAT_DECODE, in, 2, p->m.prefix, role, &a, y)
               : s;
 }
@@ -229,7 +224,6 @@ static assay_status pack_all(packer *p, assay_quantize_report *r)
         p->rows = w.type.dim[0];
         p->blocks = assay_shape_count(&w.type) / p->rows / p->f->block;
         p->parts = p->f->block / p->f->part;
-        p->one = -1;
         s = pack(p, n.in[1]);
         r->n_integer += !s;
     }

@@ -40,34 +40,13 @@ static assay_list block_of(const assay_mac_sharing *h, const assay_type *x)
 /* The greatest number of an f8e4m3fn, which scales of scales leave room for. */
 #define REACH_E4M3 448.0F
 
-/* The scale 1 in rank and shape of type t: value v as it stands? */
-static bool is_one(const assay_value *v, const assay_type *t)
-{
-    return v->data && v->type.elem.kind == ASSAY_KIND_F32 && assay_shape_equal(&v->type, t) &&
-           (assay_shape_count(t) == 0 || *(const float *)v->data == 1);
-}
-
 /* The scale 1, for all of x. */
 static assay_status one(units_maker *m, int x, const char *role, int *out)
 {
-    static const float number = 1;
     const assay_value v = m->g->value[x];
-    assay_type t = {.elem = assay_f32(), .rank = v.type.rank};
-    char name[UNITS_NAME], suffix[64];
-    for (int d = 0; d < t.rank; d++)
-        t.dim[d] = v.type.dim[d] > 0;
+    char suffix[64];
     snprintf(suffix, sizeof suffix, "%sscale", role);
-    for (int again = 0; again < 2; again++) {
-        const assay_status s = quantize_units_name(m, v.name, suffix, again > 0, name);
-        if (s)
-            return s;
-        *out = assay_graph_find_value(m->g, name);
-        if (*out < 0)
-            return assay_graph_add_constant(m->g, name, &t, &number, out, m->err);
-        if (is_one(&m->g->value[*out], &t))
-            return ASSAY_OK;
-    }
-    return quantize_units_taken(m, name);
+    return quantize_units_one(m, &v.type, v.name, suffix, out);
 }
 
 /* Scales of x for such elements, chosen by nodes. */

@@ -44,6 +44,35 @@ assay_status quantize_units_add(units_maker *m, assay_op op, const int *in, int 
     return quantize_units_taken(m, name);
 }
 
+/* Is v the scale 1 as type t has it? */
+static bool is_one(const assay_value *v, const assay_type *t)
+{
+    return v->data && !v->is_variable && v->type.elem.kind == ASSAY_KIND_F32 &&
+           assay_shape_equal(&v->type, t) &&
+           (assay_shape_count(t) == 0 || *(const float *)v->data == 1);
+}
+
+assay_status quantize_units_one(units_maker *m, const assay_type *scaled, const char *base,
+                                const char *suffix, int *out)
+{
+    static const float number = 1;
+    assay_type t = {.elem = assay_f32(), .rank = scaled->rank};
+    char name[UNITS_NAME];
+    for (int d = 0; d < t.rank; d++)
+        t.dim[d] = scaled->dim[d] > 0;
+    for (int again = 0; again < 2; again++) {
+        const assay_status s = quantize_units_name(m, base, suffix, again > 0, name);
+        if (s)
+            return s;
+        *out = assay_graph_find_value(m->g, name);
+        if (*out < 0)
+            return assay_graph_add_constant(m->g, name, &t, &number, out, m->err);
+        if (is_one(&m->g->value[*out], &t))
+            return ASSAY_OK;
+    }
+    return quantize_units_taken(m, name);
+}
+
 bool *quantize_units_constants(const assay_graph *g)
 {
     bool *constant = calloc((size_t)g->n_values + 1, sizeof *constant);

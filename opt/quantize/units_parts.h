@@ -22,6 +22,11 @@ typedef struct units_operand {
     assay_list block;
 } units_operand;
 
+/* The scale 1 for all of such a value, a constant "BASE:SUFFIX": one that the network has under
+ * that name, or a new one, with ":made" behind its name where another value has it. */
+assay_status quantize_units_one(units_maker *m, const assay_type *scaled, const char *base,
+                                const char *suffix, int *out);
+
 /* Of every value whether it is a constant, or computed of constants alone: malloc'd, NULL without
  * memory. */
 bool *quantize_units_constants(const assay_graph *g);
