@@ -227,35 +227,36 @@ static assay_status import_body(const tfl_op *o, int32_t index, int64_t *number)
     return s;
 }
 
-/* The operands are the tensors that the subgraph at hand takes; its results are called as the
- * operator's outputs are. Shapes that the subgraph declares for its operands are not asked. */
-static assay_status hand_in(const tfl_op *o, tfl_tensor_list outer, const int *in, const int *out)
+/* The operands are the tensors that a subgraph takes, of the list `inner`; its results are called
+ * as the operator's outputs are. Shapes that the subgraph declares for its operands are not asked.
+ */
+static assay_status hand_in(const tfl_op *o, tfl_tensor *inner, const int *in, const int *out)
 {
-    tfl_tensor *inner = o->m->tensors.at;
-
     for (int i = 0; i < o->n_in; ++i) {
         if (o->in[i] < 0)
             return tfl_fail(o, "input %d is missing", i);
-        if (!assay_elem_equal(inner[in[i]].type.elem, outer.at[o->in[i]].type.elem))
+        const tfl_tensor *x = tfl_in(o, i);
+        if (tfl_flat_present(x->blockwise)) /* scales are numbered in the list around */
+            return tfl_unsupported(o, "operand %d has a scale for each block", i);
+        if (!assay_elem_equal(inner[in[i]].type.elem, x->type.elem))
             return tfl_unsupported(o, "operand %d has another type inside than outside", i);
-        inner[in[i]] = outer.at[o->in[i]];
+        inner[in[i]] = *x;
     }
     for (int i = 0; i < o->n_out; ++i)
         if (!inner[out[i]].data && inner[out[i]].value < 0)
-            inner[out[i]].name = outer.at[o->out[i]].name;
+            inner[out[i]].name = tfl_out(o, i)->name;
     return ASSAY_OK;
 }
 
-/* Values that the subgraph at hand made are those of the tensors around it. */
-static assay_status hand_back(const tfl_op *o, tfl_tensor_list outer, const int *in, const int *out)
+/* Values that the subgraph made are those of the tensors at hand. */
+static assay_status hand_back(const tfl_op *o, const tfl_tensor *inner, const int *in,
+                              const int *out)
 {
-    const tfl_tensor *inner = o->m->tensors.at;
-
     for (int i = 0; i < o->n_in; ++i)
-        if (outer.at[o->in[i]].value < 0)
-            outer.at[o->in[i]].value = inner[in[i]].value;
+        if (tfl_in(o, i)->value < 0)
+            tfl_in(o, i)->value = inner[in[i]].value;
     for (int i = 0; i < o->n_out; ++i) {
-        tfl_tensor *y = &outer.at[o->out[i]];
+        tfl_tensor *y = tfl_out(o, i);
         const tfl_tensor *t = &inner[out[i]];
         if (t->value < 0 || y->value >= 0 || y->data || y->is_variable)
             return tfl_unsupported(o, "output %d is not computed, or its tensor exists already", i);
@@ -285,19 +286,25 @@ static assay_status inline_tensors(const tfl_op *o, tfl_tensor_list outer, flat_
         return assay_fail(m->err, ASSAY_ERR_INPUT,
                           "%s: operator %d has %d inputs and %d outputs, its body %u and %u",
                           m->name, o->index, o->n_in, o->n_out, inputs.count, outputs.count);
+    const tfl_tensor_list inner = m->tensors;
+    const int subgraph = m->subgraph;
+    m->tensors = outer; /* which the operator's own messages name */
+    if ((s = hand_in(o, inner.at, in, out)))
+        return s;
+    m->tensors = inner;
     m->subgraph = tfl_flat_i32(o->options, COMPOSITE_BODY, 0);
-    if (!(s = hand_in(o, outer, in, out)))
-        s = import_operators(m, body);
+    s = import_operators(m, body);
     for (int i = n_values; i < m->g->n_values; ++i)
         m->g->value[i].source_index = -1;
-    return s ? s : hand_back(o, outer, in, out);
+    m->tensors = outer;
+    m->subgraph = subgraph;
+    return s ? s : hand_back(o, inner.at, in, out);
 }
 
 static assay_status inline_body(const tfl_op *o, int32_t index)
 {
     tfl_import *m = o->m;
     const tfl_tensor_list outer = m->tensors;
-    const int subgraph = m->subgraph;
     assay_status s;
 
     if (index <= 0 || (uint32_t)index >= m->subgraphs.count)
@@ -308,7 +315,6 @@ static assay_status inline_body(const tfl_op *o, int32_t index)
     s = inline_tensors(o, outer, tfl_flat_list_table(m->subgraphs, (uint32_t)index));
     --m->inlined;
     m->tensors = outer;
-    m->subgraph = subgraph;
     return s;
 }
 
