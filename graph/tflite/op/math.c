@@ -237,6 +237,8 @@ static assay_status same_value(const tfl_op *o)
         return tfl_fail(o, "its output exists already");
     if (!assay_shape_equal(&tfl_in(o, 0)->type, &tfl_out(o, 0)->type))
         return tfl_fail(o, "its output's shape differs from its input's");
+    if (!assay_type_equal(&tfl_in(o, 0)->type, &tfl_out(o, 0)->type))
+        return tfl_fail(o, "its output has another type than its input");
     return tfl_value(o, 0, &tfl_out(o, 0)->value);
 }
 

@@ -121,7 +121,7 @@ assay_status tfl_op_reverse_sequence(const tfl_op *o)
     if (s)
         return s;
     const assay_type *x = &tfl_in(o, 0)->type, *lengths = &tfl_in(o, 1)->type;
-    if (steps < 0 || lists < 0 || steps + lists != 1 || x->rank < 2)
+    if (steps < 0 || steps > 1 || lists != 1 - steps || x->rank < 2)
         return tfl_unsupported(o, "along axis %d with lists along axis %d", steps, lists);
     if (!is_index(lengths) || lengths->rank != 1 || lengths->dim[0] != x->dim[lists])
         return tfl_fail(o, "lengths are not one integer per list");
