@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/tflite/tflite.h"
 #include "interp/run/program.h"
 #include "test/support/flat_writer.h"
+
+#define MUTANTS 200 /* of each model that runs */
 
 /* ---- the model ---- */
 
@@ -294,6 +297,31 @@ unsigned char *tb_finish(const tb_model *m, size_t *size)
     return w.bytes;
 }
 
+/* Damaged, the model is refused with one line or imported; the sanitizers watch. */
+static void survive(const tb_model *m)
+{
+    static const assay_tflite_options options = {.hybrid = true};
+    test_rng rng = {0};
+    size_t whole;
+    unsigned char *file = tb_finish(m, &whole);
+
+    for (int i = 0; i < MUTANTS; ++i) {
+        size_t size = whole;
+        unsigned char *copy = malloc(size + 1);
+        assay_graph *g;
+        assay_error err;
+        assert_non_null(copy);
+        memcpy(copy, file, size);
+        tb_damage(&rng, copy, &size);
+        if (tfl_import_entry("mutant", NULL, copy, size, &options, &g, &err) == ASSAY_OK)
+            assay_graph_free(g);
+        else
+            assert_true(err.text[0] != 0 && strchr(err.text, '\n') == NULL);
+        free(copy);
+    }
+    free(file);
+}
+
 void tb_run(const tb_model *m, const void *const *in, const void *want, size_t bytes)
 {
     unsigned char *file;
@@ -314,6 +342,7 @@ void tb_run(const tb_model *m, const void *const *in, const void *want, size_t b
     assay_program_free(p);
     assay_graph_free(g);
     free(file);
+    survive(m);
 }
 
 /* ---- damage ---- */

@@ -70,7 +70,8 @@ unsigned char *tb_finish(const tb_model *m, size_t *size);
 /* Imports the model; *file must be freed after the graph. */
 assay_status tb_import(const tb_model *m, unsigned char **file, assay_graph **g, assay_error *err);
 assay_graph *tb_import_ok(const tb_model *m, unsigned char **file);
-/* Imports and runs the model on the inputs' bytes; its first output must be these bytes. */
+/* Imports and runs the model on the inputs' bytes; its first output must be these bytes. Damaged
+ * copies must be refused or imported. */
 void tb_run(const tb_model *m, const void *const *in, const void *want, size_t bytes);
 /* The import must fail with a message that has this part. */
 void tb_refuse(const tb_model *m, const char *part);

@@ -307,6 +307,15 @@ static void test_composite(void **state)
     assert_true(tb_producer(g, "r")->op == ASSAY_OP_MUL);
     assay_graph_free(g);
     free(file);
+    outer.tensor[1].type = TFL_FLOAT32;
+    tb_refuse(&m, "STABLEHLO_COMPOSITE: operand 1 has another type inside");
+    outer.tensor[1].type = TFL_INT32;
+    m.tensor[1].block = 2;
+    tb_refuse(&m, "operand 1 has a scale for each block");
+    m.tensor[1].block = 0;
+    outer.op[1].in[1] = -1; /* of an operator inside, whose tensors the message names */
+    tb_refuse(&m, "operator 1 (STABLEHLO_COMPOSITE, 'r'): input 1 is missing");
+    outer.op[1].in[1] = 1;
     inner.op[0].builtin = 31; /* CALL, which there is no kernel of */
     tb_refuse(&m, "CALL");
     inner.op[0].builtin = STABLEHLO_COMPOSITE; /* itself */
@@ -344,6 +353,9 @@ static void test_densify(void **state)
     m.tensor[2].dim[1] = 3;
     tb_refuse(&m, "operator 0 (DENSIFY, 'w')");
     m.tensor[2].dim[1] = 4;
+    m.tensor[2].type = TFL_INT32;
+    tb_refuse(&m, "another type than its input");
+    m.tensor[2].type = TFL_FLOAT32;
     m.tensor[1].bytes = 8;
     tb_refuse(&m, "the buffer has too few elements");
 }
