@@ -206,9 +206,10 @@ static assay_status try_scheme(const assay_capture *from, const char *name, cons
 assay_status assay_capture_make(assay_capture *c, assay_error *err)
 {
     const char *tmp = getenv("TMPDIR");
-    assay_error why = {0};
+    assay_error why = {0}, own;
     int least = -1;
     assay_status status = ASSAY_OK;
+    err = err ? err : &own; /* which refusals are copied from */
     tmp = tmp && *tmp ? tmp : "/tmp";
     snprintf(c->dir, sizeof c->dir, "%.150s/assay-infer-XXXXXX", tmp);
     if (!mkdtemp(c->dir)) {

@@ -139,7 +139,8 @@ static assay_status load(const char *path, const assay_model_options *options, a
         return tfl_import_file_with(path, &tflite, out, err);
     default:
         status = onnx_import_file(path, &onnx, out, err);
-        return status == ASSAY_ERR_INPUT && !ends_in(path, ".onnx") ? no_model(path, err) : status;
+        return err && status == ASSAY_ERR_INPUT && !ends_in(path, ".onnx") ? no_model(path, err)
+                                                                           : status;
     }
 }
 
