@@ -1,11 +1,9 @@
 /* Answers of a device, and the arithmetic that they show: outputs of probes, dumps of a network. */
-#include <string.h>
-
-#include "graph/core/type.h"
 #include "graph/memory.h"
 #include "interp/api/capture.h"
 #include "interp/api/data.h"
 #include "interp/api/options.h"
+#include "interp/api/samples.h"
 #include "interp/probe/probe.h"
 
 /* What print functions get: they take one pointer. */
@@ -72,30 +70,21 @@ assay_status assay_infer_answers(const char *dir, const char *outputs,
 
 /* ---- dumps of a network ---- */
 
-typedef struct arrays_given {
-    uint64_t count;
-    const void *const *input;
-} arrays_given;
-
 static assay_status open_given(void *user, const assay_graph *g, int64_t *samples, assay_error *err)
 {
-    const arrays_given *x = user;
-    (void)g;
-    if (x->count > UINT64_C(1) << 40 || (x->count > 0 && !x->input))
+    assay_arrays *x = user;
+    if (x->of.count > UINT64_C(1) << 40 || (x->of.count > 0 && !x->of.input))
         return assay_fail(err, ASSAY_ERR_INPUT, "no samples, or more than 2^40");
-    *samples = (int64_t)x->count;
+    x->graph = g;
+    *samples = (int64_t)x->of.count;
     return ASSAY_OK;
 }
 
 static assay_status read_given(void *user, const assay_graph *g, int64_t sample, int i, void *to,
                                assay_error *err)
 {
-    const arrays_given *x = user;
-    const assay_value *in = &g->value[g->input[i]];
-    const size_t bytes = assay_type_bytes(&in->type);
-    if (bytes > 0)
-        memcpy(to, (const char *)x->input[i] + (size_t)sample * bytes, bytes);
-    return assay_codes_check(in, to, "samples", err);
+    const assay_status status = assay_arrays_read(user, sample, i, to, err);
+    return status ? status : assay_codes_check(&g->value[g->input[i]], to, "samples", err);
 }
 
 assay_status assay_infer_dumps(const char *model, const char *dumps, uint64_t count,
@@ -104,7 +93,7 @@ assay_status assay_infer_dumps(const char *model, const char *dumps, uint64_t co
                                assay_error *err)
 {
     char **const texts[] = {text, json, scheme};
-    arrays_given samples = {count, input};
+    assay_arrays samples = {.of = {.count = count, .input = input}};
     assay_answers_options o;
     assay_status status = ASSAY_OPTIONS_TAKE(options, &o, err);
     assay_texts_begin(texts, 3);
