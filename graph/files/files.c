@@ -102,6 +102,31 @@ assay_status file_link_end(const char *path, char end[4096], assay_error *err)
     return reason ? assay_fail(err, ASSAY_ERR_IO, "%.300s: %s", path, strerror(reason)) : ASSAY_OK;
 }
 
+static assay_status is_folder(const char *path, assay_error *err)
+{
+    return assay_fail(err, ASSAY_ERR_IO, "%s: is a folder", path);
+}
+
+assay_status file_check_place(const char *path, assay_error *err)
+{
+    char end[4096];
+    struct stat st;
+    assay_partial partial;
+
+    if (file_is_stream(path))
+        return ASSAY_OK;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return is_folder(path, err);
+    assay_status status = file_link_end(path, end, err);
+    if (!status)
+        status = file_partial_file(end, &partial, err);
+    if (status)
+        return status;
+    unlink(partial.path);
+    file_partial_close(&partial);
+    return ASSAY_OK;
+}
+
 assay_status file_write_file(const char *path, const void *data, size_t size, assay_error *err)
 {
     char end[4096];
@@ -114,8 +139,7 @@ assay_status file_write_file(const char *path, const void *data, size_t size, as
         return ASSAY_OK;
     }
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return S_ISDIR(st.st_mode) ? assay_fail(err, ASSAY_ERR_IO, "%s: is a folder", path)
-                                   : write_through(path, data, size, err);
+        return S_ISDIR(st.st_mode) ? is_folder(path, err) : write_through(path, data, size, err);
     status = file_link_end(path, end, err);
     return !status ? write_whole(end, data, size, err) : status;
 }

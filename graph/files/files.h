@@ -23,7 +23,9 @@ assay_status file_bytes_write(const char *path, const void *data, size_t size, a
  * one or the new one, whole, and keeps its mode. "-" is standard output; what is no regular file
  * takes the bytes as they come; of a link, what it names is written. ASSAY_ERR_IO, _LIMIT. */
 assay_status file_write_file(const char *path, const void *data, size_t size, assay_error *err);
-/* The same of what print(f, what) prints. ASSAY_ERR_MEMORY too. */
+/* ASSAY_ERR_IO where file_write_file would fail now: asked before work whose result goes there. */
+assay_status file_check_place(const char *path, assay_error *err);
+/* What print(f, what) prints, as file_write_file writes it. ASSAY_ERR_MEMORY too. */
 assay_status file_print(const char *path, void (*print)(FILE *f, const void *what),
                         const void *what, assay_error *err);
 

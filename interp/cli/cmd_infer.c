@@ -174,6 +174,19 @@ static bool fits_kind(const cli_args *a, bool dot)
     return false;
 }
 
+/* Before a device is asked: can what is found be written? */
+static int check_places(const cli_args *a)
+{
+    static const char *const options[] = {"output", "json"};
+    assay_error err;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const char *path = cli_value(a, options[i], NULL);
+        if (path && file_check_place(path, &err))
+            return cli_failed(&err);
+    }
+    return CLI_OK;
+}
+
 static void show_rows(void *progress, size_t rows)
 {
     cli_progress *p = progress;
@@ -189,7 +202,7 @@ static int run(const cli_args *a)
     if (a->n_positional == 1)
         return cli_trouble("infer: OUTPUTS is missing: infer DIR OUTPUTS, or --oracle 'CMD'");
     const bool answers = a->n_positional == 2 || cli_has(a, "model") || cli_has(a, "dumps");
-    if (!fits(a, answers) || !fits_model(a))
+    if (!fits(a, answers) || !fits_model(a) || check_places(a) != CLI_OK)
         return CLI_TROUBLE;
     if (answers)
         return cli_infer_probes(a);

@@ -170,12 +170,27 @@ def check_arguments(tap, assay):
         tap.check(done.returncode == 2 and done.stderr.startswith("assay: infer: ") and done.stderr.count("\n") == 1, "bad arguments: " + name, done.stderr)
 
 
+def check_places(tap, assay, folder):
+    """What cannot be written is said before the device is asked."""
+    asked = os.path.join(folder, "asked")
+    for kind in (["multiplier", "--type", "i8"], ["dot", "--a", "e4m3fn", "--b", "e4m3fn", "--acc", "f32", "--k", "32"]):
+        for option, path, words in (("-o", folder + "/nowhere/f.yaml", "there is no folder"), ("--json", folder + "/nowhere/f.json", "there is no folder"),
+                                    ("-o", folder, "is a folder")):
+            done = subprocess.run([assay, "infer", "--oracle", f"touch '{asked}'; false", "--kind", *kind, option, path], capture_output=True, text=True)
+            tap.check(done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1 and not os.path.exists(asked),
+                      f"{kind[0]}: {option} {words}: nothing is asked", done.stderr)
+    subprocess.run([assay, "infer", "--oracle", f"touch '{asked}'; false", "--kind", "multiplier", "--type", "i8", "-o", folder + "/f.yaml"], capture_output=True)
+    tap.check(os.listdir(folder) == ["asked"], "a place that is one: asked, and nothing is left there", os.listdir(folder))
+    os.remove(asked)
+
+
 def main():
     assay, folder, tap = os.path.abspath(sys.argv[1]), tempfile.mkdtemp(), Tap()
     if sys.argv[2:] == ["table"]:
         print_table(assay, folder)
         return
     check_arguments(tap, assay)
+    check_places(tap, assay, folder)
     check_faults(tap, assay, folder)
     check_scale_faults(tap, assay, folder)
     check_windows(tap, assay, folder)
