@@ -34,6 +34,9 @@ typedef struct assay_unit_trial {
 void assay_unit_print_trial(FILE *f, const void *trial);
 json_t *assay_unit_trial_json(const assay_unit_trial *t);
 
+/* Of the rows that are drawn where no other seed is asked for. */
+enum { ASSAY_UNITS_SEED = 17 };
+
 /* Two units, the parameters that differ, and a row that tells them apart. */
 typedef struct assay_units_pair {
     const assay_mac_unit *unit[2];

@@ -151,7 +151,8 @@ assay_status assay_matrix_units_diff(const assay_matrix_unit *a, const assay_mat
     char **const texts[] = {text, json};
     assay_units_pair p;
     assay_texts_begin(texts, 2);
-    assay_status status = assay_units_compare(&a->unit, &b->unit, seed ? seed : 17, &p, err);
+    seed = seed ? seed : ASSAY_UNITS_SEED;
+    assay_status status = assay_units_compare(&a->unit, &b->unit, seed, &p, err);
     if (!status)
         status = assay_text_of(assay_units_print, &p, text, err);
     if (!status && json)

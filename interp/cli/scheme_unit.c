@@ -92,7 +92,7 @@ static int diff(const cli_args *a, const assay_mac_unit *x, const assay_mac_unit
 {
     assay_error err;
     assay_units_pair p;
-    int status = assay_units_compare(x, y, CLI_UNITS_SEED, &p, &err) ? cli_failed(&err) : CLI_OK;
+    int status = assay_units_compare(x, y, ASSAY_UNITS_SEED, &p, &err) ? cli_failed(&err) : CLI_OK;
     if (status == CLI_OK) {
         assay_units_print(cli_notes_of(a), &p);
         if (list)

@@ -16,7 +16,6 @@ int cli_unit_new(const char *name);
 /* One dot product, step by step. */
 int cli_unit_try(const cli_args *a);
 /* The smallest dot product that tells two units apart. */
-enum { CLI_UNITS_SEED = 17 };
 int cli_units_vectors(const cli_args *a);
 
 #endif

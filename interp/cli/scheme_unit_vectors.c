@@ -71,7 +71,7 @@ int cli_units_vectors(const cli_args *a)
     int64_t seed;
     if (a->n_positional != 3)
         return cli_trouble("scheme vectors: of matrix units two are compared");
-    if (!cli_integer(a, "seed", CLI_UNITS_SEED, 0, INT64_MAX, &seed))
+    if (!cli_integer(a, "seed", ASSAY_UNITS_SEED, 0, INT64_MAX, &seed))
         return CLI_TROUBLE;
     for (int i = 0; i < 2; i++)
         if (mac_open(a->positional[1 + i], &u[i], &err))
