@@ -378,6 +378,8 @@ static void what_is_not_supported(void **state)
     refused(POOL("1,2,2,2", "kernel=2 stride=2 obits=1"), "attribute 'obits' is 1 or missing");
     refused(POOL("2,2,2", "kernel=2 stride=2 obits=3"), "an input of 3 axes");
     refused(THRESHOLDS("2,3", "2,1 = 0 1", ""), "one row for all or one for each of 3 channels");
+    refused("in t f32 1,9999999\nqonnx.custom_op.general:MultiThreshold t,t -> y\nout y",
+            "9999999 thresholds");
     refused(THRESHOLDS("2,3,1", "1,1 = 0", " data_layout=NHWC"), "data_layout NHWC of 3 axes");
 }
 

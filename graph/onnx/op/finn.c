@@ -13,6 +13,8 @@
 
 #include "graph/onnx/op/op.h"
 
+#define MAX_THRESHOLDS (INT64_C(1) << 20) /* of a channel */
+
 static const char *const layouts[] = {"NCHW", "NHWC", NULL};
 
 static bool check_float(onnx_node *n, const assay_type *t)
@@ -47,6 +49,8 @@ static onnx_value *beside(onnx_node *n, const assay_type *x, int axis)
         return onnx_fail(n, ASSAY_ERR_INPUT,
                          "thresholds '%s' are not one row for all or one for each of %lld channels",
                          n->pb->input[1], (long long)x->dim[axis]);
+    if (t.dim[1] > MAX_THRESHOLDS)
+        return onnx_refuse(n, "%lld thresholds, supported are 2^20", (long long)t.dim[1]);
     for (int i = 0; i < x->rank; i++)
         dim[i] = i == axis ? t.dim[0] : 1;
     dim[x->rank] = t.dim[1];
