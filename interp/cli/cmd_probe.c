@@ -8,6 +8,7 @@
 /* Where what was written is told. */
 typedef struct told {
     FILE *f;
+    const char *dir; /* the heading; NULL: it has been printed */
     json_t *networks;
 } told;
 
@@ -15,6 +16,9 @@ static void tell(void *user, const char *op, const char *missing, const char *sc
 {
     told *t = user;
     json_t *o = json_object();
+    if (t->dir)
+        fprintf(t->f, "%s:\n", t->dir);
+    t->dir = NULL;
     fprintf(t->f, "  %-16s expected bits: %s%s%s\n", op, scheme, missing[0] ? "; not in " : "",
             missing);
     page_json_set(&o, "op", json_string(op));
@@ -55,8 +59,7 @@ static int run(const cli_args *a)
         !read_forms(cli_value(a, "format", NULL), &o))
         return CLI_TROUBLE;
     o.seed = (uint64_t)seed;
-    told t = {cli_notes_of(a), json_array()};
-    fprintf(t.f, "%s:\n", dir);
+    told t = {cli_notes_of(a), dir, json_array()};
     if (probe_write(dir, &o, tell, &t, &err)) {
         json_decref(t.networks);
         return cli_failed(&err);

@@ -240,6 +240,7 @@ def check_refused(name, words, *command):
 
 def try_writing():
     check_refused("a folder that is there", "exists", "probe", "-o", "empty")
+    check_refused("the same beside JSON", "exists", "probe", "-o", "empty", "--json", "-")
     check_refused("no folder", "--output", "probe")
     check_refused("unknown types", "s8s8, u8s8, u8u8, s16s8", "probe", "-o", "x", "--types", "s4s4")
     check_refused("an unknown op", "there are conv", "probe", "-o", "x", "--op", "conv,convolution")
