@@ -86,6 +86,8 @@ assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
     assay_optimizer_options o;
     assay_target *target = NULL;
     assay_rewritten w = {0};
+    assay_error unread;
+    err = err ? err : &unread; /* a certificate says why a proof was not possible */
     assay_status status = ASSAY_OPTIONS_TAKE(options, &o, err);
     assay_optimize_options own = {.passes = o.passes, .log = o.log, .user = o.user};
 

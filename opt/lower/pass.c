@@ -81,6 +81,8 @@ assay_status lower_target_computes(const assay_scheme *s, const assay_graph *g, 
     assay_type in[ASSAY_SPEC_IN];
     assay_unit_spec spec;
     assay_unit *unit = NULL;
+    assay_error own;
+    err = err ? err : &own; /* whose text is the reason */
     assay_unit_spec_fill(g, n, in, &spec);
     snprintf(why, size, "the target does not support it");
     *can = assay_scheme_supports(s, &spec, why, size);
