@@ -26,6 +26,9 @@ typedef struct assay_matrix_unit assay_matrix_unit;
 const char *assay_matrix_unit_preset(int i);
 /* A shipped unit by name, or (a name with '/' or ending in .yaml) a file. */
 assay_status assay_matrix_unit_open(const char *name, assay_matrix_unit **out, assay_error *err);
+/* From a unit file's text in memory; `file` names it in messages. */
+assay_status assay_matrix_unit_from_text(const char *file, const char *text, size_t size,
+                                         assay_matrix_unit **out, assay_error *err);
 void assay_matrix_unit_free(assay_matrix_unit *u);
 /* {"name", "description", "contract", "multiple", "bits": {"a", "b", "acc", "out", "scale"}, "mac":
  * {parameter: value}}; k comes in multiples of "multiple", a pattern is stored in so many bits. */
@@ -57,6 +60,25 @@ assay_status assay_matrix_units_diff(const assay_matrix_unit *a, const assay_mat
                                      assay_error *err);
 
 /* ---- which arithmetic a device has ----------------------------------------------------------- */
+
+/* A device asked by dot products: formats as unit files name them. */
+typedef struct assay_infer_dot_options {
+    size_t size;
+    const char *oracle; /* or ask: as in assay_infer_options; rows are as `assay infer` documents */
+    assay_status (*ask)(void *user, const char *in, const char *out, assay_error *err);
+    void *user;
+    const char *a, *b, *acc, *out; /* out NULL: acc */
+    const char *scale;             /* of block scales; NULL: none */
+    size_t scale_block;            /* products that share one; 0: no scales */
+    size_t k;                      /* products of a row */
+    size_t budget;                 /* rows; 0: 20000 */
+    double timeout;                /* seconds a call of the command; 0: 60 */
+    double seconds;                /* of the processor, for searching; 0: 60 */
+} assay_infer_dot_options;
+/* `assay infer --kind dot`: the unit that gives all of its answers, or the nearest
+ * (ASSAY_INFERRED_NONE); never ASSAY_INFERRED_UNIQUE. unit: a unit file. */
+assay_status assay_infer_dot(const assay_infer_dot_options *options, enum assay_inferred *verdict,
+                             char **text, char **json, char **unit, assay_error *err);
 
 /* `assay infer --model MODEL --dumps DIR`: what dumps of a quantized network's tensors say of the
  * device. Its inputs are dumped, too, or (count above 0) input[k] are `count` samples of input k,

@@ -26,18 +26,26 @@ const char *assay_matrix_unit_preset(int i)
     return i >= 0 && i < n ? name[i] : NULL;
 }
 
+/* The unit when it was read, else nothing. */
+static assay_status give(assay_matrix_unit *u, assay_status status, assay_matrix_unit **out)
+{
+    if (status)
+        free(u);
+    *out = status ? NULL : u;
+    return status;
+}
+
 assay_status assay_matrix_unit_open(const char *name, assay_matrix_unit **out, assay_error *err)
 {
     assay_matrix_unit *u = calloc(1, sizeof *u);
-    *out = NULL;
-    if (!u)
-        return assay_out_of_memory(err);
-    const assay_status status = mac_open(name, &u->unit, err);
-    if (status)
-        free(u);
-    else
-        *out = u;
-    return status;
+    return give(u, u ? mac_open(name, &u->unit, err) : assay_out_of_memory(err), out);
+}
+
+assay_status assay_matrix_unit_from_text(const char *file, const char *text, size_t size,
+                                         assay_matrix_unit **out, assay_error *err)
+{
+    assay_matrix_unit *u = calloc(1, sizeof *u);
+    return give(u, u ? mac_read(file, text, size, &u->unit, err) : assay_out_of_memory(err), out);
 }
 
 void assay_matrix_unit_free(assay_matrix_unit *u)

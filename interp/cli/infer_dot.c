@@ -4,6 +4,7 @@
 #include "graph/files/files.h"
 #include "interp/cli/infer.h"
 #include "interp/infer/dot/dot.h"
+#include "interp/page/json.h"
 
 static bool read_format(const cli_args *a, const char *option, const char *otherwise, int64_t *out)
 {
@@ -56,6 +57,15 @@ static void print_found(FILE *f, const void *what)
     infer_dot_print_unit(f, what);
 }
 
+static assay_status write_json(const char *file, const infer_dot_options *o,
+                               const infer_dot_result *r, const char *path, assay_error *err)
+{
+    json_t *j = infer_dot_json(o, r, path);
+    const assay_status s = page_json_write(file, j, err);
+    json_decref(j);
+    return s;
+}
+
 int cli_infer_dot(const cli_args *a)
 {
     infer_dot_options o = {.k = 0};
@@ -65,7 +75,7 @@ int cli_infer_dot(const cli_args *a)
     if (!read_options(a, &o))
         return CLI_TROUBLE;
     if (infer_dot_run(&o, &r, &err) || (path && file_print(path, print_found, &r, &err)) ||
-        (json && infer_dot_write_json(json, &o, &r, path, &err)))
+        (json && write_json(json, &o, &r, path, &err)))
         return cli_failed(&err);
     const bool taken = (json && strcmp(json, "-") == 0) || (path && strcmp(path, "-") == 0);
     infer_dot_print_report(taken ? stderr : stdout, &o, &r, path);

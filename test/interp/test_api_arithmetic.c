@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "graph/text/npy.h"
 #include "interp/assay_arithmetic.h"
 #include "interp/assay_measures.h"
 #include "test/support/support.h"
@@ -133,11 +134,64 @@ static void test_loader(void **unused)
     rmdir(dir);
 }
 
+/* A unit behind the row protocol that gives +0 for everything. */
+static assay_status answer_zero(void *user, const char *in, const char *out, assay_error *err)
+{
+    char path[4096];
+    assay_npy a, d = {.type = ASSAY_NPY_U4, .rank = 1};
+    int *calls = user;
+    ++*calls;
+    snprintf(path, sizeof path, "%s/a.npy", in);
+    assay_status status = text_npy_read_file(path, &a, err);
+    if (status)
+        return status;
+    d.shape[0] = a.shape[0];
+    d.data = calloc((size_t)a.shape[0], sizeof(uint32_t));
+    snprintf(path, sizeof path, "%s/out.npy", out);
+    status = text_npy_write_file(path, &d, err);
+    free(d.data);
+    text_npy_free(&a);
+    return status;
+}
+
+static void test_infer_dot(void **unused)
+{
+    assay_infer_dot_options o = ASSAY_OPTIONS(assay_infer_dot_options);
+    enum assay_inferred verdict = ASSAY_INFERRED_UNIQUE;
+    assay_matrix_unit *nearest;
+    char *text, *json, *unit;
+    int calls = 0;
+    assay_error err;
+
+    (void)unused;
+    o.a = o.b = "f16";
+    o.acc = "f32";
+    o.k = 4;
+    o.seconds = 0.1;
+    assert_refused(assay_infer_dot(&o, &verdict, &text, &json, &unit, &err), &err, "an oracle");
+    assert_true(!text && !json && !unit);
+    o.ask = answer_zero;
+    o.user = &calls;
+    o.scale_block = 4;
+    assert_refused(assay_infer_dot(&o, &verdict, &text, &json, &unit, &err), &err, "together");
+    o.scale_block = 0;
+    assert_ok(assay_infer_dot(&o, &verdict, &text, &json, &unit, &err), &err);
+    assert_true(verdict == ASSAY_INFERRED_NONE && calls > 0);
+    assert_non_null(strstr(json, "\"verdict\": \"none\""));
+    assert_non_null(strstr(text, "none"));
+    assert_ok(assay_matrix_unit_from_text("found", unit, strlen(unit), &nearest, &err), &err);
+    assay_matrix_unit_free(nearest);
+    assay_free(text);
+    assay_free(json);
+    assay_free(unit);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_try),
         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_infer_dot),
         cmocka_unit_test(test_loader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -288,6 +288,20 @@ def asking(q, x):
 
     raises(ZeroDivisionError, "an oracle's own exception", assay.infer, broken, kind="multiplier", type="i8", words="in the oracle")
     raises(assay.InputError, "a kind that is none", assay.infer, unit, kind="rows", type="i8", words="kind")
+    arm = assay.MatrixUnit("arm-fmmla-f32")
+
+    def dots(rows):
+        return arm.dot(rows["a"], rows["b"], c=rows["c"])
+
+    found = assay.infer_dot(dots, a="f32", b="f32", acc="f32", k=8, budget=400, seconds=1)
+    check(found.verdict == "class" and "arm-fmmla-f32" in found.presets and found.report["rows"] <= 400, "a function asked by dot products is found", found)
+    x = np.arange(16, dtype=np.uint32).reshape(2, 8) + 0x3f800000
+    check((found.unit().dot(x, x) == arm.dot(x, x)).all(), "and its unit computes as it does")
+    raises(TypeError, "which is no scheme", found.scheme, words="a matrix unit")
+    raises(ZeroDivisionError, "an oracle of dot products and its own exception", assay.infer_dot, broken, a="f16", b="f16", acc="f32", k=4, words="in the oracle")
+    raises(assay.InputError, "a format that is none", assay.infer_dot, dots, a="f17", b="f16", acc="f32", k=4, words="'f17'")
+    raises(assay.InputError, "a scale without its block", assay.infer_dot, dots, a="f16", b="f16", acc="f32", k=4, scale="e8m0", words="scale_block")
+    raises(assay.InputError, "a unit's text that is none", assay.MatrixUnit.from_text, "unit: x\n", words="text")
     assay.probe("probes", ops=["sigmoid"], formats=["onnx"])
     check(os.path.exists("probes/sigmoid/sigmoid.onnx"), "probes are written")
     raises(assay.InputError, "probes of no op", assay.probe, "none", ops=["nothing"], words="nothing")

@@ -46,8 +46,7 @@ assay_status infer_dot_run(const infer_dot_options *o, infer_dot_result *r, assa
 void infer_dot_print_unit(FILE *f, const infer_dot_result *r);
 void infer_dot_print_report(FILE *f, const infer_dot_options *o, const infer_dot_result *r,
                             const char *path);
-/* The same for programs, as a file; path: of the unit file, or NULL. */
-assay_status infer_dot_write_json(const char *file, const infer_dot_options *o,
-                                  const infer_dot_result *r, const char *path, assay_error *err);
+/* The same for programs; path: of the unit file, or NULL. The caller's; NULL: no memory. */
+json_t *infer_dot_json(const infer_dot_options *o, const infer_dot_result *r, const char *path);
 
 #endif

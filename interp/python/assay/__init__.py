@@ -15,7 +15,7 @@ What the library refuses is an AssayError with its one line. Programs serve many
 while the library computes. Arrays that come back are views of the library's memory, which lives as long as they do.
 """
 from ._library import lib as _lib
-from .asking import Inference, infer, infer_answers, infer_dumps, probe
+from .asking import DotInference, Inference, infer, infer_answers, infer_dot, infer_dumps, probe
 from .datasets import Dataset
 from .devices import Blame, Capsule, Diff, Explanation, blame, capsule, diff, explain, write_dumps
 from .errors import (AssayError, FileError, InputError, InternalError, LimitError, MissingLibraryError, OutOfMemoryError, SchemeError,
@@ -33,9 +33,9 @@ from .units import MatrixUnit, UnitDifference, units
 
 __version__: str = _lib.assay_version().decode()
 __all__ = [
-    "Accuracy", "AssayError", "Blame", "Capsule", "Dataset", "Diff", "Difference", "Explanation", "FileError", "Golden", "Inference",
+    "Accuracy", "AssayError", "Blame", "Capsule", "Dataset", "Diff", "Difference", "DotInference", "Explanation", "FileError", "Golden", "Inference",
     "InputError", "InternalError", "LimitError", "MatrixUnit", "MissingLibraryError", "Network", "Node", "OutOfMemoryError", "Profile", "Program",
     "Proof", "Result", "Run", "Scheme", "SchemeError", "Steps", "TensorType", "UnitDifference", "UnsupportedError", "Verification", "assert_bits",
-    "blame", "capsule", "check_proof", "diff", "evaluate", "evaluate_merge", "evaluate_shard", "explain", "infer", "infer_answers", "infer_dumps",
+    "blame", "capsule", "check_proof", "diff", "evaluate", "evaluate_merge", "evaluate_shard", "explain", "infer", "infer_answers", "infer_dot", "infer_dumps",
     "load", "loads", "presets", "probe", "report", "run_many", "sensitivity", "tune", "units", "windows", "write_dumps",
 ]

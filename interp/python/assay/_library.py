@@ -154,6 +154,11 @@ class InferOptions(Options):
                 ("shift", c.c_int32 * 2)]
 
 
+class InferDotOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("oracle", S), ("ask", ASK), ("user", P), ("a", S), ("b", S), ("acc", S), ("out", S), ("scale", S),
+                ("scale_block", c.c_size_t), ("k", c.c_size_t), ("budget", c.c_size_t), ("timeout", c.c_double), ("seconds", c.c_double)]
+
+
 OUT = c.POINTER(P)  # receives a handle, or a text that the library allocated
 
 # name: what it returns, what it takes before the error. "status" functions end in an assay_error.
@@ -221,6 +226,8 @@ STATUS: Dict[str, List[Any]] = {
     "assay_infer_answers": [S, S, c.POINTER(AnswersOptions), c.POINTER(c.c_bool), OUT, OUT, OUT],
     "assay_infer_dumps": [S, S, c.c_uint64, c.POINTER(P), c.POINTER(AnswersOptions), c.POINTER(c.c_bool), OUT, OUT, OUT],
     "assay_infer_oracle": [c.POINTER(InferOptions), c.POINTER(c.c_int), OUT, OUT, OUT],
+    "assay_infer_dot": [c.POINTER(InferDotOptions), c.POINTER(c.c_int), OUT, OUT, OUT],
+    "assay_matrix_unit_from_text": [S, S, c.c_size_t, OUT],
 }
 PLAIN: Dict[str, Tuple[Any, List[Any]]] = {
     "assay_version": (S, []),

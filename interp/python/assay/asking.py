@@ -5,12 +5,13 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._library import ASK, AnswersOptions, InferOptions, P, ProbeOptions, call, take_json, take_text, text, texts
+from ._library import ASK, AnswersOptions, InferDotOptions, InferOptions, P, ProbeOptions, call, take_json, take_text, text, texts
 from .devices import dumps_folder
 from .golden import Golden
 from .networks import load
 from .schemes import Scheme
 from .tensors import Array, stacked
+from .units import MatrixUnit
 
 Rows = Dict[str, Array]
 Oracle = Union[str, Callable[[Rows], Any]]
@@ -36,6 +37,23 @@ class Inference:
 
     def __str__(self) -> str:
         return self.text
+
+
+class DotInference(Inference):
+    """What dot products say: as Inference; the record found is a matrix unit."""
+
+    @property
+    def presets(self) -> List[str]:
+        """Shipped units that agree with every answer."""
+        found: List[str] = self.report["units"]
+        return found
+
+    def scheme(self) -> Scheme:
+        raise TypeError("dot products show a matrix unit, not a scheme: unit() gives it")
+
+    def unit(self) -> MatrixUnit:
+        """The unit found."""
+        return MatrixUnit.from_text(self.scheme_text, "found")
 
 
 def probe(path: Any, *, types: str = "s8s8", ops: Sequence[str] = (), scheme: Optional[str] = None, formats: Sequence[str] = (), seed: int = 1) -> None:
@@ -77,6 +95,28 @@ def infer(oracle: Oracle, *, kind: str, type: str, budget: int = 20000, acc_bits
     out_scale; lo and hi where rows have bounds), and returns the codes, or (codes, refused); or a shell command that reads and writes
     such .npy files. kind: "multiplier" or "scale"; type: of the codes, "i8", "u8" or "i16". multiplier, shift: the ranges to ask about.
     """
+    widest, far = (-(2 ** 32), 2 ** 32), (-1100, 1100)
+    o = InferOptions(kind=text(kind), type=text(type), budget=budget, acc_bits=acc_bits, timeout=timeout)
+    if multiplier or shift:
+        o.has_domain, o.multiplier, o.shift = True, (c.c_int64 * 2)(*(multiplier or widest)), (c.c_int32 * 2)(*(shift or far))
+    return Inference(*_asked("assay_infer_oracle", o, oracle))
+
+
+def infer_dot(oracle: Oracle, *, a: str, b: str, acc: str, k: int, out: Optional[str] = None, scale: Optional[str] = None, scale_block: int = 0,
+              budget: int = 20000, timeout: float = 60.0, seconds: float = 60.0) -> DotInference:
+    """Which matrix unit a device has, by asking it dot products of k elements.
+
+    oracle: a function that gets a dict of arrays of raw patterns (a and b [n, k], c [n], and where the unit has block scales scale-a and
+    scale-b [n, k / scale_block]) and returns the results' patterns [n], unsigned and as wide as their format; or a shell command, as infer()
+    takes it. a, b, acc, out (None: acc), scale: formats as unit files name them, "f16", "e4m3fn", ... seconds: of the processor, for searching.
+    """
+    o = InferDotOptions(a=text(a), b=text(b), acc=text(acc), out=text(out), scale=text(scale), scale_block=scale_block, k=k, budget=budget,
+                        timeout=timeout, seconds=seconds)
+    return DotInference(*_asked("assay_infer_dot", o, oracle))
+
+
+def _asked(function: str, o: Union[InferOptions, InferDotOptions], oracle: Oracle) -> Tuple[str, str, Dict[str, Any], str]:
+    """Verdict, text, report and the file found."""
     failed: List[BaseException] = []
 
     def ask(_: Any, inside: bytes, outside: bytes, err: Any) -> int:
@@ -88,29 +128,25 @@ def infer(oracle: Oracle, *, kind: str, type: str, budget: int = 20000, acc_bits
             return 1
         return 0
 
-    widest, far = (-(2 ** 32), 2 ** 32), (-1100, 1100)
-    o = InferOptions(kind=text(kind), type=text(type), budget=budget, acc_bits=acc_bits, timeout=timeout)
-    if multiplier or shift:
-        o.has_domain, o.multiplier, o.shift = True, (c.c_int64 * 2)(*(multiplier or widest)), (c.c_int32 * 2)(*(shift or far))
     if isinstance(oracle, str):
         o.oracle = text(oracle)
     else:
         o.ask = ASK(ask)
     verdict, out = c.c_int(), [P(), P(), P()]
     try:
-        call("assay_infer_oracle", c.byref(o), c.byref(verdict), *map(c.byref, out))
+        call(function, c.byref(o), c.byref(verdict), *map(c.byref, out))
     except Exception:
         if failed:
             raise failed[0]
         raise
-    printed, report, found = take_text(out[0]), take_json(out[1]), take_text(out[2])
-    return Inference(_VERDICTS[verdict.value], printed, report, found)
+    return _VERDICTS[verdict.value], take_text(out[0]), take_json(out[1]), take_text(out[2])
 
 
 def _answer(oracle: Callable[[Rows], Any], inside: str, outside: str) -> None:
     rows = {name[:-4]: np.load(os.path.join(inside, name)) for name in sorted(os.listdir(inside)) if name.endswith(".npy")}
     answer = oracle(rows)
     codes, refused = answer if isinstance(answer, tuple) else (answer, None)
-    np.save(os.path.join(outside, "out.npy"), np.asarray(codes).astype(np.int64))
+    codes = np.asarray(codes)
+    np.save(os.path.join(outside, "out.npy"), codes if codes.dtype.kind == "u" else codes.astype(np.int64))
     if refused is not None:
         np.save(os.path.join(outside, "errors.npy"), np.asarray(refused).astype(np.uint8))

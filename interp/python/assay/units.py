@@ -36,10 +36,19 @@ class MatrixUnit:
 
     def __init__(self, name_or_path: Any) -> None:
         self._ref = Ref(made("assay_matrix_unit_open", text(name_or_path)), lib.assay_matrix_unit_free)
-        self._opened = name_or_path
+        self._opened: Tuple[Any, ...] = (name_or_path,)
+
+    @classmethod
+    def from_text(cls, yaml: str, name: str = "text") -> "MatrixUnit":
+        """From the text of a unit file; `name` stands for the file in messages."""
+        data = yaml.encode()
+        self = cls.__new__(cls)
+        self._ref = Ref(made("assay_matrix_unit_from_text", name.encode(), data, len(data)), lib.assay_matrix_unit_free)
+        self._opened = (yaml, name)
+        return self
 
     def __reduce__(self) -> Any:
-        return MatrixUnit, (self._opened,)
+        return MatrixUnit if len(self._opened) == 1 else MatrixUnit.from_text, self._opened
 
     def to_dict(self) -> Dict[str, Any]:
         """{"name", "description", "contract", "multiple", "bits", "mac": {parameter: value}}, as `assay scheme show` writes JSON."""
@@ -57,7 +66,7 @@ class MatrixUnit:
         the accumulator's format (None: +0); scale_a and scale_b [n, k / block] where the unit has block scales. The result is [n],
         patterns of the unit's results."""
         rows, held = self._rows(a, b, c, scale_a, scale_b)
-        out = np.zeros(rows.n, self._type("out"))
+        out = np.zeros(rows.n, f"u{self.to_dict()['bits']['out'] // 8}")
         call("assay_matrix_unit_dot", self._ref, rows, address(out))
         del held
         return out
@@ -77,38 +86,38 @@ class MatrixUnit:
         call("assay_matrix_units_diff", self._ref, unit(other)._ref, seed, c.byref(apart), _by(printed), _by(report))
         return UnitDifference(bool(apart.value), take_text(printed), take_json(report))
 
-    def _type(self, parameter: str) -> Any:
-        return np.dtype(f"u{self.to_dict()['bits'][parameter] // 8}")
-
     def _rows(self, a: Any, b: Any, start: Any, scale_a: Any, scale_b: Any) -> Tuple[Dots, List[Optional[Array]]]:
         """The struct, and the arrays that it points into."""
-        mac = self.to_dict()["mac"]
+        shown = self.to_dict()
+        bits = shown["bits"]
         left = np.asarray(a)
         if left.ndim != 2:
             raise InputError(f"a is [n, k], not {list(left.shape)}")
         n, k = left.shape
-        if "scale" not in self.to_dict()["bits"] and (scale_a is not None or scale_b is not None):
-            raise InputError(f"{self.name} has no block scales")
-        block = int(mac["scale_block"])
+        if "scale" not in bits and (scale_a is not None or scale_b is not None):
+            raise InputError(f"{shown['name']} has no block scales")
+        block = int(shown["mac"]["scale_block"])
         blocks = (n, k // block if block else 0)
-        held = [self._column(name, value, of, shape) for name, value, of, shape in (
+        held = [_column(name, value, bits.get(of), shape) for name, value, of, shape in (
             ("a", a, "a", (n, k)), ("b", b, "b", (n, k)), ("c", start, "acc", (n,)), ("scale_a", scale_a, "scale", blocks),
             ("scale_b", scale_b, "scale", blocks))]
         pointers = [None if x is None else address(x) for x in held]
         return Dots(n=n, k=k, a=pointers[0], b=pointers[1], c=pointers[2], scale_a=pointers[3], scale_b=pointers[4]), held
 
-    def _column(self, name: str, value: Any, parameter: str, shape: Tuple[int, ...]) -> Optional[Array]:
-        if value is None:
-            return None
-        array, wanted = np.asarray(value), self._type(parameter)
-        if array.dtype.kind not in "iu" or array.shape != shape:
-            raise InputError(f"{name} takes patterns, integers {list(shape)}, not {array.dtype} {list(array.shape)}")
-        if array.size and (array.min() < 0 or int(array.max()) >> (8 * wanted.itemsize)):
-            raise InputError(f"{name} holds what is no pattern of {8 * wanted.itemsize} bits")
-        return np.ascontiguousarray(array, wanted)
-
     def __repr__(self) -> str:
         return f"<assay.MatrixUnit {self.name}>"
+
+
+def _column(name: str, value: Any, bits: Any, shape: Tuple[int, ...]) -> Optional[Array]:
+    """Patterns of so many bits, as the library takes them."""
+    if value is None:
+        return None
+    array = np.asarray(value)
+    if array.dtype.kind not in "iu" or array.shape != shape:
+        raise InputError(f"{name} takes patterns, integers {list(shape)}, not {array.dtype} {list(array.shape)}")
+    if array.size and (array.min() < 0 or int(array.max()) >> bits):
+        raise InputError(f"{name} holds what is no pattern of {bits} bits")
+    return np.ascontiguousarray(array, f"u{bits // 8}")
 
 
 def _by(out: P) -> Any:
