@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the comparisons with reference outputs and real data, and puts their tables into test/README.md,
+# Runs the comparisons with reference outputs and real data, and puts their tables into test/tflite/README.md,
 # each between its markers. Called by ./dev table.
 #
 #   table.sh BUILD
@@ -13,7 +13,7 @@ export ASSAY_SOURCE=$PWD ASSAY_SHARED=${ASSAY_SHARED:-$PWD/../shared}
 put() { # NAME FILE: the table of FILE, lines "# | ... |", between <!-- NAME --> and <!-- end of NAME -->
     sed -n 's/^# \(|.*|\)$/\1/p' "$2" >"$work/$1"
     [ -s "$work/$1" ] || { echo "table: no table in the output of $1" >&2; exit 1; }
-    sed -i -e "/^<!-- $1 -->\$/,/^<!-- end of $1 -->\$/{//!d}" -e "/^<!-- $1 -->\$/r $work/$1" test/README.md
+    sed -i -e "/^<!-- $1 -->\$/,/^<!-- end of $1 -->\$/{//!d}" -e "/^<!-- $1 -->\$/r $work/$1" test/tflite/README.md
     cat "$work/$1"
     echo
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """assay infer --kind dot against matrix units that are known, in rationals: shipped ones are found again, drawn ones, faults are none.
 
-  dots.py ASSAY [units [NAME ...] | SEED COUNT]     TAP; units: shipped ones, all or those, a line each for test/README.md;
+  dots.py ASSAY [units [NAME ...] | SEED COUNT]     TAP; units: shipped ones, all or those, a line each for test/infer/README.md;
                                                     SEED COUNT: drawn records
 
 What is found is compared with the device on rows that were not asked."""

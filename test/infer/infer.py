@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """assay infer against devices that are known: presets are found again, faults are none, what is no answer is said.
 
-  infer.py ASSAY [table]      TAP; table: instead every preset that has a multiplier, a line each for test/README.md
+  infer.py ASSAY [table]      TAP; table: instead every preset that has a multiplier, a line each for test/infer/README.md
 
 The devices are the model of test/exact (device.py); the presets' rules stand here as their targets' code has them."""
 import json
