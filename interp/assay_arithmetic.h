@@ -19,6 +19,35 @@ extern "C" {
 assay_status assay_scheme_try(const assay_scheme *s, const assay_rescales *row, char **text,
                               char **json, assay_error *err);
 
+/* ---- rows that tell schemes apart ------------------------------------------------------------ */
+
+typedef struct assay_vectors_options {
+    size_t size;
+    const char *op;   /* whose arithmetic; NULL: "conv" */
+    const char *kind; /* "multiplier" or "scale"; NULL: as the schemes take them */
+    const char *type; /* of the output: "i8", ...; NULL: the scheme's activations */
+    bool wide;        /* the arithmetic of codes of more than 8 bits */
+    bool has_acc;     /* accumulators that count; else all of the scheme's */
+    int64_t acc[2];
+    bool has_seed; /* of the rows and networks that are drawn; else 17 */
+    uint64_t seed;
+    const char *dir; /* assay_scheme_vectors: a new folder for them; NULL: none */
+} assay_vectors_options;
+/* `assay scheme vectors`: the least rows, or nodes of a small network, that tell each two of n
+ * schemes apart; n 1: that scheme from its mutants. *told: all are, or (mutants) all that were seen
+ * to differ. json: {"kind", "op", "wide", "type", "accumulators", "settings", "seed", "rows",
+ * "cases": [{"a", "b", "verdict": "told|same|open", "row", "proved", "network", "why"}]}.
+ * ASSAY_ERR_UNSUPPORTED: a plugin. */
+assay_status assay_scheme_vectors(const assay_scheme *const *s, size_t n,
+                                  const assay_vectors_options *options, bool *told, char **text,
+                                  char **json, assay_error *err);
+/* `assay vectors lint`: the rows of path, a folder of .npy columns or a .csv file. *whole: all are
+ * as s computes them and no mutant that differs anywhere lives. json: {"scheme", "rows", "wrong",
+ * "killed", "lives", "equal", "alike", "open", "mutants": [{"mutant", "fate", "row", "why"}]}. */
+assay_status assay_vectors_lint(const assay_scheme *s, const char *path,
+                                const assay_vectors_options *options, bool *whole, char **text,
+                                char **json, assay_error *err);
+
 /* ---- matrix units: dot products of small floats; a unit may serve many threads --------------- */
 
 typedef struct assay_matrix_unit assay_matrix_unit;

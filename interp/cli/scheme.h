@@ -32,8 +32,4 @@ bool cli_scheme_op(const cli_args *a);
 /* The form (enum assay_form) of codes of a type; --wide, or a scheme's own: of more than 8 bits. */
 unsigned cli_scheme_form(const cli_args *a, const assay_scheme *s, assay_elem type);
 
-/* A code, or that it is refused: in words, and null. */
-const char *cli_code_text(int64_t code, char text[24]);
-json_t *cli_code_json(int64_t code);
-
 #endif

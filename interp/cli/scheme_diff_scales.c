@@ -4,6 +4,7 @@
 
 #include "graph/core/type.h"
 #include "interp/cli/scheme_diff.h"
+#include "interp/vectors/rows.h"
 #include "schemes/rescale/single.h"
 
 void cli_diff_print_first(FILE *f, const assay_disagreements *d, size_t max)
@@ -14,7 +15,7 @@ void cli_diff_print_first(FILE *f, const assay_disagreements *d, size_t max)
         fprintf(f, "    acc %" PRId64, r->from);
         if (r->to != r->from)
             fprintf(f, "..%" PRId64, r->to);
-        fprintf(f, ": %s, %s\n", cli_code_text(r->a, a), cli_code_text(r->b, b));
+        fprintf(f, ": %s, %s\n", vectors_code_text(r->a, a), vectors_code_text(r->b, b));
     }
 }
 
@@ -26,8 +27,8 @@ json_t *cli_diff_first_json(const assay_disagreements *d)
         json_t *o = json_object();
         page_json_set(&o, "from", json_integer(r->from));
         page_json_set(&o, "to", json_integer(r->to));
-        page_json_set(&o, "a", cli_code_json(r->a));
-        page_json_set(&o, "b", cli_code_json(r->b));
+        page_json_set(&o, "a", vectors_code_json(r->a));
+        page_json_set(&o, "b", vectors_code_json(r->b));
         page_json_add(&list, o);
     }
     return list;

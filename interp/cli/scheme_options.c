@@ -1,5 +1,4 @@
 /* Options that the verbs of assay scheme read alike. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,6 @@
 #include "interp/cli/scheme.h"
 #include "schemes/record/data.h"
 #include "schemes/record/guess.h"
-#include "schemes/rescale/thresholds.h"
 
 bool cli_scheme_names_differ(const assay_scheme *a, const assay_scheme *b)
 {
@@ -42,19 +40,6 @@ bool cli_scheme_type(const cli_args *a, const assay_scheme *s, assay_elem *out)
 unsigned cli_scheme_form(const cli_args *a, const assay_scheme *s, assay_elem type)
 {
     return assay_form_of_codes(cli_has(a, "wide") || assay_scheme_is_wide(s), type);
-}
-
-const char *cli_code_text(int64_t code, char text[24])
-{
-    if (code == ASSAY_REFUSED)
-        return "refused";
-    snprintf(text, 24, "%" PRId64, code);
-    return text;
-}
-
-json_t *cli_code_json(int64_t code)
-{
-    return code == ASSAY_REFUSED ? json_null() : json_integer(code);
 }
 
 bool cli_scheme_range(const cli_args *a, const char *option, double lo, double hi, double out[3])

@@ -48,10 +48,8 @@ void probe_apart_close(probe_apart *x);
 
 /* The name of a node in the folder. */
 const char *probe_apart_name(int node, char text[16]);
-/* Adds both folders to DIR, which is there; name[i] is how scheme i is opened (a preset, a file).
- */
-assay_status probe_apart_write(const probe_apart *x, const char *dir, const char *const *name,
-                               size_t n, assay_error *err);
+/* Adds both folders to DIR, which is there, with the answers of the first n schemes. */
+assay_status probe_apart_write(const probe_apart *x, const char *dir, size_t n, assay_error *err);
 /* What a node as it is filled gives, to be freed; *out NULL: it is refused. ASSAY_ERR_MEMORY
  * alone. */
 assay_status probe_case_run(const blame_case *c, void **out, assay_error *err);

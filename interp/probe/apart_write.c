@@ -86,10 +86,10 @@ static assay_status write_answers(const probe_apart *x, const char *dir, size_t 
     return status;
 }
 
-assay_status probe_apart_write(const probe_apart *x, const char *dir, const char *const *name,
-                               size_t n, assay_error *err)
+assay_status probe_apart_write(const probe_apart *x, const char *dir, size_t n, assay_error *err)
 {
-    probe_folder w = {.types = x->types, .seed = x->seed, .scheme = name[0], .told = say_nothing};
+    probe_folder w = {
+        .types = x->types, .seed = x->seed, .scheme = x->scheme[0], .told = say_nothing};
     char path[4096];
     snprintf(path, sizeof path, "%.4000s/networks", dir);
     assay_status status = probe_folder_write(&w, path, fill, (void *)(uintptr_t)x, err);

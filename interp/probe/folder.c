@@ -98,17 +98,25 @@ static assay_status run_bundle(const probe_folder *w, const char *op, const prob
 }
 
 static assay_status try_scheme(const probe_folder *w, const char *op, const probe_net *n,
-                               const char *name, assay_error *err)
+                               const assay_scheme *scheme, assay_error *err)
 {
     const assay_program_options o = {.keep_all = true, .engine = ASSAY_ENGINE_FAST, .threads = 1};
-    assay_scheme *scheme = NULL;
     assay_program *program = NULL;
-    assay_status status = assay_scheme_open(name, &scheme, err);
-    if (!status)
-        status = run_program_make_with(n->graph, scheme, &o, &program, err);
+    assay_status status = run_program_make_with(n->graph, scheme, &o, &program, err);
     if (!status)
         status = run_bundle(w, op, n, program, err);
     assay_program_free(program);
+    return status;
+}
+
+static assay_status try_preset(const probe_folder *w, const char *op, const probe_net *n,
+                               const char *name, assay_error *err)
+{
+    assay_scheme *scheme;
+    assay_status status = assay_scheme_open(name, &scheme, err);
+    if (status)
+        return status;
+    status = try_scheme(w, op, n, scheme, err);
     assay_scheme_free(scheme);
     return status;
 }
@@ -119,12 +127,14 @@ static assay_status save_bundle(const probe_folder *w, const char *op, const pro
                                 const char **scheme, assay_error *err)
 {
     const char *const *preset = assay_scheme_presets();
-    *scheme = w->scheme ? w->scheme : w->types->scheme;
-    assay_status status = try_scheme(w, op, n, *scheme, err);
-    if ((status == ASSAY_ERR_SCHEME || status == ASSAY_ERR_UNSUPPORTED) && w->scheme)
-        status = try_scheme(w, op, n, *scheme = w->types->scheme, err);
+    assay_status status = ASSAY_ERR_UNSUPPORTED;
+    if (w->scheme)
+        status = try_scheme(w, op, n, w->scheme, err);
+    *scheme = w->scheme ? w->scheme->name : "";
+    if (status == ASSAY_ERR_SCHEME || status == ASSAY_ERR_UNSUPPORTED)
+        status = try_preset(w, op, n, *scheme = w->types->scheme, err);
     for (; *preset && (status == ASSAY_ERR_SCHEME || status == ASSAY_ERR_UNSUPPORTED); preset++)
-        status = try_scheme(w, op, n, *scheme = *preset, err);
+        status = try_preset(w, op, n, *scheme = *preset, err);
     return status;
 }
 

@@ -6,13 +6,14 @@
 
 #include "interp/probe/makers.h"
 #include "interp/probe/probe.h"
+#include "schemes/scheme.h"
 
 typedef struct probe_folder {
     const char *dir; /* while it is filled: a partial one */
     const probe_types *types;
     uint64_t seed;
-    const char *scheme;      /* whose bits are asked for; NULL: the types' own */
-    bool text, onnx, tflite; /* forms; none set: all */
+    const assay_scheme *scheme; /* borrowed: whose bits are asked for; NULL: the types' own */
+    bool text, onnx, tflite;    /* forms; none set: all */
     probe_told *told;
     void *user;
     json_t **networks;

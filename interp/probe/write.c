@@ -63,7 +63,6 @@ assay_status probe_write(const char *dir, const probe_options *o, probe_told *to
 {
     probe_folder w = {.types = probe_types_find(o->types),
                       .seed = o->seed,
-                      .scheme = o->scheme,
                       .text = o->text,
                       .onnx = o->onnx,
                       .tflite = o->tflite,
@@ -73,7 +72,13 @@ assay_status probe_write(const char *dir, const probe_options *o, probe_told *to
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "no probes of types '%.40s'; there are s8s8, u8s8, u8u8, s16s8",
                           o->types);
-    const assay_status status =
-        o->ops && strcmp(o->ops, "all") != 0 ? check_ops(o->ops, err) : ASSAY_OK;
-    return status ? status : probe_folder_write(&w, dir, write_all, (void *)(uintptr_t)o->ops, err);
+    assay_scheme *scheme = NULL;
+    assay_status status = o->ops && strcmp(o->ops, "all") != 0 ? check_ops(o->ops, err) : ASSAY_OK;
+    if (!status && o->scheme)
+        status = assay_scheme_open(o->scheme, &scheme, err);
+    w.scheme = scheme;
+    if (!status)
+        status = probe_folder_write(&w, dir, write_all, (void *)(uintptr_t)o->ops, err);
+    assay_scheme_free(scheme);
+    return status;
 }

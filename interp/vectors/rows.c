@@ -1,6 +1,8 @@
 /* Rows of a rescale; see rows.h. */
 #include "interp/vectors/rows.h"
 
+#include <inttypes.h>
+
 #include <stdlib.h>
 
 #include "schemes/record/data.h"
@@ -95,4 +97,17 @@ bool vectors_single(const assay_scheme *side, const vectors_space *space, const 
     assay_error err;
     return !assay_single_start(out, side, space->op, vectors_form(space), &err) &&
            set(out, space, row);
+}
+
+const char *vectors_code_text(int64_t code, char text[24])
+{
+    if (code == ASSAY_REFUSED)
+        return "refused";
+    snprintf(text, 24, "%" PRId64, code);
+    return text;
+}
+
+json_t *vectors_code_json(int64_t code)
+{
+    return code == ASSAY_REFUSED ? json_null() : json_integer(code);
 }

@@ -6,6 +6,8 @@
 #ifndef ASSAY_INTERP_VECTORS_ROWS_H
 #define ASSAY_INTERP_VECTORS_ROWS_H
 
+#include <jansson.h>
+
 #include "schemes/record/data.h"
 #include "schemes/rescale/single.h"
 
@@ -50,6 +52,9 @@ assay_status vectors_side(const assay_scheme *s, const vectors_space *space,
  * rescale under it. */
 assay_status vectors_ask(const assay_scheme *side, const vectors_space *space,
                          const vectors_rows *rows, int64_t *code, assay_error *err);
+/* A code, or that it is refused: in words, and null. */
+const char *vectors_code_text(int64_t code, char text[24]);
+json_t *vectors_code_json(int64_t code);
 /* The row's rescale on its own; false: refused whatever the accumulator. */
 bool vectors_single(const assay_scheme *side, const vectors_space *space, const vectors_row *row,
                     assay_single *out);

@@ -201,7 +201,7 @@ def refusals():
     refuses("one scheme alone", "--mutants", "scheme", "vectors", "tflite")
     refuses("mutants of two", "--mutants", "scheme", "vectors", "tflite", "gemmlowp", "--mutants")
     refuses("an unknown kind", "multiplier or scale", "scheme", "vectors", "tflite", "gemmlowp", "--kind", "x")
-    refuses("kinds of rows of what is no rescale", "--kind is of rows", "scheme", "vectors", "tflite", "gemmlowp", "--op", "add",
+    refuses("kinds of rows of what is no rescale", "kind is of rows", "scheme", "vectors", "tflite", "gemmlowp", "--op", "add",
             "--kind", "scale")
     refuses("a scheme twice", "given twice", "scheme", "vectors", "tflite", "gemmlowp", "tflite")
     refuses("multipliers of a scheme that has none", "--kind scale", "scheme", "vectors", "tflite", "xnnpack-qs8", "--kind",

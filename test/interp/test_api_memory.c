@@ -17,7 +17,7 @@ typedef struct fixture {
     char dir[256], network[300], samples[300], golden[300], dumps[320];
     assay_graph *graph;
     assay_profile *profile;
-    assay_scheme *scheme;
+    assay_scheme *scheme, *other;
     assay_matrix_unit *unit[2];
     char *text[TEXTS];
 } fixture;
@@ -74,6 +74,7 @@ static fixture prepare(void)
         assay_load_memory("g", network_text, sizeof network_text - 1, NULL, &f.graph, NULL, &err),
         &err);
     assert_ok(assay_scheme_open("tflite", &f.scheme, &err), &err);
+    assert_ok(assay_scheme_open("tflite-single", &f.other, &err), &err);
     assert_ok(assay_profile_new(f.graph, &f.profile, &err), &err);
     assert_ok(assay_profile_observe(f.profile, f.graph, 0, 2, input, 1, NULL, NULL, &err), &err);
     assert_ok(assay_matrix_unit_open("nv-volta-f16-f32", &f.unit[0], &err), &err);
@@ -88,6 +89,7 @@ static void drop(fixture *f)
     assay_matrix_unit_free(f->unit[1]);
     assay_profile_free(f->profile);
     assay_scheme_free(f->scheme);
+    assay_scheme_free(f->other);
     assay_graph_free(f->graph);
     test_remove_tree(f->dir);
 }
@@ -130,6 +132,21 @@ static assay_status diff_units(fixture *f, assay_error *err)
     const assay_status status =
         assay_matrix_units_diff(f->unit[0], f->unit[1], 0, &apart, &f->text[0], &f->text[1], err);
     assert_int_equal(apart, status == ASSAY_OK);
+    return status;
+}
+
+/* Of two schemes, and what a suite is asked of one parameter that they have otherwise. */
+static assay_status tell_schemes(fixture *f, assay_error *err)
+{
+    const assay_scheme *const both[] = {f->scheme, f->other};
+    assay_vectors_options o = ASSAY_OPTIONS(assay_vectors_options);
+    bool told = false;
+    o.has_acc = true;
+    o.acc[0] = -300;
+    o.acc[1] = 300;
+    const assay_status status =
+        assay_scheme_vectors(both, 2, &o, &told, &f->text[0], &f->text[1], err);
+    assert_int_equal(told, status == ASSAY_OK);
     return status;
 }
 
@@ -239,6 +256,7 @@ static void test_arithmetic(void **state)
     fail_every(try_rescale);
     fail_every(use_unit);
     fail_every(diff_units);
+    fail_every(tell_schemes);
 }
 
 static void test_files(void **state)

@@ -272,6 +272,33 @@ def devices(q, x):
     raises(AssertionError, "assert_bits says diff and blame", assay.assert_bits, device, g, words="first at #")
 
 
+def telling():
+    def parts(path):  # all files of a folder
+        return {os.path.relpath(f, path): read(f) for f in glob.glob(f"{path}/**", recursive=True) if os.path.isfile(f)}
+
+    narrow = assay.Scheme("tflite").edit({"accumulator": {"bits": 20, "overflow": "saturate-at-end"}}, name="narrow")
+    with open("narrow.yaml", "w", encoding="utf-8") as f:
+        f.write(narrow.text)
+    said = command("scheme", "vectors", "tflite", "./narrow.yaml", "xnnpack-qs8", "-o", "apart")
+    v = assay.vectors(["tflite", narrow, "xnnpack-qs8"], path="apart-too")
+    check(said.startswith(v.text) and parts("apart") == parts("apart-too"), "rows and networks that tell schemes apart, as the command's", said, v)
+    check(v.whole and len(v.report["cases"]) == 3, "and what they tell", v.report)
+    same = assay.vectors(["tflite", assay.Scheme("tflite").edit({}, name="twin")])
+    check(not same.whole and [c["proved"] for c in same.report["cases"]] == [True], "two that are equal", same)
+    said = command("scheme", "vectors", "tflite", "--mutants", "-o", "mutants")
+    m = assay.vectors(["tflite"], path="mutants-too")
+    check(m.whole and said.startswith(m.text) and parts("mutants") == parts("mutants-too"), "a scheme and its mutants", said, m)
+    lint = assay.lint_vectors("mutants", "tflite")
+    check(lint.whole and lint.text == command("vectors", "lint", "mutants", "-s", "tflite"), "those rows, judged", lint)
+    lint = assay.lint_vectors("mutants", "tflite-single", acc=(-1000, 1000))
+    check(not lint.whole and lint.report["wrong"] > 0, "and of another scheme", lint)
+    raises(assay.InputError, "one scheme twice", assay.vectors, ["tflite", "tflite"], words="twice")
+    raises(assay.InputError, "no scheme", assay.vectors, [], words="no scheme")
+    raises(assay.InputError, "no such op", assay.vectors, ["tflite", "gemmlowp"], op="ad", words="nearest: add")
+    raises(assay.UnsupportedError, "a plugin has no record", assay.vectors, ["tflite", "hopper-fp8"], words="no parameter record")
+    raises(assay.AssayError, "rows that are not there", assay.lint_vectors, "nowhere", "tflite", words="nowhere")
+
+
 def asking(q, x):
     def unit(rows):  # one product, one shift that rounds half up, saturated; bounded rows it does not have
         product = rows["acc"].astype(np.int64) * rows["multiplier"]
@@ -324,6 +351,7 @@ def main():
     threads(q, x)
     golden(q, x)
     devices(q, x)
+    telling()
     asking(q, x)
     check(assay.__version__ in command("--version") and "to_dict" in dir(assay.Scheme) and all(getattr(assay, n).__doc__ for n in assay.__all__), "all that is public is documented")
 

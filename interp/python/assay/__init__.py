@@ -27,6 +27,7 @@ from .pages import report
 from .profiles import Profile
 from .programs import Program, Result, Run, run_many
 from .schemes import Difference, Scheme, Steps, presets
+from .telling import Vectors, lint_vectors, vectors
 from .tensors import TensorType
 from .testing import assert_bits
 from .units import MatrixUnit, UnitDifference, units
@@ -35,7 +36,7 @@ __version__: str = _lib.assay_version().decode()
 __all__ = [
     "Accuracy", "AssayError", "Blame", "Capsule", "Dataset", "Diff", "Difference", "DotInference", "Explanation", "FileError", "Golden", "Inference",
     "InputError", "InternalError", "LimitError", "MatrixUnit", "MissingLibraryError", "Network", "Node", "OutOfMemoryError", "Profile", "Program",
-    "Proof", "Result", "Run", "Scheme", "SchemeError", "Steps", "TensorType", "UnitDifference", "UnsupportedError", "Verification", "assert_bits",
+    "Proof", "Result", "Run", "Scheme", "SchemeError", "Steps", "TensorType", "UnitDifference", "UnsupportedError", "Vectors", "Verification", "assert_bits",
     "blame", "capsule", "check_proof", "diff", "evaluate", "evaluate_merge", "evaluate_shard", "explain", "infer", "infer_answers", "infer_dot", "infer_dumps",
-    "load", "loads", "presets", "probe", "report", "run_many", "sensitivity", "tune", "units", "windows", "write_dumps",
+    "lint_vectors", "load", "loads", "presets", "probe", "report", "run_many", "sensitivity", "tune", "units", "vectors", "windows", "write_dumps",
 ]

@@ -131,6 +131,11 @@ class AnswersOptions(Options):
     _fields_ = [("size", c.c_size_t), ("schemes", c.POINTER(S)), ("n_schemes", c.c_size_t), ("only", c.c_bool), ("hex_bits", c.c_uint), ("next", S)]
 
 
+class VectorsOptions(Options):
+    _fields_ = [("size", c.c_size_t), ("op", S), ("kind", S), ("type", S), ("wide", c.c_bool), ("has_acc", c.c_bool), ("acc", c.c_int64 * 2),
+                ("has_seed", c.c_bool), ("seed", c.c_uint64), ("dir", S)]
+
+
 class Dots(Options):
     _fields_ = [("size", c.c_size_t), ("n", c.c_size_t), ("k", c.c_size_t), ("a", P), ("b", P), ("c", P), ("scale_a", P), ("scale_b", P)]
 
@@ -226,6 +231,8 @@ STATUS: Dict[str, List[Any]] = {
     "assay_infer_answers": [S, S, c.POINTER(AnswersOptions), c.POINTER(c.c_bool), OUT, OUT, OUT],
     "assay_infer_dumps": [S, S, c.c_uint64, c.POINTER(P), c.POINTER(AnswersOptions), c.POINTER(c.c_bool), OUT, OUT, OUT],
     "assay_infer_oracle": [c.POINTER(InferOptions), c.POINTER(c.c_int), OUT, OUT, OUT],
+    "assay_scheme_vectors": [c.POINTER(P), c.c_size_t, c.POINTER(VectorsOptions), c.POINTER(c.c_bool), OUT, OUT],
+    "assay_vectors_lint": [P, S, c.POINTER(VectorsOptions), c.POINTER(c.c_bool), OUT, OUT],
     "assay_infer_dot": [c.POINTER(InferDotOptions), c.POINTER(c.c_int), OUT, OUT, OUT],
     "assay_matrix_unit_from_text": [S, S, c.c_size_t, OUT],
 }

@@ -1,66 +1,24 @@
 /* The sides of a suite: schemes that are to be told apart, or a scheme and its mutants; see
- * vectors.h. */
-#include "interp/cli/vectors.h"
+ * sides.h. */
+#include "interp/vectors/sides.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/memory.h"
-#include "interp/cli/scheme.h"
-#include "schemes/record/data.h"
 
-/* Accumulators: those of the record's own width, where they are not too many to decide. */
-static void accumulators(const assay_scheme *s, vectors_space *out)
-{
-    enum { MAX_BITS = 48 };
-    const unsigned bits = assay_scheme_accumulator_bits(s, out->op, out->wide);
-    out->hi = (INT64_C(1) << ((bits < MAX_BITS ? bits : MAX_BITS) - 1)) - 1;
-    out->lo = -out->hi - 1;
-}
-
-bool cli_vectors_space(const cli_args *a, const assay_scheme *s, vectors_space *out)
-{
-    const char *kind = cli_value(a, "kind", NULL);
-    double acc[3];
-    if (!s->record) {
-        cli_trouble("scheme %s: a %s has no parameter record", s->name, assay_scheme_sort(s));
-        return false;
-    }
-    if (kind && strcmp(kind, "multiplier") != 0 && strcmp(kind, "scale") != 0) {
-        cli_trouble("--kind takes multiplier or scale, not '%s'", kind);
-        return false;
-    }
-    *out = (vectors_space){.op = cli_value(a, "op", "conv"),
-                           .wide = cli_has(a, "wide") || assay_scheme_is_wide(s)};
-    assay_record r;
-    if (!cli_scheme_op(a) || !cli_scheme_type(a, s, &out->type))
-        return false;
-    assay_effective_record(assay_data(s), out->op, "", vectors_form(out), &r);
-    const int32_t e = r.rescale.encoding;
-    out->scales =
-        kind ? strcmp(kind, "scale") == 0 : e != ASSAY_ENCODE_MULTIPLIER && e != ASSAY_ENCODE_SHIFT;
-    accumulators(s, out);
-    if (!cli_has(a, "acc"))
-        return true;
-    if (!cli_scheme_range(a, "acc", -140737488355328.0, 140737488355328.0, acc))
-        return false;
-    out->lo = (int64_t)acc[0];
-    out->hi = (int64_t)acc[1];
-    return true;
-}
-
-static assay_status room(cli_sides *s, size_t sides, size_t cases, assay_error *err)
+static assay_status room(vectors_sides *s, size_t sides, size_t cases, assay_error *err)
 {
     s->side = calloc(sides, sizeof *s->side);
     s->name = calloc(sides, sizeof *s->name);
     s->cases = calloc(cases + 1, sizeof *s->cases);
-    s->node = malloc((cases + 1) * sizeof *s->node);
-    for (size_t i = 0; s->node && i <= cases; i++)
-        s->node[i] = -1;
-    return s->side && s->name && s->cases && s->node ? ASSAY_OK : assay_out_of_memory(err);
+    s->told = calloc(cases + 1, sizeof *s->told);
+    for (size_t i = 0; s->told && i <= cases; i++)
+        s->told[i].node = -1;
+    return s->side && s->name && s->cases && s->told ? ASSAY_OK : assay_out_of_memory(err);
 }
 
-static assay_status own(cli_sides *s, const assay_scheme *scheme, const vectors_space *space,
+static assay_status own(vectors_sides *s, const assay_scheme *scheme, const vectors_space *space,
                         assay_error *err)
 {
     assay_scheme *side;
@@ -73,8 +31,9 @@ static assay_status own(cli_sides *s, const assay_scheme *scheme, const vectors_
     return ASSAY_OK;
 }
 
-assay_status cli_sides_of_schemes(assay_scheme *const *schemes, size_t n,
-                                  const vectors_space *space, cli_sides *out, assay_error *err)
+assay_status vectors_sides_of_schemes(const assay_scheme *const *schemes, size_t n,
+                                      const vectors_space *space, vectors_sides *out,
+                                      assay_error *err)
 {
     assay_status status = room(out, n, n * (n - 1) / 2, err);
     for (size_t i = 0; i < n && !status; i++) {
@@ -85,8 +44,8 @@ assay_status cli_sides_of_schemes(assay_scheme *const *schemes, size_t n,
     return status;
 }
 
-assay_status cli_sides_of_ops(assay_scheme *const *schemes, size_t n, cli_sides *out,
-                              assay_error *err)
+assay_status vectors_sides_of_ops(const assay_scheme *const *schemes, size_t n, vectors_sides *out,
+                                  assay_error *err)
 {
     const assay_status status = room(out, n, n * (n - 1) / 2, err);
     for (size_t i = 0; i < n && !status; i++) {
@@ -98,8 +57,8 @@ assay_status cli_sides_of_ops(assay_scheme *const *schemes, size_t n, cli_sides 
     return status;
 }
 
-assay_status cli_sides_of_mutants(const assay_scheme *s, const vectors_space *space, cli_sides *out,
-                                  assay_error *err)
+assay_status vectors_sides_of_mutants(const assay_scheme *s, const vectors_space *space,
+                                      vectors_sides *out, assay_error *err)
 {
     assay_scheme *side;
     assay_status status = vectors_side(s, space, NULL, NULL, &side, err);
@@ -119,7 +78,7 @@ assay_status cli_sides_of_mutants(const assay_scheme *s, const vectors_space *sp
     return status;
 }
 
-void cli_sides_free(cli_sides *s)
+void vectors_sides_free(vectors_sides *s)
 {
     for (size_t i = 0; i < s->n_owned; i++)
         assay_scheme_free((assay_scheme *)(uintptr_t)s->side[i]);
@@ -127,7 +86,7 @@ void cli_sides_free(cli_sides *s)
     free(s->side);
     free(s->name);
     free(s->cases);
-    free(s->node);
+    free(s->told);
 }
 
 /* ---- mutants in words ---- */
@@ -146,7 +105,7 @@ static bool is_next(const char *a, const char *b, size_t from)
     return *ends[0] == '\0' && *ends[1] == '\0' && y == x + 1;
 }
 
-bool cli_sides_is_parameter(const cli_sides *s, size_t k, size_t other)
+bool vectors_sides_is_parameter(const vectors_sides *s, size_t k, size_t other)
 {
     if (other >= s->n_cases)
         return false;
@@ -154,17 +113,17 @@ bool cli_sides_is_parameter(const cli_sides *s, size_t k, size_t other)
     return strncmp(s->name[s->cases[other].b], name, parameter_length(name) + 2) == 0;
 }
 
-void cli_sides_print_values(const cli_sides *s, size_t k, size_t n)
+void vectors_sides_print_values(FILE *f, const vectors_sides *s, size_t k, size_t n)
 {
     const char *name = s->name[s->cases[k].b];
     const size_t value = parameter_length(name) + 2;
     size_t run = 0;
-    printf("%s", name);
+    fprintf(f, "%s", name);
     for (size_t i = 1; i < n; i++) {
         const char *now = s->name[s->cases[k + i].b], *last = s->name[s->cases[k + i - 1].b];
         const bool more = i + 1 < n && is_next(now, s->name[s->cases[k + i + 1].b], value);
         run = is_next(last, now, value) ? run + 1 : 0;
         if (run == 0 || !more)
-            printf("%s%s", run > 1 ? ".." : ", ", now + value);
+            fprintf(f, "%s%s", run > 1 ? ".." : ", ", now + value);
     }
 }

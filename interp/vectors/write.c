@@ -1,4 +1,4 @@
-/* A suite of rows as files: columns, expected codes, and what each row is for; see vectors.h. */
+/* A suite of rows as files: columns, expected codes, and what each row is for; see files.h. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 #include "graph/files/files.h"
 #include "graph/files/partial.h"
 #include "graph/memory.h"
-#include "interp/cli/vectors.h"
 #include "interp/golden/bundle.h"
 #include "interp/page/json.h"
 #include "interp/rows/column.h"
+#include "interp/vectors/files.h"
 #include "schemes/rescale/thresholds.h"
 
 #define FORMATS (ASSAY_DUMP_NPY | ASSAY_DUMP_HEX | ASSAY_DUMP_C)
@@ -96,10 +96,10 @@ static assay_status write_answers(const char *dir, const vectors_suite *s, size_
 
 static const char *const verdicts[] = {"told", "same", "open"};
 
-static json_t *case_json(const cli_sides *sides, size_t k)
+static json_t *case_json(const vectors_sides *sides, size_t k)
 {
     const vectors_case *c = &sides->cases[k];
-    const int node = sides->node[k];
+    const int node = sides->told[k].node;
     char name[16];
     json_t *row =
         c->verdict == VECTORS_TOLD && node < 0 ? json_integer((json_int_t)c->row) : json_null();
@@ -110,7 +110,7 @@ static json_t *case_json(const cli_sides *sides, size_t k)
                      c->verdict == VECTORS_OPEN ? c->why : NULL);
 }
 
-json_t *cli_vectors_json(const vectors_suite *s, const cli_sides *sides)
+json_t *vectors_json(const vectors_suite *s, const vectors_sides *sides)
 {
     char elem[8];
     json_t *cases = json_array();
@@ -124,11 +124,11 @@ json_t *cli_vectors_json(const vectors_suite *s, const cli_sides *sides)
                      (json_int_t)s->rows.n, "cases", cases);
 }
 
-static assay_status write_json(const char *dir, const vectors_suite *s, const cli_sides *sides,
+static assay_status write_json(const char *dir, const vectors_suite *s, const vectors_sides *sides,
                                assay_error *err)
 {
     char path[4096];
-    json_t *all = cli_vectors_json(s, sides);
+    json_t *all = vectors_json(s, sides);
     snprintf(path, sizeof path, "%.4000s/vectors.json", dir);
     const assay_status status = page_json_write(path, all, err);
     json_decref(all);
@@ -153,9 +153,8 @@ static bool is_suite(const char *folder)
     return ours;
 }
 
-assay_status cli_vectors_write(const char *dir, const vectors_suite *s, const cli_sides *sides,
-                               size_t outs, const probe_apart *x, const char *const *file,
-                               assay_error *err)
+assay_status vectors_write(const char *dir, const vectors_suite *s, const vectors_sides *sides,
+                           size_t outs, const probe_apart *x, assay_error *err)
 {
     assay_partial partial;
     assay_status status = file_new_folder(dir, is_suite, &partial, err);
@@ -165,8 +164,8 @@ assay_status cli_vectors_write(const char *dir, const vectors_suite *s, const cl
         status = write_inputs(partial.path, s, err);
     for (size_t i = 0; i < outs && s->rows.n > 0 && !status; i++)
         status = write_answers(partial.path, s, i, outs > 1 ? sides->name[i] : NULL, err);
-    if (x && x->n > 0 && !status)
-        status = probe_apart_write(x, partial.path, file, sides->n, err);
+    if (x->n > 0 && !status)
+        status = probe_apart_write(x, partial.path, sides->n, err);
     if (!status)
         status = write_json(partial.path, s, sides, err);
     return file_new_folder_end(&partial, dir, status, err);

@@ -1,4 +1,4 @@
-/* A suite of rows that someone has: a folder of .npy columns, or a .csv file; see vectors.h. */
+/* A suite of rows that someone has: a folder of .npy columns, or a .csv file; see files.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "graph/core/type.h"
 #include "graph/memory.h"
 #include "graph/text/npy.h"
-#include "interp/cli/vectors.h"
+#include "interp/vectors/files.h"
 #include "schemes/rescale/thresholds.h"
 
 enum { ACC, OUT, ZP, ERRORS, MULTIPLIER, SHIFT, IN, WEIGHT, OUT_SCALE, N_COLUMNS };
@@ -235,8 +235,8 @@ static assay_status take(const table *t, vectors_rows *rows, int64_t *expected, 
     return ASSAY_OK;
 }
 
-assay_status cli_vectors_read(const char *path, const vectors_space *space, vectors_rows *rows,
-                              int64_t **expected, assay_error *err)
+assay_status vectors_read(const char *path, const vectors_space *space, vectors_rows *rows,
+                          int64_t **expected, assay_error *err)
 {
     table t = {.path = path};
     struct stat st;
