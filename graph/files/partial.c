@@ -238,9 +238,9 @@ static int move(const char *from, const char *to)
 }
 
 assay_status file_partial_folder_place(assay_partial *p, const char *path,
-                                       assay_status (*replace)(const char *folder,
+                                       assay_status (*replace)(const char *folder, void *user,
                                                                assay_error *err),
-                                       assay_error *err)
+                                       void *user, assay_error *err)
 {
     int reason = reach_disk(syncfs(p->lock));
     bool there = false;
@@ -255,7 +255,7 @@ assay_status file_partial_folder_place(assay_partial *p, const char *path,
         }
         if (!replace)
             return assay_fail(err, ASSAY_ERR_IO, "%s: exists already", path);
-        assay_status status = replace(path, err);
+        assay_status status = replace(path, user, err);
         if (status)
             return status;
         if (exchange(p->path, path) == 0)
@@ -287,7 +287,7 @@ assay_status file_new_folder_end(assay_partial *p, const char *dir, assay_status
                                  assay_error *err)
 {
     if (!status)
-        status = file_partial_folder_place(p, dir, NULL, err);
+        status = file_partial_folder_place(p, dir, NULL, NULL, err);
     if (p->path[0])
         file_remove_tree(p->path);
     file_partial_close(p);

@@ -35,9 +35,9 @@ assay_status file_partial_move(assay_partial *p, const char *path, assay_error *
  * (where the file system can), and p->path then names it and is the caller's to remove. Else
  * p->path is "". */
 assay_status file_partial_folder_place(assay_partial *p, const char *path,
-                                       assay_status (*replace)(const char *folder,
+                                       assay_status (*replace)(const char *folder, void *user,
                                                                assay_error *err),
-                                       assay_error *err);
+                                       void *user, assay_error *err);
 
 /* The two ends of making a folder that must not be there yet: file_new_folder refuses a `dir` that
  * stands (ASSAY_ERR_IO) and makes *out beside it; file_new_folder_end moves *p there if all that

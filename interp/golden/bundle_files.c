@@ -223,14 +223,38 @@ static void keep_first(void *user, const char *path)
         snprintf(first, 256, "%.255s", path);
 }
 
-assay_status golden_bundle_may_replace(const char *folder, assay_error *err)
+static bool is_same(const struct stat *a, const struct stat *b)
 {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+static assay_status read_files(const char *folder, const struct stat *manifest,
+                               assay_bundle_seen *seen, assay_error *err)
+{
+    assay_bundle *b;
+    assay_error inner;
+    assay_status status = golden_bundle_open(folder, &b, &inner);
+
+    golden_bundle_list_free(&seen->files);
+    *seen = (assay_bundle_seen){0};
+    if (status)
+        return assay_fail(err, ASSAY_ERR_IO,
+                          "%.200s: --force replaces a golden bundle and nothing else (%.400s)",
+                          folder, inner.text);
+    status = golden_bundle_list_files(b, &seen->files, err);
+    if (!status)
+        seen->manifest = *manifest;
+    golden_bundle_free(b);
+    return status;
+}
+
+assay_status golden_bundle_may_replace(const char *folder, void *seen, assay_error *err)
+{
+    assay_bundle_seen *s = seen;
     struct stat st;
     char first[256] = "";
-    assay_bundle_list known = {0};
-    assay_bundle *b = NULL;
-    assay_error inner;
-    assay_status status;
+    assay_status status = ASSAY_OK;
 
     if (lstat(folder, &st) != 0) /* it went meanwhile */
         return errno == ENOENT ? ASSAY_OK
@@ -239,21 +263,18 @@ assay_status golden_bundle_may_replace(const char *folder, assay_error *err)
         return assay_fail(err, ASSAY_ERR_IO,
                           "%s: is not a folder; --force replaces a golden bundle and nothing else",
                           folder);
-    status = golden_bundle_open(folder, &b, &inner);
-    if (status)
-        return assay_fail(err, ASSAY_ERR_IO,
-                          "%.200s: --force replaces a golden bundle and nothing else (%.400s)",
-                          folder, inner.text);
-    status = golden_bundle_list_files(b, &known, err);
+    const int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fstatat(at, "manifest.json", &st, AT_SYMLINK_NOFOLLOW) != 0 || !is_same(&st, &s->manifest))
+        status = read_files(folder, &st, s, err);
     if (!status)
-        status = golden_bundle_strangers(b->folder, folder, &known, keep_first, first, err);
+        status = golden_bundle_strangers(at, folder, &s->files, keep_first, first, err);
+    if (at >= 0)
+        close(at);
     if (!status && *first)
         status = assay_fail(err, ASSAY_ERR_IO,
                             "%.300s: '%s' in it is not of the golden bundle; --force replaces a "
                             "bundle and nothing else",
                             folder, first);
-    golden_bundle_list_free(&known);
-    golden_bundle_free(b);
     return status;
 }
 

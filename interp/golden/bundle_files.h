@@ -2,6 +2,8 @@
 #ifndef ASSAY_INTERP_BUNDLE_FILES_H
 #define ASSAY_INTERP_BUNDLE_FILES_H
 
+#include <sys/stat.h>
+
 #include "interp/golden/bundle.h"
 
 /* A list of paths below the bundle, sorted. */
@@ -24,9 +26,18 @@ assay_status golden_bundle_strangers(int folder, const char *shown, const assay_
                                      void (*visit)(void *user, const char *path), void *user,
                                      assay_error *err);
 
+/* The manifest of a folder that --force may take away, as last read, and the files that it names.
+ * Zeros before the first look. */
+typedef struct assay_bundle_seen {
+    struct stat manifest;
+    assay_bundle_list files;
+} assay_bundle_seen;
+
 /* Whether --force may take the folder away: a golden bundle, and no other file in it. Else says
- * what it is, and names one. */
-assay_status golden_bundle_may_replace(const char *folder, assay_error *err);
+ * what it is, and names one. `seen` is an assay_bundle_seen whose files the caller frees: of a
+ * manifest that has not changed since, the folder is looked through, but the manifest is not read
+ * again. */
+assay_status golden_bundle_may_replace(const char *folder, void *seen, assay_error *err);
 
 /* Whether the folder holds nothing but what a bundle under work holds. */
 bool golden_bundle_is_partial(const char *folder);

@@ -85,11 +85,11 @@ static assay_status make_dirs(assay_bundle_writer *w, assay_error *err)
 }
 
 /* Of what --force would leave alone too, the message does not speak of it. */
-static assay_status in_the_way(const char *dir, assay_error *err)
+static assay_status in_the_way(assay_bundle_writer *w, assay_error *err)
 {
     assay_error why;
-    const bool bundle = !golden_bundle_may_replace(dir, &why);
-    return assay_fail(err, ASSAY_ERR_IO, "%s: exists already%s", dir,
+    const bool bundle = !golden_bundle_may_replace(w->dir, &w->old, &why);
+    return assay_fail(err, ASSAY_ERR_IO, "%s: exists already%s", w->dir,
                       bundle ? "; --force replaces it" : ", and is not a golden bundle alone");
 }
 
@@ -101,8 +101,8 @@ static assay_status begin(assay_bundle_writer *w, assay_error *err)
 
     if (w->options.dir) {
         if (lstat(w->dir, &st) == 0)
-            status = w->options.replace ? golden_bundle_may_replace(w->dir, err)
-                                        : in_the_way(w->dir, err);
+            status = w->options.replace ? golden_bundle_may_replace(w->dir, &w->old, err)
+                                        : in_the_way(w, err);
         if (!status)
             status = file_partial_folder(w->dir, golden_bundle_is_partial, &w->partial, err);
     }
@@ -158,6 +158,7 @@ void golden_bundle_abort(assay_bundle_writer *w)
         file_remove_tree(w->partial.path);
     file_partial_close(&w->partial);
     golden_bundle_records_free(w);
+    golden_bundle_list_free(&w->old.files);
     json_decref(w->constants);
     free(w->dir);
     free(w->model_file);
@@ -171,10 +172,10 @@ void golden_bundle_abort(assay_bundle_writer *w)
 static assay_status place(assay_bundle_writer *w, assay_error *err)
 {
     assay_status status = file_partial_folder_place(
-        &w->partial, w->dir, w->options.replace ? golden_bundle_may_replace : NULL, err);
+        &w->partial, w->dir, w->options.replace ? golden_bundle_may_replace : NULL, &w->old, err);
     if (status || !w->partial.path[0])
         return status;
-    status = golden_bundle_may_replace(w->partial.path, err);
+    status = golden_bundle_may_replace(w->partial.path, &w->old, err);
     if (status)
         w->partial.path[0] = 0; /* left where it is */
     return status;

@@ -8,6 +8,7 @@
 #include "graph/files/memory.h"
 #include "graph/files/partial.h"
 #include "interp/golden/bundle.h"
+#include "interp/golden/bundle_files.h"
 #include "interp/golden/digest.h"
 
 /* A tensor that every sample leaves, at its place in their order: the graph's inputs, then the
@@ -38,6 +39,7 @@ struct assay_bundle_writer {
     const assay_program *program;
     char *dir, *model_file, *preprocessing;
     assay_partial partial; /* the folder that is written to */
+    assay_bundle_seen old; /* what stood at dir */
     char graph_digest[33]; /* of the network as text */
     assay_bundle_records records;
     json_t *constants;
