@@ -29,6 +29,25 @@ void ref_load_filter(const assay_products *p, int64_t first, int64_t step, size_
         row[i] -= zero[assay_block_scale(b, channel, assay_block_number(b, at + (int64_t)i))];
 }
 
+/* The exact sum of each block of a whole filter of n weights, which lie in memory's order. */
+static void sum_blocks(const assay_blocks *b, const int32_t *x, const int32_t *filter, size_t n,
+                       int64_t *sums)
+{
+    const size_t inner = (size_t)b->inner, extent = (size_t)b->extent * inner;
+    const size_t block = (size_t)(b->block < b->extent ? b->block : b->extent) * inner;
+    for (size_t first = 0, left = extent; first < n; left = left ? left : extent) {
+        const size_t run = left < block ? left : block;
+        for (size_t k = 0; k < inner; k++) {
+            int64_t sum = 0;
+            for (size_t i = first + k; i < first + run; i += inner)
+                sum += (int64_t)x[i] * filter[i];
+            *sums++ = sum;
+        }
+        first += run;
+        left -= run;
+    }
+}
+
 int64_t ref_sum_products(assay_call *call, const assay_products *p, const int32_t *x,
                          const int32_t *filter, size_t n, int64_t channel, int64_t bias,
                          int64_t element)
@@ -40,11 +59,8 @@ int64_t ref_sum_products(assay_call *call, const assay_products *p, const int32_
         acc = call->vt->accumulate(call->unit, x, filter, n, bias, p->zx,
                                    ref_zero_point(p->weights->type, channel), &trapped);
     } else {
-        assert(p->sums && (n == 0 || assay_block_number(b, (int64_t)n - 1) < b->count));
-        for (int64_t i = 0; i < b->count; i++)
-            p->sums[i] = 0;
-        for (size_t i = 0; i < n; i++)
-            p->sums[assay_block_number(b, (int64_t)i)] += (int64_t)x[i] * filter[i];
+        assert(p->sums && (int64_t)n == b->outer * b->extent * b->inner);
+        sum_blocks(b, x, filter, n, p->sums);
         acc = call->vt->combine(call->unit, p->sums, (size_t)b->count, (size_t)channel, bias,
                                 &trapped);
     }
