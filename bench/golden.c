@@ -41,7 +41,7 @@ static double time_bundle(void *user, int calls)
 
 typedef struct plain {
     bench_ours *ours;
-    bool one_file; /* a sample; else one a tensor */
+    bool one_file; /* a sample; else one per tensor */
     char dir[64];
 } plain;
 

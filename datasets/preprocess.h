@@ -6,7 +6,7 @@
  *
  *   resize: [224, 224]     # height, width; before anything else (resize.h)
  *   interpolation: bilinear  # or nearest
- *   scale: 1/255           # number or fraction; one, or a list with one a channel
+ *   scale: 1/255           # number or fraction; one, or a list with one per channel
  *   mean: [0.485, 0.456, 0.406]
  *   std: [0.229, 0.224, 0.225]
  *   channel_order: RGB     # what the network wants: gray, RGB or BGR; stored are RGB or gray

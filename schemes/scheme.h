@@ -111,7 +111,7 @@ bool assay_scheme_supports(const assay_scheme *s, const assay_unit_spec *spec, c
 /* Whether results of the op under this scheme, of codes of `bits` bits, are claimed to be the
  * target's own bits. Data movement and choices among codes round nothing and are always exact. */
 bool assay_scheme_is_exact(const assay_scheme *s, const char *op, unsigned bits);
-/* The same where an operand has several scales, by channel or by block. */
+/* The same where an operand has several scales, per channel or per block. */
 bool assay_scheme_is_exact_by_channel(const assay_scheme *s, const char *op, unsigned bits);
 /* Whether that holds, too, where operands and result differ in bits or sign. */
 bool assay_scheme_is_exact_mixed(const assay_scheme *s, const char *op);

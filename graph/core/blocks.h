@@ -12,12 +12,13 @@ typedef struct assay_blocks {
     int64_t channels; /* filters */
     int64_t outer, extent, inner;
     int64_t block, along; /* of the extent, and how many that makes */
-    int64_t count;        /* scales of a filter: outer * along * inner; 0: not one a block */
+    int64_t count;        /* scales of a filter: outer * along * inner; 0: not one per block */
     bool by_block; /* the type's scales go by block first and then by channel, not the reverse */
 } assay_blocks;
 
-/* Of conv, fc and matmul (transpose_b: of its second operand). False when w has scales by block of
- * something else than the inputs of an output channel. count is 0 when w has no scales by block. */
+/* Of conv, fc and matmul (transpose_b: of its second operand). False when w has scales per block of
+ * something else than the inputs of an output channel. count is 0 when w has no scales per block.
+ */
 bool assay_blocks_of(assay_op op, bool transpose_b, const assay_type *w, assay_blocks *out);
 
 /* Which of the type's scales scale number i of a filter is. */

@@ -24,7 +24,7 @@ static assay_status blocks_of(const assay_inference *c, const char *name, const 
     return s;
 }
 
-/* Input i holds floats, one a block of x. */
+/* Input i holds floats, one per block of x. */
 static assay_status check_scales(const assay_inference *c, int i, const char *name,
                                  const assay_list *block, const assay_type *x)
 {

@@ -18,6 +18,6 @@ bool blame_votes_open(blame_votes *v, int64_t n);
 /* Whether the device's code is the greater one, by the bits that are compared. */
 bool blame_is_above(const blame_search *s, int32_t device, int32_t predicted);
 blame_axis blame_channels_of(const blame_search *s);
-/* A number a channel that is solved for explains nothing where a channel is one element. */
+/* A number per channel that is solved for explains nothing where a channel is one element. */
 bool blame_is_thin(const blame_search *s);
 #endif

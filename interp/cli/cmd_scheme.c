@@ -161,7 +161,7 @@ static const cli_option options[] = {
     {"schemes", 0, "A,B,...", "matrix: only these (default: every preset)"},
     {"profile", 'p', "FILE", "quantize a float MODEL with this profile first"},
     {"symmetry", 0, "NAME", "as in 'assay quantize'"},
-    {"per-tensor", 0, NULL, "one weight scale a layer"},
+    {"per-tensor", 0, NULL, "one weight scale per layer"},
     {"mutants", 0, NULL, "vectors: every record that differs from A in one parameter"},
     {"kind", 0, "multiplier|scale", "vectors: rows of a multiplier and a shift, or of a scale"},
     {"seed", 0, "N", "vectors: seed of the rows and networks that are tried"},

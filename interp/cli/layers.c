@@ -100,7 +100,7 @@ int cli_layer_of(const assay_graph *g, int i, cli_layer *l)
     l->hi = calloc(l->channels + 1, sizeof *l->hi);
     bool ok = l->lo && l->hi;
     if (w->type.q.granularity == ASSAY_Q_BLOCK)
-        l->why = "its weights have a scale a block, so schemes differ in what they add up";
+        l->why = "its weights have a scale per block, so schemes differ in what they add up";
     else if (ok && exact)
         ok = exact_bounds(&l->in[0], w, bias, l);
     else if (ok)

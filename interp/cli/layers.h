@@ -11,7 +11,7 @@
 typedef struct cli_layer {
     const assay_node *node;
     size_t channels;  /* 1 when all have the same bounds */
-    int64_t *lo, *hi; /* least and greatest accumulator by channel, bias included; owned */
+    int64_t *lo, *hi; /* least and greatest accumulator per channel, bias included; owned */
     int64_t bound;    /* of any sum of absolute products and the bias */
     const char *why;  /* why comparing rescales decides nothing; NULL: it does */
     assay_type in[ASSAY_SPEC_IN];

@@ -38,8 +38,8 @@
     }
 #define CLI_QUANTIZE_OPTIONS                                                                       \
     CLI_CHOICE_OPTIONS,                                                                            \
-        {"calibrate-weights", 0, "METHOD", "min-max (default), percentile or mse, by channel"},    \
-        {"per-tensor", 0, NULL, "one weight scale a layer, not one a channel"},                    \
+        {"calibrate-weights", 0, "METHOD", "min-max (default), percentile or mse, per channel"},   \
+        {"per-tensor", 0, NULL, "one weight scale per layer, not one per channel"},                \
         {"keep-float", 0, "PATTERN", "leave matching nodes in float; may be repeated"},            \
         {"precision", 0, "PATTERN=KIND[,...]",                                                     \
          "compute matching nodes in i16, i8, ...; the first match decides"},                       \

@@ -19,7 +19,7 @@ typedef struct conv {
     int image_workers;        /* 1: images one after the other */
     int64_t groups;
     assay_depthwise taps;
-    assay_product product[]; /* one a group; none when depthwise */
+    assay_product product[]; /* one per group; none when depthwise */
 } conv;
 
 static void free_conv(assay_fast *f)

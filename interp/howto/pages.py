@@ -149,7 +149,7 @@ def manifest():
         out.append(f"\n## {title}\n\n| key | kind | there | what |\n|---|---|---|---|\n")
         for of, key, kind, when, doc in (a for macro, a in lines if macro == "KEY" and a[0] == name):
             out.append(f"| `{key}` | {KINDS[kind]} | {'always' if when == 'ALWAYS' else cell(when)} | {cell(doc)} |\n")
-    out.append("\n## `parameters` of a node\n\nWhat its unit reads, as integers, one entry or one a channel. Those of floats are the bits of a float32 (of a\n"
+    out.append("\n## `parameters` of a node\n\nWhat its unit reads, as integers, one entry or one per channel. Those of floats are the bits of a float32 (of a\n"
                "float64 where `encoding: float64`). A suffix says which of several rescales, none the output's:\n\n"
                "| suffix | which |\n|---|---|\n")
     out += [f"| `{a[0]}` | {cell(a[1])} |\n" for macro, a in lines if macro == "SUFFIX"]

@@ -114,7 +114,7 @@ void probe_prelu(probe_net *n, const char *op)
         probe_node(n, ASSAY_OP_PRELU, name[2], in, 2,
                    probe_type(n, t->activation, shape, probe_vary(n, scales[k].out),
                               wide ? 0 : t->zero_point + 2 * k),
-                   NULL, "codes by slopes, one a channel");
+                   NULL, "codes by slopes, one per channel");
     }
 }
 

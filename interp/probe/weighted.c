@@ -51,8 +51,8 @@ typedef struct rescales {
     int64_t inputs; /* of an output */
 } rescales;
 
-/* x: two numbers a cell (one a channel of a depthwise convolution), 0 and small ones first among
- * them. */
+/* x: two numbers per cell (one per channel of a depthwise convolution), 0 and small ones first
+ * among them. */
 static rescales begin(probe_net *n, enum kind kind)
 {
     const int64_t each = kind == DEPTHWISE ? CHANNELS : 2;

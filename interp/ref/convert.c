@@ -3,7 +3,8 @@
  *   quantize     q[i] = quantize(x[i])          dequantize   x[i] = dequantize(q[i])
  *
  * With parameters along an axis, a row runs along that axis, so that its elements are channels.
- * With parameters by block, in C order with blocks in place of the axis, elements go one by one. */
+ * With parameters per block, in C order with blocks in place of the axis, elements go one by one.
+ */
 #include "interp/ref/ref.h"
 
 /* Rows of `type`: along the parameters' axis, or one row of everything. */

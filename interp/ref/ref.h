@@ -54,7 +54,7 @@ bool ref_resize_has_form(const assay_graph *g, const assay_node *n);
 /* ---- zero points ---- */
 
 /* The zero point of index i along the parameters' axis; 0 when the type has no parameters. (Of
- * weights with parameters by block: products.c.) */
+ * weights with parameters per block: products.c.) */
 static inline int32_t ref_zero_point(const assay_type *t, int64_t i)
 {
     if (t->q.granularity == ASSAY_Q_NONE)
@@ -121,7 +121,7 @@ typedef struct assay_products {
     const assay_view *weights;
     assay_blocks blocks;
     int32_t zx;
-    int64_t *sums; /* blocks.count, when the weights have a scale a block */
+    int64_t *sums; /* blocks.count, when the weights have a scale per block */
 } assay_products;
 /* Carves what sums need from scratch memory (NULL: only counts it). */
 assay_products ref_products_of(const assay_node *n, const assay_type *x, const assay_view *w,

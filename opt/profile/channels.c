@@ -1,4 +1,4 @@
-/* Histograms by channel, beside that of the whole value. */
+/* Histograms per channel, beside that of the whole value. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static assay_status check_limit(const assay_profile *p, const assay_graph *g, co
     }
     if (!found)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "histograms by channel of '%.200s': no value has such a name", pattern);
+                          "histograms per channel of '%.200s': no value has such a name", pattern);
     if (total > ASSAY_PROFILE_CHANNELS)
         return assay_fail(
             err, ASSAY_ERR_LIMIT,

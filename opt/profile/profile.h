@@ -53,7 +53,7 @@ assay_status profile_set_dataset(assay_profile *p, const char *name, assay_error
 
 assay_status profile_set_whole(assay_profile *p, assay_profile_range whole,
                                assay_error *err); /* ASSAY_ERR_INPUT when it is empty */
-/* Histograms by channel as well, from now on, of the values whose name matches `pattern` (as in
+/* Histograms per channel as well, from now on, of the values whose name matches `pattern` (as in
  * fnmatch(3)); p must be new, and g the graph that it was made for. The channels are along the axis
  * that layouts say, else along the last one. ASSAY_ERR_LIMIT when there are more than
  * ASSAY_PROFILE_CHANNELS, ASSAY_ERR_INPUT when no value's name matches. */

@@ -223,7 +223,7 @@ bool rewrite_fc_to_matmul_matches(const assay_graph *g, const int *uses, assay_m
     if (!is_layer(g, n, ASSAY_OP_FC) || assay_node_in(g, n, 0)->type.rank < 2)
         return false;
     if (assay_node_in(g, n, 1)->type.q.count > 1)
-        m->obstacle = "its weights have a scale a row, and a rescale of sums has but one";
+        m->obstacle = "its weights have a scale per row, and a rescale of sums has but one";
     return true;
 }
 

@@ -65,7 +65,7 @@ struct assay_unit {
     const int32_t *exponential;
     /* Small constants of one op class; the files in apply/ say what each is. */
     int64_t k[12];
-    const int64_t *list[2];        /* zero points by channel; weighted: multipliers by block */
+    const int64_t *list[2];        /* zero points per channel; weighted: multipliers per block */
     enum assay_rounding last;      /* softmax, log softmax: how their last step rounds */
     int64_t sides[2];              /* pool: rows and columns of its window, or 0 */
     const assay_rescale *by_count; /* pool: a rescale for each divisor 1..depth */

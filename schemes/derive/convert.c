@@ -1,4 +1,4 @@
-/* Quantize and dequantize: float bits of the scales, zero points by channel or block. */
+/* Quantize and dequantize: float bits of the scales, zero points per channel or block. */
 #include "schemes/derive/derive.h"
 
 assay_status derive_convert(const assay_derive *d)

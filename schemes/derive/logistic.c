@@ -6,7 +6,7 @@
 #include "schemes/apply/fixedpoint.h"
 #include "schemes/derive/derive.h"
 
-/* A table of one entry a code, filled by `entry`. */
+/* A table of one entry per code, filled by `entry`. */
 static assay_status fill(const assay_derive *d,
                          int64_t (*entry)(const assay_derive *d, int64_t centred))
 {

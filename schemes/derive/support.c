@@ -72,7 +72,7 @@ assay_op_class derive_class_of(enum assay_op op)
     return classes[op];
 }
 
-/* Ops whose later inputs may have parameters by axis. */
+/* Ops whose later inputs may have parameters per axis. */
 static bool allows_axis(enum assay_op op, int input)
 {
     return (derive_class_of(op).derive == derive_weighted && input == 1) ||

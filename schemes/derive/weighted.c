@@ -1,6 +1,6 @@
 /* conv, conv_transpose, fc, matmul, SVDF's steps: an accumulator and one output rescale, or none
  * where the sums themselves are wanted. Weights with a scale for each block of inputs have a
- * multiplier a block and one unit for the accumulators of an output channel. */
+ * multiplier per block and one unit for the accumulators of an output channel. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -20,7 +20,7 @@ static void blocks(FILE *f, const assay_rule_blocks *k)
 {
     const char *wraps = k->sum_overflow == ASSAY_STORE_WRAP ? "wraps" : "saturates";
     fprintf(f,
-            "  Weights by block: a block's sum is multiplied by m, its scale over the channel's "
+            "  Weights per block: a block's sum is multiplied by m, its scale over the channel's "
             "unit,\n  rounded %s to %d bits",
             apply_rounding_name((enum assay_rounding)k->multiplier_round), k->multiplier_bits);
     if (k->unit == ASSAY_BLOCK_UNIT_LARGEST)

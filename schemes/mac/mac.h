@@ -36,7 +36,7 @@ typedef struct assay_mac {
 } assay_mac;
 
 /* Rows of dot products. Patterns lie as .npy files have them: unsigned integers of as many bits as
- * the format's layout says (mac_layout_of: 8, 16, 32 or 64), scales one a block of each row. A
+ * the format's layout says (mac_layout_of: 8, 16, 32 or 64), scales one per block of each row. A
  * row's k patterns are together; `c` NULL: +0. */
 typedef struct assay_mac_rows {
     size_t k;

@@ -3,7 +3,7 @@
  *
  * scaled_matmul under a unit, of a row of A and one of B, K filled up with zeros to whole steps:
  *   unit with block scales    y = dot(a, b, scales of a, scales of b)
- *   one scale a row, or more  y = dot(a, b), times (scale of a * scale of b)
+ *   one scale per row, or more  y = dot(a, b), times (scale of a * scale of b)
  *   several along K           y = fma(scale of a * scale of b, dot of the run, y), run after run, y
  *                             from +0; a run: as long as both scales hold (DeepGEMM's promotion)
  * then times (scale's scale of a * of b) where there are any; plus the bias where there is one;

@@ -150,7 +150,7 @@ static bool is_same_code(int64_t code, double found, double expected)
     return off <= 0x1p-20 || fabs((double)code) * off < 0.5;
 }
 
-/* A bias counts steps of the products' sum, input * weight; of weights by block deriving asks. */
+/* A bias counts steps of the products' sum, input * weight; of weights per block deriving asks. */
 static bool admits_bias_scale(const asking *a, const assay_type *x, const assay_type *w,
                               const assay_value *v)
 {

@@ -104,7 +104,7 @@ def blocks(network, x):
 
 
 def looked_up(network, x):
-    """A table of the network's own: an entry a code, from the least."""
+    """A table of the network's own: an entry per code, from the least."""
     if x.kind[0] > 12:
         raise Unsaid("a long table; one of more than 16 bits is refused")
     out = network.tensor(x.shape, kind=network.other_kind())

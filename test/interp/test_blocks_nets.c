@@ -1,4 +1,4 @@
-/* Networks with weights by block of inputs: what the quantizer makes, what a QDQ network becomes,
+/* Networks with weights per block of inputs: what the quantizer makes, what a QDQ network becomes,
  * what is refused, and that the optimizer proves nothing about them. */
 #include "test/support/support.h"
 

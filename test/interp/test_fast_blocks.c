@@ -65,7 +65,7 @@ static void check(const assay_scheme *s, test_rng *r, fast_tally *t)
 
 static void test_blocks(void **state)
 {
-    test_rng r = test_seed("fast engine, weights by block", 8);
+    test_rng r = test_seed("fast engine, weights per block", 8);
     fast_tally all = {0};
     (void)state;
     for (size_t k = 0; k < sizeof records / sizeof *records; k++) {

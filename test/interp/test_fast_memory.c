@@ -118,7 +118,7 @@ static void other_ops(void **state)
     assay_graph_free(g);
 }
 
-/* State, bodies, weights by block, weights of 4 bits, a depthwise convolution. */
+/* State, bodies, weights per block, weights of 4 bits, a depthwise convolution. */
 static const char rest[] =
     "graph net {\n"
     "  input x: i8[1,4,6,6] q(0.01,0)\n"

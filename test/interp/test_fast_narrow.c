@@ -1,6 +1,6 @@
 /* The fast engine's own narrowing against the reference: weights are zeros, so that a convolution's
  * accumulators are its bias, which lies at the borders of codes, where roundings differ, and at the
- * ends of int32. Factors from nearly 1 to 2^-28, one a channel, in tiles and in depthwise blocks.
+ * ends of int32. Factors from nearly 1 to 2^-28, one per channel, in tiles and in depthwise blocks.
  */
 #include "test/support/fast_case.h"
 

@@ -111,8 +111,8 @@ static void test_products(void **state)
                  13, "", "output channel 1 may reach 3456");
 }
 
-/* Convolutions of every kind: channels of their own, groups, zero points of the weights by channel,
- * several samples at once; and a bias that alone goes too far. */
+/* Convolutions of every kind: channels of their own, groups, zero points of the weights per
+ * channel, several samples at once; and a bias that alone goes too far. */
 static void test_convolutions(void **state)
 {
     (void)state;

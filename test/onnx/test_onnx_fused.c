@@ -100,7 +100,7 @@ static void what_is_not_taken_is_said(void **state)
             ASSAY_ERR_UNSUPPORTED, "clip");
     refused("in x f32 2,1,3\nconst w f32 1,8,3\nconst r f32 1,8,2\nconst n i32 2 = 1 1\n"
             "LSTM x,w,r,_,n -> y\nout y",
-            ASSAY_ERR_INPUT, "lengths are not one a row");
+            ASSAY_ERR_INPUT, "lengths are not one per row");
     refused("in x f32 2,1,3\nconst w f32 1,6,3\nconst r f32 1,8,2\nGRU x,w,r -> y\nout y",
             ASSAY_ERR_INPUT, "recurrence of rank 3");
     refused("in x f32 2,1,3\nconst w f32 1,2,3\nconst r f32 1,2,2\n"

@@ -145,7 +145,7 @@ static const form forms[] = {
      "in x f32 2\nconst w f8e5m2 2 = 60 123\nCast w -> v to=1\nAdd x,v -> y\nout y",
      {0, 0},
      {1, 57344}},
-    /* scales: one, one for each index, one a block, a power of two, one of the run */
+    /* scales: one, one for each index, one per block, a power of two, one of the run */
     {19,
      "in x f32 1,2\nconst s f32 - = 0.5\nconst z f8e4m3fn - = 0\nQuantizeLinear x,s,z -> y\nout y",
      {0.5f, 1e4f},

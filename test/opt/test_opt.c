@@ -42,7 +42,7 @@ static void test_linear_chain(void **state)
     assay_graph_free(g);
 }
 
-/* Constants that do not go one a channel, and 1/x, stay. */
+/* Constants that do not go one per channel, and 1/x, stay. */
 static void test_other_arithmetic_stays(void **state)
 {
     test_rng rng = rng_of(state);

@@ -246,7 +246,7 @@ static void by_row_there_is_no_one_rescale_of_sums(void **state)
 {
     (void)state;
     rewrite_outcome o = rewrite_preferring("tflite", "products: matmul", fc);
-    rewrite_has(o.log.text, "fc-to-matmul: y: refused: its weights have a scale a row");
+    rewrite_has(o.log.text, "fc-to-matmul: y: refused: its weights have a scale per row");
     assert_int_equal(o.report.applied, 0);
     rewrite_finish(&o);
 }

@@ -231,7 +231,8 @@ static void random_networks_take_preferred_forms(void **state)
     test_rng r = test_seed("random_networks_take_preferred_forms", 20261123);
     int applied = 0, together = 0, seen[ASSAY_OP_COUNT] = {0};
     (void)state;
-    const int n = n_graphs(), max = 20 * n; /* weights by block are rare, so are sums of products */
+    const int n = n_graphs(),
+              max = 20 * n; /* weights per block are rare, so are sums of products */
     for (int i = 0; i < n || ((with_blocks == 0 || together == 0) && i < max); i++) {
         rewrite_outcome o =
             draw(&r, i, seen, &(assay_optimize_options){.passes = preferences[i % 3]});
@@ -243,7 +244,7 @@ static void random_networks_take_preferred_forms(void **state)
             together += put_together(&o, scheme_name(i), &r);
         rewrite_finish(&o);
     }
-    print_message("# %d networks, %d rewrites applied, %d taken back; weights by block in %d "
+    print_message("# %d networks, %d rewrites applied, %d taken back; weights per block in %d "
                   "networks of all\n",
                   n_graphs(), applied, together, with_blocks);
     assert_true(with_blocks > 0);

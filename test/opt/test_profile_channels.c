@@ -1,4 +1,4 @@
-/* Histograms by channel: every count, on which axis, mergeable, bounded, and files that lie. */
+/* Histograms per channel: every count, on which axis, mergeable, bounded, and files that lie. */
 #include "test/support/support.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 const {Model} = require('./onnx.js');
 const {LIMITS, product} = require('./random.js');
 
-// Where parameters lie: one, one an index of an axis, one a block along an axis.
+// Where parameters lie: one, one an index of an axis, one per block along an axis.
 function granularity(r, shape) {
   const kind = shape.length ? r.pick(['tensor', 'tensor', 'axis', 'block']) : 'tensor', axis = r.int(0, Math.max(0, shape.length - 1));
   if (kind === 'tensor') return {dims: [], attrs: {}};

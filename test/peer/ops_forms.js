@@ -70,7 +70,7 @@ function chain(r) {
     } else if (kind === 'Add' || kind === 'Mul') {
       const b = last && last.shape.join() === shape.join() ? last : x;
       next(m.node(kind, r.chance(0.5) ? [x.real, b.real] : [b.real, x.real]), kind === 'Mul' ? x.scale * b.scale * r.scale(20, 200) : r.scale(0.01, 0.5));
-    } else if (kind === 'Scale') { // by constants, one a channel
+    } else if (kind === 'Scale') { // by constants, one per channel
       const p = q.params(m, r, type), c = m.constant(type, [shape[1], 1, 1], r.codes(type, shape[1]));
       next(m.node(r.pick(['Add', 'Mul']), [x.real, DQ(m, c, p)]), r.scale(0.01, 0.5));
     } else if (kind === 'Concat') {

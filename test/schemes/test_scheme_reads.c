@@ -262,7 +262,7 @@ static void claims_by_width(void **state)
     }
 }
 
-/* Claims for one scale a tensor alone, by the same rules. */
+/* Claims for one scale per tensor alone, by the same rules. */
 static void claims_by_granularity(void **state)
 {
     (void)state;

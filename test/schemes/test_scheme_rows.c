@@ -1,5 +1,5 @@
-/* Every shape of a rescale's row, one set of parameters or one a channel, against the trace, which
- * is written apart; what a target refuses; rules whose row must be the general one. */
+/* Every shape of a rescale's row, one set of parameters or one per channel, against the trace,
+ * which is written apart; what a target refuses; rules whose row must be the general one. */
 #include "test/support/support.h"
 
 #include <stdio.h>

@@ -111,8 +111,8 @@ static void functions(void **state)
     }
 }
 
-/* 513 points are for signed 16-bit codes in and 16 bits out; else one entry a code. Both precisions
- * and both forms are close to the function. */
+/* 513 points are for signed 16-bit codes in and 16 bits out; else one entry per code. Both
+ * precisions and both forms are close to the function. */
 static void interpolation(void **state)
 {
     (void)state;

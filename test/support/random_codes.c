@@ -121,7 +121,7 @@ static int add_weights(growing *w, assay_op op, const assay_type *x, assay_attrs
     static const int32_t zeros[8] = {0};
     assay_type t = {.elem = assay_int(8, true), .rank = 2};
     int64_t out = test_between(w->r, 1, 3), group = 1;
-    int axis = 0; /* of scales by channel */
+    int axis = 0; /* of scales per channel */
     t.dim[0] = out;
     t.dim[1] = x->dim[x->rank - 1];
     if (op == ASSAY_OP_MATMUL) {
@@ -152,7 +152,7 @@ static int add_weights(growing *w, assay_op op, const assay_type *x, assay_attrs
                           .scale = scales,
                           .zero_point = zeros};
     if (op == ASSAY_OP_FC && t.dim[1] % 2 == 0 && t.dim[0] <= 4 && upto(w, 1)) {
-        t.q.granularity = ASSAY_Q_BLOCK; /* two scales a row */
+        t.q.granularity = ASSAY_Q_BLOCK; /* two scales per row */
         t.q.axis = 1;
         t.q.block = t.dim[1] / 2;
         t.q.count = (size_t)t.dim[0] * 2;

@@ -1,7 +1,7 @@
 /* Weights and biases for test_random_layers. */
 #include "test/support/random_drawing.h"
 
-/* Scales of a constant: one, one along `axis`, or one a block along `blocked`. */
+/* Scales of a constant: one, one along `axis`, or one per block along `blocked`. */
 static void draw_scales(test_drawing *d, int axis, int blocked, assay_type *t, test_params *p)
 {
     const int64_t way = test_upto(d, 7);

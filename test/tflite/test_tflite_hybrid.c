@@ -1,5 +1,5 @@
-/* Integer weights under float activations in a TFLite model, with one scale, one a channel or one a
- * block: real numbers in the network. */
+/* Integer weights under float activations in a TFLite model, with one scale, one per channel or one
+ * a block: real numbers in the network. */
 #include "test/support/support.h"
 
 #include <math.h>
@@ -160,7 +160,7 @@ static void run_integers(const tb_model *m, const float *x, float y[6])
 }
 
 /* Codes by each row's own range, products in integers, rounded where TFLite's kernel rounds; one
- * scale and one a channel, with a zero point and without. */
+ * scale and one per channel, with a zero point and without. */
 static void hybrid_integers(void **state)
 {
     enum { FC = 9, K = 3, O = 3 };

@@ -59,7 +59,7 @@ def convolve_transposed(x, w, attributes, shape):
 
 
 def rescale(bundle, node, scheme, acc, axis, s_w):
-    """Codes of accumulators, with the scale s_w, or one a channel along the axis; or a fault."""
+    """Codes of accumulators, with the scale s_w, or one per channel along the axis; or a fault."""
     op, out, params = node["op"], node["outputs"][0], node.get("parameters", {})
     s_in, s_out, zero = bundle.scale(node["inputs"][0]), bundle.scale(out), int(bundle.zero(out))
     lo, hi = bounds(bundle, node, out)

@@ -106,7 +106,7 @@ class Model:
         return out, 1
 
     def scale_numbers(self, name):
-        """Of weights by block: the number of each one's scale."""
+        """Of weights per block: the number of each one's scale."""
         entry = self.bundle.entry[name]
         axis, block, shape = entry["axis"], entry["block"], list(entry["shape"])
         extent, shape[axis] = shape[axis], -(-shape[axis] // block)

@@ -1,12 +1,12 @@
-/* MatMulNBits: a product with weights of 4 or 8 bits that have one scale a block of their row, or,
- * with g_idx, one scale for each group of columns. */
+/* MatMulNBits: a product with weights of 4 or 8 bits that have one scale per block of their row,
+ * or, with g_idx, one scale for each group of columns. */
 #include <string.h>
 
 #include "graph/onnx/op/op.h"
 
 /* What the inputs hold, checked. */
 typedef struct packed {
-    int64_t rows, columns, block, bits, blocks, zeros; /* zeros: bytes of zero points a row */
+    int64_t rows, columns, block, bits, blocks, zeros; /* zeros: bytes of zero points per row */
     const onnx_const *codes, *scale, *zero, *group;
 } packed;
 

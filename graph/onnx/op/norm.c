@@ -45,7 +45,7 @@ static onnx_value *standardized(onnx_node *n, onnx_value *x, int axis)
     return standardized_over(n, x, &axes, &unused);
 }
 
-/* y * scale + bias, a number a channel each. */
+/* y * scale + bias, a number per channel each. */
 static void scale_channels(onnx_node *n, onnx_value *y, onnx_value *scale, onnx_value *bias,
                            const assay_type *x)
 {
@@ -122,7 +122,7 @@ void onnx_import_instance_norm(onnx_node *n)
     scale_channels(n, standardized(n, x, 2), onnx_in(n, 1), onnx_in(n, 2), &t);
 }
 
-/* A number a group (before opset 21) as one a channel. */
+/* A number per group (before opset 21) as one per channel. */
 static onnx_value *by_channel(onnx_node *n, onnx_value *v, int64_t groups, int64_t channels)
 {
     const int64_t dim[2] = {groups, 1};

@@ -241,7 +241,7 @@ static onnx_value *lengths(const recurrent *r)
     bool whole = !v || v->constant;
 
     if (v && !r->n->status && (t.rank != 1 || t.dim[0] != r->batch))
-        return onnx_fail(r->n, ASSAY_ERR_INPUT, "lengths are not one a row");
+        return onnx_fail(r->n, ASSAY_ERR_INPUT, "lengths are not one per row");
     for (int64_t i = 0; v && v->constant && i < v->constant->count; i++)
         whole &= onnx_get_int(v->constant, i) == r->steps;
     return whole ? NULL : onnx_reshaped(r->n, v, 2, dim, "lengths");

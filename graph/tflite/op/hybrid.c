@@ -88,7 +88,7 @@ static assay_status ranges(const tfl_op *o, int x, int axes, bool symmetric, int
     return s ? s : tfl_node(o, ASSAY_OP_DYNAMIC_PARAMS, &x, 1, out, 3, &a, NULL);
 }
 
-/* The weights' scale, or one a channel where those differ. */
+/* The weights' scale, or one per channel where those differ. */
 static assay_status weight_scales(const tfl_op *o, const assay_qparams *q, int *value)
 {
     const bool differ = scales_differ(q);

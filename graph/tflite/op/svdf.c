@@ -1,7 +1,7 @@
 /* SVDF: a fully connected layer whose results enter a memory, and a filter over each memory
  * (Nakkiran et al. 2015).
  *
- *   feature = fc(x, weights_feature)                       one number a filter
+ *   feature = fc(x, weights_feature)                       one number per filter
  *   memory  = the last M features of each filter           a variable
  *   y[unit] = bias + sum of memory * weights_time over the unit's `rank` filters
  *
