@@ -19,6 +19,42 @@ extern "C" {
 assay_status assay_scheme_try(const assay_scheme *s, const assay_rescales *row, char **text,
                               char **json, assay_error *err);
 
+/* ---- where schemes differ ----------------------------------------------------------------------
+ */
+
+typedef struct assay_scheme_question {
+    size_t size;
+    const char *op;   /* parameters that it reads, and its rescale; NULL: all, and a conv's */
+    const char *type; /* of the codes: "i8", ...; NULL: the first scheme's activations */
+    bool wide;        /* the arithmetic of codes of more than 8 bits */
+    bool as_is;       /* nodes that a scheme's types do not admit are compared, too */
+    int scales;       /* of rescales; 0: none */
+    double scale[2]; /* the first, and the last where there are more, by even steps of logarithms */
+    bool has_acc;    /* accumulators that count; else those of 21 bits */
+    int64_t acc[2];
+    int64_t zero_point, in_zero_point;
+    const assay_graph *graph; /* whose nodes are compared: quantized, or under a scheme
+                                 (assay_group); NULL: none */
+} assay_scheme_question;
+/* `assay scheme diff`: where two schemes with records differ, decided and not sampled: parameters;
+ * rescales, for every accumulator; nodes, for every accumulator that their weights can reach or all
+ * their operands. *undecided: scales or nodes that were not decided, or 1 where both leave the op
+ * in float. json: {"a", "b", "op", "differ", "undecided", "parameters", "same", "scales", "nodes"}.
+ * ASSAY_ERR_UNSUPPORTED: a scheme has no record. */
+assay_status assay_scheme_compare(const assay_scheme *a, const assay_scheme *b,
+                                  const assay_scheme_question *question, bool *differ,
+                                  int *undecided, char **text, char **json, assay_error *err);
+/* `assay scheme matrix`: the share of disagreement of each two of n schemes, at most 64, over
+ * scales or node by node. json: a list of {"node", "op", "of", "considered", "schemes", "disagree",
+ * "left_out"}. */
+assay_status assay_scheme_matrix(const assay_scheme *const *s, size_t n,
+                                 const assay_scheme_question *question, char **text, char **json,
+                                 assay_error *err);
+/* `assay scheme show`: what a scheme does for `op` (NULL: "conv"), of codes of more than 8 bits
+ * (wide) or of at most 8: in words, tables and examples, what it inherits from whom, its record. */
+assay_status assay_scheme_show(const assay_scheme *s, const char *op, bool wide, char **text,
+                               assay_error *err);
+
 /* ---- rows that tell schemes apart ------------------------------------------------------------ */
 
 typedef struct assay_vectors_options {

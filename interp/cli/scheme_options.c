@@ -3,30 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/core/type.h"
 #include "interp/cli/scheme.h"
-#include "schemes/record/data.h"
-#include "schemes/record/guess.h"
-
-bool cli_scheme_names_differ(const assay_scheme *a, const assay_scheme *b)
-{
-    if (strcmp(a->name, b->name) != 0 || strcmp(a->digest, b->digest) == 0)
-        return true;
-    cli_trouble("scheme: two schemes of the name \"%s\" with different records; rename one",
-                a->name);
-    return false;
-}
-
-bool cli_scheme_op(const cli_args *a)
-{
-    assay_guess g = ASSAY_GUESS(cli_value(a, "op", "conv"));
-    if (assay_op_find(g.word) != ASSAY_OP_COUNT)
-        return true;
-    for (int op = 0; op < ASSAY_OP_COUNT; op++)
-        assay_guess_consider(&g, assay_op_get((assay_op)op)->name);
-    cli_trouble("scheme: no op \"%s\"; nearest: %s", g.word, g.best);
-    return false;
-}
 
 bool cli_scheme_type(const cli_args *a, const assay_scheme *s, assay_elem *out)
 {
@@ -35,11 +12,6 @@ bool cli_scheme_type(const cli_args *a, const assay_scheme *s, assay_elem *out)
         return true;
     cli_trouble("scheme: --%s", err.text);
     return false;
-}
-
-unsigned cli_scheme_form(const cli_args *a, const assay_scheme *s, assay_elem type)
-{
-    return assay_form_of_codes(cli_has(a, "wide") || assay_scheme_is_wide(s), type);
 }
 
 bool cli_scheme_range(const cli_args *a, const char *option, double lo, double hi, double out[3])

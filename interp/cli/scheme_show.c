@@ -2,31 +2,12 @@
  */
 #include <string.h>
 
+#include "interp/assay_arithmetic.h"
 #include "interp/cli/json.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/scheme_unit.h"
-#include "schemes/explain/explain.h"
 #include "schemes/mac/mac.h"
 #include "schemes/record/data.h"
-
-static void print_indented(const char *text)
-{
-    for (const char *line = text; *line != '\0';) {
-        size_t n = strcspn(line, "\n");
-        printf("  %.*s\n", (int)n, line);
-        line += n + (line[n] == '\n');
-    }
-}
-
-static void print_contract(const assay_scheme_data *d)
-{
-    static const char *const names[] = {"exact", "approximate", "not modelled"};
-    for (int i = 0; i < ASSAY_CONTRACTS; i++)
-        if (d->contract[i]) {
-            printf("\n%s:\n", names[i]);
-            print_indented(d->contract[i]);
-        }
-}
 
 /* A list of a text's lines; of NULL an empty one. */
 static json_t *lines_of(const char *text)
@@ -65,49 +46,15 @@ static int write_json(const cli_args *a, const assay_scheme *s)
     return cli_json_write(a, o);
 }
 
-static int show_without_record(const assay_scheme *s)
+static int show(const cli_args *a, const assay_scheme *s)
 {
-    if (s->mac)
-        printf("digest %s\n%s", s->digest, s->text);
-    else
-        printf("%s: a plugin; its arithmetic is code, not a record\n%s", s->name, s->text);
-    return CLI_OK;
-}
-
-static int show_record(const cli_args *a, const assay_scheme *s)
-{
+    char *text;
     assay_error err;
-    const assay_scheme_data *d = assay_data(s);
-    const char *op = cli_value(a, "op", "conv");
-    bool wide = cli_has(a, "wide") || assay_scheme_is_wide(s);
-    assay_record rec;
-    assay_single single;
-    const unsigned form = assay_scheme_own_form(s, wide);
-    if (assay_single_start(&single, s, op, form, &err))
+    if (assay_scheme_show(s, cli_value(a, "op", NULL), cli_has(a, "wide"), &text, &err))
         return cli_failed(&err);
-    assay_effective_record(d, op, "", form, &rec);
-    printf("%s%s%s\ndigest %s\n", s->name, s->description ? ": " : "",
-           s->description ? s->description : "", s->digest);
-    print_contract(d);
-    if (d->n_from > 1)
-        printf("\ninherited:\n");
-    assay_explain_inheritance(stdout, d);
-    printf("\nthe accumulator (%s%s):\n", op, wide ? ", wide codes" : "");
-    assay_explain_sums(stdout, &rec);
-    printf("\na rescale (%s%s):\n", op, wide ? ", wide codes" : "");
-    assay_explain_formula(stdout, &rec);
-    if (rec.rescale.encoding == ASSAY_ENCODE_MULTIPLIER ||
-        rec.rescale.encoding == ASSAY_ENCODE_SHIFT || rec.rescale.encoding == ASSAY_ENCODE_GLOW)
-        printf("  Shifts are written %s.\n", assay_explain_shift_sign(&rec.rescale));
-    printf("\nrounding, as the code does it ('.': no accumulator has this value; '-': refused):\n");
-    assay_status status = assay_explain_rounding(stdout, s, op, form, &err);
-    if (!status) {
-        printf("\nexamples, as the code does them:\n");
-        status = assay_explain_examples(stdout, s, op, form, &err);
-    }
-    if (!status)
-        printf("\nrecord:\n%s", s->text);
-    return !status ? CLI_OK : cli_failed(&err);
+    printf("%s", text);
+    assay_free(text);
+    return CLI_OK;
 }
 
 int cli_scheme_show(const cli_args *a)
@@ -123,7 +70,7 @@ int cli_scheme_show(const cli_args *a)
     if (cli_has(a, "json"))
         status = write_json(a, s);
     if (status == CLI_OK && strcmp(cli_value(a, "json", ""), "-") != 0)
-        status = s->record ? show_record(a, s) : show_without_record(s);
+        status = show(a, s);
     assay_scheme_free(s);
     return status;
 }

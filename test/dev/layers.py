@@ -78,6 +78,7 @@ HOUSE = [
     "interp/infer",
     "interp/probe",
     "interp/vectors",
+    "interp/decide",
     "interp/api",
     "interp/cli",
 ]

@@ -56,6 +56,7 @@ PREFIX = {
     "interp/blame": "blame",
     "interp/rows": "rows",
     "interp/vectors": "vectors",
+    "interp/decide": "decide",
     "interp/cli": "cli",
 }
 FLOORS = ("graph", "schemes", "datasets", "opt", "interp")

@@ -150,6 +150,32 @@ static assay_status tell_schemes(fixture *f, assay_error *err)
     return status;
 }
 
+/* Over scales: two, and many beside each other. */
+static assay_status compare_schemes(fixture *f, assay_error *err)
+{
+    const assay_scheme *const both[] = {f->scheme, f->other};
+    assay_scheme_question q = ASSAY_OPTIONS(assay_scheme_question);
+    bool differ = false;
+    int undecided = -1;
+    q.scales = 2;
+    q.scale[0] = 0.01;
+    q.scale[1] = 0.3;
+    q.has_acc = true;
+    q.acc[0] = -3000;
+    q.acc[1] = 3000;
+    assay_status status = assay_scheme_compare(f->scheme, f->other, &q, &differ, &undecided,
+                                               &f->text[0], &f->text[1], err);
+    assert_int_equal(undecided, status ? -1 : 0);
+    if (!status)
+        status = assay_scheme_matrix(both, 2, &q, &f->text[2], NULL, err);
+    return status;
+}
+
+static assay_status show_scheme(fixture *f, assay_error *err)
+{
+    return assay_scheme_show(f->scheme, NULL, false, &f->text[0], err);
+}
+
 static assay_status load_samples(fixture *f, assay_error *err)
 {
     float x[4];
@@ -257,6 +283,8 @@ static void test_arithmetic(void **state)
     fail_every(use_unit);
     fail_every(diff_units);
     fail_every(tell_schemes);
+    fail_every(compare_schemes);
+    fail_every(show_scheme);
 }
 
 static void test_files(void **state)

@@ -299,6 +299,28 @@ def telling():
     raises(assay.AssayError, "rows that are not there", assay.lint_vectors, "nowhere", "tflite", words="nowhere")
 
 
+def comparing(q):
+    q.save("q.assay")
+    told = command("scheme", "diff", "tflite", "tflite-single", "--scale", "0.001:0.5:20", "--acc", "-5000:5000", "--json", "diff.json", status=1, on="out")
+    d = assay.compare("tflite", "tflite-single", scale=(0.001, 0.5, 20), acc=(-5000, 5000))
+    check(d.differ and d.undecided == 0 and d.text == told and d.report == json.loads(read("diff.json")), "schemes over scales, as the command's", d)
+    told = command("scheme", "diff", "tflite", "tflite-single", "--model", "q.assay", status=1, on="out")
+    check(assay.compare("tflite", "tflite-single", network=q).text == told, "and over a network", told)
+    same = assay.compare("tflite", assay.Scheme("tflite").edit({}, name="twin"), scale=0.25, zero_point=3)
+    check(not same.differ and same.undecided == 0 and same.report["scales"][0]["verdict"] == "identical", "two that are equal", same)
+    told = command("scheme", "matrix", "--schemes", "tflite,tflite-single,npu16", "--json", "matrix.json")
+    m = assay.matrix(["tflite", "tflite-single", "npu16"])
+    check(m.text == told and m.tables == json.loads(read("matrix.json")), "many beside each other", m)
+    told = command("scheme", "matrix", "q.assay", "--schemes", "tflite,ruy")
+    check(assay.matrix(["tflite", "ruy"], network=q).text == told, "and over a network, many", told)
+    check(all(assay.Scheme(n).show(op) == command("scheme", "show", n, "--op", op) for n, op in (("npu16", "fc"), ("tflite", "conv"))), "a scheme in words")
+    raises(assay.UnsupportedError, "one without a record", assay.compare, "tflite", "hopper-fp8", words="no parameter record")
+    raises(assay.InputError, "no such op in words", assay.Scheme("tflite").show, "ad", words="nearest: add")
+    raises(assay.InputError, "no scales", assay.matrix, ["tflite"], scale=(1.0, 0.5, 4), words="low to high")
+    raises(assay.InputError, "no schemes", assay.matrix, [], words="takes schemes")
+    raises(assay.LimitError, "too many", assay.matrix, ["tflite"] * 65, words="64")
+
+
 def asking(q, x):
     def unit(rows):  # one product, one shift that rounds half up, saturated; bounded rows it does not have
         product = rows["acc"].astype(np.int64) * rows["multiplier"]
@@ -352,6 +374,7 @@ def main():
     golden(q, x)
     devices(q, x)
     telling()
+    comparing(q)
     asking(q, x)
     check(assay.__version__ in command("--version") and "to_dict" in dir(assay.Scheme) and all(getattr(assay, n).__doc__ for n in assay.__all__), "all that is public is documented")
 

@@ -14,7 +14,7 @@ import zipfile
 
 from support import LIBRARY, PACKAGE, TAP, TOP, check
 
-from assay import _library
+from assay import _structs
 
 COMPILER = sys.argv[3:]
 STRUCTS = {"assay_error": "Error", "assay_type": "Type", "assay_qparams": "QParams", "assay_rescales": "Rows", "assay_load_options": "LoadOptions",
@@ -23,7 +23,8 @@ STRUCTS = {"assay_error": "Error", "assay_type": "Type", "assay_qparams": "QPara
            "assay_compare_options": "CompareOptions", "assay_blame_options": "BlameOptions", "assay_probe_options": "ProbeOptions",
            "assay_answers_options": "AnswersOptions", "assay_labelled": "Labelled", "assay_tuner_options": "TunerOptions", "assay_infer_options": "InferOptions",
            "assay_shard": "Shard", "assay_report_options": "ReportOptions", "assay_elem": "Elem", "assay_dots": "Dots",
-           "assay_loader_options": "LoaderOptions", "assay_show_options": "ShowOptions", "assay_blame_files": "BlameFiles"}
+           "assay_loader_options": "LoaderOptions", "assay_show_options": "ShowOptions", "assay_blame_files": "BlameFiles",
+           "assay_infer_dot_options": "InferDotOptions", "assay_vectors_options": "VectorsOptions", "assay_scheme_question": "SchemeQuestion"}
 
 
 def run(*args, **environment):
@@ -34,11 +35,11 @@ def run(*args, **environment):
 
 def layouts():
     """Offsets of all members, and sizes."""
-    known = {n for n, t in vars(_library).items() if isinstance(t, type) and issubclass(t, ctypes.Structure) and getattr(t, "_fields_", None)}
+    known = {n for n, t in vars(_structs).items() if isinstance(t, type) and issubclass(t, ctypes.Structure) and getattr(t, "_fields_", None)}
     check(known == set(STRUCTS.values()), "every struct is asked", known ^ set(STRUCTS.values()))
     said = []
     for name, ours in STRUCTS.items():
-        struct = getattr(_library, ours)
+        struct = getattr(_structs, ours)
         said.append((name, None, ctypes.sizeof(struct)))
         said += [(name, field[0], getattr(struct, field[0]).offset) for field in struct._fields_]
     with open("layout.c", "w", encoding="utf-8") as f:

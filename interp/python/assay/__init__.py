@@ -27,16 +27,16 @@ from .pages import report
 from .profiles import Profile
 from .programs import Program, Result, Run, run_many
 from .schemes import Difference, Scheme, Steps, presets
-from .telling import Vectors, lint_vectors, vectors
+from .telling import Comparison, Matrix, Vectors, compare, lint_vectors, matrix, vectors
 from .tensors import TensorType
 from .testing import assert_bits
 from .units import MatrixUnit, UnitDifference, units
 
 __version__: str = _lib.assay_version().decode()
 __all__ = [
-    "Accuracy", "AssayError", "Blame", "Capsule", "Dataset", "Diff", "Difference", "DotInference", "Explanation", "FileError", "Golden", "Inference",
-    "InputError", "InternalError", "LimitError", "MatrixUnit", "MissingLibraryError", "Network", "Node", "OutOfMemoryError", "Profile", "Program",
+    "Accuracy", "AssayError", "Blame", "Capsule", "Comparison", "Dataset", "Diff", "Difference", "DotInference", "Explanation", "FileError", "Golden", "Inference",
+    "InputError", "InternalError", "LimitError", "Matrix", "MatrixUnit", "MissingLibraryError", "Network", "Node", "OutOfMemoryError", "Profile", "Program",
     "Proof", "Result", "Run", "Scheme", "SchemeError", "Steps", "TensorType", "UnitDifference", "UnsupportedError", "Vectors", "Verification", "assert_bits",
-    "blame", "capsule", "check_proof", "diff", "evaluate", "evaluate_merge", "evaluate_shard", "explain", "infer", "infer_answers", "infer_dot", "infer_dumps",
-    "lint_vectors", "load", "loads", "presets", "probe", "report", "run_many", "sensitivity", "tune", "units", "vectors", "windows", "write_dumps",
+    "blame", "capsule", "check_proof", "compare", "diff", "evaluate", "evaluate_merge", "evaluate_shard", "explain", "infer", "infer_answers", "infer_dot", "infer_dumps",
+    "lint_vectors", "load", "loads", "matrix", "presets", "probe", "report", "run_many", "sensitivity", "tune", "units", "vectors", "windows", "write_dumps",
 ]

@@ -5,7 +5,8 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._library import ASK, AnswersOptions, InferDotOptions, InferOptions, P, ProbeOptions, call, take_json, take_text, text, texts
+from ._library import call, take_json, take_text, text, texts
+from ._structs import ASK, P, AnswersOptions, InferDotOptions, InferOptions, ProbeOptions
 from .devices import dumps_folder
 from .golden import Golden
 from .networks import load

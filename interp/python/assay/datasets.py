@@ -6,7 +6,8 @@ from typing import Any, Iterator, Optional, Union, overload
 import numpy as np
 import numpy.typing as npt
 
-from ._library import LoaderOptions, Ref, call, lib, made, text
+from ._library import Ref, call, lib, made, text
+from ._structs import LoaderOptions
 from .errors import InputError
 from .networks import Network
 from .tensors import Array, address

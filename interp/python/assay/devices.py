@@ -8,7 +8,8 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 import numpy as np
 
-from ._library import BlameFiles, BlameOptions, CompareOptions, P, Thresholds, call, take_json, take_text, text, texts
+from ._library import call, take_json, take_text, text, texts
+from ._structs import P, BlameFiles, BlameOptions, CompareOptions, Thresholds
 from .errors import InputError
 from .golden import Golden
 

@@ -5,7 +5,8 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tup
 
 import numpy as np
 
-from ._library import P, Ref, Stored, Verified, call, lib, made, noting, take_json, text
+from ._library import Ref, call, lib, made, noting, take_json, text
+from ._structs import P, Stored, Verified
 from .programs import engine_options
 from .tensors import Array, TensorType, type_of, view
 

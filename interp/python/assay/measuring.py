@@ -5,7 +5,8 @@ from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from ._library import Labelled, P, Shard, TunerOptions, call, noting, take_json, telling, text, texts
+from ._library import call, noting, take_json, telling, text, texts
+from ._structs import P, Labelled, Shard, TunerOptions
 from .errors import InputError
 from .networks import Network, quantizer_options
 from .profiles import Profile

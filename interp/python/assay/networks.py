@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple
 
 import numpy as np
 
-from ._library import SAMPLE, LoadOptions, OptimizerOptions, P, QuantizerOptions, Ref, call, lib, noting, take_json, take_text, text, texts
+from ._library import Ref, call, lib, noting, take_json, take_text, text, texts
+from ._structs import P, SAMPLE, LoadOptions, OptimizerOptions, QuantizerOptions
 from .errors import InputError
 from .schemes import SchemeLike, scheme as scheme_of
 from .tensors import Array, TensorType, by_name, fitting, type_of, view

@@ -4,7 +4,8 @@ import os
 import tempfile
 from typing import Any, List, Optional, Tuple
 
-from ._library import ReportOptions, call, text, texts
+from ._library import call, text, texts
+from ._structs import ReportOptions
 from .devices import Blame, Diff
 from .golden import Golden
 

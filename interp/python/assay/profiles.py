@@ -4,7 +4,8 @@ import os
 import tempfile
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
-from ._library import P, Ref, ShowOptions, call, lib, made, take_json, telling, text
+from ._library import Ref, call, lib, made, take_json, telling, text
+from ._structs import P, ShowOptions
 from .errors import InputError
 from .networks import Network, quantizer_options
 from .schemes import SchemeLike, scheme as scheme_of

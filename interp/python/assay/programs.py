@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List,
 
 import numpy as np
 
-from ._library import NODE, EngineOptions, GoldenOptions, P, Ref, call, lib, made, take_json, take_text, text
+from ._library import Ref, call, lib, made, take_json, take_text, text
+from ._structs import NODE, P, EngineOptions, GoldenOptions
 from .errors import InputError
 from .networks import Network
 from .schemes import Scheme, SchemeLike, scheme as scheme_of

@@ -6,7 +6,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
-from ._library import P, Ref, Rows, call, lib, made, take_json, take_text, text
+from ._library import Ref, call, lib, made, take_json, take_text, text
+from ._structs import P, Rows
 from .errors import InputError
 from .tensors import Array, address
 
@@ -105,6 +106,13 @@ class Scheme:
         record = _merged(self.to_dict(), _plain(changes))
         record["scheme"] = name or record.get("scheme", self.name) + "-edited"
         return Scheme.from_dict(record, record["scheme"])
+
+    def show(self, op: Optional[str] = None, wide: bool = False) -> str:
+        """What it does for an op (None: "conv"), of codes of more than 8 bits (wide) or of at most 8, as `assay scheme show` prints it: in words,
+        tables and examples, what it inherits from whom, its record."""
+        out = P()
+        call("assay_scheme_show", self._ref, text(op), wide, c.byref(out))
+        return take_text(out)
 
     def diff(self, other: SchemeLike, op: str = "conv", wide: bool = False) -> List[Difference]:
         """Parameters that differ for nodes of an op, of codes of more than 8 bits (wide) or of at most 8."""

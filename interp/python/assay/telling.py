@@ -1,9 +1,67 @@
-"""Rows and networks that tell schemes apart, and what rows that someone has let live."""
+"""Where schemes differ, rows and networks that tell them apart, and what rows that someone has let live."""
 import ctypes as c
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from ._library import P, VectorsOptions, call, take_json, take_text, text
-from .schemes import SchemeLike, scheme
+from ._library import call, take_json, take_text, text
+from ._structs import P, SchemeQuestion, VectorsOptions
+from .networks import Network
+from .schemes import Scheme, SchemeLike, scheme
+
+
+Scales = Union[float, Tuple[float, float, int]]
+
+
+class Comparison:
+    """Two schemes beside each other, decided and not sampled. differ: somewhere; undecided: how many scales or nodes are not decided; text: as
+    `assay scheme diff` prints it; report: as it writes JSON."""
+
+    def __init__(self, differ: bool, undecided: int, printed: str, report: Dict[str, Any]) -> None:
+        self.differ, self.undecided, self.text, self.report = differ, undecided, printed, report
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Matrix:
+    """Many schemes beside each other. text: as `assay scheme matrix` prints it; tables: as it writes JSON."""
+
+    def __init__(self, printed: str, tables: List[Dict[str, Any]]) -> None:
+        self.text, self.tables = printed, tables
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def compare(a: SchemeLike, b: SchemeLike, *, scale: Optional[Scales] = None, network: Optional[Network] = None, op: Optional[str] = None,
+            type: Optional[str] = None, wide: bool = False, acc: Optional[Tuple[int, int]] = None, zero_point: int = 0, in_zero_point: int = 0,
+            as_is: bool = False) -> Comparison:
+    """Where two schemes differ: their parameters (op: those that it reads); rescales by one scale, or by (first, last, how many), for every
+    accumulator; the nodes of a quantized network, for every accumulator that its weights can reach or all operands. as_is: nodes that a
+    scheme's types do not admit, too."""
+    differ, undecided, out = c.c_bool(), c.c_int(), [P(), P()]
+    q = _question(scale, network, op, type, wide, acc, zero_point, in_zero_point, as_is)
+    call("assay_scheme_compare", scheme(a)._ref, scheme(b)._ref, c.byref(q), c.byref(differ), c.byref(undecided), *map(c.byref, out))
+    return Comparison(bool(differ.value), undecided.value, take_text(out[0]), take_json(out[1]))
+
+
+def matrix(schemes: Sequence[SchemeLike], *, scale: Scales = (0.001, 0.5, 40), network: Optional[Network] = None, op: Optional[str] = None,
+           type: Optional[str] = "i8", wide: bool = False, acc: Tuple[int, int] = (-4096, 4096), zero_point: int = 0, as_is: bool = False) -> Matrix:
+    """The share of disagreement of each two schemes, over scales or (network) node by node; the arguments are as compare() takes them."""
+    held, out = [scheme(s) for s in schemes], [P(), P()]
+    q = _question(None if network else scale, network, op, type, wide, acc, zero_point, 0, as_is)
+    call("assay_scheme_matrix", _pointers(held), len(held), c.byref(q), *map(c.byref, out))
+    return Matrix(take_text(out[0]), take_json(out[1]))
+
+
+def _pointers(schemes: Sequence[Scheme]) -> Any:
+    return (P * max(len(schemes), 1))(*[s._ref._as_parameter_ for s in schemes])
+
+
+def _question(scale: Optional[Scales], network: Optional[Network], op: Any, type: Any, wide: bool, acc: Any, zero: int, in_zero: int,
+              as_is: bool) -> SchemeQuestion:
+    first, last, n = scale if isinstance(scale, tuple) else (scale or 0.0, scale or 0.0, int(scale is not None))
+    return SchemeQuestion(op=text(op), type=text(type), wide=wide, as_is=as_is, scales=n, scale=(c.c_double * 2)(first, last), has_acc=acc is not None,
+                          acc=(c.c_int64 * 2)(*(acc or (0, 0))), zero_point=zero, in_zero_point=in_zero, graph=network._ref._as_parameter_ if network else None)
 
 
 class Vectors:
@@ -23,8 +81,7 @@ def vectors(schemes: Sequence[SchemeLike], *, op: Optional[str] = None, kind: Op
     mutants. kind: rows of "multiplier" or "scale"; type: of the output, "i8", ...; acc: the accumulators that count. path: a new folder for the
     rows (.npy, .hex, .h), the networks and the answers."""
     held = [scheme(s) for s in schemes]
-    pointers = (P * max(len(held), 1))(*[s._ref._as_parameter_ for s in held])
-    return _asked("assay_scheme_vectors", pointers, len(held), options=_options(op, kind, type, wide, acc, seed, path))
+    return _asked("assay_scheme_vectors", _pointers(held), len(held), options=_options(op, kind, type, wide, acc, seed, path))
 
 
 def lint_vectors(path: Any, of: SchemeLike, *, op: Optional[str] = None, kind: Optional[str] = None, type: Optional[str] = None, wide: bool = False,

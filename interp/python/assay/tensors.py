@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from ._library import Type
+from ._structs import Type
 from .errors import InputError
 
 Array = npt.NDArray[Any]

@@ -4,7 +4,8 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
-from ._library import Dots, P, Ref, call, lib, made, take_json, take_text, text
+from ._library import Ref, call, lib, made, take_json, take_text, text
+from ._structs import P, Dots
 from .errors import InputError
 from .schemes import Steps
 from .tensors import Array, address

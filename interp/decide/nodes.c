@@ -1,13 +1,14 @@
-/* assay scheme diff --model: node by node, over the accumulators that the weights can reach or over
- * all operands. */
+/* Two schemes node by node, over the accumulators that the weights can reach or over all operands;
+ * see pair.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/cli/domain.h"
-#include "interp/cli/layers.h"
-#include "interp/cli/scheme_diff.h"
-#include "interp/cli/session.h"
+#include "graph/memory.h"
+#include "interp/decide/domain.h"
+#include "interp/decide/layers.h"
+#include "interp/decide/pair.h"
+#include "interp/page/json.h"
 #include "schemes/node/admit.h"
 #include "schemes/prepare/asks.h"
 
@@ -21,7 +22,7 @@ static json_t *row_of(const assay_node *n, const char *verdict)
 }
 
 /* A row of counts; `of`: what was considered. */
-static void add_counts(cli_pair *p, const assay_node *n, const char *of, uint64_t considered,
+static void add_counts(decide_pair *p, const assay_node *n, const char *of, uint64_t considered,
                        uint64_t differ, int64_t greatest, json_t *first)
 {
     json_t *o = row_of(n, differ > 0 ? "different" : "identical");
@@ -34,7 +35,7 @@ static void add_counts(cli_pair *p, const assay_node *n, const char *of, uint64_
 }
 
 /* A row of words. */
-static void add_words(cli_pair *p, const assay_node *n, const char *verdict, const char *why)
+static void add_words(decide_pair *p, const assay_node *n, const char *verdict, const char *why)
 {
     json_t *o = row_of(n, verdict);
     page_json_set(&o, "why", page_json_text(why));
@@ -42,15 +43,25 @@ static void add_words(cli_pair *p, const assay_node *n, const char *verdict, con
 }
 
 /* One that nothing is known of. */
-static void leave(cli_pair *p, const assay_node *n, const char *verdict, const char *why)
+static void leave(decide_pair *p, const assay_node *n, const char *verdict, const char *why)
 {
     fprintf(p->out, "  %-28.60s %-8s %s: %s\n", n->name, assay_op_get(n->op)->name, verdict, why);
     add_words(p, n, verdict, why);
     p->undecided++;
 }
 
+/* One that a side has no arithmetic for, as err says; where it is a lack of memory that is the
+ * status. */
+static assay_status not_comparable(decide_pair *p, const assay_node *n, const assay_error *err)
+{
+    if (err->status == ASSAY_ERR_MEMORY)
+        return err->status;
+    leave(p, n, "not comparable", err->text);
+    return ASSAY_OK;
+}
+
 /* A node whose operands are too many to try all. */
-static void not_decided(cli_pair *p, const assay_node *n, const assay_unit_spec *spec,
+static void not_decided(decide_pair *p, const assay_node *n, const assay_unit_spec *spec,
                         const char *why)
 {
     const char *op = assay_op_get(n->op)->name;
@@ -63,20 +74,18 @@ static void not_decided(cli_pair *p, const assay_node *n, const assay_unit_spec 
 }
 
 /* The same where both schemes have arithmetic for it. */
-static void leave_node(cli_pair *p, const assay_node *n, const assay_unit_spec *spec,
-                       const char *why)
+static assay_status leave_node(decide_pair *p, const assay_node *n, const assay_unit_spec *spec,
+                               const char *why, assay_error *err)
 {
     const assay_scheme *const side[2] = {p->a, p->b};
-    assay_error err;
     for (int i = 0; i < 2; i++) {
         assay_unit *u;
-        if (side[i]->vt->prepare(side[i], spec, &u, &err)) {
-            leave(p, n, "not comparable", err.text);
-            return;
-        }
+        if (side[i]->vt->prepare(side[i], spec, &u, err))
+            return not_comparable(p, n, err);
         side[i]->vt->release(u);
     }
     not_decided(p, n, spec, why);
+    return ASSAY_OK;
 }
 
 typedef struct totals {
@@ -86,14 +95,14 @@ typedef struct totals {
     assay_disagreements first;
 } totals;
 
-static assay_status compare_channels(const cli_layer *l, const assay_unit *a, const assay_unit *b,
-                                     totals *t, assay_error *err)
+static assay_status compare_channels(const decide_layer *l, const assay_unit *a,
+                                     const assay_unit *b, totals *t, assay_error *err)
 {
     memset(t, 0, sizeof *t);
     for (size_t c = 0; c < l->channels; c++) {
         assay_disagreements d;
-        assay_status status = cli_diff_rescales(&a->scale[ASSAY_OUT], c, &b->scale[ASSAY_OUT], c,
-                                                l->lo[c], l->hi[c], &d, err);
+        assay_status status = decide_rescales(&a->scale[ASSAY_OUT], c, &b->scale[ASSAY_OUT], c,
+                                              l->lo[c], l->hi[c], &d, err);
         if (status)
             return status;
         t->considered += d.considered;
@@ -108,26 +117,17 @@ static assay_status compare_channels(const cli_layer *l, const assay_unit *a, co
     return ASSAY_OK;
 }
 
-static int compare_layer(cli_pair *p, const cli_layer *l)
+/* What the rescales of both come to, once their accumulators are exact. */
+static assay_status tell_layer(decide_pair *p, const decide_layer *l, const assay_unit *a,
+                               const assay_unit *b, assay_error *err)
 {
-    assay_unit *a = NULL, *b = NULL;
-    assay_error err;
-    totals t;
     const char *name = l->node->name, *op = assay_op_get(l->node->op)->name;
-    assay_status status = p->a->vt->prepare(p->a, &l->spec, &a, &err);
-    if (!status)
-        status = p->b->vt->prepare(p->b, &l->spec, &b, &err);
+    totals t;
+    const assay_status status = compare_channels(l, a, b, &t, err);
+    if (status == ASSAY_ERR_MEMORY)
+        return status;
     if (status) {
-        leave(p, l->node, "not comparable", err.text);
-    } else if (l->why) {
-        not_decided(p, l->node, &l->spec, l->why);
-    } else if (!cli_layer_is_exact(l, p->a, a) || !cli_layer_is_exact(l, p->b, b)) {
-        char why[160];
-        snprintf(why, sizeof why, "sums can leave %.80s's accumulator; compare runs of both",
-                 (cli_layer_is_exact(l, p->a, a) ? p->b : p->a)->name);
-        not_decided(p, l->node, &l->spec, why);
-    } else if ((status = compare_channels(l, a, b, &t, &err))) {
-        not_decided(p, l->node, &l->spec, err.text);
+        not_decided(p, l->node, &l->spec, err->text);
     } else if (t.considered == 0) {
         not_decided(p, l->node, &l->spec, "both refuse every accumulator");
     } else if (t.count == 0) {
@@ -138,33 +138,52 @@ static int compare_layer(cli_pair *p, const cli_layer *l)
                 "  %-28.60s %-8s %" PRIu64 " of %" PRIu64 " accumulators, in %" PRIu64
                 " of %zu channels, by at most %" PRId64 "; channel %" PRId64 ":\n",
                 name, op, t.count, t.considered, t.channels, l->channels, t.greatest, t.channel);
-        cli_diff_print_first(p->out, &t.first, 2);
+        decide_print_first(p->out, &t.first, 2);
         add_counts(p, l->node, "accumulators", t.considered, t.count, t.greatest,
-                   cli_diff_first_json(&t.first));
+                   decide_first_json(&t.first));
         p->differ = true;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status compare_layer(decide_pair *p, const decide_layer *l, assay_error *err)
+{
+    assay_unit *a = NULL, *b = NULL;
+    assay_status status = p->a->vt->prepare(p->a, &l->spec, &a, err);
+    if (!status)
+        status = p->b->vt->prepare(p->b, &l->spec, &b, err);
+    if (status) {
+        status = not_comparable(p, l->node, err);
+    } else if (l->why) {
+        not_decided(p, l->node, &l->spec, l->why);
+    } else if (!decide_layer_is_exact(l, p->a, a) || !decide_layer_is_exact(l, p->b, b)) {
+        char why[160];
+        snprintf(why, sizeof why, "sums can leave %.80s's accumulator; compare runs of both",
+                 (decide_layer_is_exact(l, p->a, a) ? p->b : p->a)->name);
+        not_decided(p, l->node, &l->spec, why);
+    } else {
+        status = tell_layer(p, l, a, b, err);
     }
     if (a)
         p->a->vt->release(a);
     if (b)
         p->b->vt->release(b);
-    return CLI_OK;
+    return status;
 }
 
 /* A node with few operands: all of them. */
-static int compare_domain(cli_pair *p, const cli_domain *d)
+static assay_status compare_domain(decide_pair *p, const decide_domain *d, assay_error *err)
 {
     const char *name = d->node->name, *op = assay_op_get(d->node->op)->name;
     const size_t n = d->n * d->width;
     int32_t *a = malloc(2 * n * sizeof *a), *b = a + n;
-    assay_error err;
     size_t count = 0, first = 0;
     int64_t greatest = 0;
     if (!a)
-        return cli_out_of_memory();
-    if (cli_domain_run(d, p->a, a, &err) || cli_domain_run(d, p->b, b, &err)) {
-        leave(p, d->node, "not comparable", err.text);
+        return assay_out_of_memory(err);
+    if (decide_domain_run(d, p->a, a, err) || decide_domain_run(d, p->b, b, err)) {
         free(a);
-        return CLI_OK;
+        return not_comparable(p, d->node, err);
     }
     for (size_t i = 0; i < d->n; i++) {
         size_t at = i * d->width;
@@ -184,18 +203,18 @@ static int compare_domain(cli_pair *p, const cli_domain *d)
         char point[64];
         fprintf(p->out, "  %-28.60s %-8s %zu of %zu %s, by at most %" PRId64 ":\n    %s: %d, %d\n",
                 name, op, count, d->n, d->what, greatest,
-                cli_domain_point(d, first / d->width, point, sizeof point), a[first], b[first]);
+                decide_domain_point(d, first / d->width, point, sizeof point), a[first], b[first]);
         add_counts(
             p, d->node, d->what, d->n, count, greatest,
             json_pack("[{s:s,s:i,s:i}]", "at", point, "a", (int)a[first], "b", (int)b[first]));
         p->differ = true;
     }
     free(a);
-    return CLI_OK;
+    return ASSAY_OK;
 }
 
 /* Whether a side has no claim on the node, which its types do not admit. */
-static bool is_outside(cli_pair *p, const assay_graph *g, const assay_node *n)
+static bool is_outside(decide_pair *p, const assay_graph *g, const assay_node *n)
 {
     const assay_scheme *const side[2] = {p->a, p->b};
     char why[ASSAY_ADMIT_WHY];
@@ -211,77 +230,54 @@ static bool is_outside(cli_pair *p, const assay_graph *g, const assay_node *n)
     return false;
 }
 
-/* The nodes of a graph and of the bodies of its control flow; adds to *count those that can be
- * decided. */
-static int compare_nodes(cli_pair *p, const assay_graph *g, int *count)
+/* Node i of g; adds to *count where it can be decided. */
+static assay_status compare_node(decide_pair *p, const assay_graph *g, int i, int *count,
+                                 assay_error *err)
 {
-    int found = 0, status = CLI_OK;
-    for (int i = 0; i < g->n_subgraphs && status == CLI_OK; i++)
-        status = compare_nodes(p, g->subgraph[i], count);
-    if (status != CLI_OK)
-        return status;
-    for (int i = 0; i < g->n_nodes; i++) {
-        cli_layer l;
-        cli_domain d;
-        if (is_outside(p, g, &g->node[i])) {
-            found++;
-            continue;
-        }
-        int is = cli_layer_of(g, i, &l);
-        if (is < 0)
-            return cli_out_of_memory();
-        if (is == 0 && cli_domain_of(g, i, &d)) {
-            found++;
-            if (compare_domain(p, &d) != CLI_OK)
-                return CLI_TROUBLE;
-        } else if (is == 0 && d.why[0] != '\0') {
-            leave_node(p, d.node, &d.spec, d.why);
-        }
-        if (is == 0)
-            continue;
-        found++;
-        status = compare_layer(p, &l);
-        cli_layer_free(&l);
-        if (status != CLI_OK)
-            return status;
+    decide_layer l;
+    decide_domain d;
+    if (is_outside(p, g, &g->node[i])) {
+        ++*count;
+        return ASSAY_OK;
     }
-    *count += found;
-    return CLI_OK;
+    const int is = decide_layer_of(g, i, &l);
+    if (is < 0)
+        return assay_out_of_memory(err);
+    if (is > 0) {
+        ++*count;
+        const assay_status status = compare_layer(p, &l, err);
+        decide_layer_free(&l);
+        return status;
+    }
+    if (decide_domain_of(g, i, &d)) {
+        ++*count;
+        return compare_domain(p, &d, err);
+    } else if (d.why[0] != '\0') {
+        return leave_node(p, d.node, &d.spec, d.why, err);
+    }
+    return ASSAY_OK;
 }
 
-static int compare_layers(cli_pair *p, const assay_graph *g)
+/* The nodes of a graph and of the bodies of its control flow. */
+static assay_status compare_nodes(decide_pair *p, const assay_graph *g, int *count,
+                                  assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    for (int i = 0; i < g->n_subgraphs && !status; i++)
+        status = compare_nodes(p, g->subgraph[i], count, err);
+    for (int i = 0; i < g->n_nodes && !status; i++)
+        status = compare_node(p, g, i, count, err);
+    return status;
+}
+
+assay_status decide_nodes(decide_pair *p, const assay_graph *g, assay_error *err)
 {
     int found = 0;
     fprintf(p->out,
             "nodes, with the accumulators that their weights can reach, or all their operands:\n");
-    if (compare_nodes(p, g, &found) != CLI_OK)
-        return CLI_TROUBLE;
-    if (found == 0)
+    const assay_status status = compare_nodes(p, g, &found, err);
+    if (!status && found == 0)
         fprintf(p->out, "  none: the network has no quantized node that can be decided\n");
-    p->undecided += found == 0;
-    return CLI_OK;
-}
-
-int cli_diff_network(cli_pair *p, const cli_args *args)
-{
-    /* The session takes the model and a scheme for quantizing as its own arguments. */
-    static const cli_option scheme = {"scheme", 's', "NAME", ""};
-    const char *model = cli_value(args, "model", NULL);
-    cli_args copy = *args;
-    copy.positional = &model;
-    copy.n_positional = 1;
-    copy.given = malloc((size_t)(args->n_given + 1) * sizeof *copy.given);
-    if (!copy.given)
-        return cli_out_of_memory();
-    memcpy(copy.given, args->given, (size_t)args->n_given * sizeof *copy.given);
-    copy.given[args->n_given].option = &scheme;
-    copy.given[args->n_given].value = args->positional[1];
-    copy.n_given++;
-    cli_session session;
-    int status = cli_session_load(&session, &copy);
-    if (status == CLI_OK)
-        status = compare_layers(p, session.graph);
-    cli_session_close(&session);
-    free(copy.given);
+    p->undecided += !status && found == 0;
     return status;
 }

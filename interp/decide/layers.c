@@ -1,5 +1,5 @@
 /* Layers and what their accumulators can reach; see layers.h. */
-#include "interp/cli/layers.h"
+#include "interp/decide/layers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static int64_t bias_at(const assay_value *v, int64_t i)
 
 /* Filter c of constant weights [O, ...]: every product at its extremes. */
 static bool exact_bounds(const assay_type *x, const assay_value *w, const assay_value *bias,
-                         cli_layer *l)
+                         decide_layer *l)
 {
     size_t n = (size_t)(assay_shape_count(&w->type) / w->type.dim[0]);
     int64_t least = assay_elem_min(x->elem) - zero_of(x, 0);
@@ -71,7 +71,7 @@ static bool exact_bounds(const assay_type *x, const assay_value *w, const assay_
 }
 
 static void wide_bounds(const assay_type *x, const assay_type *w, const assay_value *bias,
-                        cli_layer *l)
+                        decide_layer *l)
 {
     int64_t sum = l->spec.depth * reach(x) * reach(w), max = 0;
     int64_t n = bias ? assay_shape_count(&bias->type) : 0;
@@ -82,7 +82,7 @@ static void wide_bounds(const assay_type *x, const assay_type *w, const assay_va
     l->bound = l->hi[0];
 }
 
-int cli_layer_of(const assay_graph *g, int i, cli_layer *l)
+int decide_layer_of(const assay_graph *g, int i, decide_layer *l)
 {
     const assay_node *n = &g->node[i];
     bool weighted = n->op == ASSAY_OP_CONV || n->op == ASSAY_OP_FC ||
@@ -106,11 +106,11 @@ int cli_layer_of(const assay_graph *g, int i, cli_layer *l)
     else if (ok)
         wide_bounds(&l->in[0], &w->type, bias && bias->data ? bias : NULL, l);
     if (!ok)
-        cli_layer_free(l);
+        decide_layer_free(l);
     return ok ? 1 : -1;
 }
 
-bool cli_layer_is_exact(const cli_layer *l, const assay_scheme *s, const assay_unit *u)
+bool decide_layer_is_exact(const decide_layer *l, const assay_scheme *s, const assay_unit *u)
 {
     const assay_type *x = &l->in[0], *w = &l->in[1];
     int64_t raw_x = assay_elem_max(x->elem) + (x->elem.is_signed ? 128 : 0);
@@ -118,7 +118,7 @@ bool cli_layer_is_exact(const cli_layer *l, const assay_scheme *s, const assay_u
     return s->vt->facts->exact(u, l->bound, 2 * raw_x * raw_w);
 }
 
-void cli_layer_free(cli_layer *l)
+void decide_layer_free(decide_layer *l)
 {
     free(l->lo);
     free(l->hi);

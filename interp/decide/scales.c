@@ -1,13 +1,22 @@
-/* assay scheme diff --scale: one rescale against another, for every accumulator. */
+/* One rescale against another, for every accumulator; see pair.h. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "graph/core/type.h"
-#include "interp/cli/scheme_diff.h"
+#include "interp/decide/pair.h"
+#include "interp/page/json.h"
 #include "interp/vectors/rows.h"
+#include "schemes/record/data.h"
 #include "schemes/rescale/single.h"
 
-void cli_diff_print_first(FILE *f, const assay_disagreements *d, size_t max)
+double decide_scale(const decide_question *q, int i)
+{
+    const double t = q->scales > 1 ? (double)i / (q->scales - 1) : 0;
+    return q->scales > 1 ? (double)(float)(q->scale[0] * pow(q->scale[1] / q->scale[0], t))
+                         : q->scale[0];
+}
+
+void decide_print_first(FILE *f, const assay_disagreements *d, size_t max)
 {
     char a[24], b[24];
     for (size_t i = 0; i < d->n_first && i < max; i++) {
@@ -19,7 +28,7 @@ void cli_diff_print_first(FILE *f, const assay_disagreements *d, size_t max)
     }
 }
 
-json_t *cli_diff_first_json(const assay_disagreements *d)
+json_t *decide_first_json(const assay_disagreements *d)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < d->n_first; i++) {
@@ -43,8 +52,8 @@ static void compare_forms(assay_threshold_form *a, assay_threshold_form *b,
     assay_threshold_form_free(b);
 }
 
-assay_status cli_diff_rescales(const assay_rescale *a, size_t ca, const assay_rescale *b, size_t cb,
-                               int64_t lo, int64_t hi, assay_disagreements *out, assay_error *err)
+assay_status decide_rescales(const assay_rescale *a, size_t ca, const assay_rescale *b, size_t cb,
+                             int64_t lo, int64_t hi, assay_disagreements *out, assay_error *err)
 {
     assay_threshold_form x, y;
     assay_status status = assay_threshold_form_make(a, ca, lo, hi, &x, err);
@@ -73,7 +82,7 @@ static assay_status compare_single(const assay_single *a, const assay_single *b,
 {
     assay_threshold_form x, y;
     if (assay_single_holds(a, lo, hi) && assay_single_holds(b, lo, hi))
-        return cli_diff_rescales(&a->r, 0, &b->r, 0, lo, hi, out, err);
+        return decide_rescales(&a->r, 0, &b->r, 0, lo, hi, out, err);
     if (hi - lo >= MAX_SUMS)
         return assay_fail(err, ASSAY_ERR_LIMIT,
                           "sums leave an accumulator of %d or %d bits; give --acc within it, or at "
@@ -92,27 +101,25 @@ static assay_status compare_single(const assay_single *a, const assay_single *b,
 
 /* ---- a range of scales ---- */
 
-typedef struct question {
-    assay_elem type;
-    int64_t zero, in_zero, lo, hi;
-    const char *op;
-    bool wide;
-} question;
+static unsigned form_of(const assay_scheme *s, const decide_question *q)
+{
+    const bool wide = q->wide || (s->record && assay_data(s)->base.types.activation_bits > 8);
+    return assay_form_of_codes(wide, q->type);
+}
 
-static bool set(assay_single *o, const assay_scheme *s, const question *q, double real, char *why,
-                size_t size)
+static bool set(assay_single *o, const assay_scheme *s, const decide_question *q, double real,
+                char *why, size_t size)
 {
     assay_error err;
     const assay_batch b = {
         .n = 1, .type = q->type, .scale = &real, .zero_point = &q->zero, .in_zero = &q->in_zero};
-    if (!assay_single_start(o, s, q->op,
-                            assay_form_of_codes(q->wide || assay_scheme_is_wide(s), q->type), &err))
+    if (!assay_single_start(o, s, q->op, form_of(s, q), &err))
         return assay_single_set(o, &b, 0, why, size);
     snprintf(why, size, "%.200s", err.text);
     return false;
 }
 
-static void add_row(cli_pair *p, double real, const assay_disagreements *d, const char *why)
+static void add_row(decide_pair *p, double real, const assay_disagreements *d, const char *why)
 {
     json_t *o = json_object();
     page_json_set(&o, "scale", json_real(real));
@@ -127,18 +134,17 @@ static void add_row(cli_pair *p, double real, const assay_disagreements *d, cons
         page_json_set(&o, "differ", json_integer((json_int_t)d->count));
         page_json_set(&o, "runs", json_integer((json_int_t)d->runs));
         page_json_set(&o, "greatest", json_integer(d->greatest));
-        page_json_set(&o, "first", cli_diff_first_json(d));
+        page_json_set(&o, "first", decide_first_json(d));
     }
     page_json_add(&p->scales, o);
 }
 
 /* One scale; adds to the totals. */
-static int compare_scale(cli_pair *p, const question *q, double real, bool alone,
-                         uint64_t totals[2])
+static assay_status compare_scale(decide_pair *p, const decide_question *q, double real, bool alone,
+                                  uint64_t totals[2], assay_error *err)
 {
     assay_single a, b;
     assay_disagreements d;
-    assay_error err;
     char why[256];
     const assay_scheme *who = p->a;
     bool ok = set(&a, who, q, real, why, sizeof why);
@@ -150,56 +156,45 @@ static int compare_scale(cli_pair *p, const question *q, double real, bool alone
         fprintf(p->out, "  R = %-12.9g not decided: %s\n", real, said);
         add_row(p, real, NULL, said);
         p->undecided++;
-        return CLI_OK;
+        return ASSAY_OK;
     }
-    if (compare_single(&a, &b, q->lo, q->hi, &d, &err))
-        return cli_failed(&err);
+    const assay_status status = compare_single(&a, &b, q->lo, q->hi, &d, err);
+    if (status)
+        return status;
     totals[0] += d.count;
     totals[1] += d.considered;
     if (d.considered == 0) {
         fprintf(p->out, "  R = %-12.9g not decided: both refuse every accumulator\n", real);
         add_row(p, real, NULL, "both refuse every accumulator");
         p->undecided++;
-        return CLI_OK;
+        return ASSAY_OK;
     }
     add_row(p, real, &d, NULL);
     if (d.count == 0 && !alone)
-        return CLI_OK;
+        return ASSAY_OK;
     if (d.count == 0) {
         fprintf(p->out, "  R = %-12.9g identical for every accumulator\n", real);
-        return CLI_OK;
+        return ASSAY_OK;
     }
     p->differ = true;
     fprintf(p->out,
             "  R = %-12.9g %" PRIu64 " accumulators in %" PRIu64 " runs, by at most %" PRId64 "\n",
             real, d.count, d.runs, d.greatest);
-    cli_diff_print_first(p->out, &d, alone ? ASSAY_FIRST_DISAGREEMENTS : 2);
-    return CLI_OK;
+    decide_print_first(p->out, &d, alone ? ASSAY_FIRST_DISAGREEMENTS : 2);
+    return ASSAY_OK;
 }
 
-int cli_diff_scales(cli_pair *p, const cli_args *args)
+assay_status decide_scales(decide_pair *p, const decide_question *q, assay_error *err)
 {
-    question q = {.op = cli_value(args, "op", NULL), .wide = cli_has(args, "wide")};
-    double range[3], acc[3] = {-(1 << 20), 1 << 20, 1};
     uint64_t totals[2] = {0, 0};
-    if (!cli_scheme_range(args, "scale", 1e-30, 1e30, range) ||
-        (cli_has(args, "acc") &&
-         !cli_scheme_range(args, "acc", -140737488355328.0, 140737488355328.0, acc)) ||
-        !cli_scheme_type(args, p->a, &q.type) ||
-        !cli_integer(args, "zp", 0, INT32_MIN, INT32_MAX, &q.zero) ||
-        !cli_integer(args, "in-zp", 0, INT32_MIN, INT32_MAX, &q.in_zero))
-        return CLI_TROUBLE;
-    q.lo = (int64_t)acc[0];
-    q.hi = (int64_t)acc[1];
-    int n = (int)range[2];
     char elem[8];
     fprintf(p->out, "accumulators %" PRId64 "..%" PRId64 " to %s, %d scale%s from %.9g to %.9g:\n",
-            q.lo, q.hi, assay_elem_print(q.type, elem), n, n > 1 ? "s" : "", range[0], range[1]);
-    for (int i = 0; i < n; i++) {
-        double t = n > 1 ? (double)i / (n - 1) : 0; /* evenly spaced logarithms */
-        double real = (double)(float)(range[0] * pow(range[1] / range[0], t));
-        int status = compare_scale(p, &q, n > 1 ? real : range[0], n == 1, totals);
-        if (status != CLI_OK)
+            q->lo, q->hi, assay_elem_print(q->type, elem), q->scales, q->scales > 1 ? "s" : "",
+            q->scale[0], q->scale[1]);
+    for (int i = 0; i < q->scales; i++) {
+        const assay_status status =
+            compare_scale(p, q, decide_scale(q, i), q->scales == 1, totals, err);
+        if (status)
             return status;
     }
     if (totals[1] == 0)
@@ -209,5 +204,5 @@ int cli_diff_scales(cli_pair *p, const cli_args *args)
                 p->undecided > 0 ? " of the other scales" : "", totals[1]);
     else
         fprintf(p->out, "  %" PRIu64 " of %" PRIu64 " differ\n", totals[0], totals[1]);
-    return CLI_OK;
+    return ASSAY_OK;
 }

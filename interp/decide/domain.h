@@ -3,13 +3,13 @@
  * hold (average pool, mean), every row of a few codes (softmax). For comparing schemes node by
  * node.
  */
-#ifndef ASSAY_INTERP_CLI_DOMAIN_H
-#define ASSAY_INTERP_CLI_DOMAIN_H
+#ifndef ASSAY_INTERP_DECIDE_DOMAIN_H
+#define ASSAY_INTERP_DECIDE_DOMAIN_H
 
 #include "graph/core/graph.h"
 #include "schemes/node/spec.h"
 
-typedef struct cli_domain {
+typedef struct decide_domain {
     const assay_node *node;
     const char *what; /* "pairs of codes", ... */
     size_t n;         /* operands */
@@ -18,15 +18,15 @@ typedef struct cli_domain {
     assay_type in[ASSAY_SPEC_IN];
     assay_unit_spec spec;
     unsigned calls; /* enum assay_calls */
-} cli_domain;
+} decide_domain;
 
 /* Whether node i of g is such a node; if not, out->why says why. */
-bool cli_domain_of(const assay_graph *g, int i, cli_domain *out);
+bool decide_domain_of(const assay_graph *g, int i, decide_domain *out);
 /* The node's codes under a scheme, out[d->n * d->width]; ASSAY_ERR_UNSUPPORTED where it works
  * otherwise. */
-assay_status cli_domain_run(const cli_domain *d, const assay_scheme *s, int32_t *out,
-                            assay_error *err);
+assay_status decide_domain_run(const decide_domain *d, const assay_scheme *s, int32_t *out,
+                               assay_error *err);
 /* Operand i in words: "codes -3 and 5". */
-const char *cli_domain_point(const cli_domain *d, size_t i, char *text, size_t size);
+const char *decide_domain_point(const decide_domain *d, size_t i, char *text, size_t size);
 
 #endif

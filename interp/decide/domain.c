@@ -1,5 +1,5 @@
 /* Whole domains of codes; see domain.h. */
-#include "interp/cli/domain.h"
+#include "interp/decide/domain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,12 +13,12 @@
 #define ROW_BITS 16              /* the same of a row, whose results are as many codes */
 
 /* Codes of input k. */
-static int64_t codes(const cli_domain *d, int k)
+static int64_t codes(const decide_domain *d, int k)
 {
     return INT64_C(1) << d->in[k].elem.bits;
 }
 
-static int32_t code_at(const cli_domain *d, int k, size_t i)
+static int32_t code_at(const decide_domain *d, int k, size_t i)
 {
     return (int32_t)(assay_elem_min(d->in[k].elem) + (int64_t)i);
 }
@@ -32,14 +32,14 @@ static bool has_borders(const assay_attr_pool *a)
 }
 
 /* Average pools may see fewer cells at the borders: counts 1..depth; others see them all. */
-static int32_t least_count(const cli_domain *d)
+static int32_t least_count(const decide_domain *d)
 {
     bool fewer = d->node->op == ASSAY_OP_AVG_POOL && has_borders(&d->node->attr.pool);
     return fewer ? 1 : (int32_t)d->spec.depth;
 }
 
 /* Sums of `count` cells: count * (codes - 1) + 1 of them. */
-static bool sums(const cli_domain *d, int64_t *n)
+static bool sums(const decide_domain *d, int64_t *n)
 {
     *n = 0;
     if (d->spec.depth < 1 || d->spec.depth > MAX)
@@ -50,7 +50,7 @@ static bool sums(const cli_domain *d, int64_t *n)
 }
 
 /* Channels of one place, or the elements of a row. */
-static int64_t row_length(const cli_domain *d)
+static int64_t row_length(const decide_domain *d)
 {
     const assay_type *x = &d->in[0];
     if (d->node->op != ASSAY_OP_LRN)
@@ -58,14 +58,14 @@ static int64_t row_length(const cli_domain *d)
     return x->dim[d->node->attr.lrn.layout == ASSAY_LAYOUT_NHWC ? x->rank - 1 : 1];
 }
 
-static bool undecided(cli_domain *d, const char *format, int64_t a, int64_t b)
+static bool undecided(decide_domain *d, const char *format, int64_t a, int64_t b)
 {
     snprintf(d->why, sizeof d->why, format, a, b);
     return false;
 }
 
 /* Rows of so few codes that all can be tried; the others of a layer normalization are constants. */
-static bool rows(cli_domain *d, int64_t *n)
+static bool rows(decide_domain *d, int64_t *n)
 {
     const int64_t bits = d->in[0].elem.bits, length = row_length(d);
     d->what = "rows";
@@ -82,11 +82,11 @@ static bool rows(cli_domain *d, int64_t *n)
     return true;
 }
 
-bool cli_domain_of(const assay_graph *g, int i, cli_domain *d)
+bool decide_domain_of(const assay_graph *g, int i, decide_domain *d)
 {
     const assay_node *n = &g->node[i];
     int64_t count = 0;
-    *d = (cli_domain){.node = n, .calls = ref_kernel(n->op).calls, .width = 1};
+    *d = (decide_domain){.node = n, .calls = ref_kernel(n->op).calls, .width = 1};
     if (!assay_node_is_quantized(g, n) || n->n_in < 1 || d->calls == 0)
         return false;
     assay_unit_spec_fill(g, n, d->in, &d->spec);
@@ -121,13 +121,14 @@ bool cli_domain_of(const assay_graph *g, int i, cli_domain *d)
 }
 
 /* Row number i: its codes are the digits of i. */
-static void row_at(const cli_domain *d, size_t i, int32_t *row)
+static void row_at(const decide_domain *d, size_t i, int32_t *row)
 {
     for (size_t k = 0; k < d->width; k++, i >>= d->in[0].elem.bits)
         row[k] = code_at(d, 0, i & ((size_t)codes(d, 0) - 1));
 }
 
-static void run_rows(const cli_domain *d, const assay_scheme *s, const assay_unit *u, int32_t *out)
+static void run_rows(const decide_domain *d, const assay_scheme *s, const assay_unit *u,
+                     int32_t *out)
 {
     int32_t row[ROW_BITS];
     for (size_t i = 0; i < d->n; i++, out += d->width) {
@@ -137,7 +138,8 @@ static void run_rows(const cli_domain *d, const assay_scheme *s, const assay_uni
     }
 }
 
-static void run_pairs(const cli_domain *d, const assay_scheme *s, const assay_unit *u, int32_t *out)
+static void run_pairs(const decide_domain *d, const assay_scheme *s, const assay_unit *u,
+                      int32_t *out)
 {
     const size_t columns = (size_t)codes(d, 1);
     for (size_t i = 0; i < d->n; i++) {
@@ -147,7 +149,7 @@ static void run_pairs(const cli_domain *d, const assay_scheme *s, const assay_un
 }
 
 /* Operand i of a pool. */
-static int64_t sum_at(const cli_domain *d, size_t i, int32_t *count)
+static int64_t sum_at(const decide_domain *d, size_t i, int32_t *count)
 {
     int64_t left = (int64_t)i;
     *count = least_count(d);
@@ -158,7 +160,8 @@ static int64_t sum_at(const cli_domain *d, size_t i, int32_t *count)
     return *count * assay_elem_min(d->in[0].elem) + left;
 }
 
-static void run_sums(const cli_domain *d, const assay_scheme *s, const assay_unit *u, int32_t *out)
+static void run_sums(const decide_domain *d, const assay_scheme *s, const assay_unit *u,
+                     int32_t *out)
 {
     int32_t count = least_count(d);
     size_t i = 0;
@@ -171,8 +174,8 @@ static void run_sums(const cli_domain *d, const assay_scheme *s, const assay_uni
         }
 }
 
-assay_status cli_domain_run(const cli_domain *d, const assay_scheme *s, int32_t *out,
-                            assay_error *err)
+assay_status decide_domain_run(const decide_domain *d, const assay_scheme *s, int32_t *out,
+                               assay_error *err)
 {
     assay_unit *u;
     int32_t unused;
@@ -199,7 +202,7 @@ assay_status cli_domain_run(const cli_domain *d, const assay_scheme *s, int32_t 
     return status;
 }
 
-const char *cli_domain_point(const cli_domain *d, size_t i, char *text, size_t size)
+const char *decide_domain_point(const decide_domain *d, size_t i, char *text, size_t size)
 {
     if (d->calls == ASSAY_CALLS_BINARY) {
         size_t columns = (size_t)codes(d, 1);
