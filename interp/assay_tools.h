@@ -3,19 +3,16 @@
  * arithmetic in assay_arithmetic.h.
  *
  * Threads: handles of a kind that a comment does not say otherwise of serve one thread at a time.
- *
  * Options are structs that begin with their size: assay_load_options o =
  * ASSAY_OPTIONS(assay_load_options) makes one in which all else is zero, which is the default.
  * NULL: all defaults.
- *
- * Reports are text: what the command prints, or writes with --json. A pointer to receive one may be
- * NULL; what it receives is freed with assay_free, and is NULL where the call failed.
- *
+ * Reports are text: what the command prints, or writes with --json. A pointer to one may be NULL;
+ * what it receives is freed with assay_free, and is NULL where the call failed.
  * The binary interface. The shared library's name has its number, libassay.so.0, and every symbol
  * the version that first had it (assay.map lists them). Within a number functions, members of
  * structs with a size and enumerators are added, at the end; none is removed or changes its
- * meaning, and a struct without a size stays as it is. So a program runs with every later library
- * of that number. What is not in assay.h and here is no interface: the library does not export it.
+ * meaning, and a struct without a size stays as it is: a program runs with every later library of
+ * that number. What is in none of these headers is not exported.
  */
 #ifndef ASSAY_TOOLS_H
 #define ASSAY_TOOLS_H
@@ -88,9 +85,7 @@ assay_status assay_scheme_derive(const assay_scheme *s, const assay_rescales *ro
                                  uint8_t *refused, assay_error *err);
 
 /* ---- networks; a network that nothing changes may serve many threads ------------------------- */
-
 enum assay_model_form { ASSAY_MODEL_TEXT, ASSAY_MODEL_ONNX, ASSAY_MODEL_TFLITE };
-
 typedef struct assay_load_options {
     size_t size;
     int64_t batch;            /* extent of an ONNX model's symbolic first dimension; 0: 1 */
@@ -195,6 +190,12 @@ typedef struct assay_quantizer_options {
 assay_status assay_quantize(const assay_graph *g, const assay_profile *p, const assay_scheme *s,
                             const assay_quantizer_options *options, assay_graph **out,
                             char **report, assay_error *err);
+/* `assay quantize --weights`: a copy of a float network whose conv and fc weights are in blocks of
+ * `format`: "q4_0", "q8_0", "q4_K" or "q6_K". The report as assay_quantize's: "integer" counts the
+ * weights. ASSAY_ERR_INPUT: the network is quantized, no such format, a weight that is no number.
+ */
+assay_status assay_pack_weights(const assay_graph *g, const char *format, assay_graph **out,
+                                char **report, assay_error *err);
 /* assay_group_conversions with a report; adapt: parameters that the scheme cannot have are
  * exchanged first. */
 assay_status assay_group(assay_graph *g, const assay_scheme *s, bool adapt, char **report,

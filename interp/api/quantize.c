@@ -4,7 +4,9 @@
 #include "interp/api/report.h"
 #include "interp/kernel/kernel.h"
 #include "interp/run/evaluate.h"
+#include "interp/run/model.h"
 #include "opt/quantize/adapt.h"
+#include "opt/quantize/packed.h"
 #include "opt/quantize/qdq.h"
 
 static assay_status with_profile(const assay_graph *g, const assay_profile *p,
@@ -44,6 +46,29 @@ assay_status assay_quantize(const assay_graph *g, const assay_profile *p, const 
     }
     quantize_report_free(&r);
     assay_choices_free(&q);
+    return status;
+}
+
+assay_status assay_pack_weights(const assay_graph *g, const char *format, assay_graph **out,
+                                char **report, assay_error *err)
+{
+    assay_quantize_report r = {0};
+    assay_status status = ASSAY_OK;
+
+    *out = NULL;
+    if (report)
+        *report = NULL;
+    if (run_model_is_quantized(g))
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "weights in %.40s are for networks whose weights are floats", format);
+    status = quantize_pack_weights(g, format, out, &r, err);
+    if (!status && report)
+        status = assay_text_of_json(assay_report_json(&r), report, err);
+    if (status) {
+        assay_graph_free(*out);
+        *out = NULL;
+    }
+    quantize_report_free(&r);
     return status;
 }
 

@@ -69,12 +69,14 @@ static int pack(const cli_args *a, cli_session *s)
         return cli_failed(&err);
     if (out)
         fprintf(notes, "%s: %d nodes\n", out, s->graph->n_nodes);
+    if (cli_has(a, "json") && cli_json_write(a, assay_report_json(r)) != CLI_OK)
+        return CLI_TROUBLE;
     return cli_has(a, "strict") && r->n_float ? CLI_DIFFERENT : CLI_OK;
 }
 
 static int run(const cli_args *a)
 {
-    static const char *const others[] = {"scheme", "profile", "ranges", "json", "target"};
+    static const char *const others[] = {"scheme", "profile", "ranges", "target"};
     const bool packs = cli_has(a, "weights");
     cli_session s;
     int status;

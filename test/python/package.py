@@ -110,8 +110,17 @@ def profiles(x):
     return net, again
 
 
+def packed_weights(net, q):
+    command("quantize", "net.assay", "--weights", "q8_0", "-o", "packed.assay", "--json", "packed.json")
+    packed = net.pack_weights("q8_0")
+    check(packed.report == json.loads(read("packed.json")) and packed.text() == assay.load("packed.assay").text(), "weights in blocks, as the command's", packed.report)
+    raises(assay.InputError, "no such blocks", net.pack_weights, "q4_1", words="there are q4_0")
+    raises(assay.InputError, "weights in blocks of a quantized network", q.pack_weights, "q8_0", words="whose weights are floats")
+
+
 def programs(net, profile, x):
     q = net.quantize(profile, "tflite")
+    packed_weights(net, q)
     command("quantize", "net.assay", "-p", "command.yaml", "-s", "tflite", "-o", "q.assay")
     check(q.text() == assay.load("q.assay").text() and q.is_quantized and q.quantized_for == "tflite", "quantized as by the command")
     check(q.report["float"] == [] and q.report["integer"] == 2 and q.report["ranges"][0]["method"] == "min-max", "with a report", q.report)

@@ -84,6 +84,7 @@ STATUS: Dict[str, List[Any]] = {
     "assay_infer_answers": [S, S, c.POINTER(AnswersOptions), c.POINTER(c.c_bool), OUT, OUT, OUT],
     "assay_infer_dumps": [S, S, c.c_uint64, c.POINTER(P), c.POINTER(AnswersOptions), c.POINTER(c.c_bool), OUT, OUT, OUT],
     "assay_infer_oracle": [c.POINTER(InferOptions), c.POINTER(c.c_int), OUT, OUT, OUT],
+    "assay_pack_weights": [P, S, OUT, OUT],
     "assay_scheme_show": [P, S, c.c_bool, OUT],
     "assay_scheme_compare": [P, P, c.POINTER(SchemeQuestion), c.POINTER(c.c_bool), c.POINTER(c.c_int), OUT, OUT],
     "assay_scheme_matrix": [c.POINTER(P), c.c_size_t, c.POINTER(SchemeQuestion), OUT, OUT],

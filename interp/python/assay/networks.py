@@ -166,6 +166,13 @@ class Network:
         call("assay_quantize", self._ref, profile._ref if profile else None, scheme_of(scheme)._ref, c.byref(o), c.byref(out), c.byref(report))
         return Network(out.value or 0, keep=self._ref, report=take_json(report))
 
+    def pack_weights(self, format: str) -> "Network":
+        """A float network with the weights of conv and fc in llama.cpp's blocks: "q4_0", "q8_0", "q4_K" or "q6_K". Its `report` counts the
+        weights ("integer") and lists the nodes whose weights stay."""
+        out, report = P(), P()
+        call("assay_pack_weights", self._ref, format.encode(), c.byref(out), c.byref(report))
+        return Network(out.value or 0, report=take_json(report))
+
     def under(self, scheme: SchemeLike, *, adapt: bool = False) -> "Network":
         """The network in integers as the scheme defines them: an ONNX network's dequantize -> op -> quantize become integer ops (others
         stay as they are). adapt: parameters that the scheme cannot have are exchanged first."""
