@@ -220,6 +220,27 @@ static assay_status diff_files(assay_diff *d, const char *a, const char *b,
     return status;
 }
 
+/* Same is said of a device of which a result was compared: its inputs are what it was given. */
+static assay_status check_judged(const assay_diff *d, const char *a, const char *b,
+                                 assay_error *err)
+{
+    bool computes = false, judged = d->first >= 0;
+
+    if (d->n_compared == 0)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "nothing compared: %s and %s have no tensor name in common", a, b);
+    for (int i = 0; i < d->n_rows; i++) {
+        const bool computed = strcmp(d->row[i].op, "input") != 0;
+        computes = computes || computed;
+        judged = judged || (computed && d->row[i].kind != ASSAY_DIFF_MISSING);
+    }
+    return judged || !computes
+               ? ASSAY_OK
+               : assay_fail(err, ASSAY_ERR_INPUT,
+                            "nothing judged: of %s, %s has inputs alone, and they are the same", a,
+                            b);
+}
+
 assay_status golden_diff_paths(const char *a, const char *b, const assay_diff_options *options,
                                assay_diff **out, assay_error *err)
 {
@@ -234,9 +255,8 @@ assay_status golden_diff_paths(const char *a, const char *b, const assay_diff_op
     status = open_sides(&s, a, b, options->hex_bits, err);
     if (!status)
         status = s.a ? diff_bundle(d, &s, options, err) : diff_files(d, a, b, options, err);
-    if (!status && d->n_compared == 0)
-        status = assay_fail(err, ASSAY_ERR_INPUT,
-                            "nothing compared: %s and %s have no tensor name in common", a, b);
+    if (!status)
+        status = check_judged(d, a, b, err);
     for (int k = 0; k < options->n_overrides && !status; k++) {
         int i = 0;
         while (i < d->n_rows && strcmp(d->row[i].name, options->overrides[k].tensor) != 0)

@@ -17,9 +17,10 @@ BITS = sum((c & 15) << 4 * i for i, c in enumerate(CODES))
 
 
 def diff(name, content, *more):
-    """Status of comparing the bundle with a folder of one dump."""
+    """Status of comparing the bundle with a folder of one dump beside the output's."""
     shutil.rmtree("dump", ignore_errors=True)
     os.mkdir("dump")
+    write("dump/y.bin", bytes(max(c, 0) for c in CODES))
     write("dump/" + name, content if isinstance(content, bytes) else content.encode())
     return assay("diff", "golden", "dump", *more)
 
@@ -46,6 +47,7 @@ def lone():
                              ("signs above a positive one", 0xf5, 2)):
         os.makedirs("single", exist_ok=True)
         write("single/x.bin", bytes([byte]))
+        write("single/y.bin", b"\x03")
         status, out = assay("diff", "one", "single")
         check(status == want, f"one code: {name}: {want}", (status, out))
 
@@ -71,6 +73,11 @@ def strangers():
     os.remove("dump/y.bin")
     status, out = assay("blame", "golden", "dump")
     check(status == 2 and "nothing was compared" in out and out.count("\n") == 1, "blame: of inputs alone", (status, out))
+    status, out = assay("diff", "golden", "dump")
+    check(status == 2 and "nothing judged" in out and out.count("\n") == 1, "diff: inputs alone are no device's result", (status, out))
+    write("dump/x.bin", raw[:-1] + bytes([raw[-1] ^ 1]))
+    status, out = assay("diff", "golden", "dump")
+    check(status == 1 and "first at #0 'x' (input)" in out, "diff: other inputs are a difference", (status, out))
     os.remove("dump/x.bin")
     for verb in ("diff", "blame"):
         status, out = assay(verb, "golden", "dump")
