@@ -226,7 +226,10 @@ static int check_count(const cli_args *a)
             "%s: '%s' is one argument too many; every input file has an -i of its own: "
             "-i a.npy -i b.npy",
             c->name, a->positional[c->max_args]);
-    if (a->n_positional < c->min_args || (c->max_args >= 0 && a->n_positional > c->max_args))
+    if (c->max_args >= 0 && a->n_positional > c->max_args)
+        return cli_trouble("%s: '%s' is one argument too many; usage: assay %s %s", c->name,
+                           a->positional[c->max_args], c->name, c->usage);
+    if (a->n_positional < c->min_args)
         return cli_trouble("usage: assay %s %s", c->name, c->usage);
     return CLI_PARSED;
 }
@@ -249,7 +252,11 @@ static int check_verb(const cli_args *a)
     const cli_verb *v = a->verb;
     const int names = a->n_positional - 1;
 
-    if (names < v->min_args || names > v->max_args)
+    if (names > v->max_args)
+        return cli_trouble("%s %s: '%s' is one argument too many; usage: assay %s %s%s%s", c->name,
+                           v->name, a->positional[v->max_args + 1], c->name, v->name,
+                           *v->usage ? " " : "", v->usage);
+    if (names < v->min_args)
         return cli_trouble("usage: assay %s %s%s%s", c->name, v->name, *v->usage ? " " : "",
                            v->usage);
     for (int k = 0; k < a->n_given; k++)

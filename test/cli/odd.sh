@@ -188,6 +188,11 @@ for option in "--labels empty" "--first 1" "--limit 1"; do
 done
 refused "--raw of a folder" "raw samples, and this is a folder" \
     "$assay" profile large.assay -d "$source/datasets/glyphs/test" --raw u8:32x32 -o p.yaml
+refused "two data sets of one input" "eval: 'other' is one argument too many; usage: assay eval MODEL" \
+    "$assay" eval two.assay -d some other
+refused "two networks for one" "inspect: 'x' is one argument too many" "$assay" inspect two.assay x
+refused "two schemes for one" "scheme show: 'ruy' is one argument too many; usage: assay scheme show NAME" \
+    "$assay" scheme show tflite ruy
 refused "--raw of a PNG" "raw samples, and this is a PNG" \
     "$assay" profile large.assay -d "$picture" --raw u8:32x32 -o p.yaml
 
