@@ -8,7 +8,7 @@
 
 static void print_row(const cli_evaluation *e, FILE *f, const char *what, const assay_accuracy *r)
 {
-    fprintf(f, "%-28.60s ", what);
+    fprintf(f, "%-28s ", what);
     if (e->labelled && e->judge.maps)
         fprintf(f, "mean IoU %8.4f %%  pixels %8.4f %%  (%" PRId64 " of %" PRId64 ")  ",
                 100.0 * r->mean_iou, measure_points(r, 1), r->top[0], r->samples);
@@ -80,6 +80,18 @@ int cli_evaluation_judges(const cli_evaluation *e, const char *where, bool merge
     return CLI_OK;
 }
 
+/* The limits that were given; what is beyond one is said. */
+static int judge(const cli_evaluation *e, FILE *to)
+{
+    const double drop = measure_fidelity_drop(&e->result), sqnr = e->result.output_sqnr;
+
+    if (drop > e->max_drop)
+        fprintf(to, "FAILED: a drop of %.4f, --max-drop allows %g\n", drop, e->max_drop);
+    if (sqnr < e->min_sqnr)
+        fprintf(to, "FAILED: an SQNR of %.2f dB, --min-sqnr asks for %g\n", sqnr, e->min_sqnr);
+    return drop > e->max_drop || sqnr < e->min_sqnr ? CLI_DIFFERENT : CLI_OK;
+}
+
 int cli_evaluation_report(cli_evaluation *e, const assay_part *whole)
 {
     FILE *const notes = cli_notes_of(e->args);
@@ -96,8 +108,5 @@ int cli_evaluation_report(cli_evaluation *e, const assay_part *whole)
     fputs(e->contract, notes);
     if (cli_has(e->args, "json"))
         status = write_json(e, whole);
-    if (status == CLI_OK && e->twin &&
-        (measure_fidelity_drop(f) > e->max_drop || f->output_sqnr < e->min_sqnr))
-        status = CLI_DIFFERENT;
-    return status;
+    return status == CLI_OK && e->twin ? judge(e, notes) : status;
 }

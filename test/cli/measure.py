@@ -209,7 +209,8 @@ def lists():
     status, text = assay("eval", *base)
     check(status == 0 and re.search(r"SQNR \d+\.\d+ dB  MSE \S+  agreement \S+ %  \(\d of 6\)", text),
           "classes without labels", text)
-    check(assay("eval", *base, "--min-sqnr", "200")[0] == 1, "too much noise")
+    status, text = assay("eval", *base, "--min-sqnr", "200")
+    check(status == 1 and re.search(r"^FAILED: an SQNR of \d+\.\d+ dB, --min-sqnr asks for 200$", text, re.M), "too much noise", text)
     check(assay("eval", *base, "--min-sqnr", "5")[0] == 0, "noise that is allowed")
     refused("a noise with nothing to compare with", "needs a float twin", "eval", "list.assay", "-d",
             "list.npy", "--min-sqnr", "5")
