@@ -96,6 +96,8 @@ void blame_say_common(const blame_search *s, char *text, size_t size);
 
 /* Its detail; where one before it says the same schemes, which (report.c). */
 const char *blame_say_detail(const blame_report *r, const blame_fault *f, char *text, size_t size);
+/* Where nothing is at fault: that, and of how many nodes that is known. */
+void blame_say_clean(const blame_report *r, FILE *f);
 void blame_print(const blame_report *r, FILE *f);
 /* A new reference, NULL when memory is short; and as a file, "-": standard output. */
 json_t *blame_json(const blame_report *r);

@@ -10,6 +10,7 @@
 #include "graph/files/files.h"
 #include "graph/files/partial.h"
 #include "graph/memory.h"
+#include "interp/page/column.h"
 
 /* The element at the centre, `reach` positions to either side along each axis that can be cut;
  * channels have a reach of their own. Less than 0: all. */
@@ -191,7 +192,7 @@ static void print_readme(FILE *f, const void *what)
     for (int k = 0; k < blame_capsule_type(c)->rank; k++)
         fprintf(f, "%s%" PRId64 "..%" PRId64, k ? ", " : " [", o->cut.first[k], o->cut.end[k] - 1);
     fprintf(f, "], %d sample%s, %" PRId64 " of %" PRId64 " elements differ: %s.\n\n", o->samples,
-            o->samples == 1 ? "" : "s", o->differing, o->elements, o->class);
+            page_plural(o->samples), o->differing, o->elements, o->class);
     fprintf(f, "Reproduced in this folder by\n\n    assay blame golden device");
     if (c->r->rel >= 0)
         fprintf(f, " --rel %g", c->r->rel);

@@ -7,6 +7,7 @@
 #include "graph/files/files.h"
 #include "interp/blame/picture.h"
 #include "interp/blame/worked.h"
+#include "interp/page/column.h"
 #include "interp/page/html.h"
 #include "interp/page/xml.h"
 
@@ -186,11 +187,14 @@ static void print_html(FILE *f, const void *what)
 {
     const blame_report *r = what;
     page_html_begin(f, "assay blame", style);
-    if (r->n_faults > 0)
+    if (r->n_faults > 0) {
         fprintf(f, "<h1>%d cause%s, the most upstream first</h1>\n", r->n_faults,
-                r->n_faults == 1 ? "" : "s");
-    else
-        fputs("<h1>clean: no node is at fault on its own</h1>\n", f);
+                page_plural(r->n_faults));
+    } else {
+        fputs("<h1>clean: ", f);
+        blame_say_clean(r, f);
+        fputs("</h1>\n", f);
+    }
     page_html_put(f, "<p class=\"sub\">", r->path, " against ");
     page_html_put(f, "", r->golden, "");
     if (r->device.scheme)

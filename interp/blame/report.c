@@ -6,6 +6,7 @@
 
 #include "interp/blame/blame.h"
 #include "interp/golden/extra.h"
+#include "interp/page/column.h"
 #include "interp/page/json.h"
 
 static const char *op_of(const blame_report *r, int node)
@@ -33,8 +34,9 @@ static void print_row(const blame_report *r, const blame_row *row, int width, FI
 {
     const assay_graph *g = r->device.graph;
     const blame_fault *fault = fault_at(r, row->node);
-    fprintf(f, "%5d %-*.60s %-16s %-10s", r->device.index[row->value], width,
-            g->value[row->value].name, op_of(r, row->node), blame_verdict_name(row->verdict));
+    fprintf(f, "%5d ", r->device.index[row->value]);
+    page_column_put(f, 6, width, g->value[row->value].name);
+    fprintf(f, " %-16s %-10s", op_of(r, row->node), blame_verdict_name(row->verdict));
     if (row->elements == 0) {
         fprintf(f, "%s%s\n", fault ? "  " : "", fault ? fault->class : "");
         return;
@@ -93,30 +95,34 @@ static void print_fault(const blame_report *r, const blame_fault *fault, FILE *f
                 g->node[row->node].name);
 }
 
-static bool is_any_judged(const blame_report *r)
+void blame_say_clean(const blame_report *r, FILE *f)
 {
-    int i = 0;
-    while (i < r->device.graph->n_nodes && r->row[i].elements == 0)
-        i++;
-    return i < r->device.graph->n_nodes;
+    const int n = r->device.graph->n_nodes;
+    int dumped = 0;
+    for (int i = 0; i < n; i++)
+        dumped += r->row[i].elements > 0;
+    if (dumped == 0)
+        fputs("no output of a node was dumped: none was judged", f);
+    else
+        fputs("no node is at fault on its own", f);
+    if (dumped > 0 && dumped < n)
+        fprintf(f, "; outputs of %d of %d nodes were dumped", dumped, n);
 }
 
 void blame_print(const blame_report *r, FILE *f)
 {
     const assay_graph *g = r->device.graph;
     int width = 6;
-    for (int i = 0; i < g->n_nodes; i++) {
-        const int n = (int)strlen(g->value[r->row[i].value].name);
-        width = n > width ? n : width;
-    }
-    width = width > 60 ? 60 : width;
-    if (r->n_faults == 0)
-        fprintf(f, "CLEAN: %s\n",
-                is_any_judged(r) ? "no node is at fault on its own"
-                                 : "no output of a node was dumped: none was judged");
-    else
+    for (int i = 0; i < g->n_nodes; i++)
+        width = page_column_widen(width, g->value[r->row[i].value].name);
+    if (r->n_faults == 0) {
+        fputs("CLEAN: ", f);
+        blame_say_clean(r, f);
+        fputc('\n', f);
+    } else {
         fprintf(f, "FAULT: %d cause%s, the most upstream first\n", r->n_faults,
-                r->n_faults == 1 ? "" : "s");
+                page_plural(r->n_faults));
+    }
     golden_numbers_print(r->device.numbers, f);
     golden_extra_print(r->device.extra, r->device.unread, f);
     for (int i = 0; i < r->n_faults; i++)

@@ -3,6 +3,7 @@
 
 #include "interp/cli/cli.h"
 #include "interp/cli/session.h"
+#include "interp/page/column.h"
 #include "interp/run/model.h"
 
 static assay_status group(const cli_args *a, const char *name, assay_graph *g, assay_error *err)
@@ -85,7 +86,7 @@ static int run(const cli_args *a)
     if (status == CLI_OK && ((scheme && group(a, scheme, g, &err)) || run_model_save(g, out, &err)))
         status = cli_failed(&err);
     if (status == CLI_OK)
-        fprintf(cli_notes(out), "%s: %d nodes\n", out, g->n_nodes);
+        fprintf(cli_notes(out), "%s: %d node%s\n", out, g->n_nodes, page_plural(g->n_nodes));
     if (status == CLI_OK && has_end(out, ".tflite"))
         warn(g);
     assay_graph_free(g);

@@ -5,6 +5,7 @@
 #include "interp/cli/session.h"
 #include "interp/golden/bundle.h"
 #include "interp/golden/contract.h"
+#include "interp/page/column.h"
 #include "interp/run/model.h"
 
 static bool parse_forms(const char *text, unsigned *forms)
@@ -111,7 +112,7 @@ static int write_bundle(const assay_program *p, assay_bundle_options *o, const o
     if (golden_bundle_commit(w, digest, &err))
         return cli_failed(&err);
     printf("%s: %lld %s%s, digest %s\n", o->dir, (long long)o->samples,
-           o->sequence ? "step" : "sample", o->samples == 1 ? "" : "s", digest);
+           o->sequence ? "step" : "sample", page_plural(o->samples), digest);
     golden_contract_print(p, stdout);
     return CLI_OK;
 }

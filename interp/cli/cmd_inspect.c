@@ -6,6 +6,7 @@
 #include "graph/files/files.h"
 #include "graph/text/text.h"
 #include "interp/cli/session.h"
+#include "interp/page/column.h"
 #include "interp/run/model.h"
 #include "interp/run/program.h"
 
@@ -37,14 +38,21 @@ static int64_t constants_of(const assay_graph *g, const assay_node *n)
 
 static void print_nodes(const assay_graph *g)
 {
-    printf("%4s  %-18s %-28s %-44s %12s %10s\n", "#", "op", "name", "output", "MACs", "params");
+    int width = 28;
+
+    for (int i = 0; i < g->n_nodes; i++)
+        width = page_column_widen(width, g->node[i].name);
+    printf("%4s  %-18s %-*s %-44s %12s %10s\n", "#", "op", width, "name", "output", "MACs",
+           "params");
     for (int i = 0; i < g->n_nodes; i++) {
         const assay_node *n = &g->node[i];
         char type[160] = "";
         if (n->n_out > 0 && n->out[0] >= 0)
             print_type(&g->value[n->out[0]].type, type, sizeof type);
-        printf("%4d  %-18s %-28.60s %-44s %12" PRId64 " %10" PRId64 "\n", i,
-               assay_op_get(n->op)->name, n->name, type, assay_node_macs(g, n), constants_of(g, n));
+        printf("%4d  %-18s ", i, assay_op_get(n->op)->name);
+        page_column_put(stdout, 25, width, n->name);
+        printf(" %-44s %12" PRId64 " %10" PRId64 "\n", type, assay_node_macs(g, n),
+               constants_of(g, n));
     }
 }
 
@@ -94,10 +102,10 @@ static void print_counts(const assay_graph *g)
         if (g->value[v].data)
             bytes += assay_shape_count(&g->value[v].type) *
                      (int64_t)assay_elem_size(g->value[v].type.elem);
-    printf("\n%d nodes (%d in integers), %" PRId64 " MACs (%.1f %% in integers), %" PRId64
+    printf("\n%d node%s (%d in integers), %" PRId64 " MACs (%.1f %% in integers), %" PRId64
            " bytes of constants\nops:",
-           g->n_nodes, quantized, macs, macs ? 100.0 * (double)integer_macs / (double)macs : 0.0,
-           bytes);
+           g->n_nodes, page_plural(g->n_nodes), quantized, macs,
+           macs ? 100.0 * (double)integer_macs / (double)macs : 0.0, bytes);
     for (int op = 0; op < ASSAY_OP_COUNT; op++)
         if (ops[op])
             printf(" %s %d", assay_op_get((assay_op)op)->name, ops[op]);
@@ -181,7 +189,7 @@ static void print_operator(void *to, const assay_tflite_row *row)
         snprintf(place, sizeof place, "%d", row->index);
     if (row->type && row->type->elem.kind != ASSAY_KIND_NONE)
         print_type(row->type, type, sizeof type);
-    assay_buf_printf(to, "%6s  %-22s %-28.60s %-44s %s%s\n", place, row->kind, row->output, type,
+    assay_buf_printf(to, "%6s  %-22s %-28s %-44s %s%s\n", place, row->kind, row->output, type,
                      row->why ? "not supported: " : "", row->why ? row->why : "");
 }
 
@@ -219,7 +227,9 @@ static assay_status show(const cli_args *a, const assay_graph *g, assay_error *e
         return write_json(g, cli_value(a, "json", "-"), err);
     if (cli_has(a, "plan") || cli_has(a, "plan-svg"))
         return print_plan(g, cli_has(a, "plan-svg"), err);
-    printf("%s: %s\nmodel digest %s\n", a->positional[0], g->name, g->model_digest);
+    printf("%s: %s\n", a->positional[0], g->name);
+    if (g->model_digest[0])
+        printf("model digest %s\n", g->model_digest);
     if (g->quantized_for)
         printf("quantized for %s\n", g->quantized_for);
     print_ends(g);

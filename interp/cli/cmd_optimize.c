@@ -4,6 +4,7 @@
 #include "interp/cli/json.h"
 #include "interp/cli/session.h"
 #include "interp/kernel/kernel.h"
+#include "interp/page/column.h"
 #include "interp/run/model.h"
 #include "opt/quantize/qdq.h"
 #include "opt/target/target.h"
@@ -34,8 +35,8 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
     assay_buf_free(&w.report.certificate);
     if (status)
         return cli_failed(&err);
-    fprintf(o->user, "%d applied, %d refused; %d nodes, were %d\n", r->applied, r->refused, w.after,
-            w.before);
+    fprintf(o->user, "%d applied, %d refused; %d node%s, were %d\n", r->applied, r->refused,
+            w.after, page_plural(w.after), w.before);
     if (r->unproved)
         fprintf(o->user, "%d applied without a proof: nothing is known of the outputs\n",
                 r->unproved);

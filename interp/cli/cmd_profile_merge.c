@@ -3,6 +3,7 @@
 
 #include "interp/cli/json.h"
 #include "interp/cli/session.h"
+#include "interp/page/column.h"
 
 /* Values that were not finite, a line and an object each. */
 static json_t *report_not_finite(FILE *f, const assay_profile *p)
@@ -28,8 +29,9 @@ int cli_profile_report(const cli_args *a, const char *path, const assay_profile 
 {
     FILE *f = cli_notes_of(a);
     json_t *o = json_object();
-    fprintf(f, "%s: %d values over %" PRIu64 " samples\n", path, profile_count(p),
-            profile_samples(p));
+    fprintf(f, "%s: %d value%s over %" PRIu64 " sample%s\n", path, profile_count(p),
+            page_plural(profile_count(p)), profile_samples(p),
+            page_plural((int64_t)profile_samples(p)));
     page_json_set(&o, "profile", page_json_text(path));
     page_json_set(&o, "values", json_integer(profile_count(p)));
     page_json_set(&o, "samples", json_integer((json_int_t)profile_samples(p)));

@@ -5,6 +5,7 @@
 #include "interp/api/shown.h"
 #include "interp/cli/json.h"
 #include "interp/cli/session.h"
+#include "interp/page/column.h"
 
 static void print_table(const assay_profile *p, const report_profile_view *v, int n)
 {
@@ -13,7 +14,7 @@ static void print_table(const assay_profile *p, const report_profile_view *v, in
     int width = 36;
 
     for (int i = 0; i < n; i++)
-        width = cli_widen(width, v[i].name);
+        width = page_column_widen(width, v[i].name);
     printf("model %s  data '%s'  %" PRIu64 " samples of [%" PRIu64 ", %" PRIu64 ")\n", o.model,
            o.dataset, profile_samples(p), o.whole.first, o.whole.end);
     printf("%-*s %12s %12s %12s %6s %6s  %-4s %12s %6s %12s %12s %9s\n", width, "value", "min",
@@ -22,7 +23,7 @@ static void print_table(const assay_profile *p, const report_profile_view *v, in
         const assay_histogram *h = v[i].seen;
         char name[64];
         snprintf(name, sizeof name, "  channel %d", v[i].channel);
-        cli_put_name(stdout, width, v[i].channel < 0 ? v[i].name : name);
+        page_column_put(stdout, 0, width, v[i].channel < 0 ? v[i].name : name);
         printf(" %12.6g %12.6g %12" PRIu64 " %6" PRIu64 " %6" PRIu64
                "  %-4s %12.6g %6d %12.6g %12.6g %9.3g%s%s\n",
                (double)h->min, (double)h->max, h->finite, h->nan, h->inf,

@@ -2,6 +2,7 @@
 #include "interp/api/report.h"
 #include "interp/cli/json.h"
 #include "interp/cli/session.h"
+#include "interp/page/column.h"
 #include "interp/run/model.h"
 #include "opt/quantize/packed.h"
 
@@ -12,12 +13,12 @@ static void print_ranges(const assay_quantize_report *r, FILE *f)
     int width = 36;
 
     for (int i = 0; i < r->n_choices; i++)
-        width = cli_widen(width, r->choice[i].value);
+        width = page_column_widen(width, r->choice[i].value);
     fprintf(f, "%-*s %-10s %12s %12s %12s %12s %9s  %-4s %12s %6s\n", width, "value", "method",
             "seen min", "seen max", "min", "max", "beyond %", "type", "scale", "zp");
     for (int i = 0; i < r->n_choices; i++) {
         const assay_value_choice *c = &r->choice[i];
-        cli_put_name(f, width, c->value);
+        page_column_put(f, 0, width, c->value);
         fprintf(f, " %-10s %12.6g %12.6g %12.6g %12.6g %9.3g  %-4s %12.6g %6d%s%s\n",
                 c->fixed ? "fixed" : calibrate_name(c->range.used), c->seen_min, c->seen_max,
                 c->range.min, c->range.max, 100 * c->range.clipped, assay_elem_print(c->elem, elem),
@@ -38,7 +39,7 @@ static int save(const cli_args *a, const cli_session *s)
     if (out && run_model_save(s->graph, out, &err))
         return cli_failed(&err);
     if (out)
-        fprintf(notes, "%s: %d nodes\n", out, s->graph->n_nodes);
+        fprintf(notes, "%s: %d node%s\n", out, s->graph->n_nodes, page_plural(s->graph->n_nodes));
     if (cli_has(a, "json") && cli_json_write(a, assay_report_json(&s->report)) != CLI_OK)
         return CLI_TROUBLE;
     return cli_has(a, "strict") && s->report.n_float ? CLI_DIFFERENT : CLI_OK;
@@ -68,7 +69,7 @@ static int pack(const cli_args *a, cli_session *s)
     if (out && run_model_save(s->graph, out, &err))
         return cli_failed(&err);
     if (out)
-        fprintf(notes, "%s: %d nodes\n", out, s->graph->n_nodes);
+        fprintf(notes, "%s: %d node%s\n", out, s->graph->n_nodes, page_plural(s->graph->n_nodes));
     if (cli_has(a, "json") && cli_json_write(a, assay_report_json(r)) != CLI_OK)
         return CLI_TROUBLE;
     return cli_has(a, "strict") && r->n_float ? CLI_DIFFERENT : CLI_OK;

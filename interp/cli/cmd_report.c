@@ -1,5 +1,6 @@
 /* assay report: one page of a network and of all that was measured of it. */
 #include "interp/cli/cli.h"
+#include "interp/page/column.h"
 #include "interp/report/report.h"
 
 static int write_all(const cli_args *a, const report *r)
@@ -10,7 +11,7 @@ static int write_all(const cli_args *a, const report *r)
         return cli_failed(&err);
     if (page)
         fprintf(cli_notes_of(a), "%s: %d chapter%s\n", page, a->n_positional,
-                a->n_positional == 1 ? "" : "s");
+                page_plural(a->n_positional));
     if (data && report_write_explorer(r, data, &err))
         return cli_failed(&err);
     return CLI_OK;

@@ -5,6 +5,7 @@
 #include "interp/cli/json.h"
 #include "interp/cli/session.h"
 #include "interp/measure/report.h"
+#include "interp/page/column.h"
 
 static void print_number(FILE *f, double x, int decimals)
 {
@@ -35,14 +36,14 @@ static void print_table(FILE *f, const assay_sensitivity *s)
     int width = 36;
 
     for (int i = 0; i < s->n; i++)
-        width = cli_widen(width, s->row[i].node);
+        width = page_column_widen(width, s->row[i].node);
     fprintf(f, "%-*s %-16s %-4s %17s %19s %19s\n", width, "", "", "", "own output, dB",
             "only it integer", "only it float");
     fprintf(f, "%-*s %-16s %-4s %8s %8s  %8s %8s   %8s %8s\n", width, "node", "op", "type",
             "isolated", "in place", "dB", "drop", "dB", "drop");
     for (int i = 0; i < s->n; i++) {
         const assay_sensitivity_row *r = &s->row[i];
-        cli_put_name(f, width, r->node);
+        page_column_put(f, 0, width, r->node);
         fprintf(f, " %-16s %-4s", r->op, assay_elem_print(r->elem, elem));
         print_ratio(f, r->isolated);
         print_ratio(f, r->cumulative);

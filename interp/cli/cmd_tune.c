@@ -6,6 +6,7 @@
 #include "interp/cli/json.h"
 #include "interp/cli/session.h"
 #include "interp/measure/report.h"
+#include "interp/page/column.h"
 #include "interp/run/model.h"
 
 static void print_line(void *notes, const char *line)
@@ -63,7 +64,7 @@ static int save(const cli_args *a, const assay_trial *t, const assay_quantize_op
             status = run_model_save(q, out, &err);
     }
     if (!status && out)
-        fprintf(f, "%s: %d nodes\n", out, q->n_nodes);
+        fprintf(f, "%s: %d node%s\n", out, q->n_nodes, page_plural(q->n_nodes));
     quantize_report_free(&report);
     assay_graph_free(q);
     return !status ? CLI_OK : cli_failed(&err);
@@ -74,7 +75,7 @@ static void print_end(FILE *f, const assay_tune_options *o, const assay_tune_res
     const double before = measure_fidelity_drop(&r->before),
                  after = measure_fidelity_drop(&r->after);
 
-    fprintf(f, "stopped after %d trial%s: %s; ", r->trials, r->trials == 1 ? "" : "s", r->reason);
+    fprintf(f, "stopped after %d trial%s: %s; ", r->trials, page_plural(r->trials), r->reason);
     if (!isnan(after))
         fprintf(f, "drop %.4f points of %s (was %.4f%s", after,
                 measure_fidelity_drop_name(&r->after), before, o->target_sqnr > 0 ? "), " : ", ");

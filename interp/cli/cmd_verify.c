@@ -4,6 +4,7 @@
 #include "interp/cli/json.h"
 #include "interp/cli/session.h"
 #include "interp/golden/bundle.h"
+#include "interp/page/column.h"
 
 /* What is said of one bundle, and of all. */
 typedef struct telling {
@@ -23,11 +24,13 @@ static void tell_result(telling *t, const char *path, const assay_verify_result 
     json_t *o = json_object();
 
     fprintf(t->to,
-            "%s: %s: %" PRId64 " tensors, %" PRId64 " bad files, %" PRId64
-            " tensors that a fresh run gives otherwise",
-            path, bad ? "BAD" : "good", r->tensors, r->files_bad, r->replay_bad);
+            "%s: %s: %" PRId64 " tensor%s, %" PRId64 " bad file%s, %" PRId64
+            " tensor%s that a fresh run gives otherwise",
+            path, bad ? "BAD" : "good", r->tensors, page_plural(r->tensors), r->files_bad,
+            page_plural(r->files_bad), r->replay_bad, page_plural(r->replay_bad));
     if (r->entries_bad)
-        fprintf(t->to, ", %" PRId64 " other entries of the manifest", r->entries_bad);
+        fprintf(t->to, ", %" PRId64 " other entr%s of the manifest", r->entries_bad,
+                r->entries_bad == 1 ? "y" : "ies");
     fputc('\n', t->to);
     page_json_set(&o, "bundle", page_json_text(path));
     page_json_set(&o, "good", json_boolean(!bad));

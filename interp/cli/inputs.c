@@ -8,6 +8,7 @@
 #include "graph/core/slurp.h"
 #include "graph/text/npy.h"
 #include "interp/cli/session.h"
+#include "interp/page/column.h"
 
 static bool ends_with(const char *s, const char *end)
 {
@@ -109,7 +110,7 @@ static int too_few(const cli_files *f, int64_t at)
         return cli_trouble("input '%s' is not given; --input %s=FILE gives it", name, name);
     return cli_trouble("input '%s' has %lld file%s and others have %lld; each sample takes one of "
                        "each input",
-                       name, (long long)given, given == 1 ? "" : "s", (long long)f->samples);
+                       name, (long long)given, page_plural(given), (long long)f->samples);
 }
 
 /* Whether a file is of raw samples, given --raw, or an image: what preprocessing is for. */

@@ -9,6 +9,7 @@
 #include "interp/cli/shapes.h"
 #include "interp/golden/contract.h"
 #include "interp/kernel/kernel.h"
+#include "interp/page/column.h"
 #include "interp/run/evaluate.h"
 #include "interp/run/model.h"
 #include "opt/quantize/adapt.h"
@@ -16,28 +17,14 @@
 #include "opt/quantize/units.h"
 #include "schemes/node/admit.h"
 
-#define WIDEST 64 /* of a column */
-
-int cli_widen(int width, const char *name)
-{
-    const size_t length = strlen(name);
-    return length > (size_t)width && length <= WIDEST ? (int)length : width;
-}
-
-void cli_put_name(FILE *f, int width, const char *name)
-{
-    const bool fits = strlen(name) <= (size_t)width;
-    if (!fits)
-        fprintf(f, "%s\n", name);
-    fprintf(f, "%-*s", width, fits ? name : "");
-}
-
 void cli_report_print(const assay_quantize_report *r, FILE *f)
 {
-    fprintf(
-        f,
-        "%d nodes in integers (%d activations fused, %d rescales, %d conversions), %d in float\n",
-        r->n_integer, r->n_fused, r->n_rescale, r->n_convert, r->n_float);
+    fprintf(f,
+            "%d node%s in integers (%d activation%s fused, %d rescale%s, %d conversion%s), "
+            "%d in float\n",
+            r->n_integer, page_plural(r->n_integer), r->n_fused, page_plural(r->n_fused),
+            r->n_rescale, page_plural(r->n_rescale), r->n_convert, page_plural(r->n_convert),
+            r->n_float);
     for (int i = 0; i < r->n_float; i++)
         fprintf(f, "  float: %-28s %-16s %s\n", r->float_node[i].node, r->float_node[i].op,
                 r->float_node[i].reason);
@@ -107,7 +94,7 @@ static int quantize(cli_session *s, const cli_args *a)
     s->floating = s->graph;
     s->graph = out;
     if (s->report.n_float)
-        fprintf(stderr, "assay: %d nodes stay in float; 'assay quantize' lists them\n",
+        fprintf(stderr, "assay: nodes that stay in float: %d; 'assay quantize' lists them\n",
                 s->report.n_float);
     return CLI_OK;
 }
@@ -210,7 +197,8 @@ static int group(cli_session *s, const cli_args *a)
     assay_scheme_caps caps;
     assay_scheme_get_caps(s->scheme, &caps);
     if (s->report.n_float)
-        fprintf(stderr, "assay: %d nodes stay in float; 'assay inspect --scheme' lists them%s\n",
+        fprintf(stderr,
+                "assay: nodes that stay in float: %d; 'assay inspect --scheme' lists them%s\n",
                 s->report.n_float,
                 caps.power_of_two && !cli_has(a, "adapt") ? "; --adapt makes scales powers of two"
                                                           : "");

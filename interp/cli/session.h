@@ -165,11 +165,6 @@ assay_quantizer_options cli_quantizer_options(const cli_args *a, const char **ro
 int cli_quantize_options(const cli_args *a, assay_choices *q);
 void cli_report_print(const assay_quantize_report *r, FILE *f);
 
-/* The width of a column of names that also holds this one, but for a very long one. */
-int cli_widen(int width, const char *name);
-/* A name in such a column; a very long one on a line of its own, with the column empty below. */
-void cli_put_name(FILE *f, int width, const char *name);
-
 /* "PATH: 43 values over 256 samples", and which values held NaN or infinity; and --json. */
 int cli_profile_report(const cli_args *a, const char *path, const assay_profile *p);
 

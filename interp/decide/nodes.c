@@ -45,7 +45,7 @@ static void add_words(decide_pair *p, const assay_node *n, const char *verdict, 
 /* One that nothing is known of. */
 static void leave(decide_pair *p, const assay_node *n, const char *verdict, const char *why)
 {
-    fprintf(p->out, "  %-28.60s %-8s %s: %s\n", n->name, assay_op_get(n->op)->name, verdict, why);
+    fprintf(p->out, "  %-28s %-8s %s: %s\n", n->name, assay_op_get(n->op)->name, verdict, why);
     add_words(p, n, verdict, why);
     p->undecided++;
 }
@@ -66,7 +66,7 @@ static void not_decided(decide_pair *p, const assay_node *n, const assay_unit_sp
 {
     const char *op = assay_op_get(n->op)->name;
     if (assay_reads_same(p->a, p->b, spec)) {
-        fprintf(p->out, "  %-28.60s %-8s identical: it reads the same parameters\n", n->name, op);
+        fprintf(p->out, "  %-28s %-8s identical: it reads the same parameters\n", n->name, op);
         add_words(p, n, "identical", "it reads the same parameters");
         return;
     }
@@ -131,11 +131,11 @@ static assay_status tell_layer(decide_pair *p, const decide_layer *l, const assa
     } else if (t.considered == 0) {
         not_decided(p, l->node, &l->spec, "both refuse every accumulator");
     } else if (t.count == 0) {
-        fprintf(p->out, "  %-28.60s %-8s identical for every reachable accumulator\n", name, op);
+        fprintf(p->out, "  %-28s %-8s identical for every reachable accumulator\n", name, op);
         add_counts(p, l->node, "accumulators", t.considered, 0, 0, json_array());
     } else {
         fprintf(p->out,
-                "  %-28.60s %-8s %" PRIu64 " of %" PRIu64 " accumulators, in %" PRIu64
+                "  %-28s %-8s %" PRIu64 " of %" PRIu64 " accumulators, in %" PRIu64
                 " of %zu channels, by at most %" PRId64 "; channel %" PRId64 ":\n",
                 name, op, t.count, t.considered, t.channels, l->channels, t.greatest, t.channel);
         decide_print_first(p->out, &t.first, 2);
@@ -197,11 +197,11 @@ static assay_status compare_domain(decide_pair *p, const decide_domain *d, assay
         }
     }
     if (count == 0) {
-        fprintf(p->out, "  %-28.60s %-8s identical for all %zu %s\n", name, op, d->n, d->what);
+        fprintf(p->out, "  %-28s %-8s identical for all %zu %s\n", name, op, d->n, d->what);
         add_counts(p, d->node, d->what, d->n, 0, 0, json_array());
     } else {
         char point[64];
-        fprintf(p->out, "  %-28.60s %-8s %zu of %zu %s, by at most %" PRId64 ":\n    %s: %d, %d\n",
+        fprintf(p->out, "  %-28s %-8s %zu of %zu %s, by at most %" PRId64 ":\n    %s: %d, %d\n",
                 name, op, count, d->n, d->what, greatest,
                 decide_domain_point(d, first / d->width, point, sizeof point), a[first], b[first]);
         add_counts(
@@ -221,7 +221,7 @@ static bool is_outside(decide_pair *p, const assay_graph *g, const assay_node *n
     for (int i = 0; i < 2; i++) {
         if (p->as_is || assay_scheme_admits(side[i], g, n, why, sizeof why))
             continue;
-        fprintf(p->out, "  %-28.60s %-8s outside the types of %s: %s; --as-is compares\n", n->name,
+        fprintf(p->out, "  %-28s %-8s outside the types of %s: %s; --as-is compares\n", n->name,
                 assay_op_get(n->op)->name, side[i]->name, why);
         add_words(p, n, "outside", why);
         p->undecided++;

@@ -7,6 +7,7 @@
 #include "graph/memory.h"
 #include "interp/golden/diff.h"
 #include "interp/golden/extra.h"
+#include "interp/page/column.h"
 #include "interp/page/json.h"
 #include "interp/page/xml.h"
 
@@ -26,7 +27,8 @@ static void print_verdict(const assay_diff *d, FILE *f)
     const assay_diff_row *r = d->first >= 0 ? &d->row[d->first] : NULL;
 
     if (!r) {
-        fprintf(f, "SAME: %d tensors compared, all within their thresholds", d->n_compared);
+        fprintf(f, "SAME: %d tensor%s compared, all within their thresholds", d->n_compared,
+                page_plural(d->n_compared));
     } else {
         char number[16] = "";
         if (r->index >= 0)
@@ -45,18 +47,23 @@ static void print_verdict(const assay_diff *d, FILE *f)
 
 void golden_diff_print(const assay_diff *d, FILE *f)
 {
+    int width = 44;
     print_verdict(d, f);
     golden_extra_print(d->extra, d->unread, f);
     for (int i = 0; i < d->n_elements; i++)
         print_element(d, &d->element[i], f);
-    fprintf(f, "%-2s %5s  %-44s %-18s %10s %10s %8s %10s %9s %8s\n", "", "#", "tensor", "op",
+    for (int i = 0; i < d->n_rows; i++)
+        width = page_column_widen(width, d->row[i].name);
+    fprintf(f, "%-2s %5s  %-*s %-18s %10s %10s %8s %10s %9s %8s\n", "", "#", width, "tensor", "op",
             "elements", "mismatch", "max LSB", "max rel", "cosine", "SQNR dB");
     for (int i = 0; i < d->n_rows; i++) {
         const assay_diff_row *r = &d->row[i];
         char number[16] = "-";
         if (r->index >= 0)
             snprintf(number, sizeof number, "%d", r->index);
-        fprintf(f, "%-2s %5s  %-44.80s %-18s ", i == d->first ? "=>" : "", number, r->name, r->op);
+        fprintf(f, "%-2s %5s  ", i == d->first ? "=>" : "", number);
+        page_column_put(f, 10, width, r->name);
+        fprintf(f, " %-18s ", r->op);
         if (r->kind == ASSAY_DIFF_COMPARED)
             fprintf(f, "%10" PRId64 " %10" PRId64 " %8.0f %10.3g %9.6f %8.2f\n", r->result.elements,
                     r->result.mismatches, r->result.max_lsb, r->result.max_rel, r->result.cosine,

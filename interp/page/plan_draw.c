@@ -2,6 +2,7 @@
  * value for as long as it lives; the scratch is a band below, of which no more is to be seen. */
 #include <string.h>
 
+#include "interp/page/column.h"
 #include "interp/page/xml.h"
 #include "interp/run/program.h"
 
@@ -127,8 +128,8 @@ void page_plan_draw(FILE *f, const assay_graph *g, const assay_plan *p)
             WIDTH, height);
     fprintf(f, "<text x=\"%.0f\" y=\"20\" font-size=\"14\">", LEFT);
     page_xml_text(f, g->name);
-    fprintf(f, ": %d node%s, an arena of %zu bytes</text>\n", g->n_nodes,
-            g->n_nodes == 1 ? "" : "s", p->arena_bytes);
+    fprintf(f, ": %d node%s, an arena of %zu bytes</text>\n", g->n_nodes, page_plural(g->n_nodes),
+            p->arena_bytes);
     put_axes(f, g->n_nodes + 1, per_step, end, per_byte);
     for (int v = 0; v < p->n_values; v++) {
         const size_t bytes = assay_type_bytes(&g->value[v].type);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/page/column.h"
 #include "interp/probe/find.h"
 #include "schemes/prepare/asks.h"
 #include "schemes/record/reads.h"
@@ -118,8 +119,8 @@ static void print_op(FILE *f, const probe_findings *found, const probe_op_findin
     bool any = false;
     for (int k = 0; k < found->schemes.n; k++)
         any = any || o->agrees[k];
-    fprintf(f, "  %s, %" PRId64 " elements of %d node%s\n", probe_op_name(o), o->elements,
-            o->n_nodes, o->n_nodes == 1 ? "" : "s");
+    fprintf(f, "  %s, %" PRId64 " element%s of %d node%s\n", probe_op_name(o), o->elements,
+            page_plural(o->elements), o->n_nodes, page_plural(o->n_nodes));
     if (any) {
         print_schemes(f, found, o->agrees);
     } else if (probe_is_float(found, o)) {

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "interp/page/column.h"
 #include "interp/page/html.h"
 #include "interp/page/xml.h"
 #include "interp/report/measure.h"
@@ -25,7 +26,7 @@ static void put_facts(FILE *f, const report_chapter *c)
                         : "none: floats");
     if (*report_text(contract, "quantized_for"))
         report_put_fact(f, "quantized for", report_text(contract, "quantized_for"));
-    snprintf(text, sizeof text, "%d, in %d sample%s", c->n_looks, samples, samples == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%d, in %d sample%s", c->n_looks, samples, page_plural(samples));
     report_put_fact(f, "tensors", text);
     report_put_fact(f, "digest", report_text(m, "digest"));
     report_put_fact(f, "written by", report_text(m, "assay"));

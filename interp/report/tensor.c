@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "interp/page/bitmap.h"
+#include "interp/page/column.h"
 #include "interp/page/html.h"
 #include "interp/page/xml.h"
 #include "interp/report/page.h"
@@ -63,7 +64,7 @@ static void put_counts(FILE *f, const report_look *l)
                  scale * (l->min - zero_point), scale * (l->max - zero_point));
     report_put_fact(f, report_look_is_codes(t) ? "codes" : "values", text);
     n = snprintf(text, sizeof text, "%" PRId64 " in %d sample%s; zero %.3g %%", l->elements,
-                 l->samples, l->samples == 1 ? "" : "s", 100 * (double)l->zeros / all);
+                 l->samples, page_plural(l->samples), 100 * (double)l->zeros / all);
     if (t->elem.kind == ASSAY_KIND_INT && t->q.granularity != ASSAY_Q_NONE)
         n += snprintf(text + n, sizeof text - (size_t)n,
                       ", at the least code %.3g %%, at the greatest %.3g %%",

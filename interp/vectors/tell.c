@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "interp/page/column.h"
 
 static vectors_counts count(const vectors_sides *s)
 {
@@ -155,7 +156,7 @@ static void print_mutants(FILE *f, const vectors_suite *s, const vectors_sides *
         "  mutation score %.1f %% of those that were seen to differ or are open, by %zu row%s\n",
         s->n_cases, t->told, t->proved, t->same - t->proved, t->open,
         t->told + t->open > 0 ? 100.0 * (double)t->told / (double)(t->told + t->open) : 100.0,
-        s->rows.n, s->rows.n == 1 ? "" : "s");
+        s->rows.n, page_plural((int64_t)s->rows.n));
 }
 
 static void print_pairs(FILE *f, const vectors_suite *s, const vectors_sides *sides, int nodes,
@@ -163,10 +164,10 @@ static void print_pairs(FILE *f, const vectors_suite *s, const vectors_sides *si
 {
     fprintf(f, "  %zu of %zu pairs are told apart", t->told, sides->n_cases);
     if (s->rows.n > 0 || nodes == 0)
-        fprintf(f, " by %zu row%s", s->rows.n, s->rows.n == 1 ? "" : "s");
+        fprintf(f, " by %zu row%s", s->rows.n, page_plural((int64_t)s->rows.n));
     if (nodes > 0)
         fprintf(f, "%s by %d network node%s", s->rows.n > 0 ? " and" : "", nodes,
-                nodes == 1 ? "" : "s");
+                page_plural(nodes));
     fprintf(f, "\n");
 }
 

@@ -58,7 +58,7 @@ runs 0 "a network to standard output" "$assay" convert large.assay -o -
 cp out piped.assay
 runs 0 "is the network, whole" "$assay" inspect piped.assay
 runs 0 "and has no folder beside it" test -z "$(find . -name '*.d')"
-runs 0 "what is said of it goes elsewhere" grep -q '^-: 1 nodes$' <("$assay" convert large.assay -o - 2>&1 >/dev/null)
+runs 0 "what is said of it goes elsewhere" grep -q '^-: 1 node$' <("$assay" convert large.assay -o - 2>&1 >/dev/null)
 mkfifo pipe
 timeout 60 cat pipe >through.assay &
 runs 0 "a network into a pipe" "$assay" convert large.assay -o pipe

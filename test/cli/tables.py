@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -187,6 +188,28 @@ def inside():
     check([[n["op"], n["scheme"]] for n in listed] == [[line[0], line[3].rstrip(";")] for line in lines], "probe: the networks", listed, lines)
 
 
+def names():
+    """Names of any length and alphabet stand whole in a row, and what follows them in its column; one of a thing is one."""
+    called = ["x", "y", "\u540d\u524d" * 8, "n" * 50, "l" * 300 + "1", "l" * 300 + "2"]
+    nodes = "".join(f' "{b}": i8[4] q(0.1,0) = relu("{a}")\n' for a, b in zip(called, called[1:]))
+    write("names.assay", f'graph names {{\n input x: i8[4] q(0.1,0)\n{nodes} output "{called[-1]}"\n}}\n'.encode())
+    npy("x.npy", "|i1", (4,), [1, -2, 3, 4])
+    told(0, "golden", "names.assay", "-s", "tflite", "-i", "x.npy", "-o", "names")
+    for what, column, args in (("inspect", "i8[4] q(", ["names.assay"]), ("diff", " relu ", ["names", "names"]), ("blame", " clean ", ["names", "names"])):
+        lines = [line for line in told(0, what, *args).splitlines() if not line.startswith(("input", "output"))]
+        shown = [[line for line in lines if re.search(f"(^| ){re.escape(name)}( |$)", line)] for name in called[1:]]
+        check(all(len(rows) == 1 for rows in shown), f"{what}: every name whole, once", shown)
+        places = {line.index(column) for line in lines if column in line}
+        check(len(places) == 1, f"{what}: one place for what follows", lines)
+    write("one.assay", b"graph one {\n input x: i8[4] q(0.1,0)\n y: i8[4] q(0.1,0) = relu(x)\n output y\n}\n")
+    check("\n1 node (1 in integers)" in told(0, "inspect", "one.assay") and "digest" not in told(0, "inspect", "one.assay"), "inspect: one node")
+    check(told(0, "convert", "one.assay", "-o", "one.tflite") == "one.tflite: 1 node\n", "convert: one node")
+    told(0, "golden", "one.assay", "-s", "tflite", "-i", "x.npy", "-o", "one")
+    os.mkdir("dumps")
+    shutil.copy(os.path.join("one/tensors", sorted(os.listdir("one/tensors"))[1]), "dumps")
+    check(told(0, "diff", "one", "dumps").startswith("SAME: 1 tensor compared"), "diff: one tensor")
+
+
 # Commands and verbs that print no table, and why they need no --json.
 WITHOUT = {"golden": "its manifest is JSON", "convert": "it writes a network", "completion": "a script for a shell", "manual": "a page for man",
            "scheme new": "a scheme file", "scheme apply": "columns as .npy", "scheme derive": "columns as .npy", "scheme dot": "a column as .npy"}
@@ -213,5 +236,6 @@ with tempfile.TemporaryDirectory() as work:
     profiles()
     bundles()
     schemes()
+    names()
     os.chdir("/")
 TAP.end()
