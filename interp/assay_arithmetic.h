@@ -1,6 +1,6 @@
-/* Arithmetic under the glass: one rescale or dot product step by step, matrix units, rows that tell
- * arithmetics apart, and what a device's dumps of a network say. What assay_tools.h says of
- * options, texts and threads holds here, too. */
+/* Arithmetic under the glass: one rescale or dot product step by step, where schemes differ, matrix
+ * units, rows that tell arithmetics apart, and which arithmetic a device has. What assay_tools.h
+ * says of options, texts and threads holds here, too. */
 #ifndef ASSAY_ARITHMETIC_H
 #define ASSAY_ARITHMETIC_H
 
@@ -126,6 +126,51 @@ assay_status assay_matrix_units_diff(const assay_matrix_unit *a, const assay_mat
 
 /* ---- which arithmetic a device has ----------------------------------------------------------- */
 
+typedef struct assay_probe_options {
+    size_t size;
+    const char *types;   /* "s8s8" (default), "u8s8", "u8u8", "s16s8" */
+    const char *ops;     /* separated by commas; NULL: all */
+    const char *scheme;  /* whose bits the bundles hold; NULL: one for the types */
+    const char *formats; /* of "text,onnx,tflite"; NULL: all that can hold the network */
+    uint64_t seed;       /* 0: 1 */
+} assay_probe_options;
+/* Writes the probe networks, their inputs and bundles to the new folder. */
+assay_status assay_probe(const char *dir, const assay_probe_options *options, assay_error *err);
+
+typedef struct assay_answers_options {
+    size_t size;
+    const char *const *schemes; /* names or files, looked at beside the shipped ones */
+    size_t n_schemes;
+    bool only; /* ... or in place of them */
+    unsigned hex_bits;
+    const char *next; /* the smallest probe that parts what is left, in a new folder; NULL: none */
+} assay_answers_options;
+/* `assay infer DIR OUTPUTS`: dir is of assay_probe, or a golden bundle. scheme: a scheme file. */
+assay_status assay_infer_answers(const char *dir, const char *outputs,
+                                 const assay_answers_options *options, bool *explained, char **text,
+                                 char **json, char **scheme, assay_error *err);
+
+enum assay_inferred { ASSAY_INFERRED_UNIQUE, ASSAY_INFERRED_CLASS, ASSAY_INFERRED_NONE };
+typedef struct assay_infer_options {
+    size_t size;
+    const char *oracle; /* a shell command, called with a folder of rows and one for answers; or: */
+    /* answers the rows in folder `in` by files in folder `out`, as such a command does */
+    assay_status (*ask)(void *user, const char *in, const char *out, assay_error *err);
+    void *user;
+    const char *kind; /* "multiplier" or "scale" */
+    const char *type; /* "i8", "u8" or "i16" */
+    size_t budget;    /* rows; 0: 20000 */
+    int acc_bits;     /* 0: 32 */
+    double timeout;   /* seconds a call of the command; 0: 60 */
+    bool has_domain;  /* what may be asked about: else all that the device takes */
+    int64_t multiplier[2];
+    int32_t shift[2];
+    assay_progress progress; /* rows asked, of the budget; NULL: none */
+    void *progress_user;
+} assay_infer_options;
+assay_status assay_infer_oracle(const assay_infer_options *options, enum assay_inferred *verdict,
+                                char **text, char **json, char **scheme, assay_error *err);
+
 /* A device asked by dot products: formats as unit files name them. */
 typedef struct assay_infer_dot_options {
     size_t size;
@@ -139,6 +184,8 @@ typedef struct assay_infer_dot_options {
     size_t budget;                 /* rows; 0: 20000 */
     double timeout;                /* seconds a call of the command; 0: 60 */
     double seconds;                /* of the processor, for searching; 0: 60 */
+    assay_progress progress;       /* rows asked, of the budget; NULL: none */
+    void *progress_user;
 } assay_infer_dot_options;
 /* `assay infer --kind dot`: the unit that gives all of its answers, or the nearest
  * (ASSAY_INFERRED_NONE); never ASSAY_INFERRED_UNIQUE. unit: a unit file. */

@@ -132,6 +132,8 @@ typedef struct assay_blame_files {
     size_t size;
     const char *html, *junit; /* NULL: none */
     unsigned hex_bits;        /* as of assay_compare_options */
+    assay_progress progress;  /* steps done; NULL: none */
+    void *user;
 } assay_blame_files;
 /* assay_blame_folders, and the report as files. */
 assay_status assay_blame_pages(const char *golden, const char *device,

@@ -345,51 +345,6 @@ typedef struct assay_report_options {
 assay_status assay_write_report(const char *const *file, size_t n, const char *page,
                                 const assay_report_options *options, assay_error *err);
 
-/* ---- which arithmetic a device has ----------------------------------------------------------- */
-
-typedef struct assay_probe_options {
-    size_t size;
-    const char *types;   /* "s8s8" (default), "u8s8", "u8u8", "s16s8" */
-    const char *ops;     /* separated by commas; NULL: all */
-    const char *scheme;  /* whose bits the bundles hold; NULL: one for the types */
-    const char *formats; /* of "text,onnx,tflite"; NULL: all that can hold the network */
-    uint64_t seed;       /* 0: 1 */
-} assay_probe_options;
-/* Writes the probe networks, their inputs and bundles to the new folder. */
-assay_status assay_probe(const char *dir, const assay_probe_options *options, assay_error *err);
-
-typedef struct assay_answers_options {
-    size_t size;
-    const char *const *schemes; /* names or files, looked at beside the shipped ones */
-    size_t n_schemes;
-    bool only; /* ... or in place of them */
-    unsigned hex_bits;
-    const char *next; /* the smallest probe that parts what is left, in a new folder; NULL: none */
-} assay_answers_options;
-/* `assay infer DIR OUTPUTS`: dir is of assay_probe, or a golden bundle. scheme: a scheme file. */
-assay_status assay_infer_answers(const char *dir, const char *outputs,
-                                 const assay_answers_options *options, bool *explained, char **text,
-                                 char **json, char **scheme, assay_error *err);
-
-enum assay_inferred { ASSAY_INFERRED_UNIQUE, ASSAY_INFERRED_CLASS, ASSAY_INFERRED_NONE };
-typedef struct assay_infer_options {
-    size_t size;
-    const char *oracle; /* a shell command, called with a folder of rows and one for answers; or: */
-    /* answers the rows in folder `in` by files in folder `out`, as such a command does */
-    assay_status (*ask)(void *user, const char *in, const char *out, assay_error *err);
-    void *user;
-    const char *kind; /* "multiplier" or "scale" */
-    const char *type; /* "i8", "u8" or "i16" */
-    size_t budget;    /* rows; 0: 20000 */
-    int acc_bits;     /* 0: 32 */
-    double timeout;   /* seconds a call of the command; 0: 60 */
-    bool has_domain;  /* what may be asked about: else all that the device takes */
-    int64_t multiplier[2];
-    int32_t shift[2];
-} assay_infer_options;
-assay_status assay_infer_oracle(const assay_infer_options *options, enum assay_inferred *verdict,
-                                char **text, char **json, char **scheme, assay_error *err);
-
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif

@@ -4,6 +4,7 @@
 #include "interp/api/data.h"
 #include "interp/api/options.h"
 #include "interp/api/samples.h"
+#include "interp/assay_arithmetic.h"
 #include "interp/probe/probe.h"
 
 /* What print functions get: they take one pointer. */

@@ -61,6 +61,12 @@ assay_status assay_compare_folders(const char *reference, const char *other,
     return status;
 }
 
+static void tell_progress(void *files, int done, int of)
+{
+    const assay_blame_files *f = files;
+    f->progress(f->user, done, of);
+}
+
 assay_status assay_blame_pages(const char *golden, const char *device,
                                const assay_blame_options *options, const assay_blame_files *files,
                                int *faults, char **text, char **json, assay_error *err)
@@ -79,6 +85,8 @@ assay_status assay_blame_pages(const char *golden, const char *device,
         o.threads = options->threads > 0 ? options->threads : 2;
     }
     o.hex_bits = to.hex_bits;
+    o.step = to.progress ? tell_progress : NULL;
+    o.user = &to;
     if (!status)
         status = blame_run(golden, device, &o, &r, err);
     if (!status)

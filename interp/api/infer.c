@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "interp/api/listener.h"
 #include "interp/api/options.h"
+#include "interp/assay_arithmetic.h"
 #include "interp/infer/infer.h"
 #include "interp/infer/window.h"
 #include "interp/probe/probe.h"
@@ -95,6 +97,19 @@ static assay_status take(const assay_infer_options *o, infer_options *own, assay
     return take_kind(o, own, err);
 }
 
+static void tell_rows(void *listener, size_t rows)
+{
+    const assay_row_listener *l = listener;
+    l->progress(l->user, (int64_t)rows, (int64_t)l->budget);
+}
+
+void assay_listen_to_rows(assay_row_listener *listener, infer_options *o)
+{
+    listener->budget = o->budget;
+    o->told = listener->progress ? tell_rows : NULL;
+    o->listener = listener;
+}
+
 typedef struct inferred {
     const infer_options *o;
     const infer_result *r;
@@ -117,14 +132,17 @@ assay_status assay_infer_oracle(const assay_infer_options *options, enum assay_i
 {
     char **const texts[] = {text, json, scheme};
     assay_infer_options o;
-    infer_options own;
+    infer_options own = {0};
     infer_result r = {0};
     const inferred x = {&own, &r};
+    assay_row_listener listener;
     assay_status status = ASSAY_OPTIONS_TAKE(options, &o, err);
 
     assay_texts_begin(texts, 3);
     if (!status)
         status = take(&o, &own, err);
+    listener = (assay_row_listener){.progress = o.progress, .user = o.progress_user};
+    assay_listen_to_rows(&listener, &own);
     if (!status)
         status = infer_run(&own, &r, err);
     if (!status)

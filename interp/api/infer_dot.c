@@ -1,4 +1,5 @@
 /* The matrix unit that a device has: its dot products. */
+#include "interp/api/listener.h"
 #include "interp/api/options.h"
 #include "interp/assay_arithmetic.h"
 #include "interp/infer/dot/dot.h"
@@ -66,14 +67,17 @@ assay_status assay_infer_dot(const assay_infer_dot_options *options, enum assay_
 {
     char **const texts[] = {text, json, unit};
     assay_infer_dot_options o;
-    infer_dot_options own;
+    infer_dot_options own = {0};
     infer_dot_result r;
     const inferred x = {&own, &r};
+    assay_row_listener listener;
     assay_status status = ASSAY_OPTIONS_TAKE(options, &o, err);
 
     assay_texts_begin(texts, 3);
     if (!status)
         status = take(&o, &own, err);
+    listener = (assay_row_listener){.progress = o.progress, .user = o.progress_user};
+    assay_listen_to_rows(&listener, &own.device);
     if (!status)
         status = infer_dot_run(&own, &r, err);
     if (!status)

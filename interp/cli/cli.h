@@ -83,7 +83,8 @@ typedef struct cli_progress {
     bool terminal, quiet;
 } cli_progress;
 void cli_progress_begin(cli_progress *p, const char *what, int64_t total, bool quiet);
-void cli_progress_step(cli_progress *p); /* one more done; callers serialise */
+void cli_progress_step(cli_progress *p);           /* one more done; callers serialise */
+void cli_progress_to(void *progress, size_t done); /* so many are */
 void cli_progress_end(cli_progress *p);
 
 #define CLI_DECLARE(ID) extern const cli_command cli_cmd_##ID;

@@ -187,13 +187,6 @@ static int check_places(const cli_args *a)
     return CLI_OK;
 }
 
-static void show_rows(void *progress, size_t rows)
-{
-    cli_progress *p = progress;
-    p->done = (int64_t)rows - 1;
-    cli_progress_step(p);
-}
-
 static int run(const cli_args *a)
 {
     infer_options o = {0};
@@ -216,7 +209,7 @@ static int run(const cli_args *a)
         o.user = &rounds;
     }
     cli_progress progress;
-    o.told = show_rows;
+    o.told = cli_progress_to;
     o.listener = &progress;
     cli_progress_begin(&progress, "infer", (int64_t)o.budget, !isatty(STDERR_FILENO));
     const assay_status s = infer_run(&o, &r, &err);

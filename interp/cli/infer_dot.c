@@ -1,5 +1,6 @@
 /* assay infer --kind dot: a matrix unit, found by asking dot products. */
 #include <string.h>
+#include <unistd.h>
 
 #include "graph/files/files.h"
 #include "interp/cli/infer.h"
@@ -72,9 +73,15 @@ int cli_infer_dot(const cli_args *a)
     infer_dot_result r;
     assay_error err;
     const char *path = cli_value(a, "output", NULL), *json = cli_value(a, "json", NULL);
+    cli_progress progress;
     if (!read_options(a, &o))
         return CLI_TROUBLE;
-    if (infer_dot_run(&o, &r, &err) || (path && file_print(path, print_found, &r, &err)) ||
+    o.device.told = cli_progress_to;
+    o.device.listener = &progress;
+    cli_progress_begin(&progress, "infer", (int64_t)o.device.budget, !isatty(STDERR_FILENO));
+    const assay_status asked = infer_dot_run(&o, &r, &err);
+    cli_progress_end(&progress);
+    if (asked || (path && file_print(path, print_found, &r, &err)) ||
         (json && write_json(json, &o, &r, path, &err)))
         return cli_failed(&err);
     const bool taken = (json && strcmp(json, "-") == 0) || (path && strcmp(path, "-") == 0);

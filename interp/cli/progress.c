@@ -97,6 +97,13 @@ void cli_progress_step(cli_progress *p)
     }
 }
 
+void cli_progress_to(void *progress, size_t done)
+{
+    cli_progress *p = progress;
+    p->done = (int64_t)done - 1;
+    cli_progress_step(p);
+}
+
 void cli_progress_end(cli_progress *p)
 {
     if (!p->quiet && p->terminal)

@@ -253,7 +253,9 @@ def devices(q, x):
     device = {name: np.array(g[name]) for name in g}
     check(assay.diff(g, device).same and assay.blame(g, device).clean, "a device that is right")
     device["act"] = np.minimum(device["act"].astype(int) + 1, 127).astype(np.int8)
-    d, b = assay.diff(g, device), assay.blame(g, device)
+    steps = []
+    d, b = assay.diff(g, device), assay.blame(g, device, progress=lambda *step: steps.append(step))
+    check(steps and steps == sorted(steps) and steps[-1][0] <= steps[-1][1], "blame tells how far it is", steps[-3:])
     check(not d.same and d.first == "act" and "DIFFERENT" in str(d) and d.tensors[0]["name"], "where one differs")
     check(assay.diff(g, device, max_lsb=1).same and assay.diff(g, device, tensors={"act": {"max_lsb": 1}}).same, "within a threshold")
     check(not b.clean and b.faults[0]["node"] == "conv", "who is to blame", b.report)
@@ -337,9 +339,12 @@ def asking(q, x):
         return np.clip(((product + half) >> rows["shift"]) + rows["zp"], rows.get("lo", -128), rows.get("hi", 127))
 
     start = time.perf_counter()
-    found = assay.infer(unit, kind="multiplier", type="i8", multiplier=(0, 65535), shift=(1, 24), acc_bits=24)
+    told = []
+    found = assay.infer(unit, kind="multiplier", type="i8", multiplier=(0, 65535), shift=(1, 24), acc_bits=24, progress=lambda *step: told.append(step))
     print(f"# rows asked in {time.perf_counter() - start:.1f} s")
     check(found.verdict in ("unique", "class") and "half-up" in found.scheme_text and found.scheme().name, "a function asked by rows is found", found)
+
+    check(told[-1] == (found.report["rows"], 20000) and told == sorted(told), "and how far it is, told", told[-3:])
 
     def broken(_):
         raise ZeroDivisionError("in the oracle")

@@ -131,6 +131,8 @@ static assay_status ask_some(infer_dot_task *t, size_t first, size_t n, assay_er
         keep_nan(t, call.answer[i]);
     }
     t->spent += n + again;
+    if (!s && t->o->device.told)
+        t->o->device.told(t->o->device.listener, t->spent);
     infer_dot_rows_free(&call);
     return s;
 }

@@ -11,7 +11,7 @@
 #include "schemes/mac/parameters.h"
 
 typedef struct infer_dot_options {
-    infer_options device;          /* oracle, ask, user, timeout and budget; nothing else is read */
+    infer_options device; /* oracle, ask, user, told, listener, timeout and budget; no more */
     int64_t a, b, acc, out, scale; /* formats */
     size_t scale_block;            /* 0: no scales */
     size_t k;                      /* products of a row */

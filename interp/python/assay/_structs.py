@@ -144,15 +144,16 @@ class ShowOptions(Options):
 
 
 class BlameFiles(Options):
-    _fields_ = [("size", c.c_size_t), ("html", S), ("junit", S), ("hex_bits", c.c_uint)]
+    _fields_ = [("size", c.c_size_t), ("html", S), ("junit", S), ("hex_bits", c.c_uint), ("progress", PROGRESS), ("user", P)]
 
 
 class InferOptions(Options):
     _fields_ = [("size", c.c_size_t), ("oracle", S), ("ask", ASK), ("user", P), ("kind", S), ("type", S), ("budget", c.c_size_t),
                 ("acc_bits", c.c_int), ("timeout", c.c_double), ("has_domain", c.c_bool), ("multiplier", c.c_int64 * 2),
-                ("shift", c.c_int32 * 2)]
+                ("shift", c.c_int32 * 2), ("progress", PROGRESS), ("progress_user", P)]
 
 
 class InferDotOptions(Options):
     _fields_ = [("size", c.c_size_t), ("oracle", S), ("ask", ASK), ("user", P), ("a", S), ("b", S), ("acc", S), ("out", S), ("scale", S),
-                ("scale_block", c.c_size_t), ("k", c.c_size_t), ("budget", c.c_size_t), ("timeout", c.c_double), ("seconds", c.c_double)]
+                ("scale_block", c.c_size_t), ("k", c.c_size_t), ("budget", c.c_size_t), ("timeout", c.c_double), ("seconds", c.c_double), ("progress", PROGRESS),
+                ("progress_user", P)]

@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._library import call, take_json, take_text, text, texts
+from ._library import call, take_json, take_text, telling, text, texts
 from ._structs import ASK, P, AnswersOptions, InferDotOptions, InferOptions, ProbeOptions
 from .devices import dumps_folder
 from .golden import Golden
@@ -89,30 +89,32 @@ def _answered(function: str, *args: Any, options: AnswersOptions) -> Inference:
 
 
 def infer(oracle: Oracle, *, kind: str, type: str, budget: int = 20000, acc_bits: int = 32, timeout: float = 60.0,
-          multiplier: Optional[Tuple[int, int]] = None, shift: Optional[Tuple[int, int]] = None) -> Inference:
+          multiplier: Optional[Tuple[int, int]] = None, shift: Optional[Tuple[int, int]] = None,
+          progress: Optional[Callable[[int, int], None]] = None) -> Inference:
     """Which rescale a device has, by asking it rows.
 
     oracle: a function that gets a dict of arrays, a row an element (acc, zp, and multiplier and shift, or in_scale, weight_scale and
     out_scale; lo and hi where rows have bounds), and returns the codes, or (codes, refused); or a shell command that reads and writes
     such .npy files. kind: "multiplier" or "scale"; type: of the codes, "i8", "u8" or "i16". multiplier, shift: the ranges to ask about.
+    progress is told (rows asked, budget).
     """
     widest, far = (-(2 ** 32), 2 ** 32), (-1100, 1100)
-    o = InferOptions(kind=text(kind), type=text(type), budget=budget, acc_bits=acc_bits, timeout=timeout)
+    o = InferOptions(kind=text(kind), type=text(type), budget=budget, acc_bits=acc_bits, timeout=timeout, progress=telling(progress))
     if multiplier or shift:
         o.has_domain, o.multiplier, o.shift = True, (c.c_int64 * 2)(*(multiplier or widest)), (c.c_int32 * 2)(*(shift or far))
     return Inference(*_asked("assay_infer_oracle", o, oracle))
 
 
 def infer_dot(oracle: Oracle, *, a: str, b: str, acc: str, k: int, out: Optional[str] = None, scale: Optional[str] = None, scale_block: int = 0,
-              budget: int = 20000, timeout: float = 60.0, seconds: float = 60.0) -> DotInference:
+              budget: int = 20000, timeout: float = 60.0, seconds: float = 60.0, progress: Optional[Callable[[int, int], None]] = None) -> DotInference:
     """Which matrix unit a device has, by asking it dot products of k elements.
 
     oracle: a function that gets a dict of arrays of raw patterns (a and b [n, k], c [n], and where the unit has block scales scale-a and
     scale-b [n, k / scale_block]) and returns the results' patterns [n], unsigned and as wide as their format; or a shell command, as infer()
-    takes it. a, b, acc, out (None: acc), scale: formats as unit files name them, "f16", "e4m3fn", ... seconds: of the processor, for searching.
+    takes it. a, b, acc, out (None: acc), scale: formats as unit files name them, "f16", "e4m3fn", ... seconds: of the processor, for searching. progress is told (rows asked, budget).
     """
     o = InferDotOptions(a=text(a), b=text(b), acc=text(acc), out=text(out), scale=text(scale), scale_block=scale_block, k=k, budget=budget,
-                        timeout=timeout, seconds=seconds)
+                        timeout=timeout, seconds=seconds, progress=telling(progress))
     return DotInference(*_asked("assay_infer_dot", o, oracle))
 
 

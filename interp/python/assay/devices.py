@@ -4,11 +4,11 @@ import ctypes as c
 import os
 import re
 import tempfile
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
 import numpy as np
 
-from ._library import call, take_json, take_text, text, texts
+from ._library import call, take_json, take_text, telling, text, texts
 from ._structs import P, BlameFiles, BlameOptions, CompareOptions, Thresholds
 from .errors import InputError
 from .golden import Golden
@@ -134,14 +134,14 @@ def diff(reference: Any, other: Any, *, max_lsb: Optional[float] = None, rel: Op
 
 
 def blame(golden: Any, device: Any, *, rel: Optional[float] = None, schemes: Sequence[Any] = (), threads: int = 0, hex_bits: int = 0,
-          html: Any = None, junit: Any = None) -> Blame:
+          html: Any = None, junit: Any = None, progress: Optional[Callable[[int, int], None]] = None) -> Blame:
     """Which nodes of a device are at fault themselves: each is replayed from the device's own inputs, and causes are tried to the bit.
 
     golden: a bundle; device: a folder of dumps, a bundle, or a dict of arrays by tensor name. rel: floats may differ by so much. schemes:
     tried beside the shipped ones. hex_bits: of a word of .hex dumps (0: as they say). html, junit: files to write, a page, and JUnit XML in which
-    a node at fault is a failure.
+    a node at fault is a failure. progress is told (steps done, of all).
     """
-    files = BlameFiles(html=text(html), junit=text(junit), hex_bits=hex_bits)
+    files = BlameFiles(html=text(html), junit=text(junit), hex_bits=hex_bits, progress=telling(progress))
     o = BlameOptions(rel=-1.0 if rel is None else rel, schemes=texts(schemes), n_schemes=len(schemes), threads=threads)
     faults, printed, report = c.c_int(), P(), P()
     with dumps_folder(golden, None) as a, dumps_folder(device, golden) as b:
