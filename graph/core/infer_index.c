@@ -183,17 +183,17 @@ assay_status assay_shape_nms(const assay_inference *c)
 /* boxes[B,4], scores[B] */
 assay_status assay_shape_soft_nms(const assay_inference *c)
 {
-    const int64_t most = c->n->attr.soft_nms.most;
+    const int64_t max = c->n->attr.soft_nms.most;
     const assay_status s = assay_infer_alike(c, 0, 1);
 
     if (s)
         return s;
     if (c->x->rank != 2 || c->x->dim[1] != 4)
         return assay_infer_fail(c, "boxes are not [B,4]");
-    if (most < 0 || most > INT32_MAX)
-        return assay_infer_fail(c, "most is %lld, expected 0 to 2^31 - 1", (long long)most);
-    c->out[0] = (assay_type){.elem = assay_int(32, true), .rank = 1, .dim = {most}};
-    c->out[1] = (assay_type){.elem = assay_f32(), .rank = 1, .dim = {most}};
+    if (max < 0 || max > INT32_MAX)
+        return assay_infer_fail(c, "most is %lld, expected 0 to 2^31 - 1", (long long)max);
+    c->out[0] = (assay_type){.elem = assay_int(32, true), .rank = 1, .dim = {max}};
+    c->out[1] = (assay_type){.elem = assay_f32(), .rank = 1, .dim = {max}};
     c->out[2] = (assay_type){.elem = assay_int(32, true)};
     return assay_infer_vector(c, 1, "scores", c->x->dim[0]);
 }

@@ -28,7 +28,7 @@ static bool is_kind(const char *kind)
 
 static assay_status check(const assay_scheme *s, const assay_vectors_options *o, assay_error *err)
 {
-    const int64_t most = INT64_C(1) << 47;
+    const int64_t max = INT64_C(1) << 47;
     assay_single single;
     if (!s->record)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "scheme %s: a %s has no parameter record",
@@ -36,7 +36,7 @@ static assay_status check(const assay_scheme *s, const assay_vectors_options *o,
     if (!is_kind(o->kind))
         return assay_fail(err, ASSAY_ERR_INPUT, "kind takes multiplier or scale, not '%.40s'",
                           o->kind);
-    if (o->has_acc && (o->acc[0] > o->acc[1] || o->acc[0] < -most || o->acc[1] > most))
+    if (o->has_acc && (o->acc[0] > o->acc[1] || o->acc[0] < -max || o->acc[1] > max))
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "acc takes accumulators from low to high, at most 2^47 from 0");
     if (o->op && assay_op_find(o->op) == ASSAY_OP_COUNT) /* says which is nearest */

@@ -23,7 +23,7 @@ static void step(void *user)
 
 /* ---- one node ---- */
 
-static assay_status blame_node(blaming *b, int row, bool *settled, assay_error *err)
+static assay_status blame_node(blaming *b, int row, bool *replay, assay_error *err)
 {
     blame_search s;
     blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
@@ -41,7 +41,7 @@ static assay_status blame_node(blaming *b, int row, bool *settled, assay_error *
         bool single = false;
         const bool simple = full && changed <= BLAME_MANY;
         if (!simple && blame_doubt_unseen(b->report, row)) {
-            *settled = true;
+            *replay = true;
         } else if (!full && s.on_sums && blame_behind(b->report, row)) {
             single = false;
         } else if (simple || (!blame_try_screens(b->report, row, &s, changed) &&
@@ -53,8 +53,8 @@ static assay_status blame_node(blaming *b, int row, bool *settled, assay_error *
                 blame_say_apart(&s, found, n, f);
             single = full;
         }
-        if (!*settled)
-            status = blame_settle_unseen(&s, single ? &found[0] : NULL, settled, err);
+        if (!*replay)
+            status = blame_assume_unseen(&s, single ? &found[0] : NULL, replay, err);
     }
     blame_search_close(&s);
     free(found);
@@ -110,19 +110,19 @@ static assay_status judge_anew(blame_report *r, assay_error *err)
 static assay_status find_causes(blaming *b, assay_error *err)
 {
     blame_report *r = b->report;
-    bool all = false, settled = false;
+    bool all = false, replay = false;
     assay_status status = b->options->only ? ASSAY_OK : blame_whole(r, &all, err);
     for (int i = 0; i < r->device.graph->n_nodes && !status && !all; i++) {
         const blame_row *row = &r->row[i];
         if (!is_asked(b, i))
             continue;
         if (row->verdict == BLAME_OWN)
-            status = blame_node(b, i, &settled, err);
+            status = blame_node(b, i, &replay, err);
         else if (row->verdict == BLAME_SUSPECT && row->region == i)
-            status = blame_region(r, i, &settled, err);
-        if (settled && !status)
+            status = blame_region(r, i, &replay, err);
+        if (replay && !status)
             status = judge_anew(r, err);
-        settled = false;
+        replay = false;
         step(b);
     }
     merge_faults(r);

@@ -262,7 +262,7 @@ assay_status blame_device_open(const char *golden, const char *device, unsigned 
     if (!status)
         status = read_tensors(&r, err);
     if (!status)
-        status = blame_layouts_settle(out, r.layouts, err);
+        status = blame_layouts_arrange(out, r.layouts, err);
     if (!status && device && out->dumped == 0)
         status =
             assay_fail(err, ASSAY_ERR_INPUT,

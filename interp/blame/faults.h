@@ -18,9 +18,9 @@ void blame_say_apart(blame_search *s, const blame_finding *found, int n, blame_f
 void blame_drop_faults(blame_report *r);
 
 /* unseen.c: what is believed of what was not observed of the search's end: what the cause gives;
- * where f is NULL nothing, and what reads it is not judged. *settled: the device is to be replayed
+ * where f is NULL nothing, and what reads it is not judged. *replay: the device is to be replayed
  * anew; set where there is such. */
-assay_status blame_settle_unseen(blame_search *s, const blame_finding *f, bool *settled,
+assay_status blame_assume_unseen(blame_search *s, const blame_finding *f, bool *replay,
                                  assay_error *err);
 
 /* Whether a row, or a node of the region that ends in it, reads what was not observed of a tensor
@@ -32,8 +32,8 @@ bool blame_doubt_unseen(const blame_report *r, int row);
  * before does behind its own accumulators explains them entirely. That is then its fault. */
 bool blame_behind(blame_report *r, int row);
 
-/* region.c: the fault of the region that ends in a row; *settled as above. */
-assay_status blame_region(blame_report *r, int row, bool *settled, assay_error *err);
+/* region.c: the fault of the region that ends in a row; *replay as above. */
+assay_status blame_region(blame_report *r, int row, bool *replay, assay_error *err);
 /* whole.c: where several nodes are at fault: *all when one scheme or more explain everything; then
  * every faulty node is a fault of class `scheme`, with those schemes. Else the report has none. */
 assay_status blame_whole(blame_report *r, bool *all, assay_error *err);

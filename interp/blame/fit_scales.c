@@ -64,7 +64,7 @@ static void vote_as_one(blame_votes *v)
     }
 }
 
-static bool settle_scales(blame_search *s, fit *f, bool as_one, blame_votes *v, int32_t *codes)
+static bool solve_scales(blame_search *s, fit *f, bool as_one, blame_votes *v, int32_t *codes)
 {
     bool open = true;
     for (int step = 0; step < 48 && open; step++) {
@@ -102,7 +102,7 @@ static bool fit_scales(blame_search *s, fit *f, bool as_one)
         f->hi[c] = ldexp(1, 20);
         f->at[c] = 1;
     }
-    good = good && settle_scales(s, f, as_one, &v, codes);
+    good = good && solve_scales(s, f, as_one, &v, codes);
     free(v.more);
     free(codes);
     return good;

@@ -67,9 +67,9 @@ static void vote(const blame_search *s, const int32_t *codes, blame_votes *v)
     }
 }
 
-/* How many channels have another bias, and whether all of those are settled. */
-static bool settle(blame_search *s, int64_t *lo, int64_t *hi, int64_t *delta, blame_votes *v,
-                   int32_t *codes, int *changed)
+/* How many channels have another bias, and whether all of those are determined. */
+static bool solve_biases(blame_search *s, int64_t *lo, int64_t *hi, int64_t *delta, blame_votes *v,
+                         int32_t *codes, int *changed)
 {
     const blame_axis a = blame_channels_of(s);
     bool open = true;
@@ -218,7 +218,7 @@ bool blame_fit_bias_post(blame_search *s, int i, int32_t *codes, blame_story *st
         lo[c] = INT32_MIN;
         hi[c] = INT32_MAX;
     }
-    good = good && settle(s, lo, hi, delta, &v, codes, &changed);
+    good = good && solve_biases(s, lo, hi, delta, &v, codes, &changed);
     int64_t source = -1, which = -1, zero = 0;
     int32_t now = 0;
     if (good && changed > 1)

@@ -83,8 +83,8 @@ static bool is_unanimous(const blame_layouts *l)
     return (l->straight > 0) + (l->transposed[0] > 0) + (l->transposed[1] > 0) == 1;
 }
 
-static bool settle(blame_tensor *t, const assay_type *type, const blame_layouts *own,
-                   const blame_layouts *all)
+static bool arrange(blame_tensor *t, const assay_type *type, const blame_layouts *own,
+                    const blame_layouts *all)
 {
     int perm[ASSAY_MAX_RANK];
     bool good = true;
@@ -99,7 +99,7 @@ static bool settle(blame_tensor *t, const assay_type *type, const blame_layouts 
     return good;
 }
 
-assay_status blame_layouts_settle(blame_device *d, const blame_layouts *by_rank, assay_error *err)
+assay_status blame_layouts_arrange(blame_device *d, const blame_layouts *by_rank, assay_error *err)
 {
     blame_layouts all = {0};
     for (int i = 0; i <= ASSAY_MAX_RANK; i++) {
@@ -111,7 +111,7 @@ assay_status blame_layouts_settle(blame_device *d, const blame_layouts *by_rank,
         for (int v = 0; v < d->graph->n_values; v++) {
             const assay_type *type = &d->graph->value[v].type;
             blame_tensor *t = blame_at(d, k, v);
-            if ((t->device || t->sums) && !settle(t, type, &by_rank[type->rank], &all))
+            if ((t->device || t->sums) && !arrange(t, type, &by_rank[type->rank], &all))
                 return assay_out_of_memory(err);
         }
     return ASSAY_OK;

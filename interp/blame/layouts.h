@@ -16,6 +16,6 @@ void blame_layouts_count(blame_layouts *by_rank, const assay_type *golden, const
 /* Dumps of codes, floats and accumulators whose shape is that of several layouts are transposed
  * where those of their rank are; where these differ, or there are none, but the device's other
  * dumps are transposed, where it brings more elements to golden's. */
-assay_status blame_layouts_settle(blame_device *d, const blame_layouts *by_rank, assay_error *err);
+assay_status blame_layouts_arrange(blame_device *d, const blame_layouts *by_rank, assay_error *err);
 
 #endif

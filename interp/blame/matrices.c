@@ -6,7 +6,7 @@
 
 /* ---- matrices ---- */
 
-enum { TURNED, TURNED_BACK, FIRST_BATCH, BATCH_BEFORE, BATCH_BEHIND, READINGS };
+enum { TRANSPOSED, TRANSPOSED_BACK, FIRST_BATCH, BATCH_BEFORE, BATCH_BEHIND, READINGS };
 
 int blame_matrix_count(blame_search *s)
 {
@@ -16,9 +16,9 @@ int blame_matrix_count(blame_search *s)
 /* Which element of its batch is read for element k of a matrix of these rows and columns. */
 static int64_t place_of(int reading, int64_t k, int64_t rows, int64_t columns)
 {
-    return reading == TURNED        ? k % rows * columns + k / rows
-           : reading == TURNED_BACK ? k % columns * rows + k / columns
-                                    : k;
+    return reading == TRANSPOSED        ? k % rows * columns + k / rows
+           : reading == TRANSPOSED_BACK ? k % columns * rows + k / columns
+                                        : k;
 }
 
 /* Which batch is read for batch b of n. */

@@ -95,7 +95,7 @@ static int maker_of(const blame_report *r, int row)
 }
 
 /* The node of the region that explains it with the fewest numbers changed. */
-assay_status blame_region(blame_report *r, int row, bool *settled, assay_error *err)
+assay_status blame_region(blame_report *r, int row, bool *replay, assay_error *err)
 {
     narrowing w = {malloc(BLAME_FINDINGS * sizeof *w.found),
                    malloc(BLAME_FINDINGS * sizeof *w.best), 0, row, false};
@@ -114,12 +114,12 @@ assay_status blame_region(blame_report *r, int row, bool *settled, assay_error *
         if (full && w.leave_clean)
             blame_search_leave_clean(&s);
         if (!(full && w.best[0].story.changed <= BLAME_MANY) && blame_doubt_unseen(r, row)) {
-            *settled = true;
+            *replay = true;
         } else if (full || !r->row[row].on_sums || !blame_behind(r, row)) {
             blame_fault *f = blame_add_fault(r, full ? w.at : maker_of(r, row), &s);
             if (f)
                 blame_fill_fault(f, w.best, w.n);
-            status = blame_settle_unseen(&s, NULL, settled, err);
+            status = blame_assume_unseen(&s, NULL, replay, err);
         }
         blame_search_close(&s);
     }

@@ -60,7 +60,7 @@ bool blame_doubt_unseen(const blame_report *r, int row)
     return found;
 }
 
-assay_status blame_settle_unseen(blame_search *s, const blame_finding *f, bool *settled,
+assay_status blame_assume_unseen(blame_search *s, const blame_finding *f, bool *replay,
                                  assay_error *err)
 {
     blame_story story;
@@ -69,7 +69,7 @@ assay_status blame_settle_unseen(blame_search *s, const blame_finding *f, bool *
         partly = partly || blame_at(s->d, s->sample[k], s->end)->mask;
     if (!partly || s->on_sums)
         return ASSAY_OK;
-    *settled = true;
+    *replay = true;
     int32_t *codes = calloc((size_t)(s->n_samples * s->end_count) + 16, sizeof *codes);
     assay_status status = codes ? ASSAY_OK : assay_out_of_memory(err);
     const bool known = codes && f && blame_predict(s, f->family, f->i, codes, &story);

@@ -52,10 +52,10 @@ static bool is_free(const float *box, const int64_t *kept, int64_t n, int64_t ne
 }
 
 int64_t float_boxes_keep(const float *box, const boxes_candidate *c, int64_t n, float iou,
-                         int64_t most, int64_t *kept)
+                         int64_t max, int64_t *kept)
 {
     int64_t found = 0;
-    for (int64_t i = 0; i < n && found < most; i++)
+    for (int64_t i = 0; i < n && found < max; i++)
         if (is_free(box, kept, found, c[i].box, iou))
             kept[found++] = c[i].box;
     return found;

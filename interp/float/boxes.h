@@ -16,9 +16,9 @@ typedef struct boxes_candidate {
 /* From the greatest score down; of equal scores the first box. */
 void float_boxes_sort(boxes_candidate *c, int64_t n);
 
-/* Of sorted candidates those that overlap none kept before by more than `iou`, at most `most`: how
+/* Of sorted candidates those that overlap none kept before by more than `iou`, at most `max`: how
  * many; their boxes' numbers in kept. box: four numbers each. */
 int64_t float_boxes_keep(const float *box, const boxes_candidate *c, int64_t n, float iou,
-                         int64_t most, int64_t *kept);
+                         int64_t max, int64_t *kept);
 
 #endif

@@ -67,14 +67,14 @@ static assay_status decode_all(const assay_call *call, const work *w, assay_erro
 }
 
 /* The boxes taken of the first n candidates. */
-static int64_t take(const work *w, int64_t n, int64_t most)
+static int64_t take(const work *w, int64_t n, int64_t max)
 {
     float_boxes_sort(w->c, n);
-    return float_boxes_keep(w->box, w->c, n, w->a->iou, most, w->kept);
+    return float_boxes_keep(w->box, w->c, n, w->a->iou, max, w->kept);
 }
 
-/* A list of n by score and one of `more` behind it become one, at most `most` long. */
-static int64_t merge(found *list, int64_t n, int64_t more, int64_t most)
+/* A list of n by score and one of `more` behind it become one, at most `max` long. */
+static int64_t merge(found *list, int64_t n, int64_t more, int64_t max)
 {
     for (int64_t i = n; i < n + more; i++) {
         const found next = list[i];
@@ -83,7 +83,7 @@ static int64_t merge(found *list, int64_t n, int64_t more, int64_t most)
             list[k] = list[k - 1];
         list[k] = next;
     }
-    return n + more < most ? n + more : most;
+    return n + more < max ? n + more : max;
 }
 
 static int64_t by_class(const work *w)
@@ -128,11 +128,11 @@ static int64_t by_box(const work *w)
 
     for (int64_t i = 0; i < w->boxes; i++) {
         const float *score = w->score + i * w->columns;
-        float most = score[0];
+        float max = score[0];
         for (int64_t k = 1; k < a->classes; k++)
-            most = score[k] > most ? score[k] : most;
-        if (most >= a->score)
-            w->c[n++] = (boxes_candidate){most, i};
+            max = score[k] > max ? score[k] : max;
+        if (max >= a->score)
+            w->c[n++] = (boxes_candidate){max, i};
     }
     n = take(w, n, a->most);
     for (int64_t i = 0; i < n; i++)

@@ -112,7 +112,7 @@ assay_status infer_multiplier(infer_task *t, infer_rules *out, assay_error *err)
     if (!s)
         s = infer_part_rules(t, out, err);
     if (!s)
-        s = infer_settle(&e, out, err);
+        s = infer_keep_distinct(&e, out, err);
     infer_engine_close(&e);
     return s;
 }

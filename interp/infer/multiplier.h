@@ -17,9 +17,9 @@ assay_status infer_part_rules(infer_task *t, infer_rules *rules, assay_error *er
 /* Those that rows of the log, from `from` on, contradict. */
 void infer_drop_rules(infer_task *t, infer_rules *rules, size_t from);
 
-/* ---- settle.c ---- */
+/* ---- distinct.c ---- */
 /* Keeps one rule of each that are proved to be one function, and asks rows on which others are
  * found to differ, until none are. Whether one function is left goes to the task. */
-assay_status infer_settle(infer_engine *e, infer_rules *rules, assay_error *err);
+assay_status infer_keep_distinct(infer_engine *e, infer_rules *rules, assay_error *err);
 
 #endif

@@ -30,7 +30,7 @@ static void forget_sign(const infer_options *o, infer_rule *k)
         *mode = ASSAY_ROUND_CEIL;
 }
 
-static void settle(const infer_options *o, infer_rule *k)
+static void normalize(const infer_options *o, infer_rule *k)
 {
     assay_record rec;
     const infer_reach r = {.value = {INT32_MIN, INT32_MAX}}; /* what a float converts to */
@@ -53,7 +53,7 @@ static void merge(infer_task *t, infer_rules *r)
     for (size_t i = 0; i < r->n; i++) {
         infer_rule normal = r->rule[i];
         size_t k = 0;
-        settle(t->o, &normal);
+        normalize(t->o, &normal);
         while (k < kept && memcmp(&r->rule[k], &normal, sizeof normal) != 0)
             k++;
         if (k == kept)

@@ -40,7 +40,7 @@ static void list_against(const infer_task *t, infer_result *r)
 }
 
 /* Fields that nothing reads are not open: they get their defaults. */
-static void settle_unread(const infer_options *o, infer_rules *rules)
+static void default_unread(const infer_options *o, infer_rules *rules)
 {
     assay_record rec;
     for (size_t i = 0; i < rules->n; i++) {
@@ -60,7 +60,7 @@ static void conclude(infer_task *t, infer_rules *rules, infer_result *r)
     r->shift_hi = t->shift_hi;
     memcpy(r->note, t->note, sizeof r->note);
     r->n_presets = infer_presets(t, r->preset, INFER_PRESETS);
-    settle_unread(t->o, rules);
+    default_unread(t->o, rules);
     r->left = rules->rule;
     r->n_left = rules->n;
     *rules = (infer_rules){0};

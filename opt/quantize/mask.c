@@ -49,7 +49,7 @@ static void agree(const floors *f, int v, double floor)
 }
 
 /* A floor that not every use agrees to is none. */
-static double settle(const floors *f, int v)
+static double agreed_floor(const floors *f, int v)
 {
     assay_plan_value *p = &f->q->value[v];
     if (f->agree[v] < f->q->uses[v])
@@ -149,7 +149,7 @@ assay_status quantize_find_masks(assay_quantizer *q, assay_error *err)
     /* Users come after producers, so one sweep backwards meets every node after its users. */
     for (int i = q->g->n_nodes - 1; i >= 0; i--) {
         const assay_node *n = &q->g->node[i];
-        const double floor = n->n_out > 0 ? settle(&f, n->out[0]) : -INFINITY;
+        const double floor = n->n_out > 0 ? agreed_floor(&f, n->out[0]) : -INFINITY;
         if (is_softmax(n)) {
             q->value[n->in[0]].before_softmax = true;
             at_softmax(&f, n);
@@ -158,7 +158,7 @@ assay_status quantize_find_masks(assay_quantizer *q, assay_error *err)
             at_node(&f, n, floor);
     }
     for (int v = 0; v < q->g->n_values; v++) {
-        settle(&f, v);
+        agreed_floor(&f, v);
         set_reach(&f, v);
     }
     return ASSAY_OK;

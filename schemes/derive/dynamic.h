@@ -19,6 +19,6 @@ typedef struct derive_dynamic {
  *               two the one whose terms are smaller
  *
  * Binary32 where nothing else is said. */
-derive_dynamic derive_dynamic_of(float least, float most, bool symmetric);
+derive_dynamic derive_dynamic_of(float min, float max, bool symmetric);
 
 #endif

@@ -76,17 +76,17 @@ static void reach(const int32_t *x, int n, uint32_t *lo, uint32_t *hi)
 
 static void choose_q4_k(const int32_t *x, mac_weights_block *b)
 {
-    uint32_t t[8], u[8], most_t = 0, most_u = 0;
+    uint32_t t[8], u[8], max_t = 0, max_u = 0;
     for (int j = 0; j < 8; j++) {
         uint32_t lo, hi;
         reach(x + 32 * j, 32, &lo, &hi);
         t[j] = apply_f32_div(apply_f32_sub(hi, lo), f32(15));
         u[j] = apply_f32_sub(0, lo);
-        most_t = apply_f32_max(most_t, t[j]);
-        most_u = apply_f32_max(most_u, u[j]);
+        max_t = apply_f32_max(max_t, t[j]);
+        max_u = apply_f32_max(max_u, u[j]);
     }
-    b->d = f16(apply_f32_div(most_t, f32(63)));
-    b->d_min = f16(apply_f32_div(most_u, f32(63)));
+    b->d = f16(apply_f32_div(max_t, f32(63)));
+    b->d_min = f16(apply_f32_div(max_u, f32(63)));
     for (int j = 0; j < 8; j++) {
         const uint32_t d = of_f16(b->d), d_min = of_f16(b->d_min);
         b->scale[j] = code_of(over(t[j], d), ASSAY_ROUND_HALF_EVEN, 0, 63);

@@ -125,7 +125,7 @@ static void what_is_not_taken_is_said(void **state)
             "operand of rank 3 with 6 columns for 0 heads");
     refused("in x f32 1,2,6\nin c f32 5,2\nin p i64 1,2\n"
             "RotaryEmbedding x,c,c,p -> y num_heads=1\nout y",
-            ASSAY_ERR_INPUT, "6 columns per head, of which 6 turn");
+            ASSAY_ERR_INPUT, "6 columns per head, of which 6 are rotated");
     refused("in x f32 1,2,4\nin c f32 5,2\nin p i64 1,2\n"
             "com.microsoft:RotaryEmbedding x,p,c,c -> y is_packed_batching=1\nout y",
             ASSAY_ERR_UNSUPPORTED, "is_packed_batching");

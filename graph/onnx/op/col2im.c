@@ -115,7 +115,7 @@ static void cut_out(onnx_node *n, const folding *f, onnx_value *sums, int64_t ba
 
 void onnx_import_col2im(onnx_node *n)
 {
-    static const int64_t turn[4] = {2, 3, 0, 1};
+    static const int64_t perm[4] = {2, 3, 0, 1};
     const assay_attrs add = {.scatter = {.reduction = ASSAY_REDUCTION_ADD}};
     onnx_value *x = onnx_in(n, 0);
     const assay_type t = onnx_type(n, x);
@@ -140,7 +140,7 @@ void onnx_import_col2im(onnx_node *n)
     const int64_t rows[2] = {f.block_count * f.step_count, t.dim[0] * channels};
     const int64_t whole[2] = {f.padded_count, rows[1]};
     onnx_value *updates =
-        onnx_transposed(n, onnx_reshaped(n, x, 4, blocks, "blocks"), turn, "turned");
+        onnx_transposed(n, onnx_reshaped(n, x, 4, blocks, "blocks"), perm, "turned");
     onnx_const *zeros = n->status ? NULL : onnx_new_const(n->im, onnx_elem_dtype(t.elem), 2, whole);
     if (!n->status && !zeros)
         onnx_no_memory(n);

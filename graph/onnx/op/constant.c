@@ -261,7 +261,7 @@ int64_t onnx_count_set(const onnx_const *c)
 /* The indices of the elements that are not zero, a column each; how many there are is known. */
 void onnx_import_non_zero(onnx_node *n)
 {
-    static const int64_t turned[2] = {1, 0};
+    static const int64_t swapped[2] = {1, 0};
     const onnx_const *x = onnx_known(n, 0, "input");
     const int64_t count = x ? onnx_count_set(x) : 0;
 
@@ -270,5 +270,5 @@ void onnx_import_non_zero(onnx_node *n)
     if (onnx_in(n, 0)->constant)
         constant_places(n, x, count);
     else
-        onnx_transposed(n, onnx_set_places(n, onnx_in(n, 0), count, "rows"), turned, NULL);
+        onnx_transposed(n, onnx_set_places(n, onnx_in(n, 0), count, "rows"), swapped, NULL);
 }

@@ -67,7 +67,7 @@ static onnx_value *unmoved(const deform *d)
 /* [N*groups, taps*rows, columns, 2] of the offsets, columns before rows as a grid has them. */
 static onnx_value *grid_of(const deform *d)
 {
-    static const int64_t turn[5] = {0, 1, 3, 4, 2}, two = 2;
+    static const int64_t perm[5] = {0, 1, 3, 4, 2}, two = 2;
     static const assay_attrs last = {.axes = {.axes = {.n = 1, .v = {4}}}};
     const int64_t images = d->x.dim[0] * d->groups;
     const int64_t apart[5] = {images, d->taps, 2, d->out[0], d->out[1]};
@@ -77,7 +77,7 @@ static onnx_value *grid_of(const deform *d)
 
     for (int axis = 0; c && axis < 2; axis++)
         onnx_set_real(c, axis, 2 / (double)d->x.dim[axis + 2]);
-    y = onnx_transposed(d->n, y, turn, "turned");
+    y = onnx_transposed(d->n, y, perm, "turned");
     y = onnx_op2(d->n, ASSAY_OP_MUL, NULL, y,
                  c ? onnx_constant(d->n, c, "pixel") : onnx_no_memory(d->n), "scaled");
     y = onnx_op2(d->n, ASSAY_OP_ADD, NULL, y, unmoved(d), "moved");

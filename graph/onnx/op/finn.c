@@ -57,16 +57,16 @@ static onnx_value *beside(onnx_node *n, const assay_type *x, int axis)
     return onnx_reshaped(n, v, x->rank + 1, dim, "thresholds");
 }
 
-/* What each count of 0 to `most` stands for. */
-static onnx_value *levels(onnx_node *n, int64_t most)
+/* What each count of 0 to `max` stands for. */
+static onnx_value *levels(onnx_node *n, int64_t max)
 {
     const double scale = (double)onnx_float(n, "out_scale", 1);
     const double bias = (double)onnx_float(n, "out_bias", 0);
-    const int64_t dim[1] = {most + 1};
+    const int64_t dim[1] = {max + 1};
     onnx_const *c = onnx_new_const(n->im, ONNX_FLOAT, 1, dim);
     if (!c)
         return onnx_no_memory(n);
-    for (int64_t i = 0; i <= most; i++)
+    for (int64_t i = 0; i <= max; i++)
         onnx_set_real(c, i, (double)(float)(scale * (double)i + bias));
     return onnx_constant(n, c, "levels");
 }
@@ -87,7 +87,7 @@ void onnx_import_qonnx_thresholds(onnx_node *n)
     onnx_value *thresholds = n->status ? NULL : beside(n, &t, axis);
     if (n->status)
         return;
-    const int64_t most = onnx_type(n, onnx_in(n, 1)).dim[1];
+    const int64_t max = onnx_type(n, onnx_in(n, 1)).dim[1];
     memcpy(dim, t.dim, sizeof dim);
     dim[t.rank] = 1;
     x = onnx_reshaped(n, x, t.rank + 1, dim, "compared");
@@ -95,7 +95,7 @@ void onnx_import_qonnx_thresholds(onnx_node *n)
     v = onnx_op1(n, ASSAY_OP_CAST, &to_f32, v, "ones");
     v = onnx_op1(n, ASSAY_OP_REDUCE_SUM, &along, v, "sum");
     v = onnx_op1(n, ASSAY_OP_CAST, &to_i64, v, "count");
-    onnx_value *table = n->status ? NULL : levels(n, most);
+    onnx_value *table = n->status ? NULL : levels(n, max);
     onnx_op2(n, ASSAY_OP_GATHER, &rows, table, v, NULL);
 }
 

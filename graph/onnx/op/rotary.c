@@ -1,7 +1,7 @@
 /* Rotary position embedding, of ONNX (opset 23) and of ONNX Runtime (com.microsoft): pairs of
- * columns of each head are turned by the angle of their position.
+ * columns of each head are rotated by the angle of their position.
  *
- * Letters: B batch, S rows, N heads, H columns a head, R of them turned (the others stay). */
+ * Letters: B batch, S rows, N heads, H columns a head, R of them rotated (the others stay). */
 #include <string.h>
 
 #include "graph/onnx/op/op.h"
@@ -9,19 +9,19 @@
 typedef struct rotary {
     onnx_node *n;
     bool interleaved; /* pairs are neighbours, else halves apart */
-    int64_t turned;   /* R */
+    int64_t rotated;  /* R */
     int rank;
     int64_t dim[ASSAY_MAX_RANK]; /* of x as heads: [B,S,N,H], or [B,N,S,H] where x has rank 4 */
 } rotary;
 
-/* The first (0) or second (1) numbers of the pairs among the turned columns of x. */
+/* The first (0) or second (1) numbers of the pairs among the rotated columns of x. */
 static onnx_value *half(const rotary *r, onnx_value *x, int which)
 {
-    int64_t pairs[5] = {r->dim[0], r->dim[1], r->dim[2], r->turned / 2, 2};
+    int64_t pairs[5] = {r->dim[0], r->dim[1], r->dim[2], r->rotated / 2, 2};
 
-    x = onnx_part(r->n, x, 3, 0, r->turned, "turned");
+    x = onnx_part(r->n, x, 3, 0, r->rotated, "turned");
     if (!r->interleaved)
-        return onnx_part(r->n, x, 3, which * (r->turned / 2), r->turned / 2, "half");
+        return onnx_part(r->n, x, 3, which * (r->rotated / 2), r->rotated / 2, "half");
     x = onnx_part(r->n, onnx_reshaped(r->n, x, 5, pairs, "pairs"), 4, which, 1, "half");
     return onnx_reshaped(r->n, x, 4, pairs, "half");
 }
@@ -37,11 +37,11 @@ static onnx_value *mul(const rotary *r, onnx_value *a, onnx_value *b)
     return onnx_op2(r->n, ASSAY_OP_MUL, NULL, a, b, "product");
 }
 
-/* x, as heads, with its pairs turned. */
-static onnx_value *turn(const rotary *r, onnx_value *x, onnx_value *cosine, onnx_value *sine)
+/* x, as heads, with its pairs rotated. */
+static onnx_value *rotate(const rotary *r, onnx_value *x, onnx_value *cosine, onnx_value *sine)
 {
-    const int64_t pair[5] = {r->dim[0], r->dim[1], r->dim[2], r->turned / 2, 1};
-    const int64_t flat[4] = {r->dim[0], r->dim[1], r->dim[2], r->turned};
+    const int64_t pair[5] = {r->dim[0], r->dim[1], r->dim[2], r->rotated / 2, 1};
+    const int64_t flat[4] = {r->dim[0], r->dim[1], r->dim[2], r->rotated};
     onnx_value *a = half(r, x, 0), *b = half(r, x, 1);
     onnx_value *first =
         onnx_op2(r->n, ASSAY_OP_SUB, NULL, mul(r, cosine, a), mul(r, sine, b), "first");
@@ -60,7 +60,7 @@ static onnx_value *turn(const rotary *r, onnx_value *x, onnx_value *cosine, onnx
 static onnx_value *by_row(const rotary *r, onnx_value *cache, onnx_value *rows)
 {
     const bool heads_first = r->rank == 4;
-    int64_t dim[4] = {0, heads_first ? 1 : r->dim[1], heads_first ? r->dim[2] : 1, r->turned / 2};
+    int64_t dim[4] = {0, heads_first ? 1 : r->dim[1], heads_first ? r->dim[2] : 1, r->rotated / 2};
 
     if (rows)
         cache = onnx_rows(r->n, cache, rows, "angles");
@@ -79,23 +79,23 @@ static bool begin(rotary *r, onnx_node *n, onnx_value *x, onnx_value *cache)
         return false;
     *r = (rotary){.n = n,
                   .interleaved = onnx_int(n, "interleaved", 0) != 0,
-                  .turned = onnx_int(n, "rotary_embedding_dim", 0),
+                  .rotated = onnx_int(n, "rotary_embedding_dim", 0),
                   .rank = t.rank};
     memcpy(r->dim, t.dim, sizeof r->dim);
     if (t.rank == 3) {
-        const int64_t width = heads > 0                      ? t.dim[2] / heads
-                              : c.rank > 0 && r->turned == 0 ? 2 * c.dim[c.rank - 1]
-                                                             : 0;
+        const int64_t width = heads > 0                       ? t.dim[2] / heads
+                              : c.rank > 0 && r->rotated == 0 ? 2 * c.dim[c.rank - 1]
+                                                              : 0;
         r->dim[2] = width > 0 ? t.dim[2] / width : 0;
         r->dim[3] = width;
     }
-    if (r->turned == 0)
-        r->turned = r->dim[3];
-    if ((t.rank != 3 && t.rank != 4) || c.rank < 2 || c.dim[c.rank - 1] * 2 != r->turned ||
-        r->turned > r->dim[3] || (t.rank == 3 && r->dim[2] * r->dim[3] != t.dim[2]))
+    if (r->rotated == 0)
+        r->rotated = r->dim[3];
+    if ((t.rank != 3 && t.rank != 4) || c.rank < 2 || c.dim[c.rank - 1] * 2 != r->rotated ||
+        r->rotated > r->dim[3] || (t.rank == 3 && r->dim[2] * r->dim[3] != t.dim[2]))
         onnx_fail(n, ASSAY_ERR_INPUT,
-                  "input of rank %d and %lld columns per head, of which %lld turn", t.rank,
-                  (long long)r->dim[3], (long long)r->turned);
+                  "input of rank %d and %lld columns per head, of which %lld are rotated", t.rank,
+                  (long long)r->dim[3], (long long)r->rotated);
     return !n->status;
 }
 
@@ -107,9 +107,10 @@ static onnx_value *embed(const rotary *r, onnx_value *x, onnx_value *cosine, onn
 
     if (r->rank == 3)
         x = onnx_reshaped(n, x, 4, r->dim, "heads");
-    onnx_value *y = turn(r, x, cosine, sine);
-    if (r->turned < r->dim[3])
-        y = joined(r, y, onnx_part(n, x, 3, r->turned, r->dim[3] - r->turned, "kept"), 3, "whole");
+    onnx_value *y = rotate(r, x, cosine, sine);
+    if (r->rotated < r->dim[3])
+        y = joined(r, y, onnx_part(n, x, 3, r->rotated, r->dim[3] - r->rotated, "kept"), 3,
+                   "whole");
     return onnx_reshaped(n, y, t.rank, t.dim, suffix);
 }
 
@@ -122,10 +123,10 @@ onnx_value *onnx_rotated(onnx_node *n, onnx_value *x, onnx_value *const cache[2]
     if (n->status)
         return NULL;
     memcpy(r.dim, t.dim, sizeof r.dim);
-    r.turned = c.rank == 2 ? 2 * c.dim[1] : 0;
-    if (r.turned < 2 || r.turned > r.dim[3])
-        return onnx_fail(n, ASSAY_ERR_INPUT, "a cache of rank %d turns %lld of %lld columns",
-                         c.rank, (long long)r.turned, (long long)r.dim[3]);
+    r.rotated = c.rank == 2 ? 2 * c.dim[1] : 0;
+    if (r.rotated < 2 || r.rotated > r.dim[3])
+        return onnx_fail(n, ASSAY_ERR_INPUT, "a cache of rank %d rotates %lld of %lld columns",
+                         c.rank, (long long)r.rotated, (long long)r.dim[3]);
     return embed(&r, x, by_row(&r, cache[0], rows), by_row(&r, cache[1], rows), suffix);
 }
 

@@ -55,7 +55,7 @@ static double coordinate(int64_t i, int64_t extent, bool align_corners)
 /* grid[b, i.., :] = theta[b] (x, y, .., 1), the last axis first, for GridSample. */
 void onnx_import_affine_grid(onnx_node *n)
 {
-    static const assay_attrs turned = {.matmul = {.transpose_b = true}};
+    static const assay_attrs transposed = {.matmul = {.transpose_b = true}};
     const bool align_corners = onnx_int(n, "align_corners", 0) != 0;
     const assay_type theta = onnx_type(n, onnx_in(n, 0));
     int64_t dim[ASSAY_MAX_RANK], places = 1;
@@ -88,7 +88,7 @@ void onnx_import_affine_grid(onnx_node *n)
         onnx_set_real(c, i * (axes + 1) + axes, 1);
     }
     onnx_value *y = c ? onnx_constant(n, c, "places") : onnx_no_memory(n);
-    y = onnx_op2(n, ASSAY_OP_MATMUL, &turned, y, onnx_in(n, 0), "moved");
+    y = onnx_op2(n, ASSAY_OP_MATMUL, &transposed, y, onnx_in(n, 0), "moved");
     dim[0] = size.v[0];
     memcpy(dim + 1, size.v + 2, (size_t)axes * sizeof *dim);
     dim[axes + 1] = axes;

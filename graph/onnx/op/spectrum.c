@@ -30,7 +30,7 @@ static double times(const transform *f, int64_t i)
 static onnx_value *matrix(onnx_node *n, const transform *f)
 {
     const int64_t out = f->real ? 1 : 2;
-    const double turn = (f->inverse ? 2 : -2) * acos(-1) / (double)f->length;
+    const double step_angle = (f->inverse ? 2 : -2) * acos(-1) / (double)f->length;
 
     if (f->length < 1 || f->length > MAX_MATRIX || f->n * f->parts > MAX_MATRIX / (out * f->bins))
         return onnx_refuse(n, "a transform of %lld elements", (long long)f->length);
@@ -38,7 +38,7 @@ static onnx_value *matrix(onnx_node *n, const transform *f)
     onnx_const *c = onnx_new_const(n->im, ONNX_FLOAT, 2, dim);
     for (int64_t i = 0; c && i < f->n * f->parts && i / f->parts < f->length; i++)
         for (int64_t j = 0; j < f->bins; j++) {
-            const double angle = turn * (double)(i / f->parts * j % f->length);
+            const double angle = step_angle * (double)(i / f->parts * j % f->length);
             const double by = (f->inverse ? 1 / (double)f->length : 1) * times(f, i / f->parts);
             const bool imaginary = i % f->parts == 1;
             onnx_set_real(c, i * dim[1] + out * j, by * (imaginary ? -sin(angle) : cos(angle)));

@@ -30,10 +30,10 @@ void onnx_import_cosine_window(onnx_node *n)
     while (strcmp(windows[k].type, n->row->type) != 0)
         k++;
     onnx_const *c = onnx_new_const(n->im, ONNX_FLOAT, 1, &size);
-    const double turn = 2 * acos(-1) / (double)(periodic || size < 2 ? size : size - 1);
+    const double step_angle = 2 * acos(-1) / (double)(periodic || size < 2 ? size : size - 1);
     for (int64_t i = 0; c && i < size; i++)
         onnx_set_real(c, i,
-                      windows[k].a - windows[k].b * cos(turn * (double)i) +
-                          windows[k].c * cos(2 * turn * (double)i));
+                      windows[k].a - windows[k].b * cos(step_angle * (double)i) +
+                          windows[k].c * cos(2 * step_angle * (double)i));
     onnx_constant(n, c, NULL);
 }

@@ -52,9 +52,9 @@ assay_status tfl_op_non_max_suppression(const tfl_op *o)
 static assay_status read_options(const tfl_op *o, assay_attr_detection *a)
 {
     static const char *const scale[4] = {"y_scale", "x_scale", "h_scale", "w_scale"};
-    double most = 0, per_box = 0, per_class = 100, by_class = 0, score = 0, iou = 0, classes = 0;
+    double max = 0, per_box = 0, per_class = 100, by_class = 0, score = 0, iou = 0, classes = 0;
     const flat_vector v = o->custom_options;
-    bool whole = tfl_flex_number(v, "max_detections", &most) &&
+    bool whole = tfl_flex_number(v, "max_detections", &max) &&
                  tfl_flex_number(v, "max_classes_per_detection", &per_box) &&
                  tfl_flex_number(v, "nms_score_threshold", &score) &&
                  tfl_flex_number(v, "nms_iou_threshold", &iou) &&
@@ -69,9 +69,9 @@ static assay_status read_options(const tfl_op *o, assay_attr_detection *a)
         a->scale.v[i] = (float)number;
     }
     if (!whole ||
-        !(fabs(most) < 1e6 && fabs(per_box) < 1e6 && fabs(per_class) < 1e9 && fabs(classes) < 1e6))
+        !(fabs(max) < 1e6 && fabs(per_box) < 1e6 && fabs(per_class) < 1e9 && fabs(classes) < 1e6))
         return tfl_fail(o, "an option is missing or out of range");
-    a->most = (int64_t)most;
+    a->most = (int64_t)max;
     a->per_box = (int64_t)per_box;
     a->per_class = (int64_t)fmin(per_class, 1e6);
     a->classes = (int64_t)classes;

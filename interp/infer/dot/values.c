@@ -133,7 +133,7 @@ static int64_t common(int64_t a, int64_t b)
     return a;
 }
 
-static void settle_sum(assay_mac *m, size_t changed)
+static void adjust_sum(assay_mac *m, size_t changed)
 {
     const bool aside =
         changed == OF(sum_align_bits) || changed == OF(acc_align_bits) || changed == OF(acc_drop);
@@ -167,7 +167,7 @@ static void settle_sum(assay_mac *m, size_t changed)
     m->acc_align_bits = m->acc_align_bits == NONE ? m->align_bits : m->acc_align_bits;
 }
 
-static void settle_tree(assay_mac *m, size_t changed)
+static void adjust_tree(assay_mac *m, size_t changed)
 {
     if (changed == OF(group) && m->instruction > 0 && m->instruction % m->group != 0)
         m->instruction = 0;
@@ -186,7 +186,7 @@ static void settle_tree(assay_mac *m, size_t changed)
         m->promote = 0;
 }
 
-static void settle_digits(assay_mac *m, size_t changed)
+static void adjust_digits(assay_mac *m, size_t changed)
 {
     if (changed != OF(phases) && (m->a_digits == NONE || m->b_digits == NONE))
         m->phases = 1;
@@ -199,9 +199,9 @@ static void settle_digits(assay_mac *m, size_t changed)
 void infer_dot_set(assay_mac *m, const assay_mac_parameter *p, int64_t value)
 {
     *mac_member(m, p) = value;
-    settle_sum(m, p->offset);
-    settle_tree(m, p->offset);
-    settle_digits(m, p->offset);
+    adjust_sum(m, p->offset);
+    adjust_tree(m, p->offset);
+    adjust_digits(m, p->offset);
 }
 
 void infer_dot_fit(const infer_dot_task *t, assay_mac *m)
@@ -227,5 +227,5 @@ void infer_dot_fit(const infer_dot_task *t, assay_mac *m)
         m->exact_group = 1;
     m->out_frac = m->out_frac > out->fraction_bits ? 0 : m->out_frac;
     m->nan = (int64_t)(t->n_nans > 0 ? t->nan[0] : nan);
-    settle_tree(m, 0);
+    adjust_tree(m, 0);
 }

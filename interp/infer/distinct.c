@@ -7,14 +7,14 @@
 enum { MAX_RULES = 400, ASKED = 160, ROUNDS = 40, SECONDS = 8 };
 
 /* Functions of which so many rules are spellings. */
-typedef struct settler {
+typedef struct distinction {
     infer_engine *e;
     size_t n, spellings[MAX_RULES];
     double end;
-} settler;
+} distinction;
 
 /* Whether the rule is a spelling of another; where they differ, a row that says so is added. */
-static bool is_one(settler *s, const infer_rule *a, const infer_rule *b)
+static bool is_one(distinction *s, const infer_rule *a, const infer_rule *b)
 {
     infer_row row;
     if (infer_is_same(s->e, a, b))
@@ -27,7 +27,7 @@ static bool is_one(settler *s, const infer_rule *a, const infer_rule *b)
     return told == INFER_ALIKE;
 }
 
-static void merge(settler *s, infer_rules *r)
+static void merge(distinction *s, infer_rules *r)
 {
     size_t kept = 0;
     for (size_t i = 0; i < r->n; i++) {
@@ -46,7 +46,7 @@ static void merge(settler *s, infer_rules *r)
 }
 
 /* Drops what the rows from `from` on contradict. */
-static void drop(settler *s, infer_rules *r, size_t from)
+static void drop(distinction *s, infer_rules *r, size_t from)
 {
     size_t kept = 0;
     for (size_t i = 0; i < r->n; i++) {
@@ -60,10 +60,10 @@ static void drop(settler *s, infer_rules *r, size_t from)
     r->n = kept;
 }
 
-assay_status infer_settle(infer_engine *e, infer_rules *rules, assay_error *err)
+assay_status infer_keep_distinct(infer_engine *e, infer_rules *rules, assay_error *err)
 {
     infer_task *t = e->t;
-    settler s = {.e = e, .end = infer_seconds() + SECONDS};
+    distinction s = {.e = e, .end = infer_seconds() + SECONDS};
     t->spellings = rules->n;
     if (rules->n > MAX_RULES)
         return ASSAY_OK;
