@@ -32,7 +32,8 @@ within() { # ROOT USER COMMAND...: there, with the environment of a new login; i
     # shellcheck disable=SC2016
     unshare --mount --pid --fork --kill-child sh -c '
         root=$1 who=$2; shift 2
-        mount --make-rprivate / && mount -t proc proc "$root/proc" && exec chroot --userspec="$who" "$root" "$@"' \
+        mount --make-rprivate / && mount -t proc proc "$root/proc" &&
+            mount -t devpts -o newinstance,ptmxmode=666 devpts "$root/dev/pts" && exec chroot --userspec="$who" "$root" "$@"' \
         sh "$root" "$who" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         HOME="$([ "$who" = root ] && echo /root || echo $home)" LANG=C.UTF-8 TERM=dumb \
         ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
