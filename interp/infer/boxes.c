@@ -40,6 +40,7 @@ static bool differs(teller *t, assay_int128 x, int64_t m, int32_t shift, int64_t
         row.bounded = bounded;
         row.lo = (int32_t)assay_elem_min(t->o->type);
         row.hi = (int32_t)assay_elem_max(t->o->type);
+        t->e->t->work += 2;
         if (infer_answer(&t->model[0], &row) != infer_answer(&t->model[1], &row)) {
             *t->row = row;
             return true;

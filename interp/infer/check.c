@@ -5,12 +5,12 @@
 
 #include "graph/memory.h"
 
-assay_status infer_check_open(infer_check *c, const infer_task *t, bool live, assay_error *err)
+assay_status infer_check_open(infer_check *c, infer_task *t, bool live, assay_error *err)
 {
     infer_rule k;
     infer_plain_rule(&k);
     c->t = t;
-    c->n = c->work = 0;
+    c->n = 0;
     c->order = malloc((t->log.n + 1) * sizeof *c->order);
     if (!c->order)
         return assay_out_of_memory_for(err, "candidates");
@@ -32,22 +32,22 @@ enum { SET = 8 }; /* rows that take as long as setting a rule */
 bool infer_check_holds(infer_check *c, const infer_rule *k)
 {
     infer_model_set(&c->m, k);
-    c->work += SET;
+    c->t->work += SET;
     for (size_t i = 0; i < c->n; i++) {
         const size_t at = c->order[i];
         if (infer_answer(&c->m, &c->t->log.row[at]) == c->t->log.row[at].answer)
             continue;
-        c->work += i;
+        c->t->work += i;
         c->order[i] = c->order[i / 2];
         c->order[i / 2] = c->order[0];
         c->order[0] = at;
         return false;
     }
-    c->work += c->n;
+    c->t->work += c->n;
     return true;
 }
 
-assay_status infer_rules_check(const infer_task *t, infer_rules *r, assay_error *err)
+assay_status infer_rules_check(infer_task *t, infer_rules *r, assay_error *err)
 {
     infer_check c;
     size_t kept = 0;

@@ -5,20 +5,19 @@
 #include "interp/infer/finish.h"
 
 typedef struct infer_check {
-    const infer_task *t;
+    infer_task *t;
     infer_model m;
     size_t *order; /* n rows of the log */
     size_t n;
-    uint64_t work; /* answers made */
 } infer_check;
 
 /* live: those rows alone that are infer_in_window. The log must not grow while it is in use. Free
  * with infer_check_close, also on failure. */
-assay_status infer_check_open(infer_check *c, const infer_task *t, bool live, assay_error *err);
+assay_status infer_check_open(infer_check *c, infer_task *t, bool live, assay_error *err);
 void infer_check_close(infer_check *c);
 bool infer_check_holds(infer_check *c, const infer_rule *k);
 /* Drops those that some row of the log contradicts. */
-assay_status infer_rules_check(const infer_task *t, infer_rules *r, assay_error *err);
+assay_status infer_rules_check(infer_task *t, infer_rules *r, assay_error *err);
 /* Appends to a list; false: memory is short. */
 bool infer_rules_keep(infer_rules *r, const infer_rule *k);
 

@@ -4,13 +4,14 @@
 #include "interp/infer/multiplier.h"
 #include "interp/infer/same.h"
 
-enum { MAX_RULES = 400, ASKED = 160, ROUNDS = 40, SECONDS = 8 };
+enum { MAX_RULES = 400, ASKED = 160, ROUNDS = 40 };
+#define WORK UINT64_C(100000000) /* answers of boxes' rows */
 
 /* Functions of which so many rules are spellings. */
 typedef struct distinction {
     infer_engine *e;
     size_t n, spellings[MAX_RULES];
-    double end;
+    uint64_t begun; /* the task's work when it began */
 } distinction;
 
 /* Whether the rule is a spelling of another; where they differ, a row that says so is added. */
@@ -19,7 +20,7 @@ static bool is_one(distinction *s, const infer_rule *a, const infer_rule *b)
     infer_row row;
     if (infer_is_same(s->e, a, b))
         return true;
-    if (infer_seconds() > s->end)
+    if (s->e->t->work - s->begun > WORK)
         return false;
     const enum infer_told told = infer_tell(s->e, a, b, &row);
     if (told == INFER_APART && s->e->t->next.n < ASKED)
@@ -63,7 +64,7 @@ static void drop(distinction *s, infer_rules *r, size_t from)
 assay_status infer_keep_distinct(infer_engine *e, infer_rules *rules, assay_error *err)
 {
     infer_task *t = e->t;
-    distinction s = {.e = e, .end = infer_seconds() + SECONDS};
+    distinction s = {.e = e, .begun = e->t->work};
     t->spellings = rules->n;
     if (rules->n > MAX_RULES)
         return ASSAY_OK;

@@ -102,7 +102,7 @@ bool infer_partial_ends(infer_engine *e, const infer_partial *p)
     }
     if (n > 1)
         qsort(k, n, sizeof *k, by_width);
-    e->work += 200 + 20 * e->n_ends;
+    e->t->work += 200 + 20 * e->n_ends;
     for (size_t i = 0; i < e->n_ends; i++)
         if (e->end[i].tail == p->tail &&
             some_result(tail_of(e->t->o, &e->end[i]), e->tail[p->tail].before, p->form, k, n))

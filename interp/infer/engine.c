@@ -6,8 +6,7 @@
 
 #include "graph/memory.h"
 
-#define MAX_KEPT 2048   /* ways to keep a multiplier */
-#define LOOK     100000 /* work after which the clock is asked */
+#define MAX_KEPT 2048 /* ways to keep a multiplier */
 
 assay_status infer_engine_open(infer_engine *e, infer_task *t, assay_error *err)
 {
@@ -68,11 +67,8 @@ void infer_push(infer_engine *e, const infer_candidate *c)
 
 bool infer_stop(infer_engine *e)
 {
-    if (e->work - e->looked >= LOOK) {
-        e->looked = e->work;
-        e->late = infer_is_late(e->t);
-    }
-    if (e->work < INFER_WORK && e->list.n < INFER_MAX_CANDIDATES && !e->late)
+    if (e->t->work - e->begun < INFER_WORK && e->list.n < INFER_MAX_CANDIDATES &&
+        !infer_is_over(e->t))
         return false;
     e->t->complete = false;
     return true;

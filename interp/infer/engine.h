@@ -92,9 +92,7 @@ typedef struct infer_engine {
     infer_inputs inputs[INFER_MAX_INPUTS];
     int n_inputs;
     infer_list list;
-    uint64_t work;   /* so often was a candidate held against a row, in a stage */
-    uint64_t looked; /* at the clock, with so much work done */
-    bool late;
+    uint64_t begun; /* the task's work when the stage began */
 } infer_engine;
 
 #define INFER_MAX_CANDIDATES 20000               /* candidates that are kept in a list */
@@ -109,7 +107,7 @@ void infer_engine_close(infer_engine *e);
 assay_status infer_engine_take(infer_engine *e, const infer_row *row, size_t n, assay_error *err);
 /* Adds to the list. */
 void infer_push(infer_engine *e, const infer_candidate *c);
-/* Whether a stage has to end before it is through: too much work, too long a list, too late. The
+/* Whether a stage has to end before it is through: too much work, too long a list. The
  * task is then incomplete. */
 bool infer_stop(infer_engine *e);
 

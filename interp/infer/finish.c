@@ -18,8 +18,9 @@ typedef struct finisher {
 
 static bool stops(finisher *f)
 {
-    if (f->check.work < INFER_WORK && f->out->n < INFER_MAX_CANDIDATES && !f->short_of_memory &&
-        !infer_is_late(f->e->t))
+    const infer_task *t = f->e->t;
+    if (t->work - f->e->begun < INFER_WORK && f->out->n < INFER_MAX_CANDIDATES &&
+        !f->short_of_memory && !infer_is_over(t))
         return false;
     f->e->t->complete = false;
     return true;
@@ -109,6 +110,7 @@ assay_status infer_finish(infer_engine *e, infer_rules *out, assay_error *err)
     const bool live = e->t->o->kind == INFER_SCALE;
     const assay_status s = infer_check_open(&f.check, e->t, live, err);
     out->n = 0;
+    e->begun = e->t->work;
     if (s)
         return s;
     for (size_t i = 0; i < e->list.n && !stops(&f); i++)

@@ -140,7 +140,7 @@ static void leave_rows(infer_check *c, bool small)
     c->n = n;
 }
 
-static assay_status find_side(const infer_task *t, const infer_rule *base, bool small, limits *out,
+static assay_status find_side(infer_task *t, const infer_rule *base, bool small, limits *out,
                               assay_error *err)
 {
     infer_check c;

@@ -86,13 +86,15 @@ static int alike_up_to(assay_int128 a, assay_int128 b)
     return bits;
 }
 
+enum { PAIRS_A_ROW = 8 }; /* that take as long as one row held against a candidate */
+
 int infer_least_operand(infer_engine *e, const infer_rule *k)
 {
     int max = 0;
     for (size_t i = 0; i < e->n_pairs; i++) {
         const infer_pair p = e->pair[i];
         const infer_placed a = infer_placed_by(k, p.a), b = infer_placed_by(k, p.b);
-        e->work++;
+        e->t->work += i % PAIRS_A_ROW == 0;
         if (a.multiplier != b.multiplier || a.shift != b.shift)
             continue;
         const assay_int128 x = operand(k, p.a, &a), y = operand(k, p.b, &b);

@@ -118,7 +118,7 @@ bool infer_partial_holds(infer_engine *e, const infer_partial *p)
         const size_t at = order[i];
         if (!is_told(p, &e->placed[at]))
             continue;
-        e->work++;
+        e->t->work++;
         if (explains(e, p, at) != NO)
             continue;
         order[i] = order[i / 2];

@@ -148,7 +148,7 @@ static void try_pre_shifts(infer_engine *e, infer_candidate *c)
 
 void infer_find_prefixes(infer_engine *e)
 {
-    e->work = 0;
+    e->begun = e->t->work;
     for (size_t i = 0; i < e->n_keep && !infer_stop(e); i++) {
         infer_candidate c = {.tail = 0};
         infer_plain_rule(&c.rule);

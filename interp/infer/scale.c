@@ -15,10 +15,10 @@
 
 #define SMALL   1600 /* rows of each family */
 #define ANY     1500
-#define FEW     1000 /* rows for the first stage */
-#define SOME    2500 /* for the second */
-#define SECONDS 30   /* of a search behind encodings */
-#define MAX_TRY 24   /* encodings */
+#define FEW     1000                /* rows for the first stage */
+#define SOME    2500                /* for the second */
+#define MAX_TRY 24                  /* encodings */
+#define WORK    UINT64_C(600000000) /* of the searches behind them */
 
 /* An encoding that says something of every R: until another is found. */
 static void set_first_encoder(infer_task *t)
@@ -225,7 +225,7 @@ static assay_status try_encodings(infer_engine *e, bool bounded, infer_rules *ou
     assay_status s = infer_find_encodings(e->t, bounded, &list, err);
     e->t->complete &= !list.cut;
     for (size_t i = 0; i < list.n && out->n == 0 && !s; i++) {
-        if (i >= MAX_TRY || infer_is_late(e->t)) {
+        if (i >= MAX_TRY || infer_is_over(e->t)) {
             e->t->complete = false;
             break;
         }
@@ -243,7 +243,7 @@ static assay_status find_rules(infer_engine *e, infer_rules *out, assay_error *e
         s = infer_part_rules(e->t, out, err);
     if (!s && out->n > 0)
         return infer_prove_floats(e->t, out, err);
-    e->t->end = infer_seconds() + SECONDS;
+    e->t->work_max = e->t->work + WORK;
     if (!s && out->n == 0)
         s = try_encodings(e, false, out, err);
     if (!s && out->n == 0)

@@ -46,7 +46,7 @@ static void try_whole(stepper *s, const infer_candidate *c)
     infer_partial_start(&p, c, false);
     if (!infer_partial_holds(s->e, &p))
         return;
-    s->e->work += COMPARED * (s->e->list.n - s->from);
+    s->e->t->work += COMPARED * (s->e->list.n - s->from);
     for (size_t i = s->from; i < s->e->list.n; i++)
         if (is_spelling(s, &s->e->list.item[i].rule, &c->rule))
             return;
@@ -152,7 +152,7 @@ void infer_find_steps(infer_engine *e)
 {
     infer_list prefixes = e->list;
     e->list = (infer_list){0};
-    e->work = 0;
+    e->begun = e->t->work;
     for (size_t i = 0; i < prefixes.n && !infer_stop(e); i++) {
         infer_candidate c = prefixes.item[i];
         stepper of = {e, e->list.n, infer_reach_of(e, &c.rule)};

@@ -2,7 +2,6 @@
 #include "interp/infer/task.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "graph/memory.h"
 
@@ -30,16 +29,9 @@ void infer_task_close(infer_task *t)
     infer_rows_free(&t->next);
 }
 
-double infer_seconds(void)
+bool infer_is_over(const infer_task *t)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-bool infer_is_late(const infer_task *t)
-{
-    return t->end > 0 && infer_seconds() > t->end;
+    return t->work_max > 0 && t->work > t->work_max;
 }
 
 size_t infer_left(const infer_task *t)

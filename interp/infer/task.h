@@ -27,16 +27,17 @@ typedef struct infer_task {
     int live_lo, live_hi;
     bool powers;       /* R has to be a power of two */
     bool zero_refused; /* R = 0, or what underflows to it in float32, is outside of the domain */
-    double end;        /* processor seconds after which searches are cut; 0: none */
+    uint64_t work;     /* so often was a candidate held against a row */
+    uint64_t work_max; /* after so much searches are cut; 0: none is */
     char note[256];
 } infer_task;
 
 assay_status infer_task_open(infer_task *t, const infer_options *o, assay_error *err);
 void infer_task_close(infer_task *t);
 size_t infer_left(const infer_task *t);
-/* Processor seconds of this process alone: what the device takes is not counted. */
-double infer_seconds(void);
-bool infer_is_late(const infer_task *t);
+/* Whether searches are cut by now: by a count of work and no clock, so that a verdict is the same
+ * on every machine. */
+bool infer_is_over(const infer_task *t);
 /* Whether the row's multiplier and shift are ones that the device takes; kind scale: are known. */
 bool infer_in_window(const infer_task *t, const infer_row *row);
 /* Asks what is in `next`, as far as the budget goes, and some old rows again. */

@@ -93,7 +93,7 @@ static enum infer_told tell(const infer_engine *e, const infer_rule *a, const in
 }
 
 enum infer_told vectors_tell(const assay_scheme *a, const assay_scheme *b,
-                             const vectors_space *space, const vectors_domain *d, bool long_way,
+                             const vectors_space *space, const vectors_domain *d, uint64_t *left,
                              vectors_row *row)
 {
     const infer_options o = {
@@ -118,5 +118,9 @@ enum infer_told vectors_tell(const assay_scheme *a, const assay_scheme *b,
         return INFER_UNTOLD;
     if (infer_is_same(&e, &one, &other))
         return INFER_ALIKE;
-    return long_way ? tell(&e, &one, &other, space, row) : INFER_UNTOLD;
+    if (*left == 0)
+        return INFER_UNTOLD;
+    const enum infer_told told = tell(&e, &one, &other, space, row);
+    *left -= t.work < *left ? t.work : *left;
+    return told;
 }

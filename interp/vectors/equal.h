@@ -18,10 +18,11 @@ bool vectors_domain_of(const assay_scheme *side, const vectors_space *space, vec
  * shifts at some 96). False: out of memory. */
 bool vectors_add_corners(const vectors_space *space, const vectors_domain *d, vectors_rows *rows);
 /* Whether side b is one function with a, whose domain it is, where they differ in nothing but their
- * rescales: by the rules of interp/infer/same.h and, where `long_way`, by boxes.h. INFER_APART:
- * *row, one of the space, tells them apart. INFER_UNTOLD: neither is proved. */
+ * rescales: by the rules of interp/infer/same.h and by boxes.h, as long as there are answers
+ * left, of which the boxes take theirs. INFER_APART: *row, one of the space, tells them apart.
+ * INFER_UNTOLD: neither is proved. */
 enum infer_told vectors_tell(const assay_scheme *a, const assay_scheme *b,
-                             const vectors_space *space, const vectors_domain *d, bool long_way,
+                             const vectors_space *space, const vectors_domain *d, uint64_t *left,
                              vectors_row *row);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { DRAWN = 1024, DECIDED = 256, DECIDED_WIDE = 32 }; /* settings */
 enum { ALL_DECIDED = 4096, MIN_DECIDED = 16 };           /* of all cases; of one */
-enum { SECONDS = 5 };                                    /* of the processor, for proofs by boxes */
+enum { PROOFS = 50000000 }; /* answers of rows in boxes, for all proofs */
 
 /* Codes of all sides on all rows. */
 static assay_status ask(vectors_suite *s, assay_error *err)
@@ -150,17 +150,17 @@ static bool decide(vectors_suite *s, vectors_case *c, size_t drawn)
  * are left, which share the settings. False: out of memory. */
 static bool prove(vectors_suite *s, size_t *left)
 {
-    const double end = infer_seconds() + SECONDS;
+    uint64_t answers = PROOFS;
     *left = 0;
     for (size_t k = 0; k < s->n_cases; k++) {
         vectors_case *c = &s->cases[k];
         vectors_row row;
         if (c->verdict != VECTORS_OPEN)
             continue;
-        const enum infer_told told = s->has_domain && c->a == 0
-                                         ? vectors_tell(s->side[c->a], s->side[c->b], &s->space,
-                                                        &s->domain, infer_seconds() < end, &row)
-                                         : INFER_UNTOLD;
+        const enum infer_told told =
+            s->has_domain && c->a == 0
+                ? vectors_tell(s->side[c->a], s->side[c->b], &s->space, &s->domain, &answers, &row)
+                : INFER_UNTOLD;
         c->proved = told == INFER_ALIKE;
         c->verdict = c->proved ? VECTORS_SAME : told == INFER_APART ? VECTORS_TOLD : VECTORS_OPEN;
         *left += told == INFER_UNTOLD;

@@ -178,7 +178,7 @@ static assay_status run(infer_dot_task *t, infer_dot_others *others, assay_error
     const assay_status s = infer_dot_ask(t, err);
     if (s)
         return s;
-    t->end = infer_seconds() + t->o->seconds;
+    t->end = infer_dot_seconds() + t->o->seconds;
     t->best = plain_record(t);
     infer_dot_search(t);
     return t->cost > 0 ? t->status : infer_dot_refine(t, others, err);

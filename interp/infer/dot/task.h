@@ -63,6 +63,8 @@ size_t infer_dot_answers(infer_dot_task *t, const assay_mac *m, const infer_dot_
 double infer_dot_cost(infer_dot_task *t, const assay_mac *m, double bound);
 /* Looks for a record without contradictions, from the best there is and from shipped units. */
 void infer_dot_search(infer_dot_task *t);
+/* Processor seconds of this process alone: what the device takes is not counted. */
+double infer_dot_seconds(void);
 bool infer_dot_is_late(const infer_dot_task *t);
 
 /* ---- what agrees, too (refine.c) ---- */
