@@ -143,7 +143,8 @@ typedef struct assay_answers_options {
     size_t n_schemes;
     bool only; /* ... or in place of them */
     unsigned hex_bits;
-    const char *next; /* the smallest probe that parts what is left, in a new folder; NULL: none */
+    const char *next; /* the smallest probe that tells the remaining schemes apart, in a new folder;
+                         NULL: none */
 } assay_answers_options;
 /* `assay infer DIR OUTPUTS`: dir is of assay_probe, or a golden bundle. scheme: a scheme file. */
 assay_status assay_infer_answers(const char *dir, const char *outputs,

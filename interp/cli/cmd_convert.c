@@ -95,7 +95,8 @@ static int run(const cli_args *a)
 
 static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
-    {"scheme", 's', "NAME|FILE", "first make integer nodes of a QDQ network, as the scheme can"},
+    {"scheme", 's', "NAME|FILE",
+     "first turn a QDQ network into integer nodes, where the scheme can"},
     CLI_QDQ_OPTIONS,
     CLI_AS_IS_OPTION,
     {"output", 'o', "FILE",

@@ -93,7 +93,7 @@ static const cli_option options[] = {
     {"sqnr", 0, "[TENSOR=]DB", "signal to quantization noise ratio at least DB"},
     {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as the files show)"},
     {"json", 0, "FILE", "the whole report as JSON (- for standard output)"},
-    {"junit", 0, "FILE", "one test case a tensor, for CI"},
+    {"junit", 0, "FILE", "one test case per tensor, for CI"},
     {"quiet", 'q', NULL, "no report, only the exit status"},
     {NULL, 0, NULL, NULL}};
 

@@ -160,8 +160,9 @@ static const cli_option options[] = {
 const cli_command cli_cmd_eval = {
     .name = "eval",
     .usage = "MODEL --dataset PATH [--scheme S [--profile PROFILE.yaml]]",
-    .summary = "measure accuracy over a data set, by sample or by pixel; noise and agreement with "
-               "the float twin",
+    .summary =
+        "measure accuracy over a data set, per sample or per pixel; noise and agreement with "
+        "the float twin",
     .examples =
         "  assay eval net.onnx --dataset test/\n"
         "  assay eval net.onnx --profile profile.yaml --scheme tflite --dataset test/\n"

@@ -130,7 +130,8 @@ static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     CLI_DATA_OPTIONS,
     {"input", 'i', "[NAME=]FILE",
-     ".npy, .png or raw bytes; one for each input, again for each sample, or step where there is "
+     ".npy, .png or raw bytes; one for each input, repeated for each sample, or each step of a "
+     "network with "
      "state"},
     {"shard", 0, "K/N",
      "only the K-th of N parts of the samples; 'assay profile merge' joins them"},

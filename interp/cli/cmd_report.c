@@ -34,7 +34,7 @@ static int run(const cli_args *a)
 static const cli_option options[] = {
     {"output", 'o', "FILE", "the page (- for standard output)"},
     {"model-explorer", 0, "DIR",
-     "a folder with the first bundle's measures by node, a file each that Google's Model Explorer "
+     "a folder for the first bundle's measures per node, as files that Google's Model Explorer "
      "takes as node data"},
     {"value", 0, "PATTERN", "look only into tensors of bundles whose name matches (default: all)"},
     {NULL, 0, NULL, NULL}};

@@ -86,7 +86,7 @@ static int check(const cli_args *a)
 }
 
 static const cli_verb verbs[] = {
-    {"list", "[--units] [--json FILE]", "the presets, or the matrix units, a line each",
+    {"list", "[--units] [--json FILE]", "the presets, or the matrix units, one per line",
      " units json ", 0, 0, list},
     {"show", "NAME [--op NAME] [--wide] [--json FILE]",
      "what a scheme does, in words, examples and parameters", " op wide json ", 1, 1,
@@ -120,9 +120,8 @@ static const cli_verb verbs[] = {
     {"dot", "UNIT --a FILE --b FILE [--c FILE] -o FILE", "sums of a matrix unit",
      " a b c scale-a scale-b output ", 1, 1, cli_scheme_dot},
     {"vectors", "A (B ... | --mutants) [-o DIR] [--json FILE]",
-     "the least rows, or a small network, that tell schemes (two units) apart, or a scheme from "
-     "its "
-     "mutants",
+     "the fewest rows, or a small network, that tell schemes (or two units) apart, or a scheme "
+     "from its mutants",
      " mutants kind op wide type acc seed output json ", 1, 64, cli_scheme_vectors},
     {NULL, NULL, NULL, NULL, 0, 0, NULL},
 };
@@ -143,12 +142,13 @@ static const cli_option options[] = {
      "of the codes: i8, u8, i16, i32 (default: the scheme's activations); u: its unsigned_ops"},
     {"output", 'o', "FILE|DIR", "apply: codes, .npy; dot: patterns, .npy; vectors: a new folder"},
     {"errors", 0, "FILE", "apply, derive: .npy of 1 where the target refuses a row"},
-    {"op", 0, "NAME", "whose arithmetic it is (default: conv); rows: one that is one rescale"},
+    {"op", 0, "NAME",
+     "whose arithmetic it is (default: conv); of rows: an op that is a single rescale"},
     {"wide", 0, NULL, "the arithmetic of codes of more than 8 bits (int64 accumulators to i16)"},
     {"in-scale", 0, "X|FILE", "try, apply: the three scales of which R is formed"},
     {"weight-scale", 0, "X|FILE", "(default 1)"},
     {"out-scale", 0, "X|FILE", "(default 1)"},
-    {"a", 0, "FILE|N,...", "dot: A [n,k], unsigned, one raw pattern an element; try: patterns"},
+    {"a", 0, "FILE|N,...", "dot: A [n,k], unsigned, one raw pattern per element; try: patterns"},
     {"b", 0, "FILE|N,...", "dot: B [n,k], likewise"},
     {"c", 0, "FILE|N", "dot: C [n], patterns of the accumulator (default +0)"},
     {"scale-a", 0, "FILE|N,...", "dot: block scales of A, unsigned [n,k/block]"},
@@ -172,7 +172,7 @@ static const cli_option options[] = {
 const cli_command cli_cmd_scheme = {
     .name = "scheme",
     .usage = "VERB ...",
-    .summary = "explain the arithmetics: what they do, where two differ, one rescale step by step",
+    .summary = "explain schemes: what they compute, where two differ, one rescale step by step",
     .examples =
         "  assay scheme list\n"
         "  assay scheme show tflite\n"

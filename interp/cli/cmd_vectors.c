@@ -52,7 +52,7 @@ static const cli_option options[] = {
     {"op", 0, "NAME", "whose arithmetic it is (default: conv)"},
     {"wide", 0, NULL, "the arithmetic of codes of more than 8 bits"},
     {"type", 0, "TYPE", "of the output (default: the scheme's activations)"},
-    {"acc", 'a', "LO:HI", "accumulators that count (default: all of the scheme's)"},
+    {"acc", 'a', "LO:HI", "accumulators to consider (default: all of the scheme's)"},
     CLI_JSON_OPTION,
     {NULL, 0, NULL, NULL},
 };

@@ -34,7 +34,7 @@
          "assay (default), glow or fbgemm: that tool's parameters to the bit, glow's KL too"},     \
     {                                                                                              \
         "calibration", 0, "[PATTERN=]METHOD",                                                      \
-            "min-max (default), percentile[:99.99], kl or mse; repeatable, by value"               \
+            "min-max (default), percentile[:99.99], kl or mse; repeatable, per value"              \
     }
 #define CLI_QUANTIZE_OPTIONS                                                                       \
     CLI_CHOICE_OPTIONS,                                                                            \
@@ -87,7 +87,8 @@
      "folder of PNGs, .npy or .npz, IDX, CIFAR-10 .bin, .npy, .npz, raw file or tokens (.txt, "    \
      ".npy of one dimension); one for each input, but .npz, which has an array for each"},         \
         {"labels", 0, "PATH",                                                                      \
-         "labels, where they are not beside the data set; by pixel: a folder with a map a sample " \
+         "labels, where they are not beside the data set; per pixel: a folder with one map per "   \
+         "sample "                                                                                 \
          "(NAME.png, NAME.npy), or .npy [N,H,W]"},                                                 \
         {"raw", 0, "TYPE", "type and shape of raw data, such as u8:32x32x3, or u16 of tokens"},    \
         {"stride", 0, "N",                                                                         \

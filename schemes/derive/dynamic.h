@@ -11,11 +11,11 @@ typedef struct derive_dynamic {
     float scale, factor, zero;
 } derive_dynamic;
 
-/* Of numbers from least to most, least <= 0 <= most; 1, 1, 0 where both are 0.
+/* Of numbers from min to max, min <= 0 <= max; 1, 1, 0 where both are 0.
  *
  *   symmetric   scale = m / 127, factor = 127 / m, zero = 0, m the greatest magnitude
- *   else        scale = (most - least) / 255 in binary64, rounded; factor = 1 / scale;
- *               zero = the integer nearest to -128 - least / scale or to 127 - most / scale, of the
+ *   else        scale = (max - min) / 255 in binary64, rounded; factor = 1 / scale;
+ *               zero = the integer nearest to -128 - min / scale or to 127 - max / scale, of the
  *               two the one whose terms are smaller
  *
  * Binary32 where nothing else is said. */
