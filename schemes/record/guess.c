@@ -12,8 +12,14 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* No names differ in capitals alone. */
+static char small(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 /* Edits between two words, of which at most 63 letters count: a letter more, less, another, or two
- * exchanged. Row i is of the first i letters of a; three are kept. */
+ * exchanged; capitals are no edits. Row i is of the first i letters of a; three are kept. */
 static size_t distance(const char *a, const char *b)
 {
     size_t rows[3][MAX_LETTERS + 1];
@@ -25,9 +31,9 @@ static size_t distance(const char *a, const char *b)
         size_t *row = rows[i % 3];
         row[0] = i;
         for (size_t j = 1; j <= n; j++) {
-            const bool same = a[i - 1] == b[j - 1];
-            row[j] = least(above[j - 1] + !same, least(above[j], row[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            const char x = small(a[i - 1]), y = small(b[j - 1]);
+            row[j] = least(above[j - 1] + (x != y), least(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && x == small(b[j - 2]) && y == small(a[i - 2]))
                 row[j] = least(row[j], before[j - 2] + 1);
         }
     }
@@ -39,7 +45,10 @@ static size_t distance(const char *a, const char *b)
 static size_t farness(const char *word, const char *candidate)
 {
     const size_t n = strlen(word);
-    if (n > 1 && n < strlen(candidate) && strncmp(word, candidate, n) == 0)
+    size_t alike = 0;
+    while (alike < n && small(word[alike]) == small(candidate[alike]))
+        alike++;
+    if (n > 1 && alike == n && candidate[n])
         return 1;
     return 2 * distance(candidate, word);
 }

@@ -22,6 +22,9 @@ static void words(void **state)
         {"quant", "; nearest: quantize"},               /* however much is missing */
         {"cnov", "; nearest: conv"},                    /* two exchanged: one edit */
         {"goldne", "; nearest: golden"},                /* at the end */
+        {"TFLite", "; nearest: tflite"},                /* capitals are no edits */
+        {"GOLDNE", "; nearest: golden"},                /* two exchanged all the same */
+        {"QUANT", "; nearest: quantize"},               /* or cut short */
         {"tflight-single", "; nearest: tflite-single"}, /* a third may be wrong */
         {"q", ""},                                      /* one letter cuts nothing short */
         {"frobnicate", ""},                             /* nothing is near */
