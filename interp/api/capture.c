@@ -205,17 +205,12 @@ static assay_status try_scheme(const assay_capture *from, const char *name, cons
 
 assay_status assay_capture_make(assay_capture *c, assay_error *err)
 {
-    const char *tmp = getenv("TMPDIR");
     assay_error why = {0}, own;
     int least = -1;
-    assay_status status = ASSAY_OK;
     err = err ? err : &own; /* which refusals are copied from */
-    tmp = tmp && *tmp ? tmp : "/tmp";
-    snprintf(c->dir, sizeof c->dir, "%.150s/assay-infer-XXXXXX", tmp);
-    if (!mkdtemp(c->dir)) {
-        c->dir[0] = '\0';
-        return assay_fail(err, ASSAY_ERR_IO, "no temporary folder can be made in %.150s", tmp);
-    }
+    assay_status status = file_temporary_make(c->dir, err);
+    if (status)
+        return status;
     snprintf(c->golden, sizeof c->golden, "%s/golden", c->dir);
     for (int i = 0; i < c->n_schemes && !status && least != 0; i++)
         status = try_scheme(c, c->schemes[i], c->golden, &least, &why, err);
@@ -228,6 +223,5 @@ assay_status assay_capture_make(assay_capture *c, assay_error *err)
 
 void assay_capture_end(assay_capture *c)
 {
-    if (c->dir[0])
-        file_remove_tree(c->dir);
+    file_temporary_remove(c->dir);
 }

@@ -2,6 +2,7 @@
 #ifndef ASSAY_INTERP_API_CAPTURE_H
 #define ASSAY_INTERP_API_CAPTURE_H
 
+#include "graph/files/temporary.h"
 #include "interp/assay_arithmetic.h"
 
 typedef struct assay_capture {
@@ -14,7 +15,7 @@ typedef struct assay_capture {
     assay_status (*read)(void *user, const assay_graph *g, int64_t sample, int i, void *to,
                          assay_error *err);
     void *user;
-    char dir[200], golden[216]; /* out: a temporary folder, and the bundle in it */
+    char dir[FILE_TEMPORARY], golden[216]; /* out: a temporary folder, and the bundle in it */
 } assay_capture;
 
 /* assay_capture_end whatever the status. ASSAY_ERR_INPUT: the network is float; no dump of an

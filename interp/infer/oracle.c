@@ -13,30 +13,20 @@
 
 #include "graph/core/type.h"
 #include "graph/files/files.h"
+#include "graph/files/temporary.h"
 #include "graph/memory.h"
 #include "graph/text/npy.h"
 #include "interp/rows/column.h"
 
 assay_status infer_oracle_open(infer_oracle *d, const infer_options *o, assay_error *err)
 {
-    const char *tmp = getenv("TMPDIR");
-    if (!tmp || *tmp != '/' || strlen(tmp) > 150 || strpbrk(tmp, " \t\n'\"\\$`;&|<>()*?[]#~!{}"))
-        tmp = "/tmp"; /* the shell reads the path */
     *d = (infer_oracle){.o = o};
-    snprintf(d->folder, sizeof d->folder, "%.150s/assay-infer-XXXXXX", tmp);
-    if (!mkdtemp(d->folder)) {
-        d->folder[0] = '\0';
-        return assay_fail(err, ASSAY_ERR_IO, "no folder for the oracle's rows can be made in %s",
-                          tmp);
-    }
-    return ASSAY_OK;
+    return file_temporary_make(d->folder, err);
 }
 
 void infer_oracle_close(infer_oracle *d)
 {
-    if (d->folder[0])
-        file_remove_tree(d->folder);
-    d->folder[0] = '\0';
+    file_temporary_remove(d->folder);
 }
 
 /* ---- the question ---- */
@@ -152,7 +142,10 @@ static assay_status call(const infer_oracle *d, const char *in, const char *out,
     free(line);
     if (child < 0)
         return assay_fail(err, ASSAY_ERR_IO, "the oracle cannot be started: %s", strerror(errno));
-    return wait_for(d, child, err);
+    file_temporary_serve(d->folder, child);
+    const assay_status s = wait_for(d, child, err);
+    file_temporary_serve(d->folder, 0);
+    return s;
 }
 
 /* ---- the answer ---- */

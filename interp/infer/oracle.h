@@ -2,13 +2,14 @@
 #ifndef ASSAY_INTERP_INFER_ORACLE_H
 #define ASSAY_INTERP_INFER_ORACLE_H
 
+#include "graph/files/temporary.h"
 #include "graph/text/npy.h"
 #include "interp/infer/infer.h"
 #include "interp/infer/rows.h"
 
 typedef struct infer_oracle {
     const infer_options *o;
-    char folder[200]; /* its own, removed when it is closed; "" when closed */
+    char folder[FILE_TEMPORARY]; /* its own, removed when it is closed; "" when closed */
     int calls;
 } infer_oracle;
 

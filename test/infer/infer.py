@@ -8,9 +8,11 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../support")]
@@ -184,6 +186,31 @@ def check_places(tap, assay, folder):
     os.remove(asked)
 
 
+def check_signals(tap, assay, folder):
+    """A process that is ended leaves no folder of rows and no oracle behind."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        begun = os.path.join(folder, "begun")
+        command = [assay, "infer", "--oracle", f"echo $$ > '{begun}'; mv '{begun}' '{begun}.pid'; sleep 50; true", "--kind", "multiplier", "--type", "i8"]
+        os.mkdir(os.path.join(folder, "tmp"))
+        p = subprocess.Popen(command, env={**os.environ, "TMPDIR": os.path.join(folder, "tmp")}, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not os.path.exists(begun + ".pid") and p.poll() is None:
+            time.sleep(0.01)
+        with open(begun + ".pid", encoding="utf-8") as f:
+            oracle = int(f.read())
+        asked = os.listdir(os.path.join(folder, "tmp"))
+        p.send_signal(number)
+        status = p.wait(60)
+        for _ in range(500):
+            if not os.path.exists("/proc/%d" % oracle):
+                break
+            time.sleep(0.01)
+        left = os.listdir(os.path.join(folder, "tmp")) + ["the oracle"] * os.path.exists("/proc/%d" % oracle)
+        tap.check(len(asked) == 1 and status == -number and not left, "%s ends infer, its oracle and its folder" % number.name, status, asked, left)
+        shutil.rmtree(os.path.join(folder, "tmp"))
+        os.remove(begun + ".pid")
+
+
 def main():
     assay, folder, tap = os.path.abspath(sys.argv[1]), tempfile.mkdtemp(), Tap()
     if sys.argv[2:] == ["table"]:
@@ -191,6 +218,7 @@ def main():
         return
     check_arguments(tap, assay)
     check_places(tap, assay, folder)
+    check_signals(tap, assay, folder)
     check_faults(tap, assay, folder)
     check_scale_faults(tap, assay, folder)
     check_windows(tap, assay, folder)
