@@ -56,6 +56,57 @@ static assay_status parse_zero_point_list(assay_scanner *p, assay_text_params *q
     return s;
 }
 
+/* As many scales, or zero points, as blocks of t have, from a file. */
+static assay_status parse_params_file(assay_scanner *p, const assay_type *t, assay_elem elem,
+                                      void **data, size_t *n)
+{
+    const char *at = text_scan_here(p);
+    const int64_t count = assay_qparams_count(t);
+    const assay_type of = {.elem = elem, .rank = 1, .dim = {count}};
+    assay_error inner;
+    assay_status s = text_scan_located(p, at, assay_shape_check(t, "blocks", &inner), &inner);
+    if (!s && count < 1)
+        s = text_scan_fail(p, "blocks of a shape that holds none");
+    free(*data);
+    *data = NULL;
+    if (!s)
+        s = text_parse_file(p, &of, data);
+    *n = !s ? (size_t)count : 0;
+    return s;
+}
+
+/* Scales per block and their zero points, which may be in files; one zero point is all's. */
+static assay_status parse_block_params(assay_scanner *p, const assay_type *t, assay_text_params *q)
+{
+    void *scale = q->scale, *zero_point = q->zero_point;
+    int64_t one;
+    assay_status s;
+    if (!text_scan_accept(p, "file")) {
+        s = parse_scale_list(p, q);
+    } else {
+        s = parse_params_file(p, t, assay_f32(), &scale, &q->n_scales);
+        q->scale = scale;
+    }
+    if (s || (s = text_scan_expect(p, ",")))
+        return s;
+    if (text_scan_accept(p, "file")) {
+        s = parse_params_file(p, t, assay_int(32, true), &zero_point, &q->n_zero_points);
+        q->zero_point = zero_point;
+        return s;
+    }
+    if (*text_scan_here(p) == '[')
+        return parse_zero_point_list(p, q);
+    if ((s = text_scan_int(p, INT32_MIN, INT32_MAX, &one)))
+        return s;
+    free(q->zero_point);
+    q->zero_point = calloc(q->n_scales + 1, sizeof *q->zero_point);
+    if (!q->zero_point)
+        return assay_out_of_memory(p->err);
+    for (; q->n_zero_points < q->n_scales; q->n_zero_points++)
+        q->zero_point[q->n_zero_points] = (int32_t)one;
+    return ASSAY_OK;
+}
+
 /* "(" axis=A, [block=B,] scales, zero_points ")" after "q(". */
 static assay_status parse_axis_params(assay_scanner *p, assay_type *t, assay_text_params *q)
 {
@@ -69,12 +120,12 @@ static assay_status parse_axis_params(assay_scanner *p, assay_type *t, assay_tex
     if (text_scan_accept(p, "block")) {
         t->q.granularity = ASSAY_Q_BLOCK;
         if ((s = text_scan_expect(p, "=")) || (s = text_scan_int(p, 1, INT64_MAX, &t->q.block)) ||
-            (s = text_scan_expect(p, ",")))
+            (s = text_scan_expect(p, ",")) || (s = parse_block_params(p, t, q)))
             return s;
-    }
-    if ((s = parse_scale_list(p, q)) || (s = text_scan_expect(p, ",")) ||
-        (s = parse_zero_point_list(p, q)))
+    } else if ((s = parse_scale_list(p, q)) || (s = text_scan_expect(p, ",")) ||
+               (s = parse_zero_point_list(p, q))) {
         return s;
+    }
     if (q->n_scales != q->n_zero_points)
         return text_scan_fail(p, "%zu scales but %zu zero points", q->n_scales, q->n_zero_points);
     return ASSAY_OK;

@@ -44,19 +44,24 @@ void text_name_print(const char *name, assay_buf *out)
         print_string(name, out);
 }
 
+static void print_axis(const assay_qparams *q, assay_buf *out)
+{
+    assay_buf_printf(out, " q(axis=%d,", q->axis);
+    if (q->granularity == ASSAY_Q_BLOCK)
+        assay_buf_printf(out, "block=%lld,", (long long)q->block);
+}
+
 static void print_params(const assay_qparams *q, assay_buf *out)
 {
     if (q->granularity == ASSAY_Q_NONE)
         return;
-    assay_buf_printf(out, " q(");
     if (q->granularity == ASSAY_Q_TENSOR) {
+        assay_buf_printf(out, " q(");
         assay_buf_float(out, q->scale[0]);
         assay_buf_printf(out, ",%ld)", (long)q->zero_point[0]);
         return;
     }
-    assay_buf_printf(out, "axis=%d,", q->axis);
-    if (q->granularity == ASSAY_Q_BLOCK)
-        assay_buf_printf(out, "block=%lld,", (long long)q->block);
+    print_axis(q, out);
     for (size_t i = 0; i < q->count; ++i) {
         assay_buf_printf(out, "%s", i ? "," : "[");
         assay_buf_float(out, q->scale[i]);
@@ -67,13 +72,18 @@ static void print_params(const assay_qparams *q, assay_buf *out)
     assay_buf_printf(out, "%s])", q->count ? "" : "[");
 }
 
-void text_type_print(const assay_type *t, assay_buf *out)
+static void print_shape(const assay_type *t, assay_buf *out)
 {
     char elem[8];
     assay_buf_printf(out, "%s[", assay_elem_print(t->elem, elem));
     for (int i = 0; i < t->rank; ++i)
         assay_buf_printf(out, "%s%lld", i ? "," : "", (long long)t->dim[i]);
     assay_buf_printf(out, "]");
+}
+
+void text_type_print(const assay_type *t, assay_buf *out)
+{
+    print_shape(t, out);
     print_params(&t->q, out);
 }
 
@@ -94,16 +104,6 @@ static void start_line(const printer *p, const char *word)
     assay_buf_printf(p->out, "%*s%s", p->indent, "", word);
 }
 
-/* "name: type src(3)" */
-static void print_value(const printer *p, const assay_value *v)
-{
-    text_name_print(v->name, p->out);
-    assay_buf_printf(p->out, ": ");
-    text_type_print(&v->type, p->out);
-    if (v->source_index >= 0)
-        assay_buf_printf(p->out, " src(%d)", v->source_index);
-}
-
 /* One element as text. */
 static void print_element(const assay_value *v, size_t i, assay_buf *out)
 {
@@ -113,29 +113,89 @@ static void print_element(const assay_value *v, size_t i, assay_buf *out)
         assay_buf_printf(out, "%lld", (long long)assay_elem_get(v->type.elem, v->data, i));
 }
 
-/* A file name for constant number n: "c0007_conv1.weight.npy" with what is not plain made '_'; the
- * first digits of a digest stand before the extension. */
-static void file_name(char *buf, size_t size, int n, const char *name, const char *digest)
+/* A file name for constant number n: "c0007_conv1.weight.npy" with what is not plain made '_'; what
+ * of it the file holds, and the first digits of a digest, stand before the extension. */
+static void file_name(char *buf, size_t size, int n, const char *name, const char *what,
+                      const char *digest)
 {
-    const size_t behind = strlen(".npy") + (*digest ? 17 : 0);
+    const size_t behind = strlen(what) + strlen(".npy") + (*digest ? 17 : 0);
     int length = snprintf(buf, size, "c%04d_", n);
     size_t at = (size_t)length;
     for (const char *p = name; *p && at < size - behind - 1; ++p, ++at)
         buf[at] = strchr(BARE, *p) && *p != '/' && *p != '$' ? *p : '_';
-    snprintf(buf + at, size - at, "%s%.16s.npy", *digest ? "." : "", digest);
+    snprintf(buf + at, size - at, "%s%s%.16s.npy", what, *digest ? "." : "", digest);
 }
 
-static assay_status print_file(const printer *p, int id)
+/* An array of the next constant that goes to a file. */
+static assay_status print_file(const printer *p, const assay_text_array *a)
 {
-    const assay_value *v = &p->g->value[id];
     const assay_text_options *o = p->options;
     char name[ASSAY_TEXT_FILE_NAME], digest[33];
-    assay_status s = text_constant_digest(&v->type, v->data, digest, p->err);
+    assay_status s = text_constant_digest(a->type, a->data, digest, p->err);
     if (s)
         return s;
-    file_name(name, sizeof name, (*p->n_files)++, v->name, o->named_by_digest ? digest : "");
+    file_name(name, sizeof name, *p->n_files, p->g->value[a->value].name,
+              a->part == ASSAY_TEXT_SCALES        ? ".scale"
+              : a->part == ASSAY_TEXT_ZERO_POINTS ? ".zero_point"
+                                                  : "",
+              o->named_by_digest ? digest : "");
     assay_buf_printf(p->out, "file \"%s\" xxh3 \"%s\"", name, digest);
-    return o->put(o->user, p->g, id, name, digest, p->err);
+    return o->put(o->user, p->g, a, name, digest, p->err);
+}
+
+bool text_params_in_files(const assay_qparams *q)
+{
+    return q->granularity == ASSAY_Q_BLOCK && q->count > ASSAY_TEXT_PARAMS;
+}
+
+bool text_params_one_zero_point(const assay_qparams *q)
+{
+    bool one = q->count > 0;
+    for (size_t i = 1; i < q->count; ++i)
+        one &= q->zero_point[i] == q->zero_point[0];
+    return one;
+}
+
+static bool has_file(const printer *p, const assay_value *v)
+{
+    return p->options->put && v->data &&
+           (size_t)assay_shape_count(&v->type) > p->options->inline_limit;
+}
+
+/* Parameters per block beside a constant's file: files too. */
+static assay_status print_block_files(const printer *p, int id)
+{
+    const assay_qparams *q = &p->g->value[id].type.q;
+    const assay_type reals = {.elem = assay_f32(), .rank = 1, .dim = {(int64_t)q->count}};
+    const assay_type ints = {.elem = assay_int(32, true), .rank = 1, .dim = {(int64_t)q->count}};
+    assay_status s;
+
+    print_axis(q, p->out);
+    s = print_file(p, &(assay_text_array){id, ASSAY_TEXT_SCALES, &reals, q->scale});
+    assay_buf_printf(p->out, ",");
+    if (!s && text_params_one_zero_point(q))
+        assay_buf_printf(p->out, "%ld", (long)q->zero_point[0]);
+    else if (!s)
+        s = print_file(p, &(assay_text_array){id, ASSAY_TEXT_ZERO_POINTS, &ints, q->zero_point});
+    assay_buf_printf(p->out, ")");
+    return s;
+}
+
+/* "name: type src(3)" */
+static assay_status print_value(const printer *p, int id)
+{
+    const assay_value *v = &p->g->value[id];
+    assay_status s = ASSAY_OK;
+    text_name_print(v->name, p->out);
+    assay_buf_printf(p->out, ": ");
+    print_shape(&v->type, p->out);
+    if (has_file(p, v) && !p->options->lists && text_params_in_files(&v->type.q))
+        s = print_block_files(p, id);
+    else
+        print_params(&v->type.q, p->out);
+    if (v->source_index >= 0)
+        assay_buf_printf(p->out, " src(%d)", v->source_index);
+    return s;
 }
 
 /* A value that no node produces, on its own line. */
@@ -149,12 +209,13 @@ static assay_status print_source(printer *p, int id)
         return ASSAY_OK;
     p->printed[id] = true;
     start_line(p, v->is_variable ? "var " : v->data ? "const " : "value ");
-    print_value(p, v);
-    if (v->data) {
+    s = print_value(p, id);
+    if (v->data && !s) {
         n = (size_t)assay_shape_count(&v->type);
         assay_buf_printf(p->out, " = ");
-        if (p->options->put && n > p->options->inline_limit) {
-            s = print_file(p, id);
+        if (has_file(p, v)) {
+            s = print_file(p, &(assay_text_array){id, ASSAY_TEXT_ELEMENTS, &v->type, v->data});
+            ++*p->n_files;
         } else {
             assay_buf_printf(p->out, "[");
             for (size_t i = 0; i < n; ++i) {
@@ -201,7 +262,7 @@ static void print_node(const printer *p, const assay_node *n)
     start_line(p, "");
     for (int i = 0; i < n->n_out; ++i) {
         assay_buf_printf(p->out, "%s", i ? ", " : "");
-        print_value(p, assay_node_out(p->g, n, i));
+        (void)print_value(p, n->out[i]); /* no constant: no file */
     }
     assay_buf_printf(p->out, " = %s(", assay_op_get(n->op)->name);
     for (int i = 0; i < n->n_in; ++i) {
@@ -251,7 +312,7 @@ static assay_status print_items(printer *p)
     }
     for (int i = 0; i < g->n_inputs; ++i) {
         start_line(p, "input ");
-        print_value(p, &g->value[g->input[i]]);
+        s = s ? s : print_value(p, g->input[i]);
         assay_buf_printf(p->out, "\n");
         p->printed[g->input[i]] = true;
     }
@@ -304,16 +365,15 @@ assay_status text_graph_print_with(const assay_graph *g, const assay_text_option
     return s ? s : assay_buf_status(out, err);
 }
 
-/* Writes a constant to its file in the folder `user`. */
-static assay_status put_file(void *user, const assay_graph *g, int value, const char *file,
-                             const char *digest, assay_error *err)
+/* Writes an array to its file in the folder `user`. */
+static assay_status put_file(void *user, const assay_graph *g, const assay_text_array *a,
+                             const char *file, const char *digest, assay_error *err)
 {
-    const assay_value *v = &g->value[value];
     char path[4096];
-    (void)digest;
+    (void)g, (void)digest;
     if (snprintf(path, sizeof path, "%s/%s", (const char *)user, file) >= (int)sizeof path)
         return assay_fail(err, ASSAY_ERR_IO, "%.300s: the path is too long", (const char *)user);
-    return text_constant_write(path, &v->type, v->data, err);
+    return text_constant_write(path, a->type, a->data, err);
 }
 
 assay_status text_graph_print(const assay_graph *g, const char *constants_dir, assay_buf *out,

@@ -75,6 +75,10 @@ void text_params_free(assay_text_params *q);
 assay_status text_parse_type(assay_scanner *p, assay_type *t, assay_text_params *q,
                              int *source_index);
 
+/* What follows "file": the elements of a file of the directory of constants, and of no other, which
+ * must be of type t; *data is malloc'd. */
+assay_status text_parse_file(assay_scanner *p, const assay_type *t, void **data);
+
 /* name ":" type [ "=" data ], added to the graph. */
 typedef enum assay_text_value {
     ASSAY_TEXT_WITHOUT_DATA,

@@ -17,12 +17,15 @@
  *             [ "act" "[" number "," number "]" ]       fused activation, real bounds
  *             [ "codes" "[" int "," int "]" ]           fused activation, bounds as codes
  *             [ "@" name ]                              the node's name, when not its first
- * output's arg     = name | "_"                                "_": an optional input that is
- * absent type    = elem "[" [ int { "," int } ] "]" [ params ] [ "src" "(" int ")" ] elem    =
- * "f32" | "bool" | "i1".."i32" | "u1".."u32" | "i64" params  = "q" "(" number "," int ")" per
- * tensor | "q" "(" "axis" "=" int "," numbers "," ints ")"                scales, zero points | "q"
- * "(" "axis" "=" int "," "block" "=" int "," numbers "," ints ")" data    = numbers | ints C order
- *           | "file" string [ "xxh3" string ]           .npy in the directory of constants, and the
+ *   arg     = name | "_"                                "_": an optional input that is absent
+ *   type    = elem "[" [ int { "," int } ] "]" [ params ] [ "src" "(" int ")" ]
+ *   elem    = "f32" | "bool" | "i1".."i32" | "u1".."u32" | "i64"
+ *   params  = "q" "(" number "," int ")"                per tensor
+ *           | "q" "(" "axis" "=" int "," numbers "," ints ")"    scales, zero points
+ *           | "q" "(" "axis" "=" int "," "block" "=" int ","     per block; one zero point is all's
+ *             ( numbers | file ) "," ( ints | int | file ) ")"
+ *   data    = numbers | ints | file                     C order
+ *   file    = "file" string [ "xxh3" string ]           .npy in the directory of constants, and the
  *                                                       digest that its elements must have
  *   numbers = "[" [ number { "," number } ] "]"         ints likewise
  *   name    = letters, digits and _ . / $ -, not starting with '-', not "_" and none of the words
@@ -48,6 +51,25 @@
 assay_status text_graph_print(const assay_graph *g, const char *constants_dir, assay_buf *out,
                               assay_error *err);
 
+/* Parameters per block of more scales than this go to files where their constant does. */
+#define ASSAY_TEXT_PARAMS 256
+bool text_params_in_files(const assay_qparams *q);
+/* Whether all zero points of some are one, which stands for them there. */
+bool text_params_one_zero_point(const assay_qparams *q);
+
+/* What a file holds. */
+typedef enum assay_text_part {
+    ASSAY_TEXT_ELEMENTS,
+    ASSAY_TEXT_SCALES,
+    ASSAY_TEXT_ZERO_POINTS
+} assay_text_part;
+typedef struct assay_text_array {
+    int value; /* the constant */
+    assay_text_part part;
+    const assay_type *type; /* of scales: f32 of rank 1, of zero points: i32 of rank 1 */
+    const void *data;
+} assay_text_array;
+
 /* The same with a say in which constants go to files, and who writes them. */
 #define ASSAY_TEXT_FILE_NAME 80
 typedef struct assay_text_options {
@@ -55,10 +77,11 @@ typedef struct assay_text_options {
     /* File names hold part of the digest, c0000_NAME.0123456789abcdef.npy: constants that differ
      * never share a name. */
     bool named_by_digest;
-    /* Takes each constant that goes to a file, with the file's name and the digest of its elements
-     * (text_constant_digest). NULL: all constants are in the text. */
-    assay_status (*put)(void *user, const assay_graph *g, int value, const char *file,
-                        const char *digest, assay_error *err);
+    /* Takes each array that goes to a file, with the file's name and the digest of its elements
+     * (text_constant_digest); of one constant the elements come last. NULL: all are in the text. */
+    assay_status (*put)(void *user, const assay_graph *g, const assay_text_array *array,
+                        const char *file, const char *digest, assay_error *err);
+    bool lists; /* parameters are lists in the text, however long, as earlier versions had them */
     void *user;
 } assay_text_options;
 assay_status text_graph_print_with(const assay_graph *g, const assay_text_options *options,

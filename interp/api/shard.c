@@ -9,10 +9,10 @@
 #include "interp/golden/digest.h"
 #include "interp/page/json.h"
 
-static assay_status put_nowhere(void *user, const assay_graph *g, int value, const char *file,
-                                const char *digest, assay_error *err)
+static assay_status put_nowhere(void *user, const assay_graph *g, const assay_text_array *a,
+                                const char *file, const char *digest, assay_error *err)
 {
-    (void)user, (void)g, (void)value, (void)file, (void)digest, (void)err;
+    (void)user, (void)g, (void)a, (void)file, (void)digest, (void)err;
     return ASSAY_OK;
 }
 

@@ -45,6 +45,8 @@ typedef struct assay_bundle_options {
     unsigned hex_bits;      /* $readmemh word width in bits (hex.h); 0: one element a word */
     const char *model_file; /* as the user named it; its base name is recorded */
     const char *preprocessing; /* canonical text or NULL */
+    bool lists; /* long lists per block stand in the manifest and in the text of the network, as
+                   earlier versions had them, not in files */
 } assay_bundle_options;
 
 /* Execution index of every value: inputs first, then the outputs of the nodes in their order; -1
@@ -96,17 +98,16 @@ const char *golden_dtype_name(assay_elem e);
 
 /* ---- JSON pieces (interp/golden/bundle_json.c); new references, NULL when out of memory ---- */
 json_t *golden_json_type(const assay_type *t); /* dtype, bits, shape, scale, zero_point, axis */
-json_t *golden_json_node(const assay_graph *g, int node, const assay_scheme_vtable *vt,
-                         const assay_unit *unit);
+/* The same, with what stands for the scales and the zero points, whose references it takes. */
+json_t *golden_json_type_with(const assay_type *t, json_t *scale, json_t *zero_point);
+/* What stands for an array in a file: {"file", "xxh3"}; file may be NULL. */
+json_t *golden_json_array(const char *file, const char *digest);
+/* Without parameters. */
+json_t *golden_json_node(const assay_graph *g, int node);
 /* A unit's parameters, at most so many; returns how many. */
 #define ASSAY_BUNDLE_PARAMETERS 64
 size_t golden_bundle_parameters(const assay_scheme_vtable *vt, const assay_unit *unit,
                                 assay_unit_param list[ASSAY_BUNDLE_PARAMETERS]);
-/* Reads back what golden_json_type wrote; scales and zero points are malloc'd into *t (free with
- * golden_json_type_free). */
-assay_status golden_json_type_read(const json_t *o, const char *what, assay_type *t,
-                                   assay_error *err);
-void golden_json_type_free(assay_type *t);
 
 /* ---- reading ---- */
 typedef struct assay_bundle_tensor {
@@ -124,6 +125,7 @@ typedef struct assay_bundle {
     int folder; /* the open folder: nothing outside it is read */
     json_t *manifest;
     bool sealed;       /* the manifest's bytes have the digest that it ends with */
+    bool lists;        /* as in assay_bundle_options */
     unsigned forms;    /* set of assay_dump_format that its arrays are in; 0: it does not say */
     unsigned hex_bits; /* as in assay_bundle_options */
     int n_tensors;
@@ -147,6 +149,17 @@ assay_status golden_bundle_read_sums(const assay_bundle *b, int i, assay_type *t
 /* Elements of `type` from file `file` of the bundle. */
 assay_status golden_bundle_read_array(const assay_bundle *b, const char *file,
                                       const assay_type *type, void **data, assay_error *err);
+/* Reads back what golden_json_type wrote, in files of b what stands there (NULL: of no bundle);
+ * scales and zero points are malloc'd into *t (free with golden_json_type_free). */
+assay_status golden_json_type_read(const assay_bundle *b, const json_t *o, const char *what,
+                                   assay_type *t, assay_error *err);
+void golden_json_type_free(assay_type *t);
+/* The array that stands in a file for a list of numbers, as f32, i32 or i64 of rank 1, malloc'd. */
+assay_status golden_bundle_read_numbers(const assay_bundle *b, const json_t *array, assay_type *t,
+                                        void **data, assay_error *err);
+/* A parameter's integers, whether they are a list or in a file; malloc'd. */
+assay_status golden_bundle_integers(const assay_bundle *b, const json_t *list, int64_t **value,
+                                    size_t *n, assay_error *err);
 /* The type of a tensor's accumulators, and of n integers of a unit's parameter: int32 where all
  * fit, else int64. */
 assay_type golden_bundle_sums_type(const assay_type *tensor);

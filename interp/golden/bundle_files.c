@@ -65,18 +65,28 @@ static void add_array(assay_bundle_list *l, const char *file, unsigned forms)
         add(l, file, "");
 }
 
+/* What stands for a list, where it is in a file. */
+static void add_listed(assay_bundle_list *l, const json_t *o, unsigned forms)
+{
+    const char *file = json_string_value(json_object_get(o, "file"));
+    if (file)
+        add_array(l, file, forms);
+}
+
 static void add_parameters(assay_bundle_list *l, const json_t *node, unsigned forms)
 {
     const char *stem = json_string_value(json_object_get(node, "parameter_files"));
     const char *name;
     json_t *value;
     char part[1024];
-    if (stem)
-        json_object_foreach(json_object_get(node, "parameters"), name, value)
-        {
-            snprintf(part, sizeof part, "%.600s.%.300s", stem, name);
+    json_object_foreach(json_object_get(node, "parameters"), name, value)
+    {
+        snprintf(part, sizeof part, "%.600s.%.300s", stem ? stem : "", name);
+        if (json_is_object(value))
+            add_listed(l, value, forms);
+        else if (stem)
             add_forms(l, part, forms & ~(unsigned)ASSAY_DUMP_NPY);
-        }
+    }
 }
 
 assay_status golden_bundle_list_files(const assay_bundle *b, assay_bundle_list *out,
@@ -98,9 +108,9 @@ assay_status golden_bundle_list_files(const assay_bundle *b, assay_bundle_list *
     }
     json_array_foreach(constants, i, o)
     {
-        const char *file = json_string_value(json_object_get(o, "file"));
-        if (file)
-            add_array(out, file, forms);
+        add_listed(out, o, forms);
+        add_listed(out, json_object_get(o, "scale"), forms);
+        add_listed(out, json_object_get(o, "zero_point"), forms);
     }
     json_array_foreach(json_object_get(b->manifest, "nodes"), i, o) add_parameters(out, o, forms);
     if (out->n > 1)

@@ -8,13 +8,6 @@
 #include "interp/golden/bundle.h"
 #include "interp/page/json.h"
 
-size_t golden_bundle_parameters(const assay_scheme_vtable *vt, const assay_unit *unit,
-                                assay_unit_param list[ASSAY_BUNDLE_PARAMETERS])
-{
-    const size_t n = vt->params ? vt->params(unit, list, ASSAY_BUNDLE_PARAMETERS) : 0;
-    return n < ASSAY_BUNDLE_PARAMETERS ? n : ASSAY_BUNDLE_PARAMETERS;
-}
-
 /* Scales print with 17 digits so that they read back to the same float. */
 static json_t *scales(const assay_qparams *q)
 {
@@ -38,7 +31,22 @@ static json_t *zero_points(const assay_qparams *q)
     return a;
 }
 
+json_t *golden_json_array(const char *file, const char *digest)
+{
+    json_t *o = json_object();
+    if (file)
+        page_json_set(&o, "file", json_string(file));
+    page_json_set(&o, "xxh3", json_string(digest));
+    return o;
+}
+
 json_t *golden_json_type(const assay_type *t)
+{
+    const bool has = t->q.granularity != ASSAY_Q_NONE;
+    return golden_json_type_with(t, has ? scales(&t->q) : NULL, has ? zero_points(&t->q) : NULL);
+}
+
+json_t *golden_json_type_with(const assay_type *t, json_t *scale, json_t *zero_point)
 {
     json_t *o = json_object();
     json_t *shape = json_array();
@@ -52,8 +60,8 @@ json_t *golden_json_type(const assay_type *t)
         page_json_add(&shape, json_integer(t->dim[d]));
     page_json_set(&o, "shape", shape);
     if (t->q.granularity != ASSAY_Q_NONE) {
-        page_json_set(&o, "scale", scales(&t->q));
-        page_json_set(&o, "zero_point", zero_points(&t->q));
+        page_json_set(&o, "scale", scale);
+        page_json_set(&o, "zero_point", zero_point);
         if (t->q.granularity != ASSAY_Q_TENSOR)
             page_json_set(&o, "axis", json_integer(t->q.axis));
         if (t->q.granularity == ASSAY_Q_BLOCK)
@@ -68,21 +76,6 @@ static json_t *names(const assay_graph *g, const int *ids, int n)
     for (int i = 0; i < n; i++)
         page_json_add(&a, ids[i] < 0 ? json_null() : page_json_text(g->value[ids[i]].name));
     return a;
-}
-
-static json_t *parameters(const assay_scheme_vtable *vt, const assay_unit *unit)
-{
-    assay_unit_param list[ASSAY_BUNDLE_PARAMETERS];
-    json_t *o = json_object();
-    const size_t n = golden_bundle_parameters(vt, unit, list);
-
-    for (size_t i = 0; i < n; i++) {
-        json_t *a = json_array();
-        for (size_t k = 0; k < list[i].count; k++)
-            page_json_add(&a, json_integer(list[i].value[k]));
-        page_json_set(&o, list[i].name, a);
-    }
-    return o;
 }
 
 /* JSON has neither infinities nor NaN: those as text. */
@@ -139,8 +132,7 @@ static json_t *attributes(const assay_node *n)
     return o;
 }
 
-json_t *golden_json_node(const assay_graph *g, int node, const assay_scheme_vtable *vt,
-                         const assay_unit *unit)
+json_t *golden_json_node(const assay_graph *g, int node)
 {
     const assay_node *n = &g->node[node];
     json_t *o = json_object();
@@ -150,8 +142,6 @@ json_t *golden_json_node(const assay_graph *g, int node, const assay_scheme_vtab
     page_json_set(&o, "inputs", names(g, n->in, n->n_in));
     page_json_set(&o, "outputs", names(g, n->out, n->n_out));
     page_json_set(&o, "attributes", attributes(n));
-    if (unit)
-        page_json_set(&o, "parameters", parameters(vt, unit));
     return o;
 }
 
@@ -187,48 +177,88 @@ static bool read_float(const json_t *o, assay_elem *e)
            assay_elem_size(*e) == size;
 }
 
-static assay_status read_params(const json_t *o, const char *what, assay_type *t, assay_error *err)
+/* Numbers of a list, or one, or those of a file; as f32 or i32, malloc'd. */
+static assay_status read_numbers(const assay_bundle *b, const json_t *list, bool real,
+                                 const char *what, void **data, size_t *n, assay_error *err)
+{
+    const bool is_list = json_is_array(list);
+    assay_type t;
+    if (json_is_object(list) && b) {
+        assay_status status = golden_bundle_read_numbers(b, list, &t, data, err);
+        *n = !status ? (size_t)t.dim[0] : 0;
+        if (!status && !assay_elem_equal(t.elem, real ? assay_f32() : assay_int(32, true)))
+            status = assay_fail(err, ASSAY_ERR_INPUT, "%s: a file of %s is no list of %s", what,
+                                golden_dtype_name(t.elem), real ? "scales" : "zero points");
+        return status;
+    }
+    *n = is_list ? json_array_size(list) : 1;
+    *data = calloc(*n + 1, 4);
+    if (!*data)
+        return assay_out_of_memory(err);
+    for (size_t i = 0; i < *n; i++) {
+        const json_t *one = is_list ? json_array_get(list, i) : list;
+        if (real)
+            ((float *)*data)[i] = (float)json_number_value(one);
+        else
+            ((int32_t *)*data)[i] = (int32_t)json_integer_value(one);
+    }
+    return ASSAY_OK;
+}
+
+/* One zero point beside scales in a file is that of all. */
+static assay_status spread(int32_t **zero, size_t n, assay_error *err)
+{
+    int32_t *all = calloc(n + 1, sizeof *all);
+    if (!all)
+        return assay_out_of_memory(err);
+    for (size_t i = 0; i < n; i++)
+        all[i] = **zero;
+    free(*zero);
+    *zero = all;
+    return ASSAY_OK;
+}
+
+static assay_status read_params(const assay_bundle *b, const json_t *o, const char *what,
+                                assay_type *t, assay_error *err)
 {
     const json_t *scale = json_object_get(o, "scale");
     const json_t *zero = json_object_get(o, "zero_point");
-    const json_t *axis = json_object_get(o, "axis");
     const json_t *block = json_object_get(o, "block");
-    const size_t n = json_is_array(scale) ? json_array_size(scale) : 1;
-    float *s;
-    int32_t *z;
+    const bool one = !json_is_array(scale) && !json_is_object(scale);
+    size_t n = 0, n_zero = 0;
+    void *s = NULL, *z = NULL;
 
     if (!scale)
         return ASSAY_OK;
-    if (json_is_array(scale) != json_is_array(zero) ||
-        (json_is_array(zero) && json_array_size(zero) != n) || n == 0)
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s: scale and zero_point do not match", what);
-    s = calloc(n, sizeof *s);
-    z = calloc(n, sizeof *z);
+    assay_status status = read_numbers(b, scale, true, what, &s, &n, err);
+    if (!status)
+        status = read_numbers(b, zero, false, what, &z, &n_zero, err);
     t->q.scale = s;
     t->q.zero_point = z;
-    if (!s || !z)
-        return assay_out_of_memory(err);
-    for (size_t i = 0; i < n; i++) {
-        s[i] = (float)json_number_value(json_is_array(scale) ? json_array_get(scale, i) : scale);
-        z[i] = (int32_t)json_integer_value(json_is_array(zero) ? json_array_get(zero, i) : zero);
+    if (!status && json_is_object(scale) && json_is_integer(zero)) {
+        int32_t *all = z;
+        status = spread(&all, n, err);
+        t->q.zero_point = all;
+        n_zero = n;
     }
+    if (status)
+        return status;
+    if (n == 0 || n_zero != n || json_is_array(scale) != json_is_array(zero))
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: scale and zero_point do not match", what);
     t->q.count = n;
-    t->q.granularity = !json_is_array(scale) ? ASSAY_Q_TENSOR
-                       : block               ? ASSAY_Q_BLOCK
-                                             : ASSAY_Q_AXIS;
-    t->q.axis = (int)json_integer_value(axis);
+    t->q.granularity = one ? ASSAY_Q_TENSOR : block ? ASSAY_Q_BLOCK : ASSAY_Q_AXIS;
+    t->q.axis = (int)json_integer_value(json_object_get(o, "axis"));
     t->q.block = json_integer_value(block);
-    if (t->q.granularity != ASSAY_Q_TENSOR &&
-        (t->q.axis < 0 || t->q.axis >= t->rank ||
-         (t->q.granularity == ASSAY_Q_AXIS && (int64_t)n != t->dim[t->q.axis]) ||
-         (t->q.granularity == ASSAY_Q_BLOCK && t->q.block < 1)))
+    if (!one && (t->q.axis < 0 || t->q.axis >= t->rank ||
+                 (t->q.granularity == ASSAY_Q_AXIS && (int64_t)n != t->dim[t->q.axis]) ||
+                 (t->q.granularity == ASSAY_Q_BLOCK && t->q.block < 1)))
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: %zu scales do not fit axis %d of the shape",
                           what, n, t->q.axis);
     return ASSAY_OK;
 }
 
-assay_status golden_json_type_read(const json_t *o, const char *what, assay_type *t,
-                                   assay_error *err)
+assay_status golden_json_type_read(const assay_bundle *b, const json_t *o, const char *what,
+                                   assay_type *t, assay_error *err)
 {
     const char *dtype = json_string_value(json_object_get(o, "dtype"));
     const json_t *shape = json_object_get(o, "shape");
@@ -248,7 +278,7 @@ assay_status golden_json_type_read(const json_t *o, const char *what, assay_type
         t->dim[d] = json_integer_value(json_array_get(shape, (size_t)d));
     status = assay_shape_check(t, what, err);
     if (!status)
-        status = read_params(o, what, t, err);
+        status = read_params(b, o, what, t, err);
     if (status)
         golden_json_type_free(t);
     return status;

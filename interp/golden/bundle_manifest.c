@@ -7,6 +7,7 @@
 #include "graph/files/json.h"
 #include "graph/files/memory.h"
 #include "graph/memory.h"
+#include "graph/text/text.h"
 #include "interp/golden/bundle_writer.h"
 #include "interp/golden/contract.h"
 #include "interp/golden/digest.h"
@@ -46,35 +47,83 @@ static json_t *input_list(const assay_bundle_writer *w)
     return a;
 }
 
-/* The files of a node's parameters in forms other than .npy, PART.NAME.hex and so on; *part is ""
- * where there are none. */
-static assay_status put_parameters(assay_bundle_writer *w, int node, char part[ASSAY_BUNDLE_PART],
-                                   assay_error *err)
+size_t golden_bundle_parameters(const assay_scheme_vtable *vt, const assay_unit *unit,
+                                assay_unit_param list[ASSAY_BUNDLE_PARAMETERS])
+{
+    const size_t n = vt->params ? vt->params(unit, list, ASSAY_BUNDLE_PARAMETERS) : 0;
+    return n < ASSAY_BUNDLE_PARAMETERS ? n : ASSAY_BUNDLE_PARAMETERS;
+}
+
+/* Where a node's parameters are, without ".NAME.npy". */
+static void parameters_part(const assay_bundle_writer *w, int node, char part[ASSAY_BUNDLE_PART])
+{
+    const assay_graph *g = w->program->graph;
+    const int value = g->node[node].out[0];
+    char stem[ASSAY_BUNDLE_STEM] = "";
+    if (value >= 0)
+        golden_bundle_stem(w->index[value], golden_bundle_op(g, value), g->value[value].name, stem);
+    snprintf(part, ASSAY_BUNDLE_PART, "parameters/%s", stem);
+}
+
+/* A list with an entry for each block of the node's weights, and long. */
+static bool is_by_block(const assay_graph *g, const assay_node *n, const assay_unit_param *list)
+{
+    const assay_value *w = n->n_in > 1 ? assay_node_in(g, n, 1) : NULL;
+    return w && text_params_in_files(&w->type.q) && list->count == w->type.q.count;
+}
+
+/* A list as an array: PART.NAME in these forms, and in the manifest what stands for it. */
+static assay_status put_array(assay_bundle_writer *w, const char *part, unsigned forms,
+                              const assay_unit_param *list, json_t **entry, assay_error *err)
+{
+    const assay_type type = golden_bundle_parameter_type(list->value, list->count);
+    char named[ASSAY_BUNDLE_PART + 64], file[ASSAY_BUNDLE_PART + 72], hex[33];
+    void *data;
+    snprintf(named, sizeof named, "%s.%.60s", part, list->name);
+    snprintf(file, sizeof file, "%s.npy", named);
+    assay_status status = golden_bundle_parameter_data(&type, list->value, &data, err);
+    if (!status && forms)
+        status = golden_bundle_put(w, named, forms, &type, data, err);
+    if (!status && entry && !(status = golden_digest_tensor(&type, data, hex, err)))
+        *entry = golden_json_array(w->options.digests_only ? NULL : file, hex);
+    free(data);
+    return status;
+}
+
+static json_t *integer_list(const assay_unit_param *list)
+{
+    json_t *a = json_array();
+    for (size_t k = 0; k < list->count; k++)
+        page_json_add(&a, json_integer(list->value[k]));
+    return a;
+}
+
+/* The parameters of a node into its entry, and into files: those per block, and in forms other than
+ * .npy all. */
+static assay_status add_parameters(assay_bundle_writer *w, int node, json_t **o, assay_error *err)
 {
     const assay_program *p = w->program;
-    const unsigned forms = w->options.forms & ~(unsigned)ASSAY_DUMP_NPY;
-    const int value = p->graph->node[node].out[0];
+    const unsigned files = w->options.digests_only ? 0 : w->options.forms;
+    const unsigned others = files & ~(unsigned)ASSAY_DUMP_NPY;
     assay_unit_param list[ASSAY_BUNDLE_PARAMETERS];
-    char stem[ASSAY_BUNDLE_STEM], named[ASSAY_BUNDLE_PART + 64];
-    const size_t n =
-        p->unit[node] ? golden_bundle_parameters(run_vtable_of(p, node), p->unit[node], list) : 0;
+    char part[ASSAY_BUNDLE_PART];
+    const size_t n = golden_bundle_parameters(run_vtable_of(p, node), p->unit[node], list);
+    json_t *all = json_object();
     assay_status status = ASSAY_OK;
 
-    *part = 0;
-    if (n == 0 || value < 0 || !forms || w->options.digests_only)
-        return ASSAY_OK;
-    golden_bundle_stem(w->index[value], golden_bundle_op(p->graph, value),
-                       p->graph->value[value].name, stem);
-    snprintf(part, ASSAY_BUNDLE_PART, "parameters/%s", stem);
+    parameters_part(w, node, part);
     for (size_t i = 0; i < n && !status; i++) {
-        const assay_type type = golden_bundle_parameter_type(list[i].value, list[i].count);
-        void *data;
-        snprintf(named, sizeof named, "%s.%.60s", part, list[i].name);
-        status = golden_bundle_parameter_data(&type, list[i].value, &data, err);
-        if (!status)
-            status = golden_bundle_put(w, named, forms, &type, data, err);
-        free(data);
+        const bool by_block =
+            !w->options.lists && is_by_block(p->graph, &p->graph->node[node], &list[i]);
+        json_t *entry = by_block ? NULL : integer_list(&list[i]);
+        if (by_block || others)
+            status = put_array(w, part, by_block ? files : others, &list[i],
+                               by_block ? &entry : NULL, err);
+        page_json_set(&all, list[i].name, entry);
     }
+    page_json_set(o, "parameters", all);
+    if (n > 0 && others)
+        page_json_set(o, "parameter_files", json_string(part));
     return status;
 }
 
@@ -84,11 +133,9 @@ static assay_status add_nodes(assay_bundle_writer *w, json_t **m, assay_error *e
     json_t *a = json_array();
     assay_status status = ASSAY_OK;
     for (int n = 0; n < p->graph->n_nodes && !status; n++) {
-        json_t *o = golden_json_node(p->graph, n, run_vtable_of(p, n), p->unit[n]);
-        char part[ASSAY_BUNDLE_PART];
-        status = put_parameters(w, n, part, err);
-        if (*part)
-            page_json_set(&o, "parameter_files", json_string(part));
+        json_t *o = golden_json_node(p->graph, n);
+        if (p->unit[n])
+            status = add_parameters(w, n, &o, err);
         page_json_add(&a, o);
     }
     page_json_set(m, "nodes", a);

@@ -8,13 +8,12 @@
 
 #include "graph/core/slurp.h"
 #include "graph/memory.h"
-#include "graph/text/constant.h"
 #include "interp/golden/bundle.h"
 #include "interp/golden/bundle_writer.h"
 #include "interp/golden/hex.h"
 
-static assay_status read_entry(const json_t *o, const char *where, assay_bundle_tensor *t,
-                               assay_error *err)
+static assay_status read_entry(const assay_bundle *b, const json_t *o, const char *where,
+                               assay_bundle_tensor *t, assay_error *err)
 {
     const json_t *sums = json_object_get(o, "accumulators");
 
@@ -32,7 +31,7 @@ static assay_status read_entry(const json_t *o, const char *where, assay_bundle_
                           "%s: an entry of \"tensors\" lacks name, index or xxh3", where);
     char what[800];
     snprintf(what, sizeof what, "%s: tensor '%.160s'", where, t->name);
-    return golden_json_type_read(o, what, &t->type, err);
+    return golden_json_type_read(b, o, what, &t->type, err);
 }
 
 static assay_status read_tensors(assay_bundle *b, const char *path, assay_error *err)
@@ -47,7 +46,7 @@ static assay_status read_tensors(assay_bundle *b, const char *path, assay_error 
     if (!b->tensor)
         return assay_out_of_memory(err);
     for (size_t i = 0; i < json_array_size(tensors) && !status; i++) {
-        status = read_entry(json_array_get(tensors, i), path, &b->tensor[i], err);
+        status = read_entry(b, json_array_get(tensors, i), path, &b->tensor[i], err);
         if (!status)
             b->n_tensors++;
     }
@@ -102,6 +101,19 @@ static assay_status read_forms(assay_bundle *b, const char *path, assay_error *e
     return ASSAY_OK;
 }
 
+/* Whether no list per block of a constant is in a file. */
+static bool has_lists(const assay_bundle *b)
+{
+    size_t i;
+    json_t *o;
+    bool lists = true;
+    json_array_foreach(json_object_get(b->manifest, "constants"), i, o)
+    {
+        lists &= !json_is_object(json_object_get(o, "scale"));
+    }
+    return lists;
+}
+
 /* Whether the text ends in the digest of what stands before that. */
 static bool is_sealed(const char *text, size_t size)
 {
@@ -142,6 +154,7 @@ static assay_status read_manifest(assay_bundle *b, assay_error *err)
     if (!b->manifest)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: %s", path, json_error.line,
                           json_error.column, json_error.text);
+    b->lists = has_lists(b);
     status = read_forms(b, path, err);
     if (!status)
         status = read_tensors(b, path, err);
@@ -189,20 +202,6 @@ void golden_bundle_free(assay_bundle *b)
 
 /* ---- arrays ---- */
 
-assay_status golden_bundle_read_array(const assay_bundle *b, const char *file,
-                                      const assay_type *type, void **data, assay_error *err)
-{
-    unsigned char *bytes;
-    size_t size;
-    assay_status status = assay_slurp_inside(b->folder, b->dir, file, &bytes, &size, err);
-
-    *data = NULL;
-    if (!status)
-        status = text_constant_parse(file, bytes, size, type, data, err);
-    free(bytes);
-    return status;
-}
-
 assay_status golden_bundle_read(const assay_bundle *b, int i, void **data, assay_error *err)
 {
     const assay_bundle_tensor *t = &b->tensor[i];
@@ -233,27 +232,4 @@ assay_status golden_bundle_read_sums(const assay_bundle *b, int i, assay_type *t
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: the accumulators of '%s' are not there",
                           b->dir, t->name);
     return golden_bundle_read_array(b, t->sums_file, type, data, err);
-}
-
-/* ---- parameters ---- */
-
-assay_type golden_bundle_parameter_type(const int64_t *value, size_t n)
-{
-    assay_type t = {.elem = assay_int(32, true), .rank = 1, .dim = {(int64_t)n}};
-    for (size_t i = 0; i < n; i++)
-        if (value[i] < INT32_MIN || value[i] > INT32_MAX)
-            t.elem = assay_int(64, true);
-    return t;
-}
-
-assay_status golden_bundle_parameter_data(const assay_type *type, const int64_t *value, void **data,
-                                          assay_error *err)
-{
-    const size_t n = (size_t)type->dim[0];
-    *data = malloc(n * assay_elem_size(type->elem) + 1);
-    if (!*data)
-        return assay_out_of_memory(err);
-    for (size_t i = 0; i < n; i++)
-        assay_elem_set(type->elem, *data, i, value[i]);
-    return ASSAY_OK;
 }

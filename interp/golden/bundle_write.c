@@ -33,30 +33,51 @@ void golden_bundle_number(const assay_graph *g, int *index)
                 index[g->node[n].out[k]] = next++;
 }
 
-/* A constant of the network: its entry in the manifest, and its files. */
-static assay_status put_constant(void *user, const assay_graph *g, int value, const char *file,
-                                 const char *digest, assay_error *err)
+/* The entry of a constant of the network. */
+static json_t *constant_entry(assay_bundle_writer *w, const assay_value *v)
+{
+    const assay_qparams *q = &v->type.q;
+    if (!w->params[0])
+        return golden_json_type(&v->type);
+    json_t *zero = w->params[1] ? w->params[1] : json_integer(q->zero_point[0]);
+    json_t *entry = golden_json_type_with(&v->type, w->params[0], zero);
+    w->params[0] = w->params[1] = NULL;
+    return entry;
+}
+
+/* An array of a constant: its files and, with the elements, the constant's entry in the manifest.
+ */
+static assay_status put_array(void *user, const assay_graph *g, const assay_text_array *array,
+                              const char *file, const char *digest, assay_error *err)
 {
     assay_bundle_writer *w = user;
-    const assay_value *v = &g->value[value];
-    json_t *entry = golden_json_type(&v->type);
+    const assay_value *v = &g->value[array->value];
     char part[ASSAY_TEXT_FILE_NAME + 16];
 
     snprintf(part, sizeof part, "constants/%s", file);
-    page_json_set(&entry, "name", page_json_text(v->name));
-    page_json_set(&entry, "file", json_string(part));
-    page_json_set(&entry, "xxh3", json_string(digest));
-    page_json_add(&w->constants, entry);
-    if (!w->constants)
-        return no_memory(err);
+    if (array->part != ASSAY_TEXT_ELEMENTS) {
+        json_t *entry = golden_json_array(part, digest);
+        w->params[array->part == ASSAY_TEXT_ZERO_POINTS] = entry;
+        if (!entry)
+            return no_memory(err);
+    } else {
+        json_t *entry = constant_entry(w, v);
+        page_json_set(&entry, "name", page_json_text(v->name));
+        page_json_set(&entry, "file", json_string(part));
+        page_json_set(&entry, "xxh3", json_string(digest));
+        page_json_add(&w->constants, entry);
+        if (!w->constants)
+            return no_memory(err);
+    }
     part[strlen(part) - strlen(".npy")] = 0;
-    return golden_bundle_put(w, part, w->options.forms, &v->type, v->data, err);
+    return golden_bundle_put(w, part, w->options.forms, array->type, array->data, err);
 }
 
 /* The network as text, and its constants. */
 static assay_status write_graph(assay_bundle_writer *w, assay_error *err)
 {
-    const assay_text_options text = {.inline_limit = 0, .put = put_constant, .user = w};
+    const assay_text_options text = {
+        .inline_limit = 0, .put = put_array, .user = w, .lists = w->options.lists};
     assay_buf buf = {0};
     assay_status status = text_graph_print_with(w->program->graph, &text, &buf, err);
 
@@ -71,6 +92,16 @@ static assay_status write_graph(assay_bundle_writer *w, assay_error *err)
     return status;
 }
 
+/* Whether nodes' parameters will be in files: all in other forms, those per block in each. */
+static bool has_parameters(const assay_bundle_writer *w)
+{
+    const assay_graph *g = w->program->graph;
+    bool has = w->options.forms != ASSAY_DUMP_NPY;
+    for (int v = 0; v < g->n_values && w->program->scheme; v++)
+        has |= text_params_in_files(&g->value[v].type.q);
+    return has;
+}
+
 /* The folders of what comes. */
 static assay_status make_dirs(assay_bundle_writer *w, assay_error *err)
 {
@@ -79,7 +110,7 @@ static assay_status make_dirs(assay_bundle_writer *w, assay_error *err)
         status = golden_bundle_make_dir(w, "accumulators", err);
     if (!status)
         status = golden_bundle_make_dir(w, "constants", err);
-    if (!status && w->options.forms != ASSAY_DUMP_NPY)
+    if (!status && has_parameters(w))
         status = golden_bundle_make_dir(w, "parameters", err);
     return status;
 }
@@ -160,6 +191,8 @@ void golden_bundle_abort(assay_bundle_writer *w)
     golden_bundle_records_free(w);
     golden_bundle_list_free(&w->old.files);
     json_decref(w->constants);
+    json_decref(w->params[0]);
+    json_decref(w->params[1]);
     free(w->dir);
     free(w->model_file);
     free(w->preprocessing);

@@ -43,7 +43,9 @@ struct assay_bundle_writer {
     char graph_digest[33]; /* of the network as text */
     assay_bundle_records records;
     json_t *constants;
-    int *index; /* execution index by value, -1 before it is known */
+    json_t
+        *params[2]; /* what stands for the scales and zero points of the next constant, or NULL */
+    int *index;     /* execution index by value, -1 before it is known */
     char path[4096];
 };
 

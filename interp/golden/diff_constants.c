@@ -42,7 +42,7 @@ static const char *text(const json_t *o, const char *key)
 static assay_status read_constant(const assay_bundle *b, const json_t *entry, assay_type *t,
                                   void **data, assay_error *err)
 {
-    const assay_status s = golden_json_type_read(entry, text(entry, "name"), t, err);
+    const assay_status s = golden_json_type_read(b, entry, text(entry, "name"), t, err);
     return s ? s : golden_bundle_read_array(b, text(entry, "file"), t, data, err);
 }
 
@@ -118,23 +118,23 @@ static assay_status diff_dumped_constant(assay_diff *d, const assay_diff_options
 
 /* ---- dumped parameters ---- */
 
-static assay_status list_data(const json_t *list, assay_type *t, void **data, assay_error *err)
+static assay_status list_data(const assay_bundle *b, const json_t *list, assay_type *t, void **data,
+                              assay_error *err)
 {
-    const size_t n = json_array_size(list);
-    int64_t *value = calloc(n + 1, sizeof *value);
-    if (!value)
-        return assay_out_of_memory(err);
-    for (size_t i = 0; i < n; i++)
-        value[i] = json_integer_value(json_array_get(list, i));
+    int64_t *value;
+    size_t n;
+    assay_status s = golden_bundle_integers(b, list, &value, &n, err);
+    if (s)
+        return s;
     *t = golden_bundle_parameter_type(value, n);
-    const assay_status s = golden_bundle_parameter_data(t, value, data, err);
+    s = golden_bundle_parameter_data(t, value, data, err);
     free(value);
     return s;
 }
 
-static assay_status diff_list(assay_diff *d, const assay_diff_options *o, const assay_dumps *dumps,
-                              const json_t *node, const char *key, const json_t *list,
-                              assay_error *err)
+static assay_status diff_list(assay_diff *d, const assay_diff_options *o, const assay_bundle *a,
+                              const assay_dumps *dumps, const json_t *node, const char *key,
+                              const json_t *list, assay_error *err)
 {
     const int dump = golden_dumps_parameter(dumps, node, key);
     pair p = {0};
@@ -142,7 +142,7 @@ static assay_status diff_list(assay_diff *d, const assay_diff_options *o, const 
     if (dump < 0)
         return ASSAY_OK;
     snprintf(what, sizeof what, "%.70s", key);
-    assay_status s = list_data(list, &p.ta, &p.a, err);
+    assay_status s = list_data(a, list, &p.ta, &p.a, err);
     if (!s)
         s = golden_dumps_read(dumps, dump, &p.ta, &p.tb, &p.b, err);
     if (!s)
@@ -152,7 +152,7 @@ static assay_status diff_list(assay_diff *d, const assay_diff_options *o, const 
     return s;
 }
 
-static assay_status diff_dumped(assay_diff *d, const assay_diff_options *o,
+static assay_status diff_dumped(assay_diff *d, const assay_diff_options *o, const assay_bundle *a,
                                 const assay_dumps *dumps, const json_t *node, assay_error *err)
 {
     const char *key;
@@ -160,7 +160,7 @@ static assay_status diff_dumped(assay_diff *d, const assay_diff_options *o,
     assay_status s = ASSAY_OK;
     json_object_foreach(json_object_get(node, "parameters"), key, list)
     {
-        s = s ? s : diff_list(d, o, dumps, node, key, list, err);
+        s = s ? s : diff_list(d, o, a, dumps, node, key, list, err);
     }
     return s;
 }
@@ -176,6 +176,6 @@ assay_status golden_diff_constants(assay_diff *d, const assay_diff_options *o,
         s = diff_dumped_constant(d, o, a, dumps, json_array_get(constants, i), err);
     for (size_t i = 0; i < json_array_size(nodes) && !s; i++)
         s = b ? diff_read(d, o, a, i, b, err)
-              : diff_dumped(d, o, dumps, json_array_get(nodes, i), err);
+              : diff_dumped(d, o, a, dumps, json_array_get(nodes, i), err);
     return s;
 }

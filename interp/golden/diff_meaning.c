@@ -1,6 +1,7 @@
 /* Differences of two bundles beside their tensors: the parameters of nodes, and what codes stand
  * for. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "graph/memory.h"
@@ -33,35 +34,60 @@ bool golden_diff_one_scheme(const assay_bundle *a, const assay_bundle *b)
                       json_object_get(json_object_get(b->manifest, "scheme"), "xxh3"));
 }
 
-/* What of two nodes is not the same: "multiplier[3]: 5 != 6"; false where all is. */
-static bool find_parameter(const json_t *a, const json_t *b, char *note, size_t size)
+/* The first entry of two lists that is not the same: "multiplier[3]: 5 != 6"; "" where all is. */
+static assay_status find_entry(const assay_bundle *a, const json_t *x, const assay_bundle *b,
+                               const json_t *y, const char *key, char *note, size_t size,
+                               assay_error *err)
 {
+    int64_t *v = NULL, *w = NULL;
+    size_t n = 0, m = 0, i = 0;
+    const bool kept = !json_is_object(x) || !json_is_object(y) ||
+                      (json_object_get(x, "file") && json_object_get(y, "file"));
+    *note = 0;
+    if (!kept) {
+        if (!json_equal(json_object_get(x, "xxh3"), json_object_get(y, "xxh3")))
+            snprintf(note, size, "%.60s: another digest", key);
+        return ASSAY_OK;
+    }
+    assay_status s = golden_bundle_integers(a, x, &v, &n, err);
+    if (!s)
+        s = golden_bundle_integers(b, y, &w, &m, err);
+    while (!s && i < n && i < m && v[i] == w[i])
+        i++;
+    if (!s && n != m)
+        snprintf(note, size, "%.60s: %zu entries != %zu", key, n, m);
+    else if (!s && i < n)
+        snprintf(note, size, "%.60s[%zu]: %lld != %lld", key, i, (long long)v[i], (long long)w[i]);
+    free(v);
+    free(w);
+    return s;
+}
+
+/* What of two nodes' parameters is not the same; "" where all is. */
+static assay_status find_parameter(const assay_bundle *a, const json_t *of_a, const assay_bundle *b,
+                                   const json_t *of_b, char *note, size_t size, assay_error *err)
+{
+    const json_t *x = json_object_get(of_a, "parameters"), *y = json_object_get(of_b, "parameters");
     const char *key;
     json_t *list;
-    json_object_foreach((json_t *)(uintptr_t)a, key, list)
+    assay_status s = ASSAY_OK;
+    *note = 0;
+    json_object_foreach((json_t *)(uintptr_t)x, key, list)
     {
-        const json_t *other = json_object_get(b, key);
-        if (json_array_size(list) != json_array_size(other)) {
-            snprintf(note, size, "%.60s: %zu entries != %zu", key, json_array_size(list),
-                     json_array_size(other));
-            return true;
-        }
-        for (size_t i = 0; i < json_array_size(list); i++)
-            if (!json_equal(json_array_get(list, i), json_array_get(other, i))) {
-                snprintf(note, size, "%.60s[%zu]: %lld != %lld", key, i,
-                         (long long)json_integer_value(json_array_get(list, i)),
-                         (long long)json_integer_value(json_array_get(other, i)));
-                return true;
-            }
+        const json_t *other = json_object_get(y, key);
+        if (s || *note)
+            break;
+        if (!other)
+            snprintf(note, size, "%.60s: only the first has it", key);
+        else if (!json_equal(list, other))
+            s = find_entry(a, list, b, other, key, note, size, err);
     }
-    json_object_foreach((json_t *)(uintptr_t)b, key, list)
+    json_object_foreach((json_t *)(uintptr_t)y, key, list)
     {
-        if (json_object_get(a, key))
-            continue;
-        snprintf(note, size, "%.60s: only the second has it", key);
-        return true;
+        if (!*note && !json_object_get(x, key))
+            snprintf(note, size, "%.60s: only the second has it", key);
     }
-    return false;
+    return s;
 }
 
 const json_t *golden_diff_node(const assay_bundle *b, size_t i, const char *name)
@@ -88,9 +114,10 @@ assay_status golden_diff_parameters(assay_diff *d, const assay_diff_options *o,
         const json_t *node = json_array_get(list, i);
         const char *name = json_string_value(json_object_get(node, "name"));
         const json_t *other = name ? golden_diff_node(b, i, name) : NULL;
-        char note[160];
-        if (!other || !find_parameter(json_object_get(node, "parameters"),
-                                      json_object_get(other, "parameters"), note, sizeof note))
+        char note[160] = "";
+        if (other)
+            s = find_parameter(a, node, b, other, note, sizeof note, err);
+        if (!*note)
             continue;
         const bool one = golden_diff_one_scheme(a, b);
         if (!one)

@@ -95,7 +95,7 @@ assay_status golden_number_constant(const assay_bundle *a, const assay_bundle *b
     assay_status s = ASSAY_OK;
     *data = NULL;
     if (b && file) {
-        s = golden_json_type_read(entry, name, &found, err);
+        s = golden_json_type_read(b, entry, name, &found, err);
         if (!s && assay_shape_equal(&found, t) && assay_elem_equal(found.elem, t->elem))
             s = golden_bundle_read_array(b, file, &found, data, err);
         golden_json_type_free(&found);

@@ -112,12 +112,29 @@ static assay_status check_tensors(const assay_verifier *c, assay_error *err)
     return status;
 }
 
+/* The file that stands for a list of numbers, where one does. */
+static assay_status check_listed(const assay_verifier *c, const json_t *o, assay_error *err)
+{
+    const char *file = json_string_value(json_object_get(o, "file"));
+    assay_type type;
+    assay_error inner;
+    void *data;
+    if (!file)
+        return ASSAY_OK;
+    assay_status status = golden_bundle_read_numbers(c->bundle, o, &type, &data, &inner);
+    free(data);
+    if (status)
+        return fault_or_trouble(c, file, status, &inner, err);
+    return check_array(c, file, &type, json_string_value(json_object_get(o, "xxh3")), err);
+}
+
 static assay_status check_constant(const assay_verifier *c, const json_t *entry, assay_error *err)
 {
     const char *file = json_string_value(json_object_get(entry, "file"));
     assay_type type;
     assay_error inner;
-    assay_status status = golden_json_type_read(entry, file ? file : "no file", &type, &inner);
+    assay_status status =
+        golden_json_type_read(c->bundle, entry, file ? file : "no file", &type, &inner);
 
     if (!status && !file) {
         golden_json_type_free(&type);
@@ -127,7 +144,9 @@ static assay_status check_constant(const assay_verifier *c, const json_t *entry,
         return fault_or_trouble(c, "constants", status, &inner, err);
     status = check_array(c, file, &type, json_string_value(json_object_get(entry, "xxh3")), err);
     golden_json_type_free(&type);
-    return status;
+    if (!status)
+        status = check_listed(c, json_object_get(entry, "scale"), err);
+    return !status ? check_listed(c, json_object_get(entry, "zero_point"), err) : status;
 }
 
 static assay_status check_constants(const assay_verifier *c, assay_error *err)
@@ -139,19 +158,6 @@ static assay_status check_constants(const assay_verifier *c, assay_error *err)
     return status;
 }
 
-/* The integers of one parameter; false where it is no list of them. */
-static bool read_integers(const json_t *list, int64_t **value, size_t *n)
-{
-    *n = json_array_size(list);
-    *value = malloc((*n + 1) * sizeof **value);
-    for (size_t i = 0; i < *n && *value; i++) {
-        if (!json_is_integer(json_array_get(list, i)))
-            return false;
-        (*value)[i] = json_integer_value(json_array_get(list, i));
-    }
-    return json_is_array(list) && *value;
-}
-
 static assay_status check_parameter(const assay_verifier *c, const char *stem, const char *name,
                                     const json_t *list, assay_error *err)
 {
@@ -160,18 +166,16 @@ static assay_status check_parameter(const assay_verifier *c, const char *stem, c
     int64_t *value = NULL;
     void *data = NULL;
     size_t n;
-    assay_status status = ASSAY_OK;
+    assay_error inner;
 
     snprintf(part, sizeof part, "%.600s.%.300s", stem, name);
-    if (read_integers(list, &value, &n)) {
-        const assay_type type = golden_bundle_parameter_type(value, n);
-        status = golden_bundle_parameter_data(&type, value, &data, err);
-        if (!status)
-            status = compare_forms(c, part, forms, &type, data, err);
-    } else {
-        c->out->files_bad++;
-        golden_verifier_say(c, part, "the parameter is not a list of integers");
-    }
+    assay_status status = golden_bundle_integers(c->bundle, list, &value, &n, &inner);
+    if (status)
+        return fault_or_trouble(c, part, status, &inner, err);
+    const assay_type type = golden_bundle_parameter_type(value, n);
+    status = golden_bundle_parameter_data(&type, value, &data, err);
+    if (!status)
+        status = compare_forms(c, part, forms, &type, data, err);
     free(data);
     free(value);
     return status;
@@ -186,11 +190,11 @@ static assay_status check_parameters(const assay_verifier *c, assay_error *err)
     json_array_foreach(json_object_get(c->bundle->manifest, "nodes"), i, node)
     {
         const char *stem = json_string_value(json_object_get(node, "parameter_files"));
-        if (!stem)
-            continue;
         json_object_foreach(json_object_get(node, "parameters"), name, list)
         {
-            if (!status)
+            if (!status && json_is_object(list))
+                status = check_listed(c, list, err);
+            else if (!status && stem)
                 status = check_parameter(c, stem, name, list, err);
         }
     }

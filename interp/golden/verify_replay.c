@@ -216,6 +216,7 @@ static assay_status begin(replay *r, assay_error *err)
         .accumulators = false,
         .forms = b->forms,
         .hex_bits = b->hex_bits,
+        .lists = b->lists,
         .sequence = json_is_true(json_object_get(m, "sequence")),
         .model_file = json_string_value(json_object_get(json_object_get(m, "model"), "file")),
         .preprocessing = json_string_value(json_object_get(m, "preprocessing"))};

@@ -262,7 +262,11 @@ static void put_node(FILE *f, const report *r, const report_node *node)
     json_object_foreach(parameters, name, list)
     {
         page_html_put(f, "<dt>", name, "</dt><dd>");
-        put_integers(f, list);
+        const char *file = json_string_value(json_object_get(list, "file"));
+        if (file)
+            page_html_put(f, "in ", file, "");
+        else
+            put_integers(f, list);
         fputs("</dd>\n", f);
     }
     fputs("</dl>\n", f);

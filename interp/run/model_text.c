@@ -95,16 +95,15 @@ static assay_status no_folder(const char *constants, assay_error *err)
     return file_no_place(asked, "write", ENOENT, err);
 }
 
-static assay_status put_constant(void *user, const assay_graph *g, int value, const char *file,
-                                 const char *digest, assay_error *err)
+static assay_status put_array(void *user, const assay_graph *g, const assay_text_array *a,
+                              const char *file, const char *digest, assay_error *err)
 {
     saver *s = user;
-    const assay_value *v = &g->value[value];
     char path[4096 + ASSAY_TEXT_FILE_NAME];
     assay_partial partial = ASSAY_PARTIAL_NONE;
     assay_status status = ASSAY_OK;
 
-    (void)digest;
+    (void)g, (void)digest;
     if (s->open < 0) {
         s->made_folder = mkdir(s->folder, 0777) == 0;
         if (!s->made_folder && errno != EEXIST)
@@ -117,7 +116,7 @@ static assay_status put_constant(void *user, const assay_graph *g, int value, co
     if (!status)
         status = file_partial_file(path, &partial, err);
     if (!status)
-        status = text_constant_write(partial.path, &v->type, v->data, err);
+        status = text_constant_write(partial.path, a->type, a->data, err);
     if (!status && access(path, F_OK) != 0)
         assay_buf_printf(&s->made, "\"%s\"", file);
     if (!status)
@@ -214,10 +213,8 @@ assay_status run_text_save(const assay_graph *g, const char *path, assay_error *
         return save_stream(g, path, err);
     char folder[4096];
     saver s = {.folder = folder, .open = -1};
-    const assay_text_options options = {.inline_limit = ASSAY_TEXT_INLINE,
-                                        .named_by_digest = true,
-                                        .put = put_constant,
-                                        .user = &s};
+    const assay_text_options options = {
+        .inline_limit = ASSAY_TEXT_INLINE, .named_by_digest = true, .put = put_array, .user = &s};
     assay_buf text = {0};
     assay_status status = constants_of(path, folder, err);
 

@@ -25,7 +25,7 @@ for macro, a in LINES:
         KEYS.setdefault(a[0], {})[a[1]] = a[2:4]
 PARAMETERS = {a[0] for macro, a in LINES if macro == "PARAMETER"}
 SUFFIXES = [a[0] for macro, a in LINES if macro == "SUFFIX"]
-HELD = {"TEXT": str, "NUMBER": int, "NUMBERS": (int, float, list), "TRUE": bool, "LIST": list, "OBJECT": dict, "DIGEST": str}
+HELD = {"TEXT": str, "NUMBER": int, "NUMBERS": (int, float, list, dict), "TRUE": bool, "LIST": list, "OBJECT": dict, "DIGEST": str}
 
 CONV = """graph conv {
   input x: i8[1,4,4,2] q(0.5,3)
@@ -43,6 +43,21 @@ BLOCKS = """graph blocks {
   output y
 }
 """ % ",".join(str(i % 17 - 8) for i in range(128))
+MANY = """graph many {
+  input x: i8[1,64] q(0.5,0)
+  const w: i8[130,64] q(axis=1,block=16,[%s],[%s]) = [%s]
+  y: i8[1,130] q(4,0) = fc(x, w)
+  output y
+}
+"""
+
+
+def many(zero):
+    """Weights of 520 blocks, with zero points of which `zero` is every 7th."""
+    return (MANY % (",".join(str(0.5 ** (i % 5)) for i in range(520)), ",".join(str(zero if i % 7 == 3 else 0) for i in range(520)),
+                    ",".join(str(i % 17 - 8) for i in range(130 * 64)))).encode()
+
+
 SMALL = """graph small {
   input x: f8e4m3fn[2,4]
   input s: f32[2,1]
@@ -86,6 +101,8 @@ def bundle(name, *args):
 def bundles():
     for name, text in (("conv", CONV), ("blocks", BLOCKS), ("floats", FLOATS), ("small", SMALL), ("total", STATE), ("channels", CHANNELS)):
         write(name + ".assay", text.encode())
+    write("many.assay", many(0))
+    write("zeros.assay", many(2))
     for name, size in (("x32.bin", 32), ("y32.bin", 32), ("x64.bin", 64), ("x2.bin", 2), ("x8.bin", 8)):
         write(name, bytes(range(size)))
     npy("x.npy", "<f4", (2, 4), range(8))
@@ -102,6 +119,8 @@ def bundles():
             bundle("sequence", "total.tflite", "-s", "tflite", "-i", "x2.bin", "-i", "x2.bin"),
             bundle("outside", "conv.assay", "-s", "npu16", "--as-is", "-i", "x32.bin"),
             bundle("by-block", "blocks.assay", "-s", "./by-block.yaml", "--as-is", "-i", "x64.bin"),
+            bundle("many-blocks", "many.assay", "-s", "./by-block.yaml", "--as-is", "-i", "x64.bin", "--format", "npy,hex"),
+            bundle("zeros", "zeros.assay", "-s", "./by-block.yaml", "--as-is", "-i", "x64.bin"),
             bundle("small", "small.assay", "-s", "hopper-fp8", "-i", "x8.bin", "-i", "x8.bin"),
             bundle("by-channel", "channels.assay", "-s", "onnxruntime", "--as-is", "-i", "x8.bin")]
 
@@ -117,6 +136,9 @@ def objects(m):
             yield name, o
             if "accumulators" in o:
                 yield "accumulators", o["accumulators"]
+            for value in [o.get("scale"), o.get("zero_point"), *o.get("parameters", {}).values()]:
+                if isinstance(value, dict):
+                    yield "array", value
 
 
 def faults_of(name, o):
