@@ -30,7 +30,10 @@ static const char base[] =
     "table{font-size:12px;border-collapse:collapse}"
     "td,th{padding:2px 8px;text-align:right;border-bottom:1px solid var(--line);"
     "white-space:nowrap}th[aria-sort=ascending]::after{content:' \\25b2'}"
-    "th[aria-sort=descending]::after{content:' \\25bc'}\n";
+    "th[aria-sort=descending]::after{content:' \\25bc'}\n"
+    ".wide{overflow-x:auto}.wide td:nth-child(2){min-width:12em;max-width:26em;"
+    "white-space:normal;overflow-wrap:anywhere}.wide td:nth-child(2)>a{display:-webkit-box;"
+    "-webkit-line-clamp:2;-webkit-box-orient:vertical;overflow:hidden}\n";
 
 static const char sorting[] =
     "<script>document.querySelectorAll('th').forEach(h=>{h.style.cursor='pointer';h.onclick=()=>{"

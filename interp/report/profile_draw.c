@@ -17,8 +17,9 @@
 #define CURVE  90.0
 #define PANEL  150.0
 #define HEADER 34.0
-#define APART  60.0 /* between two numbers of the axis */
-#define BRIEF  110  /* characters of a name above a panel */
+#define LETTER 6.2 /* of a number of the axis */
+#define APART  8.0 /* between two of these at least */
+#define BRIEF  110 /* characters of a name above a panel */
 
 /* What a panel shows from left to right, and its greatest count. */
 typedef struct frame {
@@ -79,16 +80,42 @@ static void put_counts(FILE *f, const frame *r, double axis)
                 axis - CURVE * power / r->top + 3, power);
 }
 
+/* A number of the axis: its text, which lies within the plot, and where that begins and ends. */
+typedef struct number {
+    char text[32];
+    const char *anchor;
+    double x, begin, end;
+} number;
+
+static number number_of(const frame *r, double real)
+{
+    number t = {.anchor = "middle", .x = x_of(r, real)};
+    const double wide = LETTER * snprintf(t.text, sizeof t.text, "%.5g", real);
+    t.begin = t.x - wide / 2;
+    if (t.begin < LEFT) {
+        t.anchor = "start";
+        t.begin = t.x;
+    } else if (t.begin + wide > LEFT + PLOT) {
+        t.anchor = "end";
+        t.begin = t.x - wide;
+    }
+    t.end = t.begin + wide;
+    return t;
+}
+
+static bool is_clear(const frame *r, double a, double b)
+{
+    const number s = number_of(r, a), t = number_of(r, b);
+    return s.end + APART <= t.begin || t.end + APART <= s.begin;
+}
+
 static void put_tick(FILE *f, const frame *r, double real, double axis, const char *colour)
 {
+    const number t = number_of(r, real);
     fprintf(f,
             "<path stroke=\"%s\" d=\"M%.2f %.1fv6\"/><text x=\"%.2f\" y=\"%.1f\" fill=\"%s\" "
-            "text-anchor=\"%s\">%.5g</text>\n",
-            colour, x_of(r, real), axis, x_of(r, real), axis + 16, colour,
-            x_of(r, real) < LEFT + APART / 2          ? "start"
-            : x_of(r, real) > LEFT + PLOT - APART / 2 ? "end"
-                                                      : "middle",
-            real);
+            "text-anchor=\"%s\">%s</text>\n",
+            colour, t.x, axis, t.x, axis + 16, colour, t.anchor, t.text);
 }
 
 /* The name; of a long one the beginning and the end, when it is to be `brief`. */
@@ -146,7 +173,7 @@ static void put_ticks(FILE *f, const frame *r, const double *ends, int n, double
     for (double k = ceil(r->lo / step); step > 0 && k * step <= r->hi; k++) {
         bool clear = true;
         for (int i = 0; i < n; i++)
-            clear &= fabs(x_of(r, ends[i]) - x_of(r, k * step)) > APART;
+            clear = clear && is_clear(r, ends[i], k * step);
         if (clear)
             put_tick(f, r, k * step, axis, "#333");
     }
@@ -170,9 +197,9 @@ static void put_plot(FILE *f, const report_profile_view *v, double y)
     fprintf(f, "<path stroke=\"#333\" d=\"M%.1f %.1fH%.1f\"/>\n", LEFT, axis, LEFT + PLOT);
     put_tick(f, &r, v->lo, axis, "#3a7d1e");
     put_tick(f, &r, v->hi, axis, "#3a7d1e");
-    if (x_of(&r, (double)h->max) - x_of(&r, v->hi) > APART)
+    if ((double)h->max > v->hi && is_clear(&r, (double)h->max, v->hi))
         put_tick(f, &r, ends[n++] = (double)h->max, axis, "#1f5fa8");
-    if (x_of(&r, v->lo) - x_of(&r, (double)h->min) > APART)
+    if ((double)h->min < v->lo && is_clear(&r, (double)h->min, v->lo))
         put_tick(f, &r, ends[n++] = (double)h->min, axis, "#1f5fa8");
     put_ticks(f, &r, ends, n, axis);
 }

@@ -118,6 +118,34 @@ printf 'scheme: mine\nextends: npu16\n' >by-file.yaml
 runs 0 "a page of a scheme from a file" "$assay" profile show one.yaml --scheme ./by-file.yaml --html p.html
 runs 0 "which names it" grep -q '<h1>one.yaml under mine</h1>' p.html
 runs 0 "numbers along the axis" sh -c 'grep -c ">[0-9.-]*</text>" p.svg | awk "{ exit \$1 < 200 }"'
+cat >apart.py <<'END'
+import struct, sys, xml.dom.minidom as xml
+if len(sys.argv) == 1:  # a network whose ranges double from node to node, and its samples
+    names = ["x", *("v%d" % k for k in range(24))]
+    nodes = "".join(" %s: f32[1,4] = add(%s, %s)\n" % (b, a, a) for a, b in zip(names, names[1:]))
+    open("doubling.assay", "w").write("graph doubling {\n input x: f32[1,4]\n%s output v23\n}\n" % nodes)
+    values = [-0.0027112, 0.0028716, 0.0001, -0.0002]
+    head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 4), }".ljust(117) + b"\n"
+    open("doubling.npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + struct.pack("<4f", *values))
+else:  # numbers of an axis, at 6 pixels a letter
+    rows = {}
+    for t in xml.parse(sys.argv[1]).getElementsByTagName("text"):
+        anchor, word = t.getAttribute("text-anchor"), t.firstChild.nodeValue
+        if anchor and t.getAttribute("font-size") != "9":
+            wide = 6 * len(word)
+            begin = float(t.getAttribute("x")) - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
+            rows.setdefault(t.getAttribute("y"), []).append((begin, begin + wide, word))
+    near = [(p, q) for row in rows.values() for p, q in zip(sorted(row), sorted(row)[1:]) if q[0] - p[1] < 4]
+    print(len(rows), near)
+    sys.exit(len(rows) != 25 or near != [])
+END
+/usr/bin/python3 apart.py
+runs 0 "a network of many ranges" "$assay" profile doubling.assay -d doubling.npy -q -o doubling.yaml
+for scheme in npu16 tflite; do
+    runs 0 "drawn under $scheme" "$assay" profile show doubling.yaml -s $scheme --svg d.svg
+    runs 0 "numbers stand apart" /usr/bin/python3 apart.py d.svg
+done
+runs 0 "a page breaks names and keeps numbers in sight" grep -q '\.wide td:nth-child(2){[^}]*max-width' p.html
 runs 0 "of more than 2000 bins" sh -c '[ "$(grep -o "V[0-9.]*H" p.svg | wc -l)" -gt 2000 ]'
 runs 0 "histograms as a page" "$assay" profile show one.yaml -s tflite --calibration mse --html p.html
 prints '<td>i8</td>' "with the table" cat p.html
