@@ -52,6 +52,7 @@ class LiteRt {
       const compiled = own(await m.compileModel(this.environment, model, options));
       const feeds = inputs.map((x, i) => own(this.put(model.getInputTensorType(0, i), x)));
       const out = (await compiled.run(0, feeds)).map(own);
+      if (this.log.some(l => l.startsWith('ERROR'))) throw new Error('a node failed'); // run() returns what memory held
       return out.map(b => this.take(b));
     } catch (e) {
       const said = this.log.filter(l => l.startsWith('ERROR')).pop();
