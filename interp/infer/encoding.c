@@ -13,13 +13,14 @@ const int32_t infer_magnitude_modes[INFER_MAGNITUDE_MODES] = {
     ASSAY_ROUND_HALF_AWAY, ASSAY_ROUND_HALF_EVEN, ASSAY_ROUND_HALF_ZERO,
     ASSAY_ROUND_TRUNC,     ASSAY_ROUND_AWAY,      ASSAY_ROUND_ODD};
 
-enum { FORMS = 3, MAX_FOUND = 6000 };
-static const int32_t forms[FORMS] = {ASSAY_FORM_DOUBLE, ASSAY_FORM_F32_PRODUCT, ASSAY_FORM_F32};
+enum { MAX_FOUND = 6000 };
+const int32_t infer_formations[INFER_FORMATIONS] = {ASSAY_FORM_DOUBLE, ASSAY_FORM_F32_PRODUCT,
+                                                    ASSAY_FORM_F32, ASSAY_FORM_F32_RECIPROCAL};
 
 /* A row's R in each form, by its place in the log. */
 typedef struct evidence {
     size_t at;
-    double exact, real[FORMS];
+    double exact, real[INFER_FORMATIONS];
     const infer_row *row;
 } evidence;
 
@@ -56,8 +57,8 @@ static bool same_group(const evidence *a, const evidence *b)
 
 static int form_of(const infer_rule *k)
 {
-    for (int f = 0; f < FORMS; f++)
-        if (forms[f] == k->scale)
+    for (int f = 0; f < INFER_FORMATIONS; f++)
+        if (infer_formations[f] == k->scale)
             return f;
     return 0; /* power-of-two */
 }
@@ -243,9 +244,9 @@ static void try_all(search *s, bool bounded)
         shift.encoding = ASSAY_ENCODE_SHIFT;
         try_encoding(s, &shift);
     }
-    const int n = s->t->powers ? 1 : FORMS;
+    const int n = s->t->powers ? 1 : INFER_FORMATIONS;
     for (int f = 0; f < n; f++) {
-        k.scale = s->t->powers ? ASSAY_FORM_POW2 : forms[f];
+        k.scale = s->t->powers ? ASSAY_FORM_POW2 : infer_formations[f];
         infer_rule glow = k;
         glow.encoding = ASSAY_ENCODE_GLOW;
         glow.negative_scale = 0;
@@ -254,7 +255,7 @@ static void try_all(search *s, bool bounded)
         try_multipliers(s, k, bounded, false);
     }
     for (int f = 0; f < n && !bounded && !s->t->powers; f++) {
-        k.scale = forms[f];
+        k.scale = infer_formations[f];
         try_multipliers(s, k, false, true);
     }
 }
@@ -265,8 +266,8 @@ bool infer_is_near_power(const infer_row *row)
 {
     infer_rule k;
     infer_plain_rule(&k);
-    for (int f = 0; f < FORMS; f++) {
-        k.scale = forms[f];
+    for (int f = 0; f < INFER_FORMATIONS; f++) {
+        k.scale = infer_formations[f];
         const double real = fabs(derive_form_scale(&k, row->in, row->weight, row->out, true));
         const int e = infer_exponent(real);
         if (real > 0 && real != ldexp(1, e) && floor(log(real) / log(2)) != e)
@@ -304,8 +305,8 @@ static void take_rows(search *s)
         evidence *e = &s->row[s->n++];
         e->row = r;
         e->exact = infer_real(r);
-        for (int f = 0; f < FORMS; f++) {
-            k.scale = forms[f];
+        for (int f = 0; f < INFER_FORMATIONS; f++) {
+            k.scale = infer_formations[f];
             e->real[f] = derive_form_scale(&k, r->in, r->weight, r->out, true);
         }
     }

@@ -30,6 +30,9 @@ assay_status infer_find_encodings(infer_task *t, bool bounded, infer_encodings *
  * which a target with such exponents refuses then. */
 bool infer_is_near_power(const infer_row *row);
 void infer_encodings_free(infer_encodings *l);
+/* How R may be formed of three scales before it is encoded. */
+extern const int32_t infer_formations[];
+#define INFER_FORMATIONS 4
 /* Rounding modes that differ where nothing is negative. */
 extern const int32_t infer_magnitude_modes[];
 #define INFER_MAGNITUDE_MODES 6

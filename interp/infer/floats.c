@@ -60,14 +60,15 @@ assay_status infer_find_floats(infer_engine *e, infer_rules *out, assay_error *e
 {
     static const int32_t encodings[] = {ASSAY_ENCODE_F32, ASSAY_ENCODE_F64,
                                         ASSAY_ENCODE_THRESHOLDS};
-    static const int32_t forms[] = {ASSAY_FORM_F32, ASSAY_FORM_DOUBLE, ASSAY_FORM_F32_PRODUCT,
-                                    ASSAY_FORM_F32_STEPS};
+    enum { STEPS = 4 }; /* forms below it are of one R, which any encoding may have */
+    static const int32_t forms[] = {ASSAY_FORM_F32, ASSAY_FORM_F32_RECIPROCAL, ASSAY_FORM_DOUBLE,
+                                    ASSAY_FORM_F32_PRODUCT, ASSAY_FORM_F32_STEPS};
     trial f = {.e = e, .out = out};
     const assay_status s = infer_check_open(&f.c, e->t, false, err);
     if (s)
         return s;
     for (int i = 0; i < 3; i++)
-        for (int form = 0; form < (encodings[i] == ASSAY_ENCODE_F32 ? 4 : 3); form++)
+        for (int form = 0; form < (encodings[i] == ASSAY_ENCODE_F32 ? STEPS + 1 : STEPS); form++)
             for (int32_t mode = 0; mode < ASSAY_ROUND_COUNT; mode++) {
                 infer_rule k;
                 infer_plain_rule(&k);

@@ -236,7 +236,6 @@ assay_status infer_find_limits(infer_task *t, infer_rules *rules, assay_error *e
 
 assay_status infer_add_siblings(infer_task *t, infer_rules *rules, assay_error *err)
 {
-    static const int32_t forms[] = {ASSAY_FORM_DOUBLE, ASSAY_FORM_F32_PRODUCT, ASSAY_FORM_F32};
     infer_check c;
     const assay_status s = infer_check_open(&c, t, false, err);
     if (s)
@@ -244,14 +243,14 @@ assay_status infer_add_siblings(infer_task *t, infer_rules *rules, assay_error *
     const size_t n = rules->n < 64 ? rules->n : 64;
     bool good = true;
     for (size_t i = 0; i < n; i++)
-        for (int f = 0; f < 3; f++)
+        for (int f = 0; f < INFER_FORMATIONS; f++)
             for (int m = 0; m < INFER_MAGNITUDE_MODES; m++)
                 for (int renormalise = 0; renormalise < 2; renormalise++) {
                     const infer_rule *base = &rules->rule[i];
                     infer_rule k = *base;
                     if (k.encoding != ASSAY_ENCODE_MULTIPLIER || t->powers)
                         continue;
-                    k.scale = forms[f];
+                    k.scale = infer_formations[f];
                     k.multiplier_round = infer_magnitude_modes[m];
                     k.multiplier_renormalise = renormalise;
                     const bool same = k.scale == base->scale &&

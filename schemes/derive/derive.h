@@ -55,6 +55,12 @@ bool derive_check_precomputed(const assay_rule_rescale *k, const assay_encoded *
  * multiplication, the shift before it. */
 void derive_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, int64_t *multiplier,
                           int64_t *shift, int64_t *pre);
+/* Whether the rule forms real scales in float32, each step rounded. */
+static inline bool derive_forms_f32(const assay_rule_rescale *k)
+{
+    return k->scale == ASSAY_FORM_F32 || k->scale == ASSAY_FORM_F32_RECIPROCAL ||
+           k->scale == ASSAY_FORM_F32_STEPS;
+}
 /* The real scale in * w / out as the rule forms it; per_tensor: the weights have one scale. */
 double derive_form_scale(const assay_rule_rescale *k, float in, float w, float out,
                          bool per_tensor);

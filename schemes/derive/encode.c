@@ -8,13 +8,14 @@
 
 double derive_form_scale(const assay_rule_rescale *k, float in, float w, float out, bool per_tensor)
 {
-    double exact = (double)in * (double)w / (double)out;
-    float product = in * w;
+    const float product = in * w, ratio = product / out, reciprocal = 1 / out;
+    const float times_reciprocal = product * reciprocal;
     if (k->scale == ASSAY_FORM_F32_PRODUCT ||
         (k->scale == ASSAY_FORM_F32_PRODUCT_TENSOR && per_tensor))
         return (double)product / (double)out;
-    float ratio = product / out;
-    return k->scale == ASSAY_FORM_F32 || k->scale == ASSAY_FORM_F32_STEPS ? (double)ratio : exact;
+    if (k->scale == ASSAY_FORM_F32_RECIPROCAL)
+        return (double)times_reciprocal;
+    return derive_forms_f32(k) ? (double)ratio : (double)in * (double)w / (double)out;
 }
 
 /* Conventions of shifts: to the left or right, counted from the multiplier's bits or from 0. */

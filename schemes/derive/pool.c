@@ -17,7 +17,7 @@ static assay_status for_count(const assay_derive *d, assay_rescale *r, int64_t c
     float n = (float)count, ratio = s_in / s_out;
     float product = s_out * n;
     double real = (double)s_in / (double)s_out / (double)count;
-    if (r->rule->scale == ASSAY_FORM_F32 || r->rule->scale == ASSAY_FORM_F32_STEPS) {
+    if (derive_forms_f32(r->rule)) {
         float f = d->u->rec.pool.scale == ASSAY_POOL_RATIO_OVER_COUNT ? ratio / n : s_in / product;
         real = (double)f;
     }

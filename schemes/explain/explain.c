@@ -33,6 +33,8 @@ static void formation(FILE *f, const assay_rule_rescale *k)
         [ASSAY_FORM_F32_PRODUCT] =
             "formed as a float32 product in * weight, then divided in double",
         [ASSAY_FORM_F32] = "formed in float32: (in * weight) / out, each step rounded",
+        [ASSAY_FORM_F32_RECIPROCAL] =
+            "formed in float32: (in * weight) * (1 / out), each step rounded",
         [ASSAY_FORM_F32_STEPS] =
             ("never formed: the accumulator is multiplied by in, then by weight, then "
              "divided by out, each in float32"),

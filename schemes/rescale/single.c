@@ -127,9 +127,7 @@ bool assay_single_is_float(const assay_single *o)
 
 double assay_single_formed(const assay_single *o, double scale)
 {
-    bool f32 =
-        o->rec.rescale.scale == ASSAY_FORM_F32 || o->rec.rescale.scale == ASSAY_FORM_F32_STEPS;
-    return f32 ? (double)(float)scale : scale;
+    return derive_forms_f32(&o->rec.rescale) ? (double)(float)scale : scale;
 }
 
 static void set_float(assay_single *o, double scale)

@@ -19,6 +19,8 @@ def form(rule, scale_in, scale_w, scale_out, per_tensor=True):
         return f64(times(scale_in, scale_w, f32) / scale_out)
     if rule == "f32":
         return f32(times(scale_in, scale_w, f32) / scale_out)
+    if rule == "f32-reciprocal":
+        return times(times(scale_in, scale_w, f32), f32(Fraction(1) / scale_out), f32)
     return Fraction(scale_in) * scale_w / scale_out
 
 

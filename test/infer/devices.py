@@ -27,7 +27,7 @@ RESCALE = {
     "rescale.round": lambda r: r.choice([[m] for m in ROUNDS[:6]] + [["31 half-up", m] for m in ROUNDS[:4]] + [["15 half-up", "half-away"]]),
     "rescale.multiplier_bits": lambda r: r.choice([12, 15, 16, 23, 24, 30, 31]),
     "rescale.multiplier_round": lambda r: r.choice(ROUNDS[:4]),
-    "rescale.scale": lambda r: r.choice(["double", "f32-product", "f32", "f32-steps"]),
+    "rescale.scale": lambda r: r.choice(["double", "f32-product", "f32", "f32-reciprocal", "f32-steps"]),
     "rescale.sum_bits": lambda r: r.choice([0, 16, 32]),
     "rescale.store": lambda r: r.choice(["saturate", "wrap"]),
     "rescale.result_bits": lambda r: r.choice([0, 8, 9, 16]),

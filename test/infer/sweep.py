@@ -66,7 +66,7 @@ def draw_scale_rule(rng):
     """A rule of any encoding, whose R is formed of three scales."""
     rule = draw_multiplier(rng)
     rule["encoding"] = rng.choice(["multiplier"] * 6 + ["float32", "float32", "float64", "thresholds", "glow", "shift"])
-    rule["scale"] = rng.choice(["double", "double", "f32", "f32-product"])
+    rule["scale"] = rng.choice(["double", "double", "f32", "f32-product", "f32-reciprocal"])
     rule["multiplier_round"] = rng.choice(["half-away", "half-even", "trunc", rng.choice(MODES)])
     rule["multiplier_renormalise"] = rng.random() < 0.8
     rule["below_shift_min"] = rng.choice(["refuse", "refuse", "largest", "zero"])
@@ -95,7 +95,7 @@ def draw_scale_rule(rng):
         return rule
     rule["float_overflow"] = rng.choice(["saturate", "saturate", "int-min"])
     if rule["encoding"] == "float32":
-        rule["scale"] = rng.choice(["f32", "f32", "double", "f32-steps"])
+        rule["scale"] = rng.choice(["f32", "f32", "f32-reciprocal", "double", "f32-steps"])
         if rng.random() < 0.2:
             rule.update(float_rounding="add-one", round=[[None, "half-even"]])
     return rule

@@ -116,6 +116,40 @@ static void zero_point_inside(void **state)
     assay_scheme_free(s);
 }
 
+/* PyTorch's qnnpack multiplies by the reciprocal of the output's scale
+ * (generate_requantization_scales), where FBGEMM divides: R is 2459255e-9 or the float before it,
+ * and -103080 R is on either side of a tie. */
+static void reciprocal_of_output(void **state)
+{
+    (void)state;
+    static const char *const ops[] = {"conv", "conv_transpose", "fc"}, *const presets[] = {
+                                                                           "pytorch-qnnpack",
+                                                                           "fbgemm"};
+    static const int32_t out_zero[1] = {255}, want[] = {1, 2};
+    const float in_scale = 0.05178620666265488F, w_scale = 0.048315178602933884F,
+                out_scale = 1.01740562915802F;
+    const int64_t acc = -103080;
+    for (int p = 0; p < 2; p++) {
+        assay_error err = {0};
+        assay_scheme *s;
+        assert_ok(assay_scheme_open(presets[p], &s, &err), &err);
+        for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+            assay_type in[2] = {code_type(8, false, &in_scale, zero),
+                                code_type(8, true, &w_scale, zero)};
+            assay_type out = code_type(8, false, &out_scale, out_zero);
+            assay_unit_spec spec = unit_spec(ops[i], in, 2, &out);
+            spec.flag = 1;
+            assay_unit *u = unit_prepare(s, &spec);
+            int32_t y;
+            s->vt->requantize(u, &acc, 1, 0, &y);
+            if (y != want[p])
+                fail_msg("%s, %s: %d", presets[p], ops[i], y);
+            s->vt->release(u);
+        }
+        assay_scheme_free(s);
+    }
+}
+
 /* What the delegate does not take is LiteRT's own: the same parameters, or of 16 bits the same
  * units. */
 static void undelegated(void **state)
@@ -148,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rounding), cmocka_unit_test(quantizing),
                                        cmocka_unit_test(zero_point_inside),
+                                       cmocka_unit_test(reciprocal_of_output),
                                        cmocka_unit_test(undelegated)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,8 @@ static sample random_sample(test_rng *rng, const assay_record *rec)
     const bool large = test_between(rng, 0, 15) == 0; /* results leave 32 and 64 bits */
     s.scale = ldexp(pow2 ? 0.5 : 0.5 + test_unit(rng) / 2,
                     (int)test_between(rng, large ? 4 : -20, large ? 40 : 4));
-    if (rec->rescale.scale == ASSAY_FORM_F32 || rec->rescale.scale == ASSAY_FORM_F32_STEPS)
+    const int32_t form = rec->rescale.scale;
+    if (form == ASSAY_FORM_F32 || form == ASSAY_FORM_F32_RECIPROCAL || form == ASSAY_FORM_F32_STEPS)
         s.scale = (double)(float)s.scale;
     s.acc = test_between(rng, INT32_MIN, INT32_MAX) >> test_between(rng, 0, 31);
     if (test_between(rng, 0, 2) > 0) { /* lands near the codes, often on a tie */

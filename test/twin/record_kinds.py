@@ -92,7 +92,7 @@ def pooler(op, rec, s_in, zero, out, sides, include_pad):
         return lambda s, n: unit.code(s - n * zero, out)
 
     def divided(n):
-        if k["scale"] in ("f32", "f32-steps"):
+        if k["scale"] in ("f32", "f32-reciprocal", "f32-steps"):
             if p["scale"] == "in/out/count":
                 return float(f32(f32(s_in / out.scale) / f32(n)))
             return float(f32(s_in / f32(out.scale * f32(n))))

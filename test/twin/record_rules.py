@@ -137,6 +137,8 @@ def formed(k, s_in, s_w, s_out, per_tensor):
     kind = k["scale"]
     if kind in ("f32", "f32-steps"):
         return float(f32(f32(s_in * s_w) / s_out))
+    if kind == "f32-reciprocal":
+        return float(f32(f32(s_in * s_w) * f32(1 / s_out)))
     if kind == "f32-product" or (kind == "f32-product-if-per-tensor" and per_tensor):
         return float(f32(s_in * s_w)) / float(s_out)
     return float(s_in) * float(s_w) / float(s_out)
