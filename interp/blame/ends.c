@@ -233,33 +233,19 @@ int blame_out_zero_point_count(blame_search *s)
     return !has_end(s) ? 0 : after ? ZERO_POINTS : 2 * ZERO_POINTS;
 }
 
-bool blame_out_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+/* The output's zero point z, which the type may not have, its bounds staying. */
+static bool set_out_zero_point(blame_case *c, int64_t z, bool after, blame_story *story)
 {
     const int32_t now = c->out.q.zero_point[0];
-    const bool after = i >= ZERO_POINTS;
-    i -= after ? ZERO_POINTS : 0;
-    const int64_t least = assay_elem_min(c->out.elem), greatest = assay_elem_max(c->out.elem);
-    int32_t usual[BLAME_USUAL];
-    const int n = blame_usual_zero_points(&c->out, now, usual);
-    const bool is_usual = i >= NEAR && i - NEAR < n;
-    const int64_t z = is_usual                ? usual[i - NEAR]
-                      : c->out.elem.bits <= 8 ? least + i
-                                              : now + i - 128;
-    const bool has_code = z >= least && z <= greatest;
     int64_t lo, hi;
     int32_t *zero;
-    (void)s;
     code_bounds(c, &lo, &hi);
-    if (z == now || lo > hi || has_code == is_usual || (i >= NEAR && !is_usual) ||
-        !blame_own_params(c, &c->out, NULL, &zero))
+    if (z == now || lo > hi || !blame_own_params(c, &c->out, NULL, &zero))
         return false;
-    zero[0] = (int32_t)z;
     set_bounds(c, lo, hi);
-    if (!has_code) {
-        c->has_zero = true;
-        c->zero = (int32_t)z;
-        zero[0] = now;
-    }
+    c->has_zero = z < assay_elem_min(c->out.elem) || z > assay_elem_max(c->out.elem);
+    c->zero = c->has_zero ? (int32_t)z : 0;
+    zero[0] = c->has_zero ? now : (int32_t)z;
     if (after) {
         c->record.rescale.zero_point = ASSAY_STAGE_AFTER;
         c->has_record = true;
@@ -268,6 +254,40 @@ bool blame_out_zero_point_edit(blame_search *s, int i, blame_case *c, blame_stor
                "zero point of the output: %lld instead of %d%s", (long long)z, now,
                after ? ", added after the rescale" : "");
     return true;
+}
+
+bool blame_out_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int32_t now = c->out.q.zero_point[0];
+    const bool after = i >= ZERO_POINTS;
+    const int64_t least = assay_elem_min(c->out.elem), greatest = assay_elem_max(c->out.elem);
+    int32_t usual[BLAME_USUAL];
+    const int n = blame_usual_zero_points(&c->out, now, usual);
+    (void)s;
+    i -= after ? ZERO_POINTS : 0;
+    const bool is_usual = i >= NEAR && i - NEAR < n;
+    const int64_t z = is_usual                ? usual[i - NEAR]
+                      : c->out.elem.bits <= 8 ? least + i
+                                              : now + i - 128;
+    const bool has_code = z >= least && z <= greatest;
+    return has_code != is_usual && (i < NEAR || is_usual) && set_out_zero_point(c, z, after, story);
+}
+
+/* Those further off are looked for. */
+enum { FAR = 1 << 16 };
+
+int blame_far_out_zero_point_count(blame_search *s)
+{
+    static const blame_family far = {.name = "far_out_zero_point",
+                                     .edit = blame_far_out_zero_point_edit};
+    s->sought[0] = has_end(s) ? blame_seek(s, &far, 0, FAR, 2 * FAR) : FAR;
+    return s->sought[0] != FAR;
+}
+
+bool blame_far_out_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    (void)s;
+    return set_out_zero_point(c, c->out.q.zero_point[0] + i - FAR, false, story);
 }
 
 /* ---- bounds ---- */

@@ -1,7 +1,7 @@
 /* The families of hypotheses.def, by file: hypotheses.c (the record, schemes), dumped.c
- * (constants that were dumped), operands.c (zero
- * points, signs, scales), matrices.c (readings of matrices, values of channels), moves.c (ops that
- * move), weights_order.c and weights.c (weights, bias), windows.c (padding, strides, tiles),
+ * (constants that were dumped), zero_points.c,
+ * operands.c (signs, scales), matrices.c (readings of matrices, values of channels), moves.c (ops
+ * that move), weights_order.c and weights.c (weights, bias), windows.c (padding, strides, tiles),
  * pools.c (divisors), ends.c (scales, zero point and bounds of the output), stored.c (the same
  * where no edit reaches them), codes.c, stale.c and orders.c (what is done to codes), samples.c
  * (samples, steps), tables.c (functions of codes), fits.c and fit_scales.c (numbers that are solved
@@ -18,13 +18,17 @@
     bool blame_##id##_edit(blame_search *s, int i, blame_case *c, blame_story *story);
 #define FAMILY_post(id)                                                                            \
     bool blame_##id##_post(blame_search *s, int i, int32_t *codes, blame_story *story);
-#define FAMILY_end_edit(id) FAMILY_edit(id)
-#define FAMILY_end_post(id) FAMILY_post(id)
+#define FAMILY_end_edit(id)        FAMILY_edit(id)
+#define FAMILY_sought_edit(id)     FAMILY_edit(id)
+#define FAMILY_sought_end_edit(id) FAMILY_edit(id)
+#define FAMILY_end_post(id)        FAMILY_post(id)
 #include "interp/blame/hypotheses.def"
 #undef FAMILY_edit
 #undef FAMILY_post
 #undef FAMILY_end_edit
 #undef FAMILY_end_post
+#undef FAMILY_sought_edit
+#undef FAMILY_sought_end_edit
 
 void blame_tell(blame_story *story, const char *class, int changed, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -88,4 +92,9 @@ const char *blame_say_dealt(int way, char *text, size_t size);
 #define BLAME_USUAL 12
 int blame_usual_codes(const assay_type *t, int32_t zero_point, int32_t code[BLAME_USUAL]);
 int blame_usual_zero_points(const assay_type *t, int32_t zero_point, int32_t code[BLAME_USUAL]);
+
+/* seek.c: the choice from `least` to `most` of a family, with which every code rises or falls, that
+ * gives most of what is looked at, sought from the one that is the replay; `from`: none is better.
+ */
+int blame_seek(blame_search *s, const blame_family *f, int least, int from, int most);
 #endif

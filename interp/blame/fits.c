@@ -151,61 +151,6 @@ static const char *name_biases(blame_search *s, const int64_t *lo, const int64_t
     return class ? class : "bias.value";
 }
 
-/* The sum of each channel's weights, less their zero point. NULL: there is none to be had. */
-static int64_t *weight_sums(blame_search *s, blame_case *c, int64_t n)
-{
-    if ((s->n->op != ASSAY_OP_CONV && s->n->op != ASSAY_OP_FC) || !blame_search_case(s, 0, c) ||
-        !c->constant[1] || c->in[1].dim[0] != n || c->in[1].elem.kind != ASSAY_KIND_INT ||
-        !c->in[0].q.zero_point)
-        return NULL;
-    const assay_type *t = &c->in[1];
-    const int64_t each = assay_shape_count(t) / n;
-    int64_t *sum = assay_arena_array(c->arena, (size_t)n + 1, sizeof *sum);
-    for (int64_t k = 0; k < n && sum; k++) {
-        const int64_t zero = !t->q.zero_point          ? 0
-                             : t->q.count == (size_t)n ? t->q.zero_point[k]
-                                                       : t->q.zero_point[0];
-        sum[k] = -zero * each;
-        for (int64_t i = 0; i < each; i++)
-            sum[k] += assay_elem_get(t->elem, c->data[1], (size_t)(k * each + i));
-    }
-    return sum;
-}
-
-/* Biases that are solved for as another zero point of the input, which adds to each channel a
- * multiple of its weights' sum: by how much it is more, or 0. The channel whose sum is the greatest
- * says it best. */
-static int64_t name_zero_point(blame_search *s, int64_t *delta, blame_votes *v, int32_t *codes,
-                               int32_t *now)
-{
-    const int64_t n = blame_channels_of(s).n;
-    blame_case c;
-    int64_t best = 0, more = 0;
-    int64_t *sum = weight_sums(s, &c, n);
-    int64_t *try = sum ? assay_arena_array(c.arena, (size_t)n + 1, sizeof *try) : NULL;
-    if (!try)
-        return 0;
-    *now = c.in[0].q.zero_point[0];
-    for (int64_t k = 1; k < n; k++)
-        best = llabs(sum[k]) > llabs(sum[best]) ? k : best;
-    const int64_t near = sum[best] ? -delta[best] / sum[best] : 0;
-    for (int64_t by = near - 1; by <= near + 1 && sum[best] && !more; by++) {
-        bool good = by != 0;
-        for (int64_t k = 0; k < n; k++)
-            try[k] = -by * sum[k];
-        good = good && requantize(s, try, codes);
-        if (good)
-            vote(s, codes, v);
-        for (int64_t k = 0; k < n && good; k++)
-            good = !v->more[k] && !v->less[k];
-        more = good ? by : 0;
-    }
-    if (more)
-        for (int64_t k = 0; k < n; k++)
-            delta[k] = -more * sum[k];
-    return more;
-}
-
 bool blame_fit_bias_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 {
     const blame_axis a = blame_channels_of(s);
@@ -219,21 +164,15 @@ bool blame_fit_bias_post(blame_search *s, int i, int32_t *codes, blame_story *st
         hi[c] = INT32_MAX;
     }
     good = good && solve_biases(s, lo, hi, delta, &v, codes, &changed);
-    int64_t source = -1, which = -1, zero = 0;
-    int32_t now = 0;
-    if (good && changed > 1)
-        zero = name_zero_point(s, delta, &v, codes, &now);
-    const char *class = good && changed > 0 && changed <= MAX_NAMED && !zero
+    int64_t source = -1, which = -1;
+    const char *class = good && changed > 0 && changed <= MAX_NAMED
                             ? name_biases(s, lo, hi, delta, &v, codes, &source)
                             : "bias.value";
     for (int64_t c = 0; c < a.n && good; c++)
         which = delta[c] != 0 ? c : which;
     good = good && changed > 0 && requantize(s, delta, codes) &&
-           !(blame_is_thin(s) && !zero && strcmp(class, "bias.value") == 0);
-    if (good && zero)
-        blame_tell(story, "input.zero_point", 1, "zero point of input 0: %lld instead of %d",
-                   (long long)(now + zero), now);
-    else if (good && source >= 0)
+           !(blame_is_thin(s) && strcmp(class, "bias.value") == 0);
+    if (good && source >= 0)
         blame_tell(story, class, 1 + changed, "channel %lld has the bias of channel %lld",
                    (long long)which, (long long)source);
     else if (good)

@@ -24,6 +24,19 @@
      .post = blame_##id##_post,                                                                    \
      .late = later,                                                                                \
      .behind = true},
+#define FAMILY_sought_edit(id, later)                                                              \
+    {.name = #id,                                                                                  \
+     .count = blame_##id##_count,                                                                  \
+     .edit = blame_##id##_edit,                                                                    \
+     .late = later,                                                                                \
+     .sought = true},
+#define FAMILY_sought_end_edit(id, later)                                                          \
+    {.name = #id,                                                                                  \
+     .count = blame_##id##_count,                                                                  \
+     .edit = blame_##id##_edit,                                                                    \
+     .late = later,                                                                                \
+     .behind = true,                                                                               \
+     .sought = true},
 const blame_family blame_families[] = {
 #include "interp/blame/hypotheses.def"
 };
@@ -31,6 +44,8 @@ const blame_family blame_families[] = {
 #undef FAMILY_post
 #undef FAMILY_end_edit
 #undef FAMILY_end_post
+#undef FAMILY_sought_edit
+#undef FAMILY_sought_end_edit
 const int blame_n_families = sizeof blame_families / sizeof *blame_families;
 
 int blame_rank(const char *class)

@@ -14,6 +14,7 @@
 #define BLAME_DETAIL  240
 #define BLAME_PREFIX  2  /* edits that are taken as given while another is sought */
 #define BLAME_CLASSES 16 /* full explanations that are named */
+#define BLAME_SOUGHT  4  /* choices of a family that are looked for */
 
 struct blame_search;
 
@@ -35,6 +36,7 @@ typedef struct blame_family {
     /* Changes the node's codes, which are as replayed, all samples one after the other. */
     bool (*post)(struct blame_search *s, int i, int32_t *codes, blame_story *story);
     bool late;   /* many choices: tried only where no other family explains everything */
+    bool sought; /* its choices are looked for: count leaves them in s->sought */
     bool behind; /* behind the sums: accumulators show nothing of it */
 } blame_family;
 
@@ -102,6 +104,7 @@ typedef struct blame_search {
     /* Nodes from this one to the end, in order; none where the node makes the end. */
     const int *after;
     int n_after;
+    int sought[BLAME_SOUGHT];
     bool has_record;
     assay_record record;
     blame_value *value; /* of the record's fields that the node reads: every other one */

@@ -268,7 +268,7 @@ static void try_families(trials *t, bool late, bool schemes)
             continue;
         const int n = family->count(t->s);
         for (int i = 0; i < n; i++)
-            look(t, family, i);
+            look(t, family, family->sought ? t->s->sought[i] : i);
     }
 }
 

@@ -11,7 +11,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
 from asking import ASSAY, blame, dump, make_golden  # noqa: E402
-from device import Node, read, write  # noqa: E402
+from device import Node, clamp, read, rescale, write  # noqa: E402
 from planted import DEPTHWISE, POINT, change, flipped_filters, transposed  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -133,13 +133,33 @@ def nothing(tap, golden, device):
 
 def far_zero_points(tap, golden, device):
     """Zero points that no code of the type is, in a node of its own fault alone."""
-    for far in (300, -300):
-        node = Node(golden, POINT)
+    for name, far, padded in ((POINT, 300, True), (POINT, -300, True), (POINT, 1000, True), (DEPTHWISE, -700, False), (DEPTHWISE, 1500, True)):
+        node = Node(golden, name)
         zero = node.zx + far
-        dump(golden, node, change(zx=zero, pad_code=zero)(node), device)
+        dump(golden, node, change(zx=zero, pad_code=zero if padded else node.zx)(node), device)
         status, said = blame(golden, device)
         found = [(f["class"], f["detail"]) for f in said["faults"]] if status == 1 else said
-        tap.check([f[0] for f in found] == ["input.zero_point"] and str(zero) in found[0][1], f"an input's zero point {far} off", found)
+        tap.check([f[0] for f in found] == ["input.zero_point"] and f"input 0: {zero} " in found[0][1], f"{name}: an input's zero point {far} off", found)
+
+
+def far_in_products(tap, folder):
+    """Rows by a matrix, whose input may also be read with the other sign first."""
+    x, w = [i * 7 % 121 - 60 for i in range(64)], [i * i % 19 - 9 for i in range(48)]
+    net = Small(folder, "products", [8, 8], f"  const w: i8[6,8] q(1,0) = {w}\n  y: i8[8,6] q(64,0) = fc(x, w)\n  output y\n")
+    for far in [700, -700, 1200]:
+        sums = [sum((x[8 * r + i] - far) * w[8 * c + i] for i in range(8)) for r in range(8) for c in range(6)]
+        status, said = net.spoil(1, lambda y: [clamp(rescale(v, 1 << 30, -5), -128, 127) for v in sums])
+        found = [(f["class"], f["detail"]) for f in said["faults"]] if status == 1 else said
+        tap.check([f[0] for f in found] == ["input.zero_point"] and f"input 0: {far} " in found[0][1], f"rows: an input's zero point {far} off", found)
+
+
+def nothing_left(tap, folder):
+    """Codes read as unsigned and two elements beside them: looked for beside an input whose type is another by then."""
+    net = Small(folder, "unsigned", [1, 4, 6, 6], "  y: i8[1,4,3,3] q(1,0) = avg_pool(x) {kernel=[2,2], stride=[2,2]}\n  output y\n")
+    x = [(i * 7 % 121 - 60) & 255 for i in range(144)]
+    sums = [sum(x[36 * c + 6 * (2 * i + a) + 2 * j + b] for a in (0, 1) for b in (0, 1)) for c in range(4) for i in range(3) for j in range(3)]
+    status, said = net.spoil(1, lambda y: [v % 100 - 50 if k in (5, 17) else min((v + 2) // 4, 127) for k, v in enumerate(sums)])
+    tap.check(status == 1 and [f["class"] for f in said["faults"]] == ["unexplained"], "codes read as unsigned, and two that nothing gives", said)
 
 
 def main():
@@ -149,6 +169,8 @@ def main():
         pairs(tap, golden, device)
         nothing(tap, golden, device)
         far_zero_points(tap, golden, device)
+        far_in_products(tap, folder)
+        nothing_left(tap, folder)
         stale(tap, folder, device)
         other_axis(tap, folder)
         long_names(tap, folder)
