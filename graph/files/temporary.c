@@ -109,12 +109,12 @@ assay_status file_temporary_make(char path[FILE_TEMPORARY], assay_error *err)
     const char *tmp = getenv("TMPDIR");
     if (!tmp || *tmp != '/' || strlen(tmp) > 150 || strpbrk(tmp, " \t\n'\"\\$`;&|<>()*?[]#~!{}"))
         tmp = "/tmp";
-    memset(path, 0, FILE_TEMPORARY);
-    snprintf(path, FILE_TEMPORARY, "%.150s/assay-infer-XXXXXX", tmp);
-    if (!mkdtemp(path)) {
-        *path = '\0';
+    char made[FILE_TEMPORARY] = "";
+    snprintf(made, sizeof made, "%.150s/assay-infer-XXXXXX", tmp);
+    *path = '\0';
+    if (!mkdtemp(made))
         return assay_fail(err, ASSAY_ERR_IO, "no temporary folder can be made in %s", tmp);
-    }
+    memcpy(path, made, sizeof made);
     keep(path);
     return ASSAY_OK;
 }
