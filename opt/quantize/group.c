@@ -143,7 +143,7 @@ static void cut_off(assay_plan_value *p, const assay_histogram *h)
                                   .note = "masked below: softmax does not see it"};
 }
 
-/* A mask of bools has both their values, although no sample may have had one of them. */
+/* A mask has both its values, although no sample may have had one of them. */
 static void reach_out(assay_plan_value *p)
 {
     if (p->reach[0] >= p->range.min && p->reach[1] <= p->range.max)
@@ -151,7 +151,7 @@ static void reach_out(assay_plan_value *p)
     p->range.min = fmin(p->range.min, p->reach[0]);
     p->range.max = fmax(p->range.max, p->reach[1]);
     p->range.final = false;
-    p->range.note = "a mask's: all that its bools may be";
+    p->range.note = "a mask's: both its values, seen or not";
 }
 
 static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_error *err)

@@ -115,19 +115,42 @@ static void at_operands(const floors *f, const assay_node *n, double floor)
 /* A node that a softmax's input is made by. */
 static void at_node(const floors *f, const assay_node *n, double floor)
 {
-    const bool chooses = quantize_runs_chooses(n), combines = quantize_runs_combines(n);
-    if (combines && floor > -INFINITY)
+    if (quantize_runs_combines(n))
         at_operands(f, n, floor);
+    for (int j = 0; j < n->n_in && quantize_runs_chooses(n); j++)
+        if (n->in[j] >= 0)
+            agree(f, n->in[j], floor);
+}
+
+/* What a softmax's input is made of by sums, products, choices and moves. */
+static void mark(assay_quantizer *q, const assay_node *n)
+{
+    const bool chooses = quantize_runs_chooses(n), combines = quantize_runs_combines(n);
+    if (is_softmax(n))
+        q->value[n->in[0]].before_softmax = true;
+    if (n->n_out == 0 || !q->value[n->out[0]].before_softmax)
+        return;
     for (int j = 0; j < n->n_in && (chooses || combines); j++) {
         if (n->in[j] < 0)
             continue;
-        f->q->value[n->in[j]].before_softmax = true;
-        if (chooses && floor > -INFINITY)
-            agree(f, n->in[j], floor);
+        assay_plan_value *p = &q->value[n->in[j]];
+        p->before_softmax = true;
+        p->scaled_first |=
+            combines ? lower_is_f32_constant(q->g, n->in[1 - j]) : q->value[n->out[0]].scaled_first;
     }
 }
 
-/* What masks are made of has both values of its bools, although no sample may have had one. */
+static void mark_all(assay_quantizer *q)
+{
+    for (int v = 0; v < q->g->n_values; v++) {
+        q->value[v].floor = -INFINITY;
+        q->value[v].before_softmax = q->value[v].scaled_first = false;
+    }
+    for (int i = q->g->n_nodes - 1; i >= 0; i--)
+        mark(q, &q->g->node[i]);
+}
+
+/* What masks are made of has both values of them, although no sample may have had one. */
 static void set_reach(const floors *f, int v)
 {
     const quantize_runs *r = &f->runs[v];
@@ -140,21 +163,18 @@ static void set_reach(const floors *f, int v)
 assay_status quantize_find_masks(assay_quantizer *q, assay_error *err)
 {
     const size_t n_values = (size_t)q->g->n_values + 1;
+    mark_all(q);
     const floors f = {q, quantize_runs_of_values(q),
                       assay_arena_array(q->arena, n_values, sizeof *f.agree)};
     if (!f.runs || !f.agree)
         return assay_out_of_memory(err);
-    for (int v = 0; v < q->g->n_values; v++)
-        q->value[v].floor = -INFINITY;
     /* Users come after producers, so one sweep backwards meets every node after its users. */
     for (int i = q->g->n_nodes - 1; i >= 0; i--) {
         const assay_node *n = &q->g->node[i];
         const double floor = n->n_out > 0 ? agreed_floor(&f, n->out[0]) : -INFINITY;
-        if (is_softmax(n)) {
-            q->value[n->in[0]].before_softmax = true;
+        if (is_softmax(n))
             at_softmax(&f, n);
-        }
-        if (n->n_out > 0 && q->value[n->out[0]].before_softmax)
+        if (floor > -INFINITY && q->value[n->out[0]].before_softmax)
             at_node(&f, n, floor);
     }
     for (int v = 0; v < q->g->n_values; v++) {
@@ -169,7 +189,8 @@ assay_status quantize_find_masks(assay_quantizer *q, assay_error *err)
 bool quantize_is_unseen_mask(const assay_quantizer *q, const assay_node *n)
 {
     const assay_profile_entry *e = profile_entry_of(q->profile, q->g, n->out[0]);
-    return n->op == ASSAY_OP_CAST && q->value[n->out[0]].before_softmax &&
+    const assay_plan_value *p = &q->value[n->out[0]];
+    return n->op == ASSAY_OP_CAST && p->before_softmax && p->reach[0] > p->reach[1] &&
            q->g->value[n->in[0]].type.elem.kind == ASSAY_KIND_INT && e && e->seen.finite > 0 &&
            e->seen.min >= e->seen.max;
 }

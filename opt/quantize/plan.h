@@ -55,8 +55,9 @@ typedef struct assay_plan_value {
     double min, max;
     double floor; /* no reader tells what lies below from it: masked scores; else -infinity */
     bool before_softmax; /* sums, products, choices and moves make a softmax's input of it */
-    double reach[2];     /* least and greatest element that a mask of bools has, seen or not; else
-                            infinity and -infinity */
+    bool scaled_first;   /* of these a sum or product with constants is the first but moves */
+    double reach[2];     /* least and greatest element that a mask has, seen or not; else infinity
+                            and -infinity */
     bool final;          /* group roots: [min, max] is Glow's own range of all values in it */
     assay_calibrated range; /* of this value alone, when calibrated */
     bool calibrated;

@@ -68,12 +68,28 @@ static void of_constant(const assay_value *v, quantize_runs *r)
     r->of_types = true;
 }
 
-/* 0 and 1, whatever the profile saw. */
-static void of_bool(quantize_runs *r)
+/* Two values, whatever the profile saw. */
+static void of_two(double lo, double hi, quantize_runs *r)
 {
-    add_run(r, 0, 0);
-    add_run(r, 1, 1);
+    add_run(r, lo, lo);
+    add_run(r, hi, hi);
     r->of_types = true;
+}
+
+/* An input, or a cast of one, that a softmax's input is made of, and that was 0 in every sample, or
+ * 1, is a mask of which no sample showed the other value: 1 or 0 where constants make the mask of
+ * it, and where it is added as it is, -infinity. */
+static bool of_mask(const assay_plan_value *p, const assay_histogram *h, bool added,
+                    quantize_runs *r)
+{
+    const bool zero = h->min == 0 && h->max == 0, one = h->min == 1 && h->max == 1;
+    if (!p->before_softmax || h->finite == 0 || h->inf || h->nan || !(zero || one))
+        return false;
+    if (p->scaled_first)
+        of_two(0, 1, r);
+    else if (zero && added)
+        of_two(-INFINITY, 0, r);
+    return r->n > 0;
 }
 
 /* whole: the elements are integers. */
@@ -188,8 +204,8 @@ static void of_node(const assay_quantizer *q, quantize_runs *all, const assay_no
     else if (quantize_runs_chooses(n))
         unite(q, all, n, r);
     else if (n->op == ASSAY_OP_CAST && from == ASSAY_KIND_BOOL)
-        of_bool(r);
-    else if (n->op == ASSAY_OP_CAST && e)
+        of_two(0, 1, r);
+    else if (n->op == ASSAY_OP_CAST && e && !of_mask(&q->value[v], &e->seen, false, r))
         of_histogram(&e->seen, from != ASSAY_KIND_F32, r);
     if (!e || e->seen.finite == 0)
         return;
@@ -209,7 +225,8 @@ quantize_runs *quantize_runs_of_values(const assay_quantizer *q)
     for (int i = 0; i < q->g->n_inputs; i++) {
         const int v = q->g->input[i];
         const assay_profile_entry *e = profile_entry_of(q->profile, q->g, v);
-        if (e && q->g->value[v].type.elem.kind == ASSAY_KIND_F32 && !e->seen.nan && !e->seen.inf)
+        if (e && q->g->value[v].type.elem.kind == ASSAY_KIND_F32 && !e->seen.nan && !e->seen.inf &&
+            !of_mask(&q->value[v], &e->seen, true, &all[v]))
             of_histogram(&e->seen, false, &all[v]);
     }
     for (int i = 0; i < q->g->n_nodes; i++) {

@@ -106,6 +106,11 @@ static double real_at(const assay_value *v, const void *data, int64_t i)
 
 double quantized_sqnr(const quantized *s, test_rng *rng, int k)
 {
+    return quantized_sqnr_drawn(s, rng, k, net_random_input);
+}
+
+double quantized_sqnr_drawn(const quantized *s, test_rng *rng, int k, quantized_draw draw)
+{
     assay_program *program;
     assay_run *run;
     assay_graph *reference;
@@ -116,7 +121,7 @@ double quantized_sqnr(const quantized *s, test_rng *rng, int k)
     assert_ok(assay_program_make_as_is(s->q, s->scheme, true, &program, &err), &err);
     assert_ok(assay_run_new(program, &run, &err), &err);
     for (int i = 0; i < s->g->n_inputs; i++) {
-        x[i] = net_random_input(rng, s->g, i);
+        x[i] = draw(rng, s->g, i);
         memcpy(assay_run_data(run, s->q->input[i]), x[i],
                assay_type_bytes(&s->g->value[s->g->input[i]].type));
     }

@@ -31,6 +31,7 @@ void quantized_assert_same(const quantized *s, const char *a, const char *b);
 const char *quantized_reason(const quantized *s, const char *node);
 /* Signal to noise of the integer network's output k against the float one's, in dB. */
 double quantized_sqnr(const quantized *s, test_rng *rng, int k);
+double quantized_sqnr_drawn(const quantized *s, test_rng *rng, int k, quantized_draw draw);
 
 /* x -> conv1 -> relu1 -> pool -> depthwise (channels of very different size) -> up + skip -> fc ->
  * softmax */
