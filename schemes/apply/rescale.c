@@ -169,10 +169,11 @@ ROW(to16, .mode = ASSAY_ROUND_HALF_UP, .pre = PRE_HALF_UP)
 static void row_any(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                     int32_t *out)
 {
+    const assay_tail t = apply_tail_of(r);
     assert(r->n == 1 || channel + n <= r->n);
     for (size_t i = 0; i < n; i++) {
         size_t c = r->n > 1 ? channel + i : 0;
-        out[i] = apply_rescale_finish(r, scaled_any(r, acc[i], c));
+        out[i] = apply_finish128(&t, scaled_any(r, acc[i], c));
     }
 }
 
@@ -238,12 +239,10 @@ static bool accepts_result(const assay_rescale *r, int64_t x, size_t channel)
 
 static bool accepts_sum(const assay_rescale *r, int64_t x, size_t channel)
 {
-    const assay_tail t = apply_tail_of(r);
-    if (t.sum_overflow != ASSAY_NARROW_REFUSE || t.sum_bits == 0 ||
-        r->rule->zero_point == ASSAY_STAGE_INSIDE)
-        return true;
-    const assay_int128 sum = apply_rescale_value(r, x, channel) + t.zero_point;
-    return sum == apply_saturate128(sum, (unsigned)t.sum_bits);
+    const assay_rule_rescale *k = r->rule;
+    return k->sum_overflow != ASSAY_NARROW_REFUSE || k->sum_bits == 0 ||
+           k->zero_point != ASSAY_STAGE_AFTER ||
+           apply_rescale_end_accepts(r, apply_rescale_value(r, x, channel));
 }
 
 bool apply_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel)

@@ -56,7 +56,7 @@ static inline bool apply_rounds_up(enum assay_rounding mode, bool negative, bool
 {
     const uint64_t addend = assay_rounding_addend(
         mode, UINT64_C(1) << 63, UINT64_MAX, 0 - (uint64_t)negative, 0 - (uint64_t)odd, UINT64_MAX);
-    return fraction + addend < addend;
+    return fraction > ~addend; /* their sum carries */
 }
 
 /* floor(n / 2^s), 0 <= s <= 63 (127): the arithmetic shift, without relying on C's `>>` of a

@@ -43,12 +43,23 @@ static inline bool apply_zero_is_before(const assay_rescale *r)
     return r->rule->zero_point == ASSAY_STAGE_BEFORE;
 }
 
+/* The bits that the sum with the zero point is narrowed to, or 0 where that changes no code: what
+ * saturates at bounds outside lo..hi ends at lo..hi either way. */
+static inline int32_t apply_tail_bits(const assay_rescale *r)
+{
+    const int32_t bits = apply_zero_is_before(r) ? 0 : r->rule->sum_bits;
+    const bool clamped = bits > 0 && r->rule->sum_overflow != ASSAY_NARROW_WRAP &&
+                         r->clamp_lo == apply_saturate(r->clamp_lo, (unsigned)bits) &&
+                         r->clamp_hi == apply_saturate(r->clamp_hi, (unsigned)bits);
+    return clamped ? 0 : bits;
+}
+
 static inline assay_tail apply_tail_of(const assay_rescale *r)
 {
     return (assay_tail){apply_zero_is_before(r) ? 0 : r->zero_point,
                         r->clamp_lo,
                         r->clamp_hi,
-                        apply_zero_is_before(r) ? 0 : r->rule->sum_bits,
+                        apply_tail_bits(r),
                         r->rule->sum_overflow,
                         r->rule->store == ASSAY_STORE_WRAP,
                         r->out_signed,
