@@ -37,11 +37,11 @@ static void put_brief(FILE *f, const char *whole)
 }
 
 /* The op in bold, the shape behind it where there is room. */
-static void put_head(FILE *f, const drawing *d, int v, int look, double x, double y)
+static void put_head(FILE *f, const drawing *d, int v, int look)
 {
     const char *op = v < d->c->n_inputs ? "input" : d->c->node[v - d->c->n_inputs].op;
     char shape[200] = "";
-    fprintf(f, "<text x=\"%.1f\" y=\"%.1f\"><tspan font-weight=\"bold\">", x, y);
+    fputs("<text x=\"7\" y=\"15\"><tspan font-weight=\"bold\">", f);
     page_xml_text(f, op);
     fputs("</tspan>", f);
     if (look >= 0)
@@ -96,10 +96,12 @@ static void put_box(FILE *f, const drawing *d, int v)
         put_measures(f, d, node);
     fprintf(f, "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\"/>", x,
             y, w, HEIGHT, node ? 4 : 18);
-    put_head(f, d, v, look, x + 7, y + 15);
-    fprintf(f, "<tspan x=\"%.1f\" dy=\"15\">", x + 7);
+    /* An inner svg clips the words to the box, whatever the font's letters are. */
+    fprintf(f, "<svg x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\">", x, y, w, HEIGHT);
+    put_head(f, d, v, look);
+    fputs("<tspan x=\"7\" dy=\"15\">", f);
     put_brief(f, name);
-    fputs("</tspan></text></a>\n", f);
+    fputs("</tspan></text></svg></a>\n", f);
 }
 
 /* ---- edges ---- */

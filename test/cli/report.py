@@ -128,6 +128,8 @@ def whole():
     sound("of everything", page)
     assay(0, "report", *files, "-o", "again.html")
     check(read("r.html") == read("again.html"), "the same files give the same bytes")
+    boxes = re.findall(rb'</title><rect (x="[^"]*" y="[^"]*" width="[^"]*" height="[^"]*") rx="\d+"/>(<svg [^>]*>)?', read("r.html"))
+    check(len(boxes) == 5 and all(b"<svg " + box + b">" == words for box, words in boxes), "a box of the drawing clips its words", boxes)
     run = subprocess.run([ASSAY, "report", *files, "-o", "-"], capture_output=True, check=False)
     check(run.returncode == 0 and run.stdout == read("r.html"), "on standard output alone", run.stderr)
     text = " ".join(page.words)
