@@ -1,5 +1,5 @@
 /* The TFLite importer: operators that join elements, diagonals, buckets, convolutions of three
- * axes, composites and sparse constants, beside results worked by hand. */
+ * axes and sparse constants, beside results worked by hand. */
 #include "test/support/tflite_build.h"
 
 #include <stdlib.h>
@@ -23,8 +23,7 @@ enum {
     ATAN2 = 156,
     UNSORTED_MIN = 157,
     RIGHT_SHIFT = 161,
-    STABLEHLO_MULTIPLY = 165,
-    STABLEHLO_COMPOSITE = 206
+    STABLEHLO_MULTIPLY = 165
 };
 
 /* One operator: tensors 0 to n - 1 are its inputs, tensor n its output; those with data are
@@ -268,64 +267,6 @@ static void test_conv_3d(void **state)
     }
 }
 
-/* A composite in a composite: constants are handed in, names are those outside. */
-static void test_composite(void **state)
-{
-    static const int32_t a[2] = {3, -5}, two[2] = {2, 4}, want[2] = {12, -80};
-    tb_model inner = {.n_inputs = 2, .n_outputs = 1, .input = {0, 1}, .output = {2}}, outer, m;
-    unsigned char *file;
-    assay_graph *g;
-
-    (void)state;
-    tb_add(&inner, "p", TFL_INT32, 2, -1);
-    tb_add(&inner, "q", TFL_INT32, 2, -1);
-    tb_add(&inner, "r", TFL_INT32, 2, -1);
-    tb_outputs(tb_operator(&inner, STABLEHLO_MULTIPLY, 0, 1, -2), 2, -2);
-    outer = inner;
-    m = inner;
-    tb_add(&outer, "s", TFL_INT32, 2, -1);
-    outer.output[0] = 3;
-    outer.n_ops = 0;
-    memset(outer.op, 0, sizeof outer.op);
-    for (int k = 0; k < 2; ++k) { /* p * q * q */
-        tb_op *op = tb_operator(&outer, STABLEHLO_COMPOSITE, k ? 2 : 0, 1, -2);
-        tb_outputs(op, k ? 3 : 2, -2);
-        tb_option_i32(op, 1, 2);
-        op->second_options = true;
-    }
-    m.n_inputs = 1;
-    m.op[0].builtin = STABLEHLO_COMPOSITE;
-    m.op[0].second_options = true;
-    tb_option_i32(&m.op[0], 1, 1);
-    m.tensor[1].data = two;
-    m.tensor[1].bytes = sizeof two;
-    m.tensor[1].has_data = true;
-    m.next = &outer;
-    outer.next = &inner;
-    tb_run(&m, (const void *[]){a}, want, sizeof want);
-    g = tb_import_ok(&m, &file);
-    assert_true(tb_producer(g, "r")->op == ASSAY_OP_MUL);
-    assay_graph_free(g);
-    free(file);
-    outer.tensor[1].type = TFL_FLOAT32;
-    tb_refuse(&m, "STABLEHLO_COMPOSITE: operand 1 has another type inside");
-    outer.tensor[1].type = TFL_INT32;
-    m.tensor[1].block = 2;
-    tb_refuse(&m, "operand 1 has a scale for each block");
-    m.tensor[1].block = 0;
-    outer.op[1].in[1] = -1; /* of an operator inside, whose tensors the message names */
-    tb_refuse(&m, "operator 1 (STABLEHLO_COMPOSITE, 'r'): input 1 is missing");
-    outer.op[1].in[1] = 1;
-    inner.op[0].builtin = 31; /* CALL, which there is no kernel of */
-    tb_refuse(&m, "CALL");
-    inner.op[0].builtin = STABLEHLO_COMPOSITE; /* itself */
-    inner.op[0].second_options = true;
-    tb_option_i32(&inner.op[0], 1, 2);
-    tb_refuse(&m, "deep");
-    m.op[0].option[0].bits = 7;
-    tb_refuse(&m, "no subgraph 7");
-}
-
 /* Weights that are stored without their zeros: the dense constant, and no node is left. */
 static void test_densify(void **state)
 {
@@ -366,8 +307,7 @@ int main(void)
         cmocka_unit_test(test_sparse_to_dense),  cmocka_unit_test(test_segments),
         cmocka_unit_test(test_segments_refused), cmocka_unit_test(test_diagonals),
         cmocka_unit_test(test_bucketize),        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_conv_3d),          cmocka_unit_test(test_composite),
-        cmocka_unit_test(test_densify),
+        cmocka_unit_test(test_conv_3d),          cmocka_unit_test(test_densify),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -228,14 +228,20 @@ static assay_status import_body(const tfl_op *o, int32_t index, int64_t *number)
 }
 
 /* The operands are the tensors that a subgraph takes, of the list `inner`; its results are called
- * as the operator's outputs are. Shapes that the subgraph declares for its operands are not asked.
- */
+ * as the operator's outputs are. What shapes it declares for its operands is not asked. */
 static assay_status hand_in(const tfl_op *o, tfl_tensor *inner, const int *in, const int *out)
 {
+    int variable;
+    assay_status s;
     for (int i = 0; i < o->n_in; ++i) {
         if (o->in[i] < 0)
             return tfl_fail(o, "input %d is missing", i);
+        for (int k = 0; k < i; ++k)
+            if (in[k] == in[i])
+                return tfl_fail(o, "its body takes operands %d and %d as one tensor", k, i);
         const tfl_tensor *x = tfl_in(o, i);
+        if (x->is_variable && (s = tfl_value(o, i, &variable))) /* one, given twice or not */
+            return s;
         if (tfl_flat_present(x->blockwise)) /* scales are numbered in the list around */
             return tfl_unsupported(o, "operand %d has a scale for each block", i);
         if (!assay_elem_equal(inner[in[i]].type.elem, x->type.elem))
@@ -248,8 +254,8 @@ static assay_status hand_in(const tfl_op *o, tfl_tensor *inner, const int *in, c
     return ASSAY_OK;
 }
 
-/* Values that the subgraph made are those of the tensors at hand. */
-static assay_status hand_back(const tfl_op *o, const tfl_tensor *inner, const int *in,
+/* Values that the subgraph made, from number n_values on, are those of the tensors at hand. */
+static assay_status hand_back(const tfl_op *o, const tfl_tensor *inner, int n_values, const int *in,
                               const int *out)
 {
     for (int i = 0; i < o->n_in; ++i)
@@ -264,7 +270,8 @@ static assay_status hand_back(const tfl_op *o, const tfl_tensor *inner, const in
             return tfl_unsupported(o, "output %d has another type inside than outside", i);
         y->value = t->value;
         y->type = t->type;
-        o->m->g->value[y->value].source_index = o->out[i];
+        if (y->value >= n_values) /* else an operand, passed on */
+            o->m->g->value[y->value].source_index = o->out[i];
     }
     return ASSAY_OK;
 }
@@ -298,7 +305,7 @@ static assay_status inline_tensors(const tfl_op *o, tfl_tensor_list outer, flat_
         m->g->value[i].source_index = -1;
     m->tensors = outer;
     m->subgraph = subgraph;
-    return s ? s : hand_back(o, inner.at, in, out);
+    return s ? s : hand_back(o, inner.at, n_values, in, out);
 }
 
 static assay_status inline_body(const tfl_op *o, int32_t index)

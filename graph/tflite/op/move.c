@@ -85,7 +85,7 @@ static assay_status pad_value(const tfl_op *o, assay_attr_pad *a)
     const void *data;
     assay_status s;
 
-    if (t->why || !t->data || assay_shape_count(&t->type) != 1)
+    if (t->why || !assay_tfl_is_constant(t) || assay_shape_count(&t->type) != 1)
         return tfl_unsupported(o, "a value that is not one constant");
     a->has_code = t->type.elem.kind == ASSAY_KIND_INT;
     if (a->has_code && t->raw != TFL_UINT8)
