@@ -23,6 +23,15 @@ static assay_interval sloped(const assay_derive *d)
     return derive_around(fmin(below, 0) / 256, fmax(above, below) / 256);
 }
 
+/* Whether XNNPACK has a kernel for these slopes, or the rule does not ask. */
+static bool has_fixed8(const assay_unit *u, float above, float below)
+{
+    const float least = fminf(fabsf(above), fabsf(below)), most = fmaxf(fabsf(above), fabsf(below));
+    return u->rec.unary.leaky_relu == ASSAY_SLOPE_FIXED8 ||
+           (u->rec.unary.leaky_relu == ASSAY_SLOPE_FIXED8_OR_RESCALE && least >= 1.0f / 256 &&
+            most <= 128);
+}
+
 static assay_status slope(const assay_derive *d)
 {
     assay_unit *u = d->u;
@@ -30,8 +39,8 @@ static assay_status slope(const assay_derive *d)
     float alpha = (float)d->spec->alpha;
     if (u->rec.unary.leaky_relu == ASSAY_SLOPE_TABLE)
         return derive_table(d);
-    if (u->rec.unary.leaky_relu == ASSAY_SLOPE_FIXED8) {
-        float ratio = s_in / s_out, negative = ratio * alpha;
+    const float ratio = s_in / s_out, negative = ratio * alpha;
+    if (has_fixed8(u, ratio, negative)) {
         assay_status s = sloped_fits(d, 256 * (double)ratio, 256 * (double)negative);
         if (s)
             return s;

@@ -173,14 +173,16 @@ def leaky(record, a, out, alpha):  # 2.4 LEAKY_RELU: two rescales, of s_in / s_o
     kind = record["unary"]["leaky_relu"]
     if kind == "table":
         return by_table(record, a, out, lambda x, to: x if x >= 0 else to(x * alpha))
-    if kind == "fixed-8":  # 5.1 (d)
+    if kind != "two-rescales":  # 5.1 (d)
         ratio = f32(a.scale / out.scale)
-        slopes = [round_to_int(256 * r, "half-even") for r in (ratio, f32(ratio * alpha))]
+        real = (ratio, f32(ratio * alpha))
+        slopes = [round_to_int(256 * r, "half-even") for r in real]
 
         def one(p):
             x = p - a.zero
             return finish(record, x * slopes[x < 0] + 128 >> 8, out)
-        return one
+        if kind == "fixed-8" or all(Fraction(1, 256) <= abs(r) <= 128 for r in real):
+            return one
     up = requantize(record, form(record, a, out), out)
     real = rescale.form(record["rescale"]["scale"], a.scale, abs(alpha), out.scale)
     down = requantize(record, real, out)

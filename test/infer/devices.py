@@ -64,7 +64,7 @@ SPACES = {
                  "accumulator.overflow": lambda r: r.choice(["wrap", "saturate-at-end"])},
     "sigmoid": {**TABLE, "unary.logistic": lambda r: r.choice(["table", "fixed-point"])},
     "tanh": {**TABLE, "unary.logistic": lambda r: r.choice(["table", "fixed-point"])},
-    "leaky_relu": {**RESCALE, **TABLE, "unary.leaky_relu": lambda r: r.choice(["two-rescales", "fixed-8", "table"])},
+    "leaky_relu": {**RESCALE, **TABLE, "unary.leaky_relu": lambda r: r.choice(["two-rescales", "fixed-8", "fixed-8-or-two-rescales", "table"])},
     "softmax": {"softmax.kind": lambda r: r.choice(["fixed-point", "float-table", "integer-table", "q31-table", "float-sum", "i-bert"]),
                 "table.precision": lambda r: r.choice(["float32", "float64"]), "rescale.round": RESCALE["rescale.round"],
                 "rescale.multiplier_bits": RESCALE["rescale.multiplier_bits"]},

@@ -103,6 +103,7 @@ const unary = (op, kind, {scale, zero, near = false, attributes = () => ({}), in
   if (scale !== undefined) y.scale = scale;
   if (zero !== undefined) y.zero = zero;
   if (near) y.scale = Math.fround(x.t.scale * 2 ** (r.unit() * 2 - 1));
+  else if (scale === undefined && r.chance(0.3)) y.scale = Math.fround(x.t.scale * 2 ** r.int(-1, 4)); // ties
   n.node(y, op, [x], attributes(r));
   return n;
 };
@@ -189,7 +190,7 @@ function ofKind(k) {
     [`softmax ${k}`]: softmax(k), [`concat ${k}`]: concat(k),
     [`sigmoid ${k}`]: unary('sigmoid', k, wide ? {scale: 1 / 32768, zero: 0} : {scale: 1 / 256, zero: lo}),
     [`tanh ${k}`]: unary('tanh', k, wide ? {scale: 1 / 32768, zero: 0} : {scale: 1 / 128, zero: lo + 128}),
-    [`leaky relu ${k}`]: unary('leaky_relu', k, {near: true, attributes: r => ({alpha: Math.fround(0.05 + r.unit() * 0.45)})}),
+    [`leaky relu ${k}`]: unary('leaky_relu', k, {near: true, attributes: r => ({alpha: Math.fround(r.pick([0.05 + r.unit() * 0.45, 0.01 * r.unit(), 0, -0.2]))})}),
     [`max ${k}`]: selected('max', k), [`min ${k}`]: selected('min', k),
     [`relu ${k}`]: unary('relu', k),
     [`quantize ${k}`]: quantize(k), [`requantize ${k}`]: recast(k, k),

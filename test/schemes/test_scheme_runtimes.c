@@ -150,6 +150,52 @@ static void reciprocal_of_output(void **state)
     }
 }
 
+/* One code of i8 through a unary op of litert-xnnpack. */
+static int32_t unary(const char *op, double alpha, float s_in, float s_out, int32_t out_zero,
+                     int32_t code)
+{
+    assay_error err = {0};
+    assay_scheme *s;
+    assert_ok(assay_scheme_open("litert-xnnpack", &s, &err), &err);
+    assay_type in = code_type(8, true, &s_in, zero), out = code_type(8, true, &s_out, &out_zero);
+    assay_unit_spec spec = unit_spec(op, &in, 1, &out);
+    spec.alpha = alpha;
+    assay_unit *u = unit_prepare(s, &spec);
+    int32_t y;
+    s->vt->unary(u, &code, 1, &y);
+    s->vt->release(u);
+    assay_scheme_free(s);
+    return y;
+}
+
+/* The delegate computes ELU in float32, rounded half to even with the zero point inside; it takes
+ * leaky relus with slopes of 1/256 to 128 (8 fraction bits), and leaves others to LiteRT's two
+ * rescales, under which 0.48 and 1.43 become 1 and 2. */
+static void delegate_takes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *op;
+        double alpha;
+        float s_in, s_out;
+        int32_t out_zero, code, want;
+    } cases[] = {
+        {"elu", 1, 0.00390625F, 0.015625F, 0, 2, 0},
+        {"elu", 1, 0.00390625F, 0.015625F, 0, 18, 4},
+        {"elu", 1, 0.00390625F, 0.015625F, 1, 2, 2},
+        {"leaky_relu", 0.25, 0.5F, 1.049017310142517F, 0, 1, 0},
+        {"leaky_relu", 0.002, 0.5F, 1.049017310142517F, 0, 1, 1},
+        {"leaky_relu", 0.002, 0.5F, 1.049017310142517F, 0, 3, 2},
+        {"leaky_relu", 0, 0.5F, 1.049017310142517F, 0, 22, 11},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int32_t y = unary(cases[i].op, cases[i].alpha, cases[i].s_in, cases[i].s_out,
+                                cases[i].out_zero, cases[i].code);
+        if (y != cases[i].want)
+            fail_msg("case %zu, %s: %d", i, cases[i].op, y);
+    }
+}
+
 /* What the delegate does not take is LiteRT's own: the same parameters, or of 16 bits the same
  * units. */
 static void undelegated(void **state)
@@ -180,9 +226,9 @@ static void undelegated(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rounding), cmocka_unit_test(quantizing),
-                                       cmocka_unit_test(zero_point_inside),
-                                       cmocka_unit_test(reciprocal_of_output),
-                                       cmocka_unit_test(undelegated)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounding),          cmocka_unit_test(quantizing),
+        cmocka_unit_test(zero_point_inside), cmocka_unit_test(reciprocal_of_output),
+        cmocka_unit_test(delegate_takes),    cmocka_unit_test(undelegated)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
