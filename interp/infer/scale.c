@@ -231,12 +231,17 @@ static assay_status try_encodings(infer_engine *e, bool bounded, infer_rules *ou
         }
         s = try_encoding(e, &list.item[i].rule, out, err);
     }
+    /* reduced multipliers are not tried with limits among the rows' R: that of an encoding that is
+     * left may agree */
+    e->t->complete &= !bounded || list.n == 0 || out->n > 0;
     infer_encodings_free(&list);
     return s;
 }
 
 static assay_status find_rules(infer_engine *e, infer_rules *out, assay_error *err)
 {
+    if (e->n_ends == 0) /* operands of 0 contradict every record, whatever becomes of R */
+        return ASSAY_OK;
     find_inputs(e, true);
     assay_status s = infer_find_floats(e, out, err);
     if (!s && out->n > 0)

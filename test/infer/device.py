@@ -4,7 +4,7 @@
   device.py RULE.json TYPE [FAULT] IN_DIR OUT_DIR     rows of multipliers and shifts, or of three scales
 
 RULE.json: fields of the section `rescale` (the others have the defaults of record.def); TYPE: i8, u8, i16.
-FAULT: `stuck BIT`, a bit of the codes that is always 1; `zp ZERO`, one zero point is read as another; `exit`, `hang`,
+FAULT: `stuck BIT`, a bit of the codes that is always 1; `exit`, `hang`,
 `length`, `type`, `range`, `moody`, `nothing`, `garbage`: what is no answer."""
 import json
 import math

@@ -113,6 +113,9 @@ def check_faults(tap, assay, folder):
 
 
 def check_scale_faults(tap, assay, folder):
+    for rule in ({**BARE, "round": UP, "multiplier_bits": 16}, dict(FLOAT)):
+        status, report, said = sweep.ask(assay, folder, rule, "i8", fault="stuck 3", rows="scale")
+        tap.check(status == 1 and report["verdict"] == "none" and report["contradicted"] > 0 and report["contradictions"], "asked by scales, a stuck bit is none, with rows", said)
     rule, kind = dict(FLOAT), "u8"
     for fault, words in TROUBLE.items():
         words = words.replace("i8", kind)
