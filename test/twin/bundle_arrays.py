@@ -26,11 +26,16 @@ class Bundle:
         sub = self.entry[name].get("accumulators")
         return np.load(os.path.join(self.path, sub["file"])) if sub else None
 
+    def numbers(self, name, key, dtype):
+        """A number, a list of them, or the array in a file that stands for a long one."""
+        given = self.entry[name][key]
+        return np.asarray(np.load(os.path.join(self.path, given["file"])) if isinstance(given, dict) else given, dtype=dtype)
+
     def scale(self, name):
-        return np.asarray(self.entry[name]["scale"], dtype=f32)
+        return self.numbers(name, "scale", f32)
 
     def zero(self, name):
-        return np.asarray(self.entry[name]["zero_point"], dtype=np.int64)
+        return self.numbers(name, "zero_point", np.int64)
 
     def quantized(self, name):
         return "scale" in self.entry[name] and self.entry[name]["dtype"] != "float32"

@@ -120,7 +120,7 @@ class Model:
             raise Unknown("a matrix by block")
         numbers = self.scale_numbers(name)
         channels = numbers.shape[0]
-        scales = np.array(self.bundle.entry[name]["scale"], f32).reshape(channels, -1)
+        scales = self.bundle.scale(name).reshape(channels, -1)
         max_multiplier = 2 ** k["multiplier_bits"] - 1
         terms = np.zeros(products.shape[:-1] + (scales.shape[1],), np.int64)
         units = []
