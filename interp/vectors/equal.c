@@ -36,8 +36,11 @@ bool vectors_domain_of(const assay_scheme *side, const vectors_space *space, vec
     *out = (vectors_domain){.acc_bits = bits > max ? bits : max, .shift_lo = 1};
     if (space->scales || r.rescale.encoding != ASSAY_ENCODE_MULTIPLIER || out->acc_bits > 62)
         return false;
-    out->multiplier_hi = INT64_C(1) << r.rescale.multiplier_bits; /* derive_check_precomputed */
-    out->multiplier_lo = -out->multiplier_hi;
+    /* those that R becomes: what else the record takes as given (derive_check_precomputed), a
+     * register of so many bits may not hold */
+    out->multiplier_hi =
+        (INT64_C(1) << r.rescale.multiplier_bits) - r.rescale.multiplier_renormalise;
+    out->multiplier_lo = r.rescale.negative_scale ? -out->multiplier_hi : 0;
     for (int64_t s = MIN_SHIFT; s <= MAX_SHIFT; s++)
         if (takes(side, space, 1, s)) {
             out->shift_lo = out->shift_lo > out->shift_hi ? s : out->shift_lo;

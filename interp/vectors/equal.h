@@ -5,14 +5,14 @@
 #include "interp/infer/boxes.h"
 #include "interp/vectors/rows.h"
 
-/* What is proved of: the multipliers and total right shifts that a record takes, with every zero
- * point and every accumulator of so many bits. */
+/* What is proved of: the multipliers that R becomes under a record and the total right shifts that
+ * it takes, with every zero point and every accumulator of so many bits. */
 typedef struct vectors_domain {
     int acc_bits;
     int64_t multiplier_lo, multiplier_hi, shift_lo, shift_hi;
 } vectors_domain;
 
-/* No less than what the side takes of rows; false: it takes none, or rows of scales. */
+/* False: the side takes none, or rows of scales. */
 bool vectors_domain_of(const assay_scheme *side, const vectors_space *space, vectors_domain *out);
 /* Rows at the ends of accumulators, multipliers and zero points, at every shift (of a wide range of
  * shifts at some 96). False: out of memory. */

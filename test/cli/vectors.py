@@ -149,6 +149,7 @@ def mutants():
     asked, codes = rows("suite"), load("suite/out.npy")
     check(status == 0 and all(c["verdict"] != "open" for c in whole["cases"]), "every mutant is decided", out + err)
     check([double_rounding(*r) for r in asked] == codes, "the suite's codes are TFLite's", codes)
+    check(all(0 <= m < 1 << 31 for m in load("suite/multiplier.npy")), "rows ask multipliers that a register of 31 bits holds", load("suite/multiplier.npy"))
     told = [c for c in whole["cases"] if c["verdict"] == "told" and "shift_sign" not in c["b"]]
     same = [c for c in whole["cases"] if c["verdict"] == "same"]
     lives = []
