@@ -63,6 +63,9 @@ void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps);
  * softmax and sigmoid 1/256 at the least code, tanh and l2_norm 1/128 at 0). True when they are. */
 bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem out, float *scale,
                                int32_t *zero_point);
+/* No zero point: sums of codes (add_n, cumsum) count it once too often, which leaves 0 alone
+ * (add.extra_zero_point). */
+bool assay_scheme_wants_no_zero_point(const assay_scheme *s, const char *op, unsigned bits);
 /* Same parameters: the op's arithmetic is for inputs and output of one scale and zero point (an
  * average pool that only divides, a relu that only clamps codes, an add without alignment). */
 bool assay_scheme_same_params(const assay_scheme *s, const char *op);

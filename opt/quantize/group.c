@@ -216,7 +216,14 @@ static assay_status set_ranges(assay_quantizer *q, assay_error *err)
     return status;
 }
 
-/* What the target file demands of a node's scales and zero points, of every value at it. */
+static bool wants_none(const assay_quantizer *q, int node)
+{
+    return assay_scheme_wants_no_zero_point(q->scheme, assay_op_get(q->g->node[node].op)->name,
+                                            q->node[node].elem.bits);
+}
+
+/* What the target file, or the scheme, demands of a node's scales and zero points, of every value
+ * at it. */
 static void demand(assay_quantizer *q)
 {
     for (int i = 0; i < q->g->n_nodes; i++) {
@@ -230,7 +237,7 @@ static void demand(assay_quantizer *q)
                 continue;
             int v = in ? n->in[j] : j == n->n_in ? q->node[i].out : n->out[j - n->n_in];
             q->value[v].power_of_two |= r->power_of_two;
-            q->value[v].zero_offset |= r->zero_offset;
+            q->value[v].zero_offset |= r->zero_offset || wants_none(q, i);
         }
     }
 }
@@ -288,7 +295,7 @@ assay_status quantize_plan_groups(assay_quantizer *q, assay_error *err)
     assay_status status = set_ranges(q, err);
     if (!status)
         set_fixed_outputs(q);
-    if (!status && q->options->target)
+    if (!status)
         demand(q);
     for (int i = 0; i < q->g->n_nodes && !status; i++)
         if (q->node[i].state == ASSAY_PLAN_INTEGER &&
@@ -345,5 +352,6 @@ assay_status quantize_plan_input_code(const assay_quantizer *q, int i, int slot,
     code->elem = p->elem;
     if (takes_sign_from_data(q, p->elem))
         code->elem.is_signed = min < 0;
-    return choose_activation(q, min, max, false, r->power_of_two, r->zero_offset, code, err);
+    return choose_activation(q, min, max, false, r->power_of_two,
+                             r->zero_offset || wants_none(q, i), code, err);
 }

@@ -264,6 +264,15 @@ bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem
     return assay_fixed_output(&r, assay_op_find(op), out, scale, zero_point);
 }
 
+bool assay_scheme_wants_no_zero_point(const assay_scheme *s, const char *op, unsigned bits)
+{
+    const enum assay_op id = assay_op_find(op);
+    assay_record r;
+    record_for(s, op, bits > 8, &r);
+    return (id == ASSAY_OP_ADD_N || id == ASSAY_OP_CUMSUM) && r.add.kind == ASSAY_ADD_LEFT_SHIFT &&
+           r.add.extra_zero_point;
+}
+
 static bool fuses(const assay_scheme *s, const char *op, enum assay_unfused list)
 {
     enum assay_op id = assay_op_find(op);

@@ -316,12 +316,35 @@ static void test_refusals(void **state)
     quantized_drop(&other);
 }
 
+/* Where sums of codes count the zero point once too often (TFLite), it is 0. */
+static void sums_of_codes_without_zero_point(void **state)
+{
+    static const char *const scheme[] = {"tflite", "onnxruntime"};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        test_rng rng = test_seed("sums of codes", 18);
+        assay_graph *g = net_new();
+        const assay_attrs along = {.cumsum = {.axis = 1}};
+        int x = net_input(g, "x", NET_SHAPE(1, 8, 4));
+        int up = net_node(g, ASSAY_OP_ADD, "up", NULL, x,
+                          net_constant(g, &rng, "c", 0.7, 0.9, NET_SHAPE(1)), -2);
+        net_output(g, net_node(g, ASSAY_OP_CUMSUM, "y", &along, up, -2));
+        quantized s = quantized_prepare(g, &rng, scheme[k]);
+        quantized_make(&s, (assay_quantize_options){0});
+        assert_true(quantized_sqnr(&s, &rng, 0) > 25);
+        if (k == 0 && !quantized_reason(&s, "y"))
+            assert_int_equal(*quantized_type(&s, "up")->q.zero_point, 0);
+        quantized_drop(&s);
+    }
+}
+
 int main(void)
 {
     test_rng rng = test_seed("quantize_params", 20261121);
     void *state = &rng;
 #define WITH_RNG(test) cmocka_unit_test_prestate(test, state)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_of_codes_without_zero_point),
         WITH_RNG(test_concat),
         WITH_RNG(test_embedding),
         WITH_RNG(test_precision_rules),
