@@ -127,10 +127,13 @@ bool blame_record_edit(blame_search *s, int i, blame_case *c, blame_story *story
         return false;
     assay_field_print(f, v->value, now, sizeof now);
     assay_field_print(f, assay_record_get(&s->record, f), then, sizeof then);
-    /* another way of writing R changes every number that stands for it */
-    const int changed = strcmp(class_of(s, f), "rescale.multiplier") == 0 ? 2 : 1;
-    blame_tell(story, class_of(s, f), changed, "%s.%s: %s instead of %s", f->section, f->name, now,
-               then);
+    /* another way of writing R changes every number that stands for it; a register that there was
+     * none of has a width and a way to overflow */
+    const char *class = class_of(s, f);
+    const bool register_made = strcmp(class, "rescale.width") == 0 && strcmp(then, "0") == 0;
+    const bool rewritten = strcmp(class, "rescale.multiplier") == 0;
+    blame_tell(story, class, rewritten || register_made ? 2 : 1, "%s.%s: %s instead of %s",
+               f->section, f->name, now, then);
     c->has_record = true;
     assay_record_set(&c->record, f, v->value);
     /* a way to round to even says nothing of other roundings */

@@ -3,9 +3,11 @@
 
 #include "interp/blame/families.h"
 
-/* Divisors that are greater than a window: cells more, and those that are less, some cells holding
- * two: each with the zero point left out of the sum that is divided, or the codes as they are. */
-enum { MORE_CELLS = 16, FEWER_CELLS = 8, DIVISORS = 1 + 2 * (MORE_CELLS + FEWER_CELLS) };
+/* Whether padding counts, of sums of reals or of codes as they are; divisors that are greater than
+ * a window: cells more, and those that are less, some cells holding two: each with the zero point
+ * left out of the sum that is divided, or the codes as they are. */
+enum { REALS, CODES, SIZES, MORE_CELLS = 16, FEWER_CELLS = 8 };
+enum { DIVISORS = SIZES + 2 * (MORE_CELLS + FEWER_CELLS) };
 
 int blame_divisor_count(blame_search *s)
 {
@@ -151,34 +153,41 @@ static int64_t fewer(int64_t taps, int i)
     return found > taps / 4 ? found : 0;
 }
 
+/* Where padding does not count it does, and the other way round. */
+static bool count_padding(blame_case *c, bool codes, blame_story *story)
+{
+    const bool counts = c->op == ASSAY_OP_AVG_POOL && c->attr.pool.count_include_pad;
+    if (c->op != ASSAY_OP_AVG_POOL || (codes && counts))
+        return false;
+    c->attr.pool.count_include_pad = !counts;
+    blame_tell(story, "pool.divisor", 1, "cells of padding %s%s", counts ? "do not count" : "count",
+               codes ? ", in a sum of codes as they are" : "");
+    return !codes || blame_pad_input(c, 0, false);
+}
+
 bool blame_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
     const int32_t zero = c->in[0].q.zero_point ? c->in[0].q.zero_point[0] : 0;
     (void)s;
-    if (i == 0) {
-        if (c->op != ASSAY_OP_AVG_POOL)
-            return false;
-        c->attr.pool.count_include_pad = !c->attr.pool.count_include_pad;
-        blame_tell(story, "pool.divisor", 1, "cells of padding %s",
-                   c->attr.pool.count_include_pad ? "count" : "do not count");
-        return true;
-    }
+    if (i < SIZES)
+        return count_padding(c, i == CODES, story);
     const int64_t taps = taps_of(c);
-    const int k = (i - 1) / 2;
+    const int k = (i - SIZES) / 2;
+    const int32_t fill = (i - SIZES) % 2 ? 0 : zero;
     int64_t cells = 1;
     if (k >= MORE_CELLS) {
         cells = fewer(taps, k - MORE_CELLS);
         blame_tell(story, "pool.divisor", 1, "divided by %lld instead of %lld", (long long)cells,
                    (long long)taps);
         c->has_record = true;
-        return cells > 0 && spread_windows(c, cells, (i - 1) % 2 ? 0 : zero);
+        return cells > 0 && spread_windows(c, cells, fill);
     }
     while (cells <= taps)
         cells *= 2;
     cells = k < 2 ? cells << k : taps + k - 1;
     blame_tell(story, "pool.divisor", 1, "divided by %lld instead of %lld", (long long)cells,
                (long long)taps);
-    return spread_windows(c, cells, (i - 1) % 2 ? 0 : zero);
+    return spread_windows(c, cells, fill);
 }
 
 /* ---- means ---- */

@@ -36,7 +36,9 @@ static bool pad_with(blame_case *c, int32_t code, blame_story *story)
     const int32_t zero = c->in[0].q.zero_point ? c->in[0].q.zero_point[0] : 0;
     if (code == zero && c->op != ASSAY_OP_MAX_POOL)
         return false; /* sums see nothing of it; that averages count it is said of divisors */
-    blame_tell(story, "padding.value", 1, "padding holds the code %d instead of %d", code, zero);
+    const bool counts = c->op != ASSAY_OP_AVG_POOL || c->attr.pool.count_include_pad;
+    blame_tell(story, "padding.value", counts ? 1 : 2, "padding%s holds the code %d instead of %d",
+               counts ? "" : " counts and", code, zero);
     return blame_pad_input(c, code, false);
 }
 

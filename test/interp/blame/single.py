@@ -80,6 +80,17 @@ def average(tap, folder):
     judge(tap, s, means[0], [(codes, "pool.divisor", "pool.divisor", f"a raw sum of 4 codes divided by {d}") for codes, d in zip(means[1:], (3, 2))])
 
 
+def padded(tap, folder):
+    """Windows of 3 x 3 that lie over the edge, divided by 9 whatever they hold: their sums are of codes, or of codes less the zero point."""
+    node = ("q(0.5,9)", "q(0.5,9) = avg_pool(x) {kernel=[3,3], stride=[2,2], pad_begin=[1,1], pad_end=[1,1]}")
+    s = Single(folder, "padded", "tflite", BYTES, [1, 4, 8, 8], [1, 4, 4, 4], node)
+    w = [[s.x[(c * 8 + y) * 8 + x] for y in range(max(2 * i - 1, 0), 2 * i + 2) for x in range(max(2 * j - 1, 0), 2 * j + 2)]
+         for c in range(4) for i in range(4) for j in range(4)]
+    right, codes, reals = ([within(half_away(sum(k) + more * (9 - len(k)), by or len(k)), BYTES) for k in w] for more, by in ((0, 0), (0, 9), (9, 9)))
+    judge(tap, s, right, [(reals, "pool.divisor", "pool.divisor", "cells of padding that count"),
+                          (codes, "pool.divisor", "padding.value", "sums of codes divided by all cells of the window")])
+
+
 def greatest(tap, folder):
     s = Single(folder, "greatest", "tflite", BYTES, [1, 4, 8, 8], [1, 4, 4, 4], ("q(0.5,9)", "q(0.5,9) = max_pool(x) {kernel=[2,2], stride=[2,2]}"))
     judge(tap, s, [max(w) for w in windows(s.x)], [([max(w, key=lambda v: v & 255) for w in windows(s.x)], "sign", "sign", "the greatest of signed codes compared as unsigned")])
@@ -156,7 +167,7 @@ def main():
     print(f"# seed {planted.SEED}")
     random.seed(planted.SEED)
     with tempfile.TemporaryDirectory() as folder:
-        for part in (average, greatest, wide, powers, bounds):
+        for part in (average, padded, greatest, wide, powers, bounds):
             part(tap, folder)
     tap.end()
 
