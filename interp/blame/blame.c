@@ -44,8 +44,9 @@ static assay_status blame_node(blaming *b, int row, bool *replay, assay_error *e
             *replay = true;
         } else if (!full && s.on_sums && blame_behind(b->report, row)) {
             single = false;
-        } else if (simple || (!blame_try_screens(b->report, row, &s, changed) &&
-                              (full || !blame_try_pairs(b->report, row, &s, found, n)))) {
+        } else if (simple ||
+                   (!blame_try_screens(b->report, row, &s, changed) &&
+                    !blame_try_pairs(b->report, row, &s, full ? BLAME_MANY : changed, found, n))) {
             blame_fault *f = blame_add_fault(b->report, row, &s);
             if (f)
                 blame_fill_fault(f, found, n);

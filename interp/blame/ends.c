@@ -365,12 +365,14 @@ bool blame_bounds_edit(blame_search *s, int i, blame_case *c, blame_story *story
     return true;
 }
 
-/* Where the node's own output was not dumped its bounds are not seen: each in its turn. */
+/* Where the node's own output was not dumped, or bits of it are not compared, its bounds are not
+ * seen: each in its turn. */
 enum { BLIND_CODES = 256 };
 
 int blame_blind_bounds_count(blame_search *s)
 {
-    return has_end(s) && s->n_after > 0 && s->type->elem.bits <= 8 ? 2 * BLIND_CODES : 0;
+    const bool blind = s->n_after > 0 || s->unseen_bits != 0;
+    return has_end(s) && blind && s->type->elem.bits <= 8 ? 2 * BLIND_CODES : 0;
 }
 
 bool blame_blind_bounds_post(blame_search *s, int i, int32_t *codes, blame_story *story)

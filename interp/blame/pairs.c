@@ -31,11 +31,10 @@ static assay_status open_again(const blame_search *s, blame_search *with)
     return status;
 }
 
-/* Whether two causes change fewer numbers than there are elements that differ: more could explain
- * anything. */
-static bool are_few(const blame_search *s, const blame_finding *a, const blame_finding *b)
+/* Whether two causes change fewer numbers than `max`. */
+static bool are_few(const blame_finding *a, const blame_finding *b, int64_t max)
 {
-    return a->story.changed + b->story.changed < s->differing;
+    return a->story.changed + b->story.changed < max;
 }
 
 static blame_finding whole(const blame_search *s, const blame_finding *f)
@@ -65,8 +64,8 @@ static blame_fault *add_both(blame_report *r, int row, const blame_search *s,
 }
 
 /* Takes an edit as given and looks for another cause beside it. */
-static bool try_beside(blame_report *r, int row, const blame_search *s, const blame_finding *given,
-                       blame_finding *found)
+static bool try_beside(blame_report *r, int row, const blame_search *s, int64_t max,
+                       const blame_finding *given, blame_finding *found)
 {
     blame_search with;
     bool done = false;
@@ -75,7 +74,7 @@ static bool try_beside(blame_report *r, int row, const blame_search *s, const bl
     if (blame_search_assume(&with, given)) {
         const int64_t left = with.differing;
         const int k = blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS);
-        if (k > 0 && found[0].full && are_few(s, given, &found[0])) {
+        if (k > 0 && found[0].full && are_few(given, &found[0], max)) {
             blame_fault *f = add_both(r, row, s, given, found, k);
             if (f)
                 f->differing = left;
@@ -124,7 +123,7 @@ static const blame_finding *full_edit(const blame_finding *found, int n)
 }
 
 /* An edit that explains all that a change to codes leaves alone, and then that change. */
-static bool try_elsewhere(blame_report *r, int row, const blame_search *s,
+static bool try_elsewhere(blame_report *r, int row, const blame_search *s, int64_t max,
                           const blame_finding *change, blame_finding *found)
 {
     blame_search with;
@@ -138,7 +137,8 @@ static bool try_elsewhere(blame_report *r, int row, const blame_search *s,
             edit = full_edit(found, blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS));
         blame_search_close(&with);
     }
-    const bool done = edit && are_few(s, edit, change) && holds_in_channels(s, edit, change, codes);
+    const bool done =
+        edit && are_few(edit, change, max) && holds_in_channels(s, edit, change, codes);
     free(codes);
     if (done) {
         const blame_finding last = whole(s, change);
@@ -147,18 +147,21 @@ static bool try_elsewhere(blame_report *r, int row, const blame_search *s,
     return done;
 }
 
-bool blame_try_pairs(blame_report *r, int row, blame_search *s, const blame_finding *partial, int n)
+bool blame_try_pairs(blame_report *r, int row, blame_search *s, int64_t max,
+                     const blame_finding *partial, int n)
 {
     blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
     blame_likely likely[BLAME_LIKELY];
     bool done = false;
-    for (int i = 0; i < n && i < PAIRED && found && !done; i++)
-        if (!is_chance(s, &partial[i]))
-            done = partial[i].family->edit ? try_beside(r, row, s, &partial[i], found)
-                                           : try_elsewhere(r, row, s, &partial[i], found);
+    for (int i = 0, tried = 0; i < n && tried < PAIRED && found && !done; i++) {
+        tried += !partial[i].full;
+        if (!partial[i].full && !is_chance(s, &partial[i]))
+            done = partial[i].family->edit ? try_beside(r, row, s, max, &partial[i], found)
+                                           : try_elsewhere(r, row, s, max, &partial[i], found);
+    }
     const int k = done || !found ? 0 : blame_likely_edits(s, likely);
     for (int i = 0; i < k && !done; i++)
-        done = try_beside(r, row, s, &likely[i].finding, found);
+        done = try_beside(r, row, s, max, &likely[i].finding, found);
     free(found);
     return done;
 }

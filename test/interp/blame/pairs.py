@@ -12,7 +12,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support"))
 from asking import ASSAY, blame, dump, make_golden  # noqa: E402
 from device import Node, clamp, read, rescale, write  # noqa: E402
-from planted import DEPTHWISE, POINT, change, flipped_filters, transposed  # noqa: E402
+from planted import DEPTHWISE, POINT, change, flipped_filters, rescale_floor, transposed  # noqa: E402
 from tap import Tap  # noqa: E402
 
 
@@ -32,10 +32,18 @@ def stored(fault):
     return lambda n: transposed(n, fault(n))
 
 
+def bit_of(bit, fault):
+    return lambda n: [v | 1 << bit for v in fault(n)]
+
+
 PAIRS = [
     (POINT, ["bias.missing", "output.layout"], stored(change(b=unbiased))),
     (POINT, ["input.zero_point", "rescale.shift"], change(zx=0, pad_code=0, s=shifted)),
     (DEPTHWISE, ["rescale.shift", "weights.layout"], change(w=flipped_filters, s=shifted)),
+    (POINT, ["bias.channel", "rescale.zero_point"], change(b=lambda n: n.b[::-1], zero=lambda n: n.zero + 1)),
+    (POINT, ["bias.missing", "rescale.rounding"], change(b=unbiased, rescale=rescale_floor)),
+    (POINT, ["saturation.bounds", "stuck_bit"], bit_of(2, change(lo=-45))),
+    (POINT, ["saturation.bounds", "stuck_bit"], bit_of(3, change(hi=33))),
     (DEPTHWISE, ["bias.channel", "tile.edge"], change(b=one_bias, tile=4)),
     (DEPTHWISE, ["output.layout", "padding.value"], stored(change(pad_code=127))),
 ]
