@@ -48,6 +48,14 @@ const blame_family blame_families[] = {
 #undef FAMILY_sought_end_edit
 const int blame_n_families = sizeof blame_families / sizeof *blame_families;
 
+const blame_family *blame_family_named(const char *name)
+{
+    int i = 0;
+    while (i < blame_n_families && strcmp(blame_families[i].name, name) != 0)
+        i++;
+    return i < blame_n_families ? &blame_families[i] : NULL;
+}
+
 int blame_rank(const char *class)
 {
 #define CLASS(name) name,

@@ -7,7 +7,7 @@
 #include "interp/blame/likely.h"
 #include "interp/blame/screens.h"
 
-enum { PAIRED = 6, SCREENS = 12, ENOUGH = 512 };
+enum { PAIRED = 6, SCREENS = 12, ENOUGH = 512, BIASES = 5 };
 
 /* Whether a partial cause explains so little more than the replay does that any would, by chance,
  * of so many that were tried: five times the spread of what it explains. Of few elements nothing
@@ -147,12 +147,31 @@ static bool try_elsewhere(blame_report *r, int row, const blame_search *s, int64
     return done;
 }
 
+/* Where another bias in every channel explains all: the likeliest causes that make biases others,
+ * each beside another cause that adds a number to a channel's sums. */
+static bool try_biases(blame_report *r, int row, blame_search *s, int64_t max, blame_finding *found)
+{
+    const blame_family *bias = blame_family_named("bias");
+    int32_t *codes = malloc((size_t)(s->n_samples * s->end_count) * sizeof *codes + 64);
+    const int choices = bias && codes ? bias->count(s) : 0;
+    bool done = false;
+    for (int i = 0; i < choices && i < BIASES && !done; i++) {
+        blame_finding given = {.family = bias, .i = i};
+        done = blame_predict(s, bias, i, codes, &given.story) &&
+               try_beside(r, row, s, max, &given, found);
+    }
+    free(codes);
+    return done;
+}
+
 bool blame_try_pairs(blame_report *r, int row, blame_search *s, int64_t max,
                      const blame_finding *partial, int n)
 {
     blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
     blame_likely likely[BLAME_LIKELY];
-    bool done = false;
+    bool done = found && n > 0 && partial[0].full &&
+                strcmp(partial[0].story.class, "bias.value") == 0 &&
+                try_biases(r, row, s, max, found);
     for (int i = 0, tried = 0; i < n && tried < PAIRED && found && !done; i++) {
         tried += !partial[i].full;
         if (!partial[i].full && !is_chance(s, &partial[i]))

@@ -217,7 +217,8 @@ static bool row_within(const assay_type *from, const assay_type *to, const int64
 
 bool blame_pad_input(blame_case *c, int32_t code, bool nearest)
 {
-    if (c->op != ASSAY_OP_CONV && c->op != ASSAY_OP_MAX_POOL && c->op != ASSAY_OP_AVG_POOL)
+    if ((c->op != ASSAY_OP_CONV && c->op != ASSAY_OP_MAX_POOL && c->op != ASSAY_OP_AVG_POOL) ||
+        !blame_case_narrow(c, NULL, 0)) /* where windows were moved, others pad */
         return false;
     const blame_lists l = blame_lists_of(c);
     assay_type from = c->in[0], to = from;

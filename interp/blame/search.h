@@ -43,6 +43,8 @@ typedef struct blame_family {
 /* The families in the order of the data path. */
 extern const blame_family blame_families[];
 extern const int blame_n_families;
+/* NULL: there is none of that name. */
+const blame_family *blame_family_named(const char *name);
 /* Where a class stands in the data path; unknown ones come last. */
 int blame_rank(const char *class);
 

@@ -42,9 +42,12 @@ PAIRS = [
     (DEPTHWISE, ["rescale.shift", "weights.layout"], change(w=flipped_filters, s=shifted)),
     (POINT, ["bias.channel", "rescale.zero_point"], change(b=lambda n: n.b[::-1], zero=lambda n: n.zero + 1)),
     (POINT, ["bias.missing", "rescale.rounding"], change(b=unbiased, rescale=rescale_floor)),
+    (POINT, ["bias.missing", "input.zero_point"], change(b=unbiased, zx=lambda n: n.zx + 13)),
+    (DEPTHWISE, ["bias.missing", "input.zero_point"], change(b=unbiased, zx=lambda n: n.zx + 9)),
     (POINT, ["saturation.bounds", "stuck_bit"], bit_of(2, change(lo=-45))),
     (POINT, ["saturation.bounds", "stuck_bit"], bit_of(3, change(hi=33))),
     (DEPTHWISE, ["bias.channel", "tile.edge"], change(b=one_bias, tile=4)),
+    (DEPTHWISE, ["padding.place", "padding.value"], change(pad=[0, 0], pad_code=0)),
     (DEPTHWISE, ["output.layout", "padding.value"], stored(change(pad_code=127))),
 ]
 
