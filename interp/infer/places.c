@@ -104,8 +104,7 @@ assay_status infer_find_taken(infer_task *t, assay_error *err)
     if (s)
         return s;
     if (!take_run(t, taken))
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "the oracle refuses every row: there is nothing to infer");
+        return infer_nothing_taken(t, err);
     return find_others(t, err);
 }
 

@@ -107,6 +107,16 @@ static assay_status ask_some(infer_task *t, const infer_row *rows, size_t n, ass
     return ASSAY_OK;
 }
 
+assay_status infer_nothing_taken(const infer_task *t, assay_error *err)
+{
+    if (t->exhausted)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "the budget of %zu rows ended before the oracle took one: --budget",
+                          t->o->budget);
+    return assay_fail(err, ASSAY_ERR_INPUT,
+                      "the oracle refuses every row: there is nothing to infer");
+}
+
 /* Those of `next` that are bounded, or those that are not. */
 static assay_status ask_form(infer_task *t, bool bounded, assay_error *err)
 {

@@ -43,6 +43,9 @@ bool infer_in_window(const infer_task *t, const infer_row *row);
 /* Asks what is in `next`, as far as the budget goes, and some old rows again. */
 assay_status infer_ask(infer_task *t, assay_error *err);
 
+/* Fails: no row was taken, of all or of those that the budget had. */
+assay_status infer_nothing_taken(const infer_task *t, assay_error *err);
+
 /* ---- what a rule answers (eval.c) ---- */
 
 /* `o` points into itself: not to be copied. */

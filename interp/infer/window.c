@@ -219,14 +219,19 @@ assay_status infer_find_window(infer_task *t, assay_error *err)
     if (!s && !any)
         s = find_one(t, &m, &any, err);
     if (!s && !any)
-        s = assay_fail(err, ASSAY_ERR_INPUT,
-                       "the oracle refuses every row: there is nothing to infer");
+        s = infer_nothing_taken(t, err);
     if (!s && m != infer_least_multiplier(t))
         s = find_shifts(t, m, &any, &refused, err);
     if (!s)
         s = find_multipliers(t, m, &refused, err);
     if (!s)
         forget_refused(t);
+    if (!s && t->exhausted) {
+        snprintf(t->note, sizeof t->note,
+                 "the budget ended before it was known which multipliers and shifts the device "
+                 "takes: the domain may be wider");
+        return s;
+    }
     if (s || refused || !is_everything(t->o))
         return s;
     t->multiplier_lo = 0; /* what never refuses computes there what it was not made for */

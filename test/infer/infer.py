@@ -103,6 +103,10 @@ def check_faults(tap, assay, folder):
     tap.check(good, "a stuck bit is none, with rows", said)
     status, report, said = sweep.ask(assay, folder, rule, kind, window + ["--budget", "40"])
     tap.check(status == 1 and report["verdict"] == "class" and report["rows"] <= 40 and report["open"], "a budget of few rows is kept, and leaves much open", said)
+    status, report, said = sweep.ask(assay, folder, {**rule, "shift_max": 40}, kind, ["--budget", "30"])
+    tap.check(status == 2 and "budget of 30 rows ended" in said and said.count("\n") == 1, "a budget that ends before a row is taken", said)
+    status, report, said = sweep.ask(assay, folder, {**rule, "shift_max": 40}, kind, ["--budget", "1200"])
+    tap.check(status == 1 and report["verdict"] == "class" and "the domain may be wider" in report["note"], "a budget that ends before the domain is known", said)
     for fault, words in TROUBLE.items():
         status, report, said = sweep.ask(assay, folder, rule, kind, window, fault)
         tap.check(status == 2 and words in said and said.count("\n") == 1, "an oracle's fault: " + fault, said)
