@@ -107,6 +107,8 @@ typedef struct assay_load_options {
     void *user;
     const assay_scheme *sample_scheme; /* of a quantized model's integers meanwhile */
     bool hybrid; /* TFLite: integer weights under floats in integers, as its kernels compute them */
+    bool decode; /* constants held as codes become numbers where the network computes in floats, as
+                    profiles and assay_quantize need it */
 } assay_load_options;
 /* assay_load with options; *form (may be NULL) receives what the file is. */
 assay_status assay_load_with(const char *path, const assay_load_options *options, assay_graph **out,

@@ -35,6 +35,8 @@ static assay_status load(const source *from, const assay_load_options *options, 
                               : run_model_load_canonical(from->name, &l.model, out, err);
     if (!status)
         status = assay_loading_end(&l, from->name, *out, err);
+    if (!status && o.decode)
+        status = run_model_decode(out, err);
     if (status) {
         assay_graph_free(*out);
         *out = NULL;

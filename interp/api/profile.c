@@ -11,9 +11,10 @@ assay_status assay_profile_new(const assay_graph *g, assay_profile **out, assay_
 {
     *out = NULL;
     if (run_model_is_quantized(g))
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: the network is quantized already; profiles are of float networks",
-                          g->name);
+        return assay_fail(
+            err, ASSAY_ERR_INPUT,
+            "%s: the network is quantized already; profiles are of float networks%s", g->name,
+            run_model_is_float(g) ? ", and this is one with decode when it is loaded" : "");
     return profile_new(g, out, err);
 }
 

@@ -43,7 +43,8 @@ SAMPLE: Any = c.CFUNCTYPE(c.c_int, P, S, c.POINTER(Type), P, c.POINTER(Error))
 class LoadOptions(Options):
     _fields_ = [("size", c.c_size_t), ("batch", c.c_int64), ("shape", c.POINTER(S)), ("n_shapes", c.c_size_t),
                 ("keep_narrow", c.c_bool), ("as_it_is", c.c_bool), ("fix", c.POINTER(S)), ("n_fixed", c.c_size_t),
-                ("state", c.POINTER(S)), ("n_states", c.c_size_t), ("sample", SAMPLE), ("user", P), ("sample_scheme", P), ("hybrid", c.c_bool)]
+                ("state", c.POINTER(S)), ("n_states", c.c_size_t), ("sample", SAMPLE), ("user", P), ("sample_scheme", P), ("hybrid", c.c_bool),
+                ("decode", c.c_bool)]
 
 
 class QuantizerOptions(Options):

@@ -281,17 +281,17 @@ def _loaded(function: str, source: Sequence[Any], options: LoadOptions, sample: 
 
 
 def _options(shapes: Optional[Mapping[str, Sequence[int]]], fix: Optional[Mapping[str, Any]], state: Optional[Mapping[str, str]], batch: int,
-             canonical: bool, keep_narrow: bool, hybrid: bool) -> LoadOptions:
+             canonical: bool, keep_narrow: bool, hybrid: bool, decode: bool) -> LoadOptions:
     given = [f"{name}={'x'.join(str(int(d)) for d in dims)}" for name, dims in (shapes or {}).items()]
     fixed = [f"{name}={','.join(repr(int(v) if isinstance(v, bool) else v) for v in np.asarray(values).ravel().tolist())}" for name, values in (fix or {}).items()]
     states = [f"{past}={present}" for past, present in (state or {}).items()]
     return LoadOptions(batch=batch, shape=texts(given), n_shapes=len(given), keep_narrow=keep_narrow, as_it_is=not canonical, fix=texts(fixed),
-                       n_fixed=len(fixed), state=texts(states), n_states=len(states), hybrid=hybrid)
+                       n_fixed=len(fixed), state=texts(states), n_states=len(states), hybrid=hybrid, decode=decode)
 
 
 def load(path: Any, *, shapes: Optional[Mapping[str, Sequence[int]]] = None, fix: Optional[Mapping[str, Any]] = None,
          state: Optional[Mapping[str, str]] = None, batch: int = 0, canonical: bool = True, keep_narrow: bool = False, sample: Any = None,
-         sample_scheme: Optional[SchemeLike] = None, hybrid: bool = False) -> Network:
+         sample_scheme: Optional[SchemeLike] = None, hybrid: bool = False, decode: bool = False) -> Network:
     """A network from a file: ONNX, TFLite or text form, told apart by what it holds.
 
     shapes, batch: of an ONNX model's inputs, in place of what it says, and of its symbolic first dimensions. fix: inputs of an ONNX model that
@@ -299,16 +299,17 @@ def load(path: Any, *, shapes: Optional[Mapping[str, Sequence[int]]] = None, fix
     lowered as profiles and quantizing need it. keep_narrow: floats of a float16 model stay rounded to float16. sample: inputs, as Program.run
     takes them, of a model whose shapes follow from what it computes (NonZero, ...); the network holds for others only as far as they lead to
     the same shapes. sample_scheme: whose integers they are, where such a model is quantized. hybrid: integer weights under float activations in a
-    TFLite model as TFLite computes them, codes made of the activations in each run; else float, with the real values of the weights.
+    TFLite model as TFLite computes them, codes made of the activations in each run; else float, with the real values of the weights. decode: constants held as codes become numbers
+    where the network computes in floats (MatMulNBits), as profiles and quantizing need it.
     """
-    return _loaded("assay_load_with", [text(path)], _options(shapes, fix, state, batch, canonical, keep_narrow, hybrid), sample, sample_scheme)
+    return _loaded("assay_load_with", [text(path)], _options(shapes, fix, state, batch, canonical, keep_narrow, hybrid, decode), sample, sample_scheme)
 
 
 def loads(model: Any, name: str = "model", *, shapes: Optional[Mapping[str, Sequence[int]]] = None, fix: Optional[Mapping[str, Any]] = None,
           state: Optional[Mapping[str, str]] = None, batch: int = 0, canonical: bool = True, keep_narrow: bool = False, sample: Any = None,
-          sample_scheme: Optional[SchemeLike] = None, hybrid: bool = False) -> Network:
+          sample_scheme: Optional[SchemeLike] = None, hybrid: bool = False, decode: bool = False) -> Network:
     """The same of a model in memory: bytes, or a str in text form. `name` stands for the file in messages."""
     data = model.encode() if isinstance(model, str) else bytes(model)
     kept = c.create_string_buffer(data, max(len(data), 1))
-    return _loaded("assay_load_memory", [name.encode(), kept, len(data)], _options(shapes, fix, state, batch, canonical, keep_narrow, hybrid), sample,
+    return _loaded("assay_load_memory", [name.encode(), kept, len(data)], _options(shapes, fix, state, batch, canonical, keep_narrow, hybrid, decode), sample,
                    sample_scheme, kept)

@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+"""Schemes told apart in Python beside the command: rows, networks, mutants, comparisons over scales and nodes.
+
+  telling.py LIBRARY ASSAY        TAP
+"""
+import glob
+import json
+import os
+
+from support import NET, SEED, TAP, check, command, raises, read, samples
+
+import assay
+
+
+def telling():
+    def parts(path):  # all files of a folder
+        return {os.path.relpath(f, path): read(f) for f in glob.glob(f"{path}/**", recursive=True) if os.path.isfile(f)}
+
+    narrow = assay.Scheme("tflite").edit({"accumulator": {"bits": 20, "overflow": "saturate-at-end"}}, name="narrow")
+    with open("narrow.yaml", "w", encoding="utf-8") as f:
+        f.write(narrow.text)
+    said = command("scheme", "vectors", "tflite", "./narrow.yaml", "xnnpack-qs8", "-o", "apart")
+    v = assay.vectors(["tflite", narrow, "xnnpack-qs8"], path="apart-too")
+    check(said.startswith(v.text) and parts("apart") == parts("apart-too"), "rows and networks that tell schemes apart, as the command's", said, v)
+    check(v.whole and len(v.report["cases"]) == 3, "and what they tell", v.report)
+    same = assay.vectors(["tflite", assay.Scheme("tflite").edit({}, name="twin")])
+    check(not same.whole and [c["proved"] for c in same.report["cases"]] == [True], "two that are equal", same)
+    said = command("scheme", "vectors", "tflite", "--mutants", "-o", "mutants")
+    m = assay.vectors(["tflite"], path="mutants-too")
+    check(m.whole and said.startswith(m.text) and parts("mutants") == parts("mutants-too"), "a scheme and its mutants", said, m)
+    lint = assay.lint_vectors("mutants", "tflite")
+    check(lint.whole and lint.text == command("vectors", "lint", "mutants", "-s", "tflite"), "those rows, judged", lint)
+    lint = assay.lint_vectors("mutants", "tflite-single", acc=(-1000, 1000))
+    check(not lint.whole and lint.report["wrong"] > 0, "and of another scheme", lint)
+    raises(assay.InputError, "one scheme twice", assay.vectors, ["tflite", "tflite"], words="twice")
+    raises(assay.InputError, "no scheme", assay.vectors, [], words="no scheme")
+    raises(assay.InputError, "no such op", assay.vectors, ["tflite", "gemmlowp"], op="ad", words="nearest: add")
+    raises(assay.UnsupportedError, "a plugin has no record", assay.vectors, ["tflite", "hopper-fp8"], words="no parameter record")
+    raises(assay.AssayError, "rows that are not there", assay.lint_vectors, "nowhere", "tflite", words="nowhere")
+
+
+def comparing():
+    net = assay.loads(NET)
+    profile = assay.Profile.of(net)
+    profile.observe(samples(4))
+    q = net.quantize(profile, "tflite")
+    q.save("q.assay")
+    told = command("scheme", "diff", "tflite", "tflite-single", "--scale", "0.001:0.5:20", "--acc", "-5000:5000", "--json", "diff.json", status=1, on="out")
+    d = assay.compare("tflite", "tflite-single", scale=(0.001, 0.5, 20), acc=(-5000, 5000))
+    check(d.differ and d.undecided == 0 and d.text == told and d.report == json.loads(read("diff.json")), "schemes over scales, as the command's", d)
+    told = command("scheme", "diff", "tflite", "tflite-single", "--model", "q.assay", status=1, on="out")
+    check(assay.compare("tflite", "tflite-single", network=q).text == told, "and over a network", told)
+    same = assay.compare("tflite", assay.Scheme("tflite").edit({}, name="twin"), scale=0.25, zero_point=3)
+    check(not same.differ and same.undecided == 0 and same.report["scales"][0]["verdict"] == "identical", "two that are equal", same)
+    told = command("scheme", "matrix", "--schemes", "tflite,tflite-single,npu16", "--json", "matrix.json")
+    m = assay.matrix(["tflite", "tflite-single", "npu16"])
+    check(m.text == told and m.tables == json.loads(read("matrix.json")), "many beside each other", m)
+    told = command("scheme", "matrix", "q.assay", "--schemes", "tflite,ruy")
+    check(assay.matrix(["tflite", "ruy"], network=q).text == told, "and over a network, many", told)
+    check(all(assay.Scheme(n).show(op) == command("scheme", "show", n, "--op", op) for n, op in (("npu16", "fc"), ("tflite", "conv"))), "a scheme in words")
+    raises(assay.UnsupportedError, "one without a record", assay.compare, "tflite", "hopper-fp8", words="no parameter record")
+    raises(assay.InputError, "no such op in words", assay.Scheme("tflite").show, "ad", words="nearest: add")
+    raises(assay.InputError, "no scales", assay.matrix, ["tflite"], scale=(1.0, 0.5, 4), words="low to high")
+    raises(assay.InputError, "no schemes", assay.matrix, [], words="takes schemes")
+    raises(assay.LimitError, "too many", assay.matrix, ["tflite"] * 65, words="64")
+
+
+def main():
+    print(f"# ASSAY_SEED={SEED}")
+    telling()
+    comparing()
+
+
+main()
+TAP.end()
