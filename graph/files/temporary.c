@@ -32,10 +32,11 @@ static void leave(void)
     atomic_flag_clear(&busy);
 }
 
-/* In a handler: file_remove_tree allocates. */
+/* In a handler: file_remove_tree allocates, and fork would wait for the lock of an allocation that
+ * the signal met. */
 static void remove_by_command(const char *path)
 {
-    const pid_t child = fork();
+    const pid_t child = vfork();
     if (child == 0) {
         execl("/bin/rm", "rm", "-rf", "--", path, (char *)NULL);
         _exit(127);

@@ -27,13 +27,15 @@ static assay_status check_numbers(const assay_scheme_question *o, assay_error *e
 {
     const int64_t most = INT64_C(1) << 47;
     if (o->scales < 0 || o->scales > 1000000 ||
-        (o->scales > 0 && !(o->scale[0] >= 1e-30 && o->scale[1] <= 1e30 &&
-                            (o->scales == 1 || o->scale[0] <= o->scale[1]))))
+        (o->scales > 0 && !(o->scale[0] >= 1e-30 && o->scale[0] <= 1e30)) ||
+        (o->scales > 1 && !(o->scale[1] >= o->scale[0] && o->scale[1] <= 1e30)))
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "scale takes at most 1000000 scales from low to high, 1e-30 to 1e30");
     if (o->has_acc && (o->acc[0] > o->acc[1] || o->acc[0] < -most || o->acc[1] > most))
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "acc takes accumulators from low to high, at most 2^47 from 0");
+    if (o->zero_point != (int32_t)o->zero_point || o->in_zero_point != (int32_t)o->in_zero_point)
+        return assay_fail(err, ASSAY_ERR_INPUT, "zero points have 32 bits");
     return ASSAY_OK;
 }
 

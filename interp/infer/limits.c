@@ -219,13 +219,13 @@ assay_status infer_find_limits(infer_task *t, infer_rules *rules, assay_error *e
     bool good = add_left_shifts(rules);
     assay_status s = good ? infer_check_open(&c, t, false, err) : assay_out_of_memory(err);
     size_t i = 0;
-    for (; i < rules->n && i < MAX_BASES && out.n == 0 && !s; i++)
+    for (; i < rules->n && i < MAX_BASES && out.n == 0 && !s && !infer_is_over(t); i++)
         s = find_limits_of(&c, &rules->rule[i], &small, &large, &out, err);
-    for (; i < rules->n && out.n > 0 && good && !s; i++)
+    for (; i < rules->n && out.n > 0 && good && !s && !infer_is_over(t); i++)
         good = take_limits(&c, &rules->rule[i], &small, &large, &out);
     /* rules that agree between the limits, and no limits to them: there may be some that are not
      * tried */
-    t->complete &= out.n > 0;
+    t->complete &= out.n > 0 && !infer_is_over(t);
     infer_check_close(&c);
     infer_rules_free(rules);
     *rules = out;

@@ -46,13 +46,16 @@ static void normalize(const infer_options *o, infer_rule *k)
     *k = rec.rescale;
 }
 
+/* Rules that differ in spelling alone become one; where thousands agree, of those that stand close,
+ * which is where spellings of one stand. */
 static void merge(infer_task *t, infer_rules *r)
 {
+    enum { CLOSE = 512 };
     size_t kept = 0;
     t->spellings = r->n;
     for (size_t i = 0; i < r->n; i++) {
         infer_rule normal = r->rule[i];
-        size_t k = 0;
+        size_t k = kept > CLOSE ? kept - CLOSE : 0;
         normalize(t->o, &normal);
         while (k < kept && memcmp(&r->rule[k], &normal, sizeof normal) != 0)
             k++;

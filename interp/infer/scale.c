@@ -248,7 +248,8 @@ static assay_status find_rules(infer_engine *e, infer_rules *out, assay_error *e
         s = infer_part_rules(e->t, out, err);
     if (!s && out->n > 0)
         return infer_prove_floats(e->t, out, err);
-    e->t->work_max = e->t->work + WORK;
+    /* behind a spent budget much agrees, and it is a class whatever is found */
+    e->t->work_max = e->t->work + (e->t->exhausted ? WORK / 16 : WORK);
     if (!s && out->n == 0)
         s = try_encodings(e, false, out, err);
     if (!s && out->n == 0)

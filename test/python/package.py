@@ -113,7 +113,8 @@ def profiles(x):
 def coded_weights():
     text = ("graph g { input x: f32[1,4] const w: u4[2,4] q(axis=1,block=2,[0.5,0.25,1,2],[8,8,7,9]) = [0,9,3,15,1,2,8,7]\n"
             " r: f32[2,4] = dequantize(w) y: f32[1,2] = fc(x, r) output y }")
-    x = RANDOM.normal(size=(4, 1, 4)).astype(np.float32)
+    x = RANDOM.integers(-8, 8, (4, 1, 4)).astype(np.float32)  # sums are exact: the order of the two does not matter
+    x[0, 0] = (-8, 7, 3, -1)
     coded = assay.loads(text)
     raises(assay.InputError, "codes that are not made numbers", assay.Profile.of, coded, words="with decode")
     net = assay.loads(text, decode=True)
@@ -309,6 +310,15 @@ def asking(q, x):
     check(found.verdict in ("unique", "class") and "half-up" in found.scheme_text and found.scheme().name, "a function asked by rows is found", found)
 
     check(told[-1] == (found.report["rows"], 20000) and told == sorted(told), "and how far it is, told", told[-3:])
+
+    tflite = assay.Scheme("tflite")
+
+    def scales(r):
+        return tflite.apply(r["acc"], in_scale=r["in_scale"], weight_scale=r["weight_scale"], out_scale=r["out_scale"], zero_point=r["zp"],
+                            lo=r.get("lo"), hi=r.get("hi"), type="i8", refused=True)
+
+    few = assay.infer(scales, kind="scale", type="i8", budget=50)
+    check(few.verdict == "class" and few.report["rows"] <= 50, "a budget that is soon spent leaves a class, and ends", few)
 
     def broken(_):
         raise ZeroDivisionError("in the oracle")

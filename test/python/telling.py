@@ -61,6 +61,12 @@ def comparing():
     raises(assay.UnsupportedError, "one without a record", assay.compare, "tflite", "hopper-fp8", words="no parameter record")
     raises(assay.InputError, "no such op in words", assay.Scheme("tflite").show, "ad", words="nearest: add")
     raises(assay.InputError, "no scales", assay.matrix, ["tflite"], scale=(1.0, 0.5, 4), words="low to high")
+    raises(assay.InputError, "accumulators beyond 64 bits", assay.compare, "tflite", "ruy", scale=0.1, acc=(0, 2 ** 64), words="beyond its type")
+    raises(assay.InputError, "a zero point beyond 64 bits", assay.compare, "tflite", "ruy", scale=0.1, zero_point=2 ** 64, words="beyond its type")
+    raises(assay.InputError, "a zero point beyond 32 bits", assay.compare, "tflite", "ruy", scale=0.1, zero_point=2 ** 40, words="32 bits")
+    raises(assay.InputError, "a scale without end", assay.compare, "tflite", "ruy", scale=float("inf"), words="low to high")
+    raises(assay.InputError, "accumulators of one number", assay.vectors, ["tflite"], acc=(1,), words="two numbers")
+    raises(TypeError, "no scheme at all", assay.compare, "tflite", None, words="NoneType")
     raises(assay.InputError, "no schemes", assay.matrix, [], words="takes schemes")
     raises(assay.LimitError, "too many", assay.matrix, ["tflite"] * 65, words="64")
 

@@ -1,9 +1,21 @@
 """The structs and callbacks of the headers (assay.h, assay_tools.h, assay_measures.h, assay_arithmetic.h), in their order."""
 import ctypes as c
-from typing import Any
+from typing import Any, Sequence
+
+from .errors import InputError
 
 P = c.c_void_p
 S = c.c_char_p
+
+
+def pair(of: Any, values: Sequence[Any], name: str) -> Any:
+    """Two numbers as the library takes them."""
+    if len(values) != 2:
+        raise InputError(f"{name} takes two numbers, not {len(values)}")
+    made = (of * 2)(*values)
+    if list(made) != list(values):
+        raise InputError(f"{name}: {tuple(values)} is beyond its type")
+    return made
 
 
 class Error(c.Structure):
@@ -29,6 +41,9 @@ class Options(c.Structure):
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
         self.size = c.sizeof(self)
+        for name, value in values.items():  # ctypes cuts integers
+            if isinstance(value, int) and getattr(self, name) != value:
+                raise InputError(f"{name}: {value} is beyond its type")
 
 
 class Rows(Options):

@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from ._library import call, take_json, take_text, telling, text, texts
-from ._structs import ASK, P, AnswersOptions, InferDotOptions, InferOptions, ProbeOptions
+from ._structs import ASK, P, AnswersOptions, InferDotOptions, InferOptions, ProbeOptions, pair
 from .devices import dumps_folder
 from .golden import Golden
 from .networks import load
@@ -101,7 +101,8 @@ def infer(oracle: Oracle, *, kind: str, type: str, budget: int = 20000, acc_bits
     widest, far = (-(2 ** 32), 2 ** 32), (-1100, 1100)
     o = InferOptions(kind=text(kind), type=text(type), budget=budget, acc_bits=acc_bits, timeout=timeout, progress=telling(progress))
     if multiplier or shift:
-        o.has_domain, o.multiplier, o.shift = True, (c.c_int64 * 2)(*(multiplier or widest)), (c.c_int32 * 2)(*(shift or far))
+        o.has_domain = True
+        o.multiplier, o.shift = pair(c.c_int64, multiplier or widest, "multiplier"), pair(c.c_int32, shift or far, "shift")
     return Inference(*_asked("assay_infer_oracle", o, oracle))
 
 

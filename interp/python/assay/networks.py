@@ -302,7 +302,7 @@ def load(path: Any, *, shapes: Optional[Mapping[str, Sequence[int]]] = None, fix
     TFLite model as TFLite computes them, codes made of the activations in each run; else float, with the real values of the weights. decode: constants held as codes become numbers
     where the network computes in floats (MatMulNBits), as profiles and quantizing need it.
     """
-    return _loaded("assay_load_with", [text(path)], _options(shapes, fix, state, batch, canonical, keep_narrow, hybrid, decode), sample, sample_scheme)
+    return _loaded("assay_load_with", [os.fsencode(path)], _options(shapes, fix, state, batch, canonical, keep_narrow, hybrid, decode), sample, sample_scheme)
 
 
 def loads(model: Any, name: str = "model", *, shapes: Optional[Mapping[str, Sequence[int]]] = None, fix: Optional[Mapping[str, Any]] = None,

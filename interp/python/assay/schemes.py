@@ -46,7 +46,7 @@ class Scheme:
     """A target's arithmetic: a preset's name, the path of a .yaml file or of a plugin (.so)."""
 
     def __init__(self, name_or_path: Any) -> None:
-        self._hold(made("assay_scheme_open", text(name_or_path)), os.fsdecode(name_or_path))
+        self._hold(made("assay_scheme_open", os.fsencode(name_or_path)), os.fsdecode(name_or_path))
 
     def _hold(self, ptr: int, opened: Optional[str] = None) -> None:
         self._ref = Ref(ptr, lib.assay_scheme_free)

@@ -3,7 +3,7 @@ import ctypes as c
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from ._library import call, take_json, take_text, text
-from ._structs import P, SchemeQuestion, VectorsOptions
+from ._structs import P, SchemeQuestion, VectorsOptions, pair
 from .networks import Network
 from .schemes import Scheme, SchemeLike, scheme
 
@@ -60,8 +60,8 @@ def _pointers(schemes: Sequence[Scheme]) -> Any:
 def _question(scale: Optional[Scales], network: Optional[Network], op: Any, type: Any, wide: bool, acc: Any, zero: int, in_zero: int,
               as_is: bool) -> SchemeQuestion:
     first, last, n = scale if isinstance(scale, tuple) else (scale or 0.0, scale or 0.0, int(scale is not None))
-    return SchemeQuestion(op=text(op), type=text(type), wide=wide, as_is=as_is, scales=n, scale=(c.c_double * 2)(first, last), has_acc=acc is not None,
-                          acc=(c.c_int64 * 2)(*(acc or (0, 0))), zero_point=zero, in_zero_point=in_zero, graph=network._ref._as_parameter_ if network else None)
+    return SchemeQuestion(op=text(op), type=text(type), wide=wide, as_is=as_is, scales=n, scale=pair(c.c_double, (first, last), "scale"), has_acc=acc is not None,
+                          acc=pair(c.c_int64, (0, 0) if acc is None else acc, "acc"), zero_point=zero, in_zero_point=in_zero, graph=network._ref._as_parameter_ if network else None)
 
 
 class Vectors:
@@ -92,7 +92,7 @@ def lint_vectors(path: Any, of: SchemeLike, *, op: Optional[str] = None, kind: O
 
 
 def _options(op: Any, kind: Any, type: Any, wide: bool, acc: Any, seed: int, path: Any) -> VectorsOptions:
-    return VectorsOptions(op=text(op), kind=text(kind), type=text(type), wide=wide, has_acc=acc is not None, acc=(c.c_int64 * 2)(*(acc or (0, 0))),
+    return VectorsOptions(op=text(op), kind=text(kind), type=text(type), wide=wide, has_acc=acc is not None, acc=pair(c.c_int64, (0, 0) if acc is None else acc, "acc"),
                           has_seed=True, seed=seed, dir=text(path))
 
 

@@ -1,10 +1,11 @@
 """Matrix units: dot products of small floats, bit-exactly."""
 import ctypes as c
+import os
 from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
-from ._library import Ref, call, lib, made, take_json, take_text, text
+from ._library import Ref, call, lib, made, take_json, take_text
 from ._structs import P, Dots
 from .errors import InputError
 from .schemes import Steps
@@ -36,7 +37,7 @@ class MatrixUnit:
     """A unit's arithmetic: a shipped unit's name, or the path of a unit file (.yaml)."""
 
     def __init__(self, name_or_path: Any) -> None:
-        self._ref = Ref(made("assay_matrix_unit_open", text(name_or_path)), lib.assay_matrix_unit_free)
+        self._ref = Ref(made("assay_matrix_unit_open", os.fsencode(name_or_path)), lib.assay_matrix_unit_free)
         self._opened: Tuple[Any, ...] = (name_or_path,)
 
     @classmethod
