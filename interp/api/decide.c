@@ -6,44 +6,25 @@
 
 #include "interp/api/options.h"
 #include "interp/api/rows.h"
-#include "schemes/rescale/single.h"
 
 /* ---- what is asked ---- */
 
-/* Two schemes of one name cannot be told apart in a report, unless they are the same record. */
-static assay_status check_names(const assay_scheme *const *s, int n, assay_error *err)
-{
-    for (int i = 1; i < n; i++)
-        for (int k = 0; k < i; k++)
-            if (strcmp(s[k]->name, s[i]->name) == 0 && strcmp(s[k]->digest, s[i]->digest) != 0)
-                return assay_fail(
-                    err, ASSAY_ERR_INPUT,
-                    "scheme: two schemes of the name \"%s\" with different records; rename one",
-                    s[i]->name);
-    return ASSAY_OK;
-}
-
 static assay_status check_numbers(const assay_scheme_question *o, assay_error *err)
 {
-    const int64_t most = INT64_C(1) << 47;
     if (o->scales < 0 || o->scales > 1000000 ||
         (o->scales > 0 && !(o->scale[0] >= 1e-30 && o->scale[0] <= 1e30)) ||
         (o->scales > 1 && !(o->scale[1] >= o->scale[0] && o->scale[1] <= 1e30)))
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "scale takes at most 1000000 scales from low to high, 1e-30 to 1e30");
-    if (o->has_acc && (o->acc[0] > o->acc[1] || o->acc[0] < -most || o->acc[1] > most))
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "acc takes accumulators from low to high, at most 2^47 from 0");
     if (o->zero_point != (int32_t)o->zero_point || o->in_zero_point != (int32_t)o->in_zero_point)
         return assay_fail(err, ASSAY_ERR_INPUT, "zero points have 32 bits");
-    return ASSAY_OK;
+    return o->has_acc ? assay_rows_range(o->acc, err) : ASSAY_OK;
 }
 
 assay_status assay_decide_question(const assay_scheme *const *s, int n,
                                    const assay_scheme_question *o, decide_question *out,
                                    assay_error *err)
 {
-    assay_single single;
     *out = (decide_question){.op = o->op,
                              .wide = o->wide,
                              .zero = o->zero_point,
@@ -53,11 +34,11 @@ assay_status assay_decide_question(const assay_scheme *const *s, int n,
                              .scale = {o->scale[0], o->scale[1]},
                              .scales = o->scales,
                              .graph = o->graph};
-    assay_status status = check_names(s, n, err);
+    assay_status status = assay_schemes_differ(s, (size_t)n, false, err);
+    for (int i = 0; i < n && !status; i++)
+        status = assay_scheme_has(s[i], o->op, err);
     if (!status)
         status = check_numbers(o, err);
-    if (!status && o->op && assay_op_find(o->op) == ASSAY_OP_COUNT) /* says which is nearest */
-        status = assay_single_start(&single, s[0], o->op, 0, err);
     return status ? status : assay_rows_type(s[0], o->type, &out->type, err);
 }
 
@@ -126,9 +107,6 @@ assay_status assay_scheme_compare(const assay_scheme *a, const assay_scheme *b,
 
     assay_texts_begin(texts, 2);
     j.as_is = o.as_is;
-    if (!status && !(a->record && b->record))
-        status = assay_fail(err, ASSAY_ERR_UNSUPPORTED, "scheme %s: a %s has no parameter record",
-                            a->record ? b->name : a->name, assay_scheme_sort(a->record ? b : a));
     if (!status)
         status = assay_decide_question(both, 2, &o, &j.question, err);
     if (!status)

@@ -103,11 +103,12 @@ static void tell_rows(void *listener, size_t rows)
     l->progress(l->user, (int64_t)rows, (int64_t)l->budget);
 }
 
-void assay_listen_to_rows(assay_row_listener *listener, infer_options *o)
+void assay_listen_to_rows(assay_row_listener *l, assay_progress progress, void *user,
+                          infer_options *o)
 {
-    listener->budget = o->budget;
-    o->told = listener->progress ? tell_rows : NULL;
-    o->listener = listener;
+    *l = (assay_row_listener){progress, user, o->budget};
+    o->told = progress ? tell_rows : NULL;
+    o->listener = l;
 }
 
 typedef struct inferred {
@@ -141,8 +142,7 @@ assay_status assay_infer_oracle(const assay_infer_options *options, enum assay_i
     assay_texts_begin(texts, 3);
     if (!status)
         status = take(&o, &own, err);
-    listener = (assay_row_listener){.progress = o.progress, .user = o.progress_user};
-    assay_listen_to_rows(&listener, &own);
+    assay_listen_to_rows(&listener, o.progress, o.progress_user, &own);
     if (!status)
         status = infer_run(&own, &r, err);
     if (!status)

@@ -76,8 +76,7 @@ assay_status assay_infer_dot(const assay_infer_dot_options *options, enum assay_
     assay_texts_begin(texts, 3);
     if (!status)
         status = take(&o, &own, err);
-    listener = (assay_row_listener){.progress = o.progress, .user = o.progress_user};
-    assay_listen_to_rows(&listener, &own.device);
+    assay_listen_to_rows(&listener, o.progress, o.progress_user, &own.device);
     if (!status)
         status = infer_dot_run(&own, &r, err);
     if (!status)

@@ -6,12 +6,13 @@
 #include "interp/infer/infer.h"
 
 typedef struct assay_row_listener {
-    assay_progress progress; /* NULL: nobody listens */
+    assay_progress progress;
     void *user;
     size_t budget;
 } assay_row_listener;
 
-/* Makes the inference tell it; borrowed while that runs. */
-void assay_listen_to_rows(assay_row_listener *listener, infer_options *o);
+/* Makes the inference tell `progress` (NULL: nobody), by way of *l, which it borrows. */
+void assay_listen_to_rows(assay_row_listener *l, assay_progress progress, void *user,
+                          infer_options *o);
 
 #endif

@@ -2,9 +2,11 @@
 #include "interp/api/rows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "interp/api/options.h"
 #include "schemes/record/data.h"
+#include "schemes/rescale/single.h"
 
 bool assay_scheme_is_wide(const assay_scheme *s)
 {
@@ -39,10 +41,44 @@ assay_status assay_rows_type(const assay_scheme *s, const char *name, assay_elem
     return ASSAY_OK;
 }
 
+assay_status assay_scheme_has(const assay_scheme *s, const char *op, assay_error *err)
+{
+    assay_single single;
+    if (s->record && (!op || assay_op_find(op) != ASSAY_OP_COUNT))
+        return ASSAY_OK;
+    return assay_single_start(&single, s, op, 0, err); /* says why not */
+}
+
+assay_status assay_schemes_differ(const assay_scheme *const *s, size_t n, bool once,
+                                  assay_error *err)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(s[k]->name, s[i]->name) != 0)
+                continue;
+            if (strcmp(s[k]->digest, s[i]->digest) != 0)
+                return assay_fail(
+                    err, ASSAY_ERR_INPUT,
+                    "scheme: two schemes of the name \"%s\" with different records; rename one",
+                    s[i]->name);
+            if (once)
+                return assay_fail(err, ASSAY_ERR_INPUT, "%s is given twice", s[i]->name);
+        }
+    return ASSAY_OK;
+}
+
+assay_status assay_rows_range(const int64_t acc[2], assay_error *err)
+{
+    if (acc[0] <= acc[1] && acc[0] >= -ASSAY_ROWS_ACC && acc[1] <= ASSAY_ROWS_ACC)
+        return ASSAY_OK;
+    return assay_fail(err, ASSAY_ERR_INPUT,
+                      "acc takes accumulators from low to high, at most 2^47 from 0");
+}
+
 /* Integers beyond 2^47 would meet no device, and keep sums of them within 64 bits. */
 static assay_status check_ranges(const assay_rescales *r, assay_error *err)
 {
-    const int64_t acc = INT64_C(1) << 47, code = INT64_C(1) << 32;
+    const int64_t acc = ASSAY_ROWS_ACC, code = INT64_C(1) << 32;
     const struct {
         const char *name;
         const int64_t *v;

@@ -14,6 +14,17 @@ unsigned assay_scheme_own_form(const assay_scheme *s, bool wide);
 /* "i8", ... of codes; NULL: the scheme's activations. */
 assay_status assay_rows_type(const assay_scheme *s, const char *name, assay_elem *out,
                              assay_error *err);
+/* Whether a scheme can be asked about `op` (NULL: any). ASSAY_ERR_UNSUPPORTED: it has no record;
+ * ASSAY_ERR_INPUT: no such op, and which is nearest. */
+assay_status assay_scheme_has(const assay_scheme *s, const char *op, assay_error *err);
+/* No two of n schemes that a report could not tell apart: of one name, and of other records, or
+ * (once) the same. */
+assay_status assay_schemes_differ(const assay_scheme *const *s, size_t n, bool once,
+                                  assay_error *err);
+/* The greatest accumulator that is asked about, and the least below 0. */
+#define ASSAY_ROWS_ACC (INT64_C(1) << 47)
+/* From low to high, within them. */
+assay_status assay_rows_range(const int64_t acc[2], assay_error *err);
 /* Rows from a caller, checked; what they point to is borrowed. */
 assay_status assay_rows_batch(const assay_scheme *s, const assay_rescales *rows, assay_batch *out,
                               assay_error *err);

@@ -4,6 +4,7 @@
 #include "graph/memory.h"
 #include "interp/api/options.h"
 #include "interp/api/rows.h"
+#include "interp/decide/pair.h"
 #include "schemes/prepare/asks.h"
 #include "schemes/record/data.h"
 #include "schemes/record/tree.h"
@@ -65,18 +66,10 @@ static json_t *json_of(const assay_tree *t)
     return t->kind == ASSAY_TREE_SCALAR ? json_string(t->text) : json_children(t);
 }
 
-static assay_status has_record(const assay_scheme *s, assay_error *err)
-{
-    return s->record ? ASSAY_OK
-                     : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
-                                  "scheme '%s' is a %s: its arithmetic is no record", s->name,
-                                  assay_scheme_sort(s));
-}
-
 assay_status assay_scheme_json(const assay_scheme *s, char **json, assay_error *err)
 {
     assay_tree *t = NULL;
-    assay_status status = has_record(s, err);
+    assay_status status = assay_scheme_has(s, NULL, err);
 
     *json = NULL;
     if (!status)
@@ -92,16 +85,8 @@ assay_status assay_scheme_json(const assay_scheme *s, char **json, assay_error *
 static json_t *json_difference(const assay_field *f, assay_field_value x, assay_field_value y,
                                bool read)
 {
-    char key[80], left[128], right[128];
-    json_t *o = json_object();
-
-    snprintf(key, sizeof key, "%s.%s", f->section, f->name);
-    assay_field_print(f, x, left, sizeof left);
-    assay_field_print(f, y, right, sizeof right);
-    page_json_set(&o, "parameter", json_string(key));
+    json_t *o = decide_parameter_json(f, x, y);
     page_json_set(&o, "doc", json_string(f->doc));
-    page_json_set(&o, "a", json_string(left));
-    page_json_set(&o, "b", json_string(right));
     page_json_set(&o, "read", json_boolean(read));
     return o;
 }
@@ -114,13 +99,11 @@ assay_status assay_scheme_diff(const assay_scheme *a, const assay_scheme *b, con
     json_t *list;
     size_t n;
     const assay_field *field = assay_record_fields(&n);
-    assay_status status = has_record(a, err);
+    assay_status status = assay_scheme_has(a, op, err);
 
     *json = NULL;
     if (!status)
-        status = has_record(b, err);
-    if (!status && of == ASSAY_OP_COUNT)
-        status = assay_fail(err, ASSAY_ERR_INPUT, "no op '%.100s'", op);
+        status = assay_scheme_has(b, op, err);
     if (status)
         return status;
     op = assay_op_get(of)->name;

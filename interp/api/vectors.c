@@ -28,20 +28,13 @@ static bool is_kind(const char *kind)
 
 static assay_status check(const assay_scheme *s, const assay_vectors_options *o, assay_error *err)
 {
-    const int64_t max = INT64_C(1) << 47;
-    assay_single single;
-    if (!s->record)
-        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "scheme %s: a %s has no parameter record",
-                          s->name, assay_scheme_sort(s));
+    const assay_status status = assay_scheme_has(s, o->op, err);
+    if (status)
+        return status;
     if (!is_kind(o->kind))
         return assay_fail(err, ASSAY_ERR_INPUT, "kind takes multiplier or scale, not '%.40s'",
                           o->kind);
-    if (o->has_acc && (o->acc[0] > o->acc[1] || o->acc[0] < -max || o->acc[1] > max))
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "acc takes accumulators from low to high, at most 2^47 from 0");
-    if (o->op && assay_op_find(o->op) == ASSAY_OP_COUNT) /* says which is nearest */
-        return assay_single_start(&single, s, o->op, 0, err);
-    return ASSAY_OK;
+    return o->has_acc ? assay_rows_range(o->acc, err) : ASSAY_OK;
 }
 
 /* What rows of this scheme are asked. */
@@ -66,21 +59,6 @@ static assay_status find_space(const assay_scheme *s, const assay_vectors_option
         out->lo = o->acc[0];
         out->hi = o->acc[1];
     }
-    return ASSAY_OK;
-}
-
-/* No two of one name: of different records a report could not tell them, the same is no pair. */
-static assay_status check_names(const assay_scheme *const *s, size_t n, assay_error *err)
-{
-    for (size_t i = 1; i < n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(s[k]->name, s[i]->name) == 0)
-                return assay_fail(err, ASSAY_ERR_INPUT,
-                                  strcmp(s[k]->digest, s[i]->digest) == 0
-                                      ? "%s is given twice"
-                                      : "two schemes of the name \"%s\" with different records; "
-                                        "rename one",
-                                  s[i]->name);
     return ASSAY_OK;
 }
 
@@ -128,7 +106,7 @@ assay_status assay_tell_schemes(const assay_scheme *const *s, size_t n,
         return assay_fail(err, ASSAY_ERR_INPUT, "no scheme");
     assay_status status = find_common_space(s, n, o, out, err);
     if (!status)
-        status = check_names(s, n, err);
+        status = assay_schemes_differ(s, n, true, err);
     return status ? status : vectors_tell_run(out, err);
 }
 

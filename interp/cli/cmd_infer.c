@@ -7,6 +7,7 @@
 #include "graph/core/type.h"
 #include "graph/files/files.h"
 #include "interp/cli/infer.h"
+#include "interp/cli/json.h"
 #include "interp/infer/infer.h"
 #include "interp/infer/window.h"
 
@@ -108,8 +109,8 @@ static int write_files(const cli_args *a, const infer_options *o, const infer_re
     assay_error err;
     if (path && file_print(path, print_found, &x, &err))
         return cli_failed(&err);
-    if (json && infer_write_json(json, o, r, path, &err))
-        return cli_failed(&err);
+    if (json && cli_json_write(a, infer_json(o, r, path)) != CLI_OK)
+        return CLI_TROUBLE;
     const bool taken = (json && strcmp(json, "-") == 0) || (path && strcmp(path, "-") == 0);
     infer_print_report(taken ? stderr : stdout, o, r, path);
     return r->verdict == INFER_UNIQUE ? CLI_OK : CLI_DIFFERENT;

@@ -4,8 +4,8 @@
 
 #include "graph/files/files.h"
 #include "interp/cli/infer.h"
+#include "interp/cli/json.h"
 #include "interp/infer/dot/dot.h"
-#include "interp/page/json.h"
 
 static bool read_format(const cli_args *a, const char *option, const char *otherwise, int64_t *out)
 {
@@ -58,15 +58,6 @@ static void print_found(FILE *f, const void *what)
     infer_dot_print_unit(f, what);
 }
 
-static assay_status write_json(const char *file, const infer_dot_options *o,
-                               const infer_dot_result *r, const char *path, assay_error *err)
-{
-    json_t *j = infer_dot_json(o, r, path);
-    const assay_status s = page_json_write(file, j, err);
-    json_decref(j);
-    return s;
-}
-
 int cli_infer_dot(const cli_args *a)
 {
     infer_dot_options o = {.k = 0};
@@ -81,9 +72,10 @@ int cli_infer_dot(const cli_args *a)
     cli_progress_begin(&progress, "infer", (int64_t)o.device.budget, !isatty(STDERR_FILENO));
     const assay_status asked = infer_dot_run(&o, &r, &err);
     cli_progress_end(&progress);
-    if (asked || (path && file_print(path, print_found, &r, &err)) ||
-        (json && write_json(json, &o, &r, path, &err)))
+    if (asked || (path && file_print(path, print_found, &r, &err)))
         return cli_failed(&err);
+    if (json && cli_json_write(a, infer_dot_json(&o, &r, path)) != CLI_OK)
+        return CLI_TROUBLE;
     const bool taken = (json && strcmp(json, "-") == 0) || (path && strcmp(path, "-") == 0);
     infer_dot_print_report(taken ? stderr : stdout, &o, &r, path);
     return CLI_DIFFERENT;

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "graph/memory.h"
-#include "interp/decide/domain.h"
-#include "interp/decide/layers.h"
+#include "interp/decide/walk.h"
 #include "interp/page/json.h"
 #include "schemes/node/admit.h"
 #include "schemes/record/data.h"
@@ -35,10 +34,6 @@ static assay_status check(const field *f, assay_error *err)
     if (f->n < 1 || f->n > MAX)
         return assay_fail(err, f->n < 1 ? ASSAY_ERR_INPUT : ASSAY_ERR_LIMIT,
                           "a matrix takes 1 to %d schemes, not %d", MAX, f->n);
-    for (int i = 0; i < f->n; i++)
-        if (!f->scheme[i]->record)
-            return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s is a %s; it has no record",
-                              f->scheme[i]->name, assay_scheme_sort(f->scheme[i]));
     return ASSAY_OK;
 }
 
@@ -173,8 +168,7 @@ static assay_status over_scale(field *f, const decide_question *q, assay_single 
     const assay_rescale *r[MAX] = {NULL};
     char why[256];
     for (int k = 0; k < f->n; k++) {
-        const bool wide = q->wide || assay_data(f->scheme[k])->base.types.activation_bits > 8;
-        if (!assay_single_start(&single[k], f->scheme[k], q->op, assay_form_of_codes(wide, q->type),
+        if (!assay_single_start(&single[k], f->scheme[k], q->op, decide_form(q, f->scheme[k]),
                                 err) &&
             assay_single_set(&single[k], &b, 0, why, sizeof why)) {
             f->wraps[k] = !assay_single_holds(&single[k], q->lo, q->hi);
@@ -204,9 +198,24 @@ static assay_status over_scales(field *f, const decide_question *q, assay_error 
 
 /* ---- layer by layer ---- */
 
-static assay_status over_layer(field *f, const assay_graph *g, const decide_layer *l,
+static void undecided(field *f, const assay_node *n, const char *why)
+{
+    json_t *o = json_object();
+    page_json_set(&o, "node", page_json_text(n->name));
+    page_json_set(&o, "op", json_string(assay_op_get(n->op)->name));
+    page_json_set(&o, "not_decided", page_json_text(why));
+    page_json_add(&f->tables, o);
+    fprintf(f->to, "%s (%s):\n  not decided: %s\n", n->name, assay_op_get(n->op)->name, why);
+}
+
+static assay_status over_layer(void *user, const assay_graph *g, const decide_layer *l,
                                assay_error *err)
 {
+    field *f = user;
+    if (l->why) {
+        undecided(f, l->node, l->why);
+        return ASSAY_OK;
+    }
     assay_unit *unit[MAX] = {NULL};
     const assay_rescale *r[MAX] = {NULL};
     start_node(f, g, l->node);
@@ -234,9 +243,10 @@ static assay_status over_layer(field *f, const assay_graph *g, const decide_laye
 }
 
 /* A node with few operands: all of them under every scheme. */
-static assay_status over_domain(field *f, const assay_graph *g, const decide_domain *d,
+static assay_status over_domain(void *user, const assay_graph *g, const decide_domain *d,
                                 assay_error *err)
 {
+    field *f = user;
     const size_t n = d->n * d->width;
     int32_t *out = malloc((size_t)f->n * n * sizeof *out);
     if (!out)
@@ -263,58 +273,19 @@ static assay_status over_domain(field *f, const assay_graph *g, const decide_dom
     return ASSAY_OK;
 }
 
-static void undecided(field *f, const assay_node *n, const char *why)
+static assay_status neither(void *user, const decide_domain *d, assay_error *err)
 {
-    json_t *o = json_object();
-    page_json_set(&o, "node", page_json_text(n->name));
-    page_json_set(&o, "op", json_string(assay_op_get(n->op)->name));
-    page_json_set(&o, "not_decided", page_json_text(why));
-    page_json_add(&f->tables, o);
-    fprintf(f->to, "%s (%s):\n  not decided: %s\n", n->name, assay_op_get(n->op)->name, why);
-}
-
-/* Node i of g; adds to *found where it can be decided. */
-static assay_status over_node(field *f, const assay_graph *g, int i, int *found, assay_error *err)
-{
-    decide_layer l;
-    decide_domain d;
-    const int is = decide_layer_of(g, i, &l);
-    if (is < 0)
-        return assay_out_of_memory(err);
-    if (is > 0) {
-        ++*found;
-        assay_status status = ASSAY_OK;
-        if (l.why)
-            undecided(f, l.node, l.why);
-        else
-            status = over_layer(f, g, &l, err);
-        decide_layer_free(&l);
-        return status;
-    }
-    if (decide_domain_of(g, i, &d)) {
-        ++*found;
-        return over_domain(f, g, &d, err);
-    } else if (d.why[0] != '\0') {
-        undecided(f, d.node, d.why);
-    }
+    (void)err;
+    undecided(user, d->node, d->why);
     return ASSAY_OK;
-}
-
-/* The nodes of a graph and of the bodies of its control flow. */
-static assay_status over_nodes(field *f, const assay_graph *g, int *found, assay_error *err)
-{
-    assay_status status = ASSAY_OK;
-    for (int i = 0; i < g->n_subgraphs && !status; i++)
-        status = over_nodes(f, g->subgraph[i], found, err);
-    for (int i = 0; i < g->n_nodes && !status; i++)
-        status = over_node(f, g, i, found, err);
-    return status;
 }
 
 assay_status decide_matrix(const assay_scheme *const *s, int n, const decide_question *q,
                            bool as_is, FILE *to, json_t **tables, assay_error *err)
 {
     field *f = calloc(1, sizeof *f);
+    const decide_visitor nodes = {
+        .user = f, .layer = over_layer, .domain = over_domain, .neither = neither};
     int found = 0;
     *tables = json_array();
     if (!f)
@@ -322,7 +293,7 @@ assay_status decide_matrix(const assay_scheme *const *s, int n, const decide_que
     *f = (field){.n = n, .scheme = s, .as_is = as_is, .to = to, .tables = *tables};
     assay_status status = check(f, err);
     if (!status)
-        status = q->graph ? over_nodes(f, q->graph, &found, err) : over_scales(f, q, err);
+        status = q->graph ? decide_walk(q->graph, &nodes, &found, err) : over_scales(f, q, err);
     if (!status && q->graph && found == 0)
         fprintf(to, "the network has no quantized node that can be decided\n");
     *tables = f->tables;

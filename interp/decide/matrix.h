@@ -8,8 +8,7 @@ enum { DECIDE_MATRIX_SCHEMES = 64 };
 
 /* Prints a table for the scales of q, or for each node of its graph, and gives them to programs:
  * *tables, the caller's, also on failure. as_is: nodes that a scheme's types do not admit are
- * asked, too. ASSAY_ERR_LIMIT: too many schemes; ASSAY_ERR_UNSUPPORTED: one without a record;
- * ASSAY_ERR_INPUT: two of one name with different records. */
+ * asked, too. The schemes have records. ASSAY_ERR_LIMIT: too many. */
 assay_status decide_matrix(const assay_scheme *const *s, int n, const decide_question *q,
                            bool as_is, FILE *to, json_t **tables, assay_error *err);
 

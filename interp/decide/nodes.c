@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "graph/memory.h"
-#include "interp/decide/domain.h"
-#include "interp/decide/layers.h"
 #include "interp/decide/pair.h"
+#include "interp/decide/walk.h"
 #include "interp/page/json.h"
 #include "schemes/node/admit.h"
 #include "schemes/prepare/asks.h"
@@ -146,8 +145,11 @@ static assay_status tell_layer(decide_pair *p, const decide_layer *l, const assa
     return ASSAY_OK;
 }
 
-static assay_status compare_layer(decide_pair *p, const decide_layer *l, assay_error *err)
+static assay_status compare_layer(void *user, const assay_graph *g, const decide_layer *l,
+                                  assay_error *err)
 {
+    decide_pair *p = user;
+    (void)g;
     assay_unit *a = NULL, *b = NULL;
     assay_status status = p->a->vt->prepare(p->a, &l->spec, &a, err);
     if (!status)
@@ -172,8 +174,11 @@ static assay_status compare_layer(decide_pair *p, const decide_layer *l, assay_e
 }
 
 /* A node with few operands: all of them. */
-static assay_status compare_domain(decide_pair *p, const decide_domain *d, assay_error *err)
+static assay_status compare_domain(void *user, const assay_graph *g, const decide_domain *d,
+                                   assay_error *err)
 {
+    decide_pair *p = user;
+    (void)g;
     const char *name = d->node->name, *op = assay_op_get(d->node->op)->name;
     const size_t n = d->n * d->width;
     int32_t *a = malloc(2 * n * sizeof *a), *b = a + n;
@@ -214,8 +219,9 @@ static assay_status compare_domain(decide_pair *p, const decide_domain *d, assay
 }
 
 /* Whether a side has no claim on the node, which its types do not admit. */
-static bool is_outside(decide_pair *p, const assay_graph *g, const assay_node *n)
+static bool is_outside(void *user, const assay_graph *g, const assay_node *n)
 {
+    decide_pair *p = user;
     const assay_scheme *const side[2] = {p->a, p->b};
     char why[ASSAY_ADMIT_WHY];
     for (int i = 0; i < 2; i++) {
@@ -230,52 +236,22 @@ static bool is_outside(decide_pair *p, const assay_graph *g, const assay_node *n
     return false;
 }
 
-/* Node i of g; adds to *count where it can be decided. */
-static assay_status compare_node(decide_pair *p, const assay_graph *g, int i, int *count,
-                                 assay_error *err)
+static assay_status neither(void *user, const decide_domain *d, assay_error *err)
 {
-    decide_layer l;
-    decide_domain d;
-    if (is_outside(p, g, &g->node[i])) {
-        ++*count;
-        return ASSAY_OK;
-    }
-    const int is = decide_layer_of(g, i, &l);
-    if (is < 0)
-        return assay_out_of_memory(err);
-    if (is > 0) {
-        ++*count;
-        const assay_status status = compare_layer(p, &l, err);
-        decide_layer_free(&l);
-        return status;
-    }
-    if (decide_domain_of(g, i, &d)) {
-        ++*count;
-        return compare_domain(p, &d, err);
-    } else if (d.why[0] != '\0') {
-        return leave_node(p, d.node, &d.spec, d.why, err);
-    }
-    return ASSAY_OK;
-}
-
-/* The nodes of a graph and of the bodies of its control flow. */
-static assay_status compare_nodes(decide_pair *p, const assay_graph *g, int *count,
-                                  assay_error *err)
-{
-    assay_status status = ASSAY_OK;
-    for (int i = 0; i < g->n_subgraphs && !status; i++)
-        status = compare_nodes(p, g->subgraph[i], count, err);
-    for (int i = 0; i < g->n_nodes && !status; i++)
-        status = compare_node(p, g, i, count, err);
-    return status;
+    return leave_node(user, d->node, &d->spec, d->why, err);
 }
 
 assay_status decide_nodes(decide_pair *p, const assay_graph *g, assay_error *err)
 {
+    const decide_visitor nodes = {.user = p,
+                                  .skips = is_outside,
+                                  .layer = compare_layer,
+                                  .domain = compare_domain,
+                                  .neither = neither};
     int found = 0;
     fprintf(p->out,
             "nodes, with the accumulators that their weights can reach, or all their operands:\n");
-    const assay_status status = compare_nodes(p, g, &found, err);
+    const assay_status status = decide_walk(g, &nodes, &found, err);
     if (!status && found == 0)
         fprintf(p->out, "  none: the network has no quantized node that can be decided\n");
     p->undecided += !status && found == 0;

@@ -39,27 +39,29 @@ static bool is_left(FILE *f, const assay_scheme *s, const assay_record *r, assay
     return listed || lacks;
 }
 
+json_t *decide_parameter_json(const assay_field *f, assay_field_value x, assay_field_value y)
+{
+    char key[80], left[128], right[128];
+    json_t *o = json_object();
+    snprintf(key, sizeof key, "%s.%s", f->section, f->name);
+    page_json_set(&o, "parameter", json_string(key));
+    assay_field_print(f, x, left, sizeof left);
+    assay_field_print(f, y, right, sizeof right);
+    page_json_set(&o, "a", page_json_text(left));
+    page_json_set(&o, "b", page_json_text(right));
+    return o;
+}
+
 /* A parameter that differs. */
 static void put_parameter(decide_pair *p, const assay_field *f, assay_field_value x,
                           assay_field_value y)
 {
     char key[80], left[128], right[128];
-    json_t *o = json_object();
     snprintf(key, sizeof key, "%s.%s", f->section, f->name);
     assay_field_print(f, x, left, sizeof left);
     assay_field_print(f, y, right, sizeof right);
     fprintf(p->out, "  %-32s %-28s %s\n", key, left, right);
-    page_json_set(&o, "parameter", json_string(key));
-    page_json_set(&o, "a", page_json_text(left));
-    page_json_set(&o, "b", page_json_text(right));
-    page_json_add(&p->parameters, o);
-}
-
-static void record_of(const decide_question *q, const assay_scheme *s, assay_record *r)
-{
-    const bool wide = q->wide || assay_data(s)->base.types.activation_bits > 8;
-    assay_effective_record(assay_data(s), q->op ? q->op : "conv", "",
-                           assay_form_of_codes(wide, q->type), r);
+    page_json_add(&p->parameters, decide_parameter_json(f, x, y));
 }
 
 void decide_records(decide_pair *p, const decide_question *q)
@@ -69,8 +71,8 @@ void decide_records(decide_pair *p, const decide_question *q)
     assay_record a, b;
     size_t n, differ = 0;
     const assay_field *fields = assay_record_fields(&n);
-    record_of(q, p->a, &a);
-    record_of(q, p->b, &b);
+    assay_effective_record(assay_data(p->a), op, "", decide_form(q, p->a), &a);
+    assay_effective_record(assay_data(p->b), op, "", decide_form(q, p->b), &b);
     fprintf(p->out, "parameters %s %s:\n", q->op ? "that are read for" : "for", op);
     for (size_t i = 0; i < n; i++) {
         if (q->op && !assay_reads_op(&a, of, &fields[i]) && !assay_reads_op(&b, of, &fields[i]))

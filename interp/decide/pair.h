@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "graph/core/graph.h"
+#include "schemes/record/data.h"
 #include "schemes/rescale/thresholds.h"
 #include "schemes/scheme.h"
 
@@ -24,6 +25,8 @@ typedef struct decide_question {
 
 /* The i-th of the scales. */
 double decide_scale(const decide_question *q, int i);
+/* The form (enum assay_form) that a scheme with a record has of the question's codes. */
+unsigned decide_form(const decide_question *q, const assay_scheme *s);
 
 /* Two schemes and what is known so far. */
 typedef struct decide_pair {
@@ -55,6 +58,8 @@ assay_status decide_rescales(const assay_rescale *a, size_t ca, const assay_resc
  * side refuses: a new reference. */
 void decide_print_first(FILE *f, const assay_disagreements *d, size_t max);
 json_t *decide_first_json(const assay_disagreements *d);
+/* {"parameter", "a", "b"} of a parameter that differs; the caller's, NULL: no memory. */
+json_t *decide_parameter_json(const assay_field *f, assay_field_value x, assay_field_value y);
 /* The parameters; the scales. */
 void decide_records(decide_pair *p, const decide_question *q);
 assay_status decide_scales(decide_pair *p, const decide_question *q, assay_error *err);

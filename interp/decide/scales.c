@@ -16,6 +16,12 @@ double decide_scale(const decide_question *q, int i)
                          : q->scale[0];
 }
 
+unsigned decide_form(const decide_question *q, const assay_scheme *s)
+{
+    const bool wide = q->wide || assay_data(s)->base.types.activation_bits > 8;
+    return assay_form_of_codes(wide, q->type);
+}
+
 void decide_print_first(FILE *f, const assay_disagreements *d, size_t max)
 {
     char a[24], b[24];
@@ -101,19 +107,13 @@ static assay_status compare_single(const assay_single *a, const assay_single *b,
 
 /* ---- a range of scales ---- */
 
-static unsigned form_of(const assay_scheme *s, const decide_question *q)
-{
-    const bool wide = q->wide || (s->record && assay_data(s)->base.types.activation_bits > 8);
-    return assay_form_of_codes(wide, q->type);
-}
-
 static bool set(assay_single *o, const assay_scheme *s, const decide_question *q, double real,
                 char *why, size_t size)
 {
     assay_error err;
     const assay_batch b = {
         .n = 1, .type = q->type, .scale = &real, .zero_point = &q->zero, .in_zero = &q->in_zero};
-    if (!assay_single_start(o, s, q->op, form_of(s, q), &err))
+    if (!assay_single_start(o, s, q->op, decide_form(q, s), &err))
         return assay_single_set(o, &b, 0, why, size);
     snprintf(why, size, "%.200s", err.text);
     return false;

@@ -70,9 +70,7 @@ void infer_result_free(infer_result *r);
 void infer_print_scheme(FILE *f, const infer_options *o, const infer_result *r);
 void infer_print_report(FILE *f, const infer_options *o, const infer_result *r, const char *path);
 /* The same for programs; path: of the scheme file, NULL: none was written. A new reference, NULL
- * when memory is short; and as a file. */
+ * when memory is short. */
 json_t *infer_json(const infer_options *o, const infer_result *r, const char *path);
-assay_status infer_write_json(const char *file, const infer_options *o, const infer_result *r,
-                              const char *path, assay_error *err);
 
 #endif

@@ -282,12 +282,3 @@ json_t *infer_json(const infer_options *o, const infer_result *r, const char *pa
         page_json_set(&j, "note", json_string(r->note));
     return j;
 }
-
-assay_status infer_write_json(const char *file, const infer_options *o, const infer_result *r,
-                              const char *path, assay_error *err)
-{
-    json_t *j = infer_json(o, r, path);
-    const assay_status s = page_json_write(file, j, err);
-    json_decref(j);
-    return s;
-}
