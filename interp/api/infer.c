@@ -111,21 +111,10 @@ void assay_listen_to_rows(assay_row_listener *l, assay_progress progress, void *
     o->listener = l;
 }
 
-typedef struct inferred {
-    const infer_options *o;
-    const infer_result *r;
-} inferred;
-
 static void print_rows(FILE *f, const void *what)
 {
-    const inferred *x = what;
+    const infer_asked *x = what;
     infer_print_report(f, x->o, x->r, NULL);
-}
-
-static void print_rows_scheme(FILE *f, const void *what)
-{
-    const inferred *x = what;
-    infer_print_scheme(f, x->o, x->r);
 }
 
 assay_status assay_infer_oracle(const assay_infer_options *options, enum assay_inferred *verdict,
@@ -135,7 +124,7 @@ assay_status assay_infer_oracle(const assay_infer_options *options, enum assay_i
     assay_infer_options o;
     infer_options own = {0};
     infer_result r = {0};
-    const inferred x = {&own, &r};
+    const infer_asked x = {&own, &r};
     assay_row_listener listener;
     assay_status status = ASSAY_OPTIONS_TAKE(options, &o, err);
 
@@ -148,7 +137,7 @@ assay_status assay_infer_oracle(const assay_infer_options *options, enum assay_i
     if (!status)
         status = assay_text_of(print_rows, &x, text, err);
     if (!status)
-        status = assay_text_of(print_rows_scheme, &x, scheme, err);
+        status = assay_text_of(infer_print_scheme, &x, scheme, err);
     if (!status && json)
         status = assay_text_of_json(infer_json(&own, &r, NULL), json, err);
     if (!status)

@@ -57,11 +57,6 @@ static void print_report(FILE *f, const void *what)
     infer_dot_print_report(f, x->o, x->r, NULL);
 }
 
-static void print_unit(FILE *f, const void *what)
-{
-    infer_dot_print_unit(f, what);
-}
-
 assay_status assay_infer_dot(const assay_infer_dot_options *options, enum assay_inferred *verdict,
                              char **text, char **json, char **unit, assay_error *err)
 {
@@ -82,7 +77,7 @@ assay_status assay_infer_dot(const assay_infer_dot_options *options, enum assay_
     if (!status)
         status = assay_text_of(print_report, &x, text, err);
     if (!status)
-        status = assay_text_of(print_unit, &r, unit, err);
+        status = assay_text_of(infer_dot_print_unit, &r, unit, err);
     if (!status && json)
         status = assay_text_of_json(infer_dot_json(&own, &r, NULL), json, err);
     if (!status)

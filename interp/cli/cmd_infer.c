@@ -91,23 +91,12 @@ static bool read_options(const cli_args *a, infer_options *o)
     return true;
 }
 
-typedef struct found {
-    const infer_options *o;
-    const infer_result *r;
-} found;
-
-static void print_found(FILE *f, const void *what)
-{
-    const found *x = what;
-    infer_print_scheme(f, x->o, x->r);
-}
-
 static int write_files(const cli_args *a, const infer_options *o, const infer_result *r)
 {
     const char *path = cli_value(a, "output", NULL), *json = cli_value(a, "json", NULL);
-    const found x = {o, r};
+    const infer_asked x = {o, r};
     assay_error err;
-    if (path && file_print(path, print_found, &x, &err))
+    if (path && file_print(path, infer_print_scheme, &x, &err))
         return cli_failed(&err);
     if (json && cli_json_write(a, infer_json(o, r, path)) != CLI_OK)
         return CLI_TROUBLE;

@@ -53,11 +53,6 @@ static bool read_options(const cli_args *a, infer_dot_options *o)
     return true;
 }
 
-static void print_found(FILE *f, const void *what)
-{
-    infer_dot_print_unit(f, what);
-}
-
 int cli_infer_dot(const cli_args *a)
 {
     infer_dot_options o = {.k = 0};
@@ -72,7 +67,7 @@ int cli_infer_dot(const cli_args *a)
     cli_progress_begin(&progress, "infer", (int64_t)o.device.budget, !isatty(STDERR_FILENO));
     const assay_status asked = infer_dot_run(&o, &r, &err);
     cli_progress_end(&progress);
-    if (asked || (path && file_print(path, print_found, &r, &err)))
+    if (asked || (path && file_print(path, infer_dot_print_unit, &r, &err)))
         return cli_failed(&err);
     if (json && cli_json_write(a, infer_dot_json(&o, &r, path)) != CLI_OK)
         return CLI_TROUBLE;

@@ -66,8 +66,13 @@ typedef struct infer_result {
 assay_status infer_run(const infer_options *o, infer_result *r, assay_error *err);
 void infer_result_free(infer_result *r);
 
-/* The record found, as a scheme file. */
-void infer_print_scheme(FILE *f, const infer_options *o, const infer_result *r);
+/* What was asked, and what it came to. */
+typedef struct infer_asked {
+    const infer_options *o;
+    const infer_result *r;
+} infer_asked;
+/* The record found, as a scheme file; `asked` is an infer_asked. */
+void infer_print_scheme(FILE *f, const void *asked);
 void infer_print_report(FILE *f, const infer_options *o, const infer_result *r, const char *path);
 /* The same for programs; path: of the scheme file, NULL: none was written. A new reference, NULL
  * when memory is short. */

@@ -31,8 +31,10 @@ static const char *const *unseen(const infer_options *o)
 
 /* ---- the scheme file ---- */
 
-void infer_print_scheme(FILE *f, const infer_options *o, const infer_result *r)
+void infer_print_scheme(FILE *f, const void *asked)
 {
+    const infer_options *o = ((const infer_asked *)asked)->o;
+    const infer_result *r = ((const infer_asked *)asked)->r;
     assay_record rec, plain;
     size_t n;
     const assay_field *fields = assay_record_fields(&n);

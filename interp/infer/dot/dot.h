@@ -42,8 +42,8 @@ typedef struct infer_dot_result {
  * oracle failed, hung, answered in no usable form or the same row in two ways. */
 assay_status infer_dot_run(const infer_dot_options *o, infer_dot_result *r, assay_error *err);
 
-/* The record found, as a unit file. */
-void infer_dot_print_unit(FILE *f, const infer_dot_result *r);
+/* The record found, as a unit file; `result` is an infer_dot_result. */
+void infer_dot_print_unit(FILE *f, const void *result);
 void infer_dot_print_report(FILE *f, const infer_dot_options *o, const infer_dot_result *r,
                             const char *path);
 /* The same for programs; path: of the unit file, or NULL. The caller's; NULL: no memory. */

@@ -8,8 +8,9 @@ enum { WORD = 1300 };
 
 static const char *const verdicts[] = {"unique", "class", "none"};
 
-void infer_dot_print_unit(FILE *f, const infer_dot_result *r)
+void infer_dot_print_unit(FILE *f, const void *result)
 {
+    const infer_dot_result *r = result;
     size_t n;
     const assay_mac_parameter *p = mac_parameters(&n);
     const assay_mac defaults = mac_defaults();
