@@ -3,8 +3,9 @@
  * suite, 2 for trouble. */
 #include <string.h>
 
+#include "interp/api/vectors.h"
 #include "interp/cli/json.h"
-#include "interp/cli/vectors.h"
+#include "interp/cli/scheme.h"
 
 static int lint_with(const cli_args *a, const assay_scheme *scheme)
 {

@@ -21,6 +21,8 @@ int cli_scheme_vectors(const cli_args *a);
 
 /* --op, --type, --wide, --as-is, --scale, --acc, --zp and --in-zp; false after a message. */
 bool cli_scheme_question(const cli_args *a, assay_scheme_question *o);
+/* --op, --wide, --kind, --type and --acc; likewise. */
+bool cli_vectors_options(const cli_args *a, assay_vectors_options *out);
 /* Loads MODEL, whose scheme is given as -s is: an exit status; cli_session_close, whatever it is.
  */
 struct cli_session;

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/api/vectors.h"
 #include "interp/cli/json.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/scheme_unit.h"
-#include "interp/cli/vectors.h"
 #include "schemes/mac/mac.h"
 
 bool cli_vectors_options(const cli_args *a, assay_vectors_options *out)
