@@ -216,12 +216,6 @@ static assay_status set_ranges(assay_quantizer *q, assay_error *err)
     return status;
 }
 
-static bool wants_none(const assay_quantizer *q, int node)
-{
-    return assay_scheme_wants_no_zero_point(q->scheme, assay_op_get(q->g->node[node].op)->name,
-                                            q->node[node].elem.bits);
-}
-
 /* What the target file, or the scheme, demands of a node's scales and zero points, of every value
  * at it. */
 static void demand(assay_quantizer *q)
@@ -237,7 +231,7 @@ static void demand(assay_quantizer *q)
                 continue;
             int v = in ? n->in[j] : j == n->n_in ? q->node[i].out : n->out[j - n->n_in];
             q->value[v].power_of_two |= r->power_of_two;
-            q->value[v].zero_offset |= r->zero_offset || wants_none(q, i);
+            q->value[v].zero_offset |= r->zero_offset || quantize_plan_wants_no_zero_point(q, i);
         }
     }
 }
@@ -311,12 +305,21 @@ assay_status quantize_plan_groups(assay_quantizer *q, assay_error *err)
     return status;
 }
 
-/* A node reads codes of its own element kind, or of the signed twin where data decide the sign. */
-static bool reads_directly(const assay_quantizer *q, assay_elem node, assay_elem value)
+/* Node i reads codes of its own element kind, or of the signed twin where data decide the sign, of
+ * parameters that the target file and the scheme allow. */
+static bool reads_directly(const assay_quantizer *q, int i, const assay_code *code)
 {
-    if (takes_sign_from_data(q, node))
-        value.is_signed = false;
-    return assay_elem_equal(node, value);
+    const assay_node *n = &q->g->node[i];
+    const assay_elem wanted = q->node[i].elem;
+    assay_elem elem = code->elem;
+    if (takes_sign_from_data(q, wanted))
+        elem.is_signed = false;
+    if (!assay_elem_equal(wanted, elem))
+        return false;
+    if (code->zero_point != 0 && quantize_plan_wants_no_zero_point(q, i))
+        return false;
+    return !lower_needs_target(n) ||
+           target_has_params(quantize_plan_rule(q, n->op), code->scale, code->zero_point);
 }
 
 assay_status quantize_plan_input_code(const assay_quantizer *q, int i, int slot, assay_code *code,
@@ -343,8 +346,7 @@ assay_status quantize_plan_input_code(const assay_quantizer *q, int i, int slot,
     } else {
         const assay_plan_value *root = &q->value[find(q, v)];
         *code = root->code;
-        if (reads_directly(q, p->elem, code->elem) &&
-            (!lower_needs_target(n) || target_has_params(r, code->scale, code->zero_point)))
+        if (reads_directly(q, i, code))
             return ASSAY_OK;
         min = root->min;
         max = root->max;
@@ -353,5 +355,5 @@ assay_status quantize_plan_input_code(const assay_quantizer *q, int i, int slot,
     if (takes_sign_from_data(q, p->elem))
         code->elem.is_signed = min < 0;
     return choose_activation(q, min, max, false, r->power_of_two,
-                             r->zero_offset || wants_none(q, i), code, err);
+                             r->zero_offset || quantize_plan_wants_no_zero_point(q, i), code, err);
 }

@@ -193,6 +193,15 @@ static const char *not_offered(const assay_quantizer *q, const assay_node *n, as
     return kept ? kept : "the target does not offer it";
 }
 
+/* Why the scheme does not compute node i well on unsigned codes, or NULL. */
+static const char *needs_signs(const assay_quantizer *q, int i)
+{
+    return !q->node[i].elem.is_signed && q->caps.activation_zero_point &&
+                   quantize_plan_wants_no_zero_point(q, i)
+               ? "its sums count the zero point once too often, and unsigned codes have one"
+               : NULL;
+}
+
 static assay_status check_rules(const assay_quantizer *q, assay_error *err)
 {
     for (int i = 0; i < q->options->n_calibrate; i++) {
@@ -239,6 +248,8 @@ assay_status quantize_plan_nodes(assay_quantizer *q, assay_error *err)
             p->reason = not_profiled(q, n);
         if (!p->reason)
             p->reason = not_offered(q, n, p->elem);
+        if (!p->reason)
+            p->reason = needs_signs(q, i);
         if (!p->reason)
             p->state = ASSAY_PLAN_INTEGER;
     }

@@ -51,7 +51,7 @@ typedef struct assay_plan_value {
     int producer;                   /* producing node after fusion, or -1 */
     bool has_code;                  /* group roots: elem and range are known */
     bool fixed;                     /* group roots: the parameters are the scheme's own */
-    bool power_of_two, zero_offset; /* group roots: what the target file demands of them */
+    bool power_of_two, zero_offset; /* group roots: what target file and scheme demand */
     double min, max;
     double floor; /* no reader tells what lies below from it: masked scores; else -infinity */
     bool before_softmax; /* sums, products, choices and moves make a softmax's input of it */
@@ -78,6 +78,13 @@ typedef struct assay_quantizer {
     int *uses;
     assay_arena *arena; /* texts of reasons */
 } assay_quantizer;
+
+/* What the scheme demands of an integer node: its sums leave 0 alone as a zero point. */
+static inline bool quantize_plan_wants_no_zero_point(const assay_quantizer *q, int node)
+{
+    return assay_scheme_wants_no_zero_point(q->scheme, assay_op_get(q->g->node[node].op)->name,
+                                            q->node[node].elem.bits);
+}
 
 /* ---- plan.c ---- */
 /* First state of every node: what the options and the kernels allow. */

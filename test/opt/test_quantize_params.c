@@ -316,24 +316,38 @@ static void test_refusals(void **state)
     quantized_drop(&other);
 }
 
-/* Where sums of codes count the zero point once too often (TFLite), it is 0. */
+/* The sums of what is added to, or of a softmax, whose zero point is the scheme's own. */
+static assay_graph *running_sums(test_rng *rng, bool of_softmax)
+{
+    assay_graph *g = net_new();
+    const assay_attrs along = {.cumsum = {.axis = 1}}, row = {.softmax = {.axis = 1, .beta = 1}};
+    int x = net_input(g, "x", NET_SHAPE(1, 8, 4));
+    x = of_softmax ? net_node(g, ASSAY_OP_SOFTMAX, "up", &row, x, -2)
+                   : net_node(g, ASSAY_OP_ADD, "up", NULL, x,
+                              net_constant(g, rng, "c", 0.7, 0.9, NET_SHAPE(1)), -2);
+    net_output(g, net_node(g, ASSAY_OP_CUMSUM, "y", &along, x, -2));
+    return g;
+}
+
+/* Where sums of codes count the zero point once too often (TFLite), it is 0, and unsigned codes,
+ * which have another, are not summed. */
 static void sums_of_codes_without_zero_point(void **state)
 {
     static const char *const scheme[] = {"tflite", "onnxruntime"};
+    const assay_precision_rule u8 = {"y", {ASSAY_KIND_INT, 8, false}, true};
     (void)state;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 8; k++) {
         test_rng rng = test_seed("sums of codes", 18);
-        assay_graph *g = net_new();
-        const assay_attrs along = {.cumsum = {.axis = 1}};
-        int x = net_input(g, "x", NET_SHAPE(1, 8, 4));
-        int up = net_node(g, ASSAY_OP_ADD, "up", NULL, x,
-                          net_constant(g, &rng, "c", 0.7, 0.9, NET_SHAPE(1)), -2);
-        net_output(g, net_node(g, ASSAY_OP_CUMSUM, "y", &along, up, -2));
-        quantized s = quantized_prepare(g, &rng, scheme[k]);
-        quantized_make(&s, (assay_quantize_options){0});
+        const bool of_softmax = k & 2, is_unsigned = k & 4;
+        quantized s = quantized_prepare(running_sums(&rng, of_softmax), &rng, scheme[k % 2]);
+        quantized_make(&s, (assay_quantize_options){.precision = &u8, .n_precision = is_unsigned});
         assert_true(quantized_sqnr(&s, &rng, 0) > 25);
-        if (k == 0 && !quantized_reason(&s, "y"))
-            assert_int_equal(*quantized_type(&s, "up")->q.zero_point, 0);
+        const char *why = quantized_reason(&s, "y");
+        assert_int_equal(why != NULL, k % 2 == 0 && is_unsigned);
+        if (k % 2 == 0 && !is_unsigned)
+            assert_int_equal(*quantized_type(&s, of_softmax ? "up:as:y" : "up")->q.zero_point, 0);
+        if (why)
+            assert_non_null(strstr(why, "count the zero point once too often"));
         quantized_drop(&s);
     }
 }
