@@ -135,8 +135,11 @@ static void mark(assay_quantizer *q, const assay_node *n)
             continue;
         assay_plan_value *p = &q->value[n->in[j]];
         p->before_softmax = true;
-        p->scaled_first |=
-            combines ? lower_is_f32_constant(q->g, n->in[1 - j]) : q->value[n->out[0]].scaled_first;
+        const assay_plan_value *y = &q->value[n->out[0]];
+        const bool scales = combines && lower_is_f32_constant(q->g, n->in[1 - j]);
+        const bool adds = n->op == ASSAY_OP_ADD || (n->op == ASSAY_OP_SUB && j == 0);
+        p->scaled_first |= combines ? scales : y->scaled_first;
+        p->added_first |= combines ? adds && !scales : y->added_first;
     }
 }
 
@@ -144,7 +147,8 @@ static void mark_all(assay_quantizer *q)
 {
     for (int v = 0; v < q->g->n_values; v++) {
         q->value[v].floor = -INFINITY;
-        q->value[v].before_softmax = q->value[v].scaled_first = false;
+        q->value[v].before_softmax = false;
+        q->value[v].scaled_first = q->value[v].added_first = false;
     }
     for (int i = q->g->n_nodes - 1; i >= 0; i--)
         mark(q, &q->g->node[i]);
@@ -186,13 +190,41 @@ assay_status quantize_find_masks(assay_quantizer *q, assay_error *err)
 
 /* ---- what stays in float ---- */
 
-bool quantize_is_unseen_mask(const assay_quantizer *q, const assay_node *n)
+/* n casts integers that may mask, of which the profile saw one value alone. */
+static bool casts_one_value(const assay_quantizer *q, const assay_node *n)
 {
-    const assay_profile_entry *e = profile_entry_of(q->profile, q->g, n->out[0]);
     const assay_plan_value *p = &q->value[n->out[0]];
-    return n->op == ASSAY_OP_CAST && p->before_softmax && p->reach[0] > p->reach[1] &&
-           q->g->value[n->in[0]].type.elem.kind == ASSAY_KIND_INT && e && e->seen.finite > 0 &&
-           e->seen.min >= e->seen.max;
+    if (n->op != ASSAY_OP_CAST || !p->before_softmax || p->reach[0] <= p->reach[1] ||
+        q->g->value[n->in[0]].type.elem.kind != ASSAY_KIND_INT)
+        return false;
+    const assay_profile_entry *e = profile_entry_of(q->profile, q->g, n->out[0]);
+    return e && e->seen.finite > 0 && e->seen.min >= e->seen.max;
+}
+
+/* v is an input, moved or not, that is taken to mask by -infinity, and not for softmax alone. */
+static bool may_be_infinite(const assay_quantizer *q, int v)
+{
+    if (v < 0 || q->value[v].floor > -INFINITY || q->value[v].reach[0] > -INFINITY)
+        return false;
+    while (q->g->value[v].producer >= 0) {
+        const assay_node *n = &q->g->node[q->g->value[v].producer];
+        if (!(assay_op_get(n->op)->traits & ASSAY_T_MOVE))
+            return false;
+        v = n->in[0];
+    }
+    return !q->g->value[v].data;
+}
+
+const char *quantize_unseen_mask(const assay_quantizer *q, const assay_node *n)
+{
+    if (casts_one_value(q, n))
+        return "it casts integers; if they mask, no profiled sample does, and the quantized "
+               "network ignores the mask";
+    for (int j = 0; j < n->n_in; j++)
+        if (may_be_infinite(q, n->in[j]))
+            return "it reads an input that was 0 in every sample: a mask perhaps, of -infinity, "
+                   "which codes do not have";
+    return NULL;
 }
 
 /* Element by element, or moving elements: the range of its output comes from its inputs' own. */

@@ -107,9 +107,9 @@ static const char *obstacle(const assay_quantizer *q, const assay_node *n)
 {
     const assay_op_info *info = assay_op_get(n->op);
     const assay_graph *g = q->g;
-    if (quantize_is_unseen_mask(q, n))
-        return "it casts integers; if they mask, no profiled sample does, and the quantized "
-               "network ignores the mask";
+    const char *unseen = quantize_unseen_mask(q, n);
+    if (unseen)
+        return unseen;
     if (q->options->has_kernel && !q->options->has_kernel(n->op))
         return "there is no integer kernel for this op";
     if (n->op == ASSAY_OP_CAST)

@@ -56,6 +56,7 @@ typedef struct assay_plan_value {
     double floor; /* no reader tells what lies below from it: masked scores; else -infinity */
     bool before_softmax; /* sums, products, choices and moves make a softmax's input of it */
     bool scaled_first;   /* of these a sum or product with constants is the first but moves */
+    bool added_first;    /* and a sum with what is computed */
     double reach[2];     /* least and greatest element that a mask has, seen or not; else infinity
                             and -infinity */
     bool final;          /* group roots: [min, max] is Glow's own range of all values in it */
@@ -91,8 +92,8 @@ static inline bool quantize_plan_wants_no_zero_point(const assay_quantizer *q, i
 assay_status quantize_plan_nodes(assay_quantizer *q, assay_error *err);
 /* mask.c: the floor of every value. */
 assay_status quantize_find_masks(assay_quantizer *q, assay_error *err);
-/* mask.c: whether n casts integers that may mask, of which the profile saw one value alone. */
-bool quantize_is_unseen_mask(const assay_quantizer *q, const assay_node *n);
+/* mask.c: why a mask that no profiled sample has keeps n in float, or NULL. */
+const char *quantize_unseen_mask(const assay_quantizer *q, const assay_node *n);
 /* mask.c: softmax over values too wide for codes even above their floor, and the nodes that mask
  * them, to float. */
 void quantize_plan_masks(assay_quantizer *q);

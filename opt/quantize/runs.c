@@ -78,8 +78,8 @@ static void of_two(double lo, double hi, quantize_runs *r)
 
 /* An input, or a cast of one, that a softmax's input is made of, and that was 0 in every sample, or
  * 1, is a mask of which no sample showed the other value: 1 or 0 where constants make the mask of
- * it, and where it is added as it is, -infinity. */
-static bool of_mask(const assay_plan_value *p, const assay_histogram *h, bool added,
+ * it, and where an input is added as it is, -infinity. */
+static bool of_mask(const assay_plan_value *p, const assay_histogram *h, bool input,
                     quantize_runs *r)
 {
     const bool zero = h->min == 0 && h->max == 0, one = h->min == 1 && h->max == 1;
@@ -87,7 +87,7 @@ static bool of_mask(const assay_plan_value *p, const assay_histogram *h, bool ad
         return false;
     if (p->scaled_first)
         of_two(0, 1, r);
-    else if (zero && added)
+    else if (zero && input && p->added_first)
         of_two(-INFINITY, 0, r);
     return r->n > 0;
 }

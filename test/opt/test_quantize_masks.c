@@ -292,6 +292,25 @@ static void test_inputs_that_no_sample_masks(void **state)
     }
 }
 
+/* Zeros that are subtracted are no mask. One that others see as well has no codes: float. */
+static void test_zeros_that_may_mask(void **state)
+{
+    test_rng rng = rng_of(state);
+    for (int k = 0; k < 2; k++) {
+        attention a = begin(&rng);
+        int m = net_input(a.g, "keys", NET_SHAPE(1, 1, TOKENS));
+        end(&a, net_node(a.g, k ? ASSAY_OP_ADD : ASSAY_OP_SUB, "masked", NULL, a.scores, m, -2));
+        net_output(a.g, net_node(a.g, ASSAY_OP_RELU, "seen", NULL, m, -2));
+        quantized s = quantized_prepare_drawn(a.g, &rng, "tflite", all_zero);
+        quantized_make(&s, (assay_quantize_options){0});
+        const char *why = quantized_reason(&s, "masked");
+        assert_int_equal(why != NULL, k);
+        assert_true(!k || strstr(why, "an input that was 0 in every sample"));
+        assert_true(quantized_sqnr_drawn(&s, &rng, 0, k ? zero_and_far : all_zero) > 18);
+        quantized_drop(&s);
+    }
+}
+
 static float *all_three(test_rng *rng, const assay_graph *g, int i)
 {
     return drawn(rng, g, i, 3, 3);
@@ -371,6 +390,7 @@ int main(void)
         WITH_RNG(test_seen_elsewhere),
         WITH_RNG(test_infinity_that_no_sample_has),
         WITH_RNG(test_inputs_that_no_sample_masks),
+        WITH_RNG(test_zeros_that_may_mask),
         WITH_RNG(test_integers_that_show_no_mask),
         WITH_RNG(test_unknown_masks_stay_float),
     };
