@@ -279,6 +279,14 @@ static assay_status join_node(assay_quantizer *q, int i, assay_error *err)
     return ASSAY_OK;
 }
 
+/* Operands of add_n have one code. */
+static void join_operands(assay_quantizer *q, const assay_node *n)
+{
+    for (int j = 1; j < n->n_in && quantize_plan_is_data(q, n, 0); j++)
+        if (quantize_plan_is_data(q, n, j))
+            join(q, n->in[0], n->in[j]);
+}
+
 assay_status quantize_plan_groups(assay_quantizer *q, assay_error *err)
 {
     for (int v = 0; v < q->g->n_values; v++) {
@@ -291,10 +299,15 @@ assay_status quantize_plan_groups(assay_quantizer *q, assay_error *err)
         set_fixed_outputs(q);
     if (!status)
         demand(q);
-    for (int i = 0; i < q->g->n_nodes && !status; i++)
-        if (q->node[i].state == ASSAY_PLAN_INTEGER &&
-            quantize_plan_keeps_params(q, &q->g->node[i]) && q->value[q->node[i].out].has_code)
+    for (int i = 0; i < q->g->n_nodes && !status; i++) {
+        const assay_node *n = &q->g->node[i];
+        if (q->node[i].state != ASSAY_PLAN_INTEGER)
+            continue;
+        if (quantize_plan_keeps_params(q, n) && q->value[q->node[i].out].has_code)
             status = join_node(q, i, err);
+        else if (n->op == ASSAY_OP_ADD_N)
+            join_operands(q, n);
+    }
     for (int v = 0; v < q->g->n_values && !status; v++) {
         assay_plan_value *p = &q->value[v];
         if (p->group != v || !p->has_code || p->fixed)
@@ -322,14 +335,35 @@ static bool reads_directly(const assay_quantizer *q, int i, const assay_code *co
            target_has_params(quantize_plan_rule(q, n->op), code->scale, code->zero_point);
 }
 
+/* Adds the range of value v to range; direct: node i may read its code as it is, which is *code or,
+ * where that is of no type yet, becomes it. */
+static assay_status read_operand(const assay_quantizer *q, int i, int v, bool *direct,
+                                 assay_code *code, double range[2], assay_error *err)
+{
+    const assay_plan_value *root = &q->value[find(q, v)];
+    double min = root->min, max = root->max;
+    assay_status status = ASSAY_OK;
+    if (lower_is_constant(q->g, v)) {
+        *direct = false;
+        status = quantize_constant_range_above(&q->g->value[v], q->value[v].floor, &min, &max, err);
+    } else {
+        *direct &= reads_directly(q, i, &root->code) &&
+                   (code->elem.kind == ASSAY_KIND_NONE || same_code(code, &root->code));
+        *code = root->code;
+    }
+    range[0] = fmin(range[0], min);
+    range[1] = fmax(range[1], max);
+    return status;
+}
+
 assay_status quantize_plan_input_code(const assay_quantizer *q, int i, int slot, assay_code *code,
                                       assay_error *err)
 {
     const assay_node *n = &q->g->node[i];
     const assay_plan_node *p = &q->node[i];
     const assay_target_rule *r = quantize_plan_rule(q, n->op);
-    double min, max;
-    int v = n->in[slot];
+    double range[2] = {INFINITY, -INFINITY};
+    *code = (assay_code){0};
     if (quantize_plan_is_state(n)) {
         *code = quantize_plan_code(q, n->in[0]);
         return ASSAY_OK;
@@ -338,22 +372,16 @@ assay_status quantize_plan_input_code(const assay_quantizer *q, int i, int slot,
         *code = quantize_plan_code(q, p->out);
         return ASSAY_OK;
     }
-    if (lower_is_constant(q->g, v)) {
-        assay_status status =
-            quantize_constant_range_above(&q->g->value[v], q->value[v].floor, &min, &max, err);
-        if (status)
-            return status;
-    } else {
-        const assay_plan_value *root = &q->value[find(q, v)];
-        *code = root->code;
-        if (reads_directly(q, i, code))
-            return ASSAY_OK;
-        min = root->min;
-        max = root->max;
-    }
+    assay_status status = ASSAY_OK;
+    bool direct = true;
+    for (int j = 0; j < n->n_in && !status; j++)
+        if (j == slot || n->op == ASSAY_OP_ADD_N)
+            status = read_operand(q, i, n->in[j], &direct, code, range, err);
+    if (status || direct)
+        return status;
     code->elem = p->elem;
     if (takes_sign_from_data(q, p->elem))
-        code->elem.is_signed = min < 0;
-    return choose_activation(q, min, max, false, r->power_of_two,
+        code->elem.is_signed = range[0] < 0;
+    return choose_activation(q, range[0], range[1], false, r->power_of_two,
                              r->zero_offset || quantize_plan_wants_no_zero_point(q, i), code, err);
 }

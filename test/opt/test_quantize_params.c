@@ -352,6 +352,29 @@ static void sums_of_codes_without_zero_point(void **state)
     }
 }
 
+/* Operands of add_n have one code, whatever their ranges: two computed, a softmax and a constant.
+ */
+static void operands_of_one_code(void **state)
+{
+    static const char *const scheme[] = {"tflite", "tflite-int16x8", "onnxruntime", "npu16"};
+    const assay_attrs row = {.softmax = {.axis = 1, .beta = 1}};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        test_rng rng = test_seed("operands of one code", 19);
+        assay_graph *g = net_new();
+        int x = net_input(g, "x", NET_SHAPE(1, 8));
+        int c = net_constant(g, &rng, "c", -3, 2, NET_SHAPE(1, 8));
+        const int in[] = {x, net_node(g, ASSAY_OP_MUL, "far", NULL, x, c, -2),
+                          net_node(g, ASSAY_OP_SOFTMAX, "p", &row, x, -2), c};
+        net_output(g, net_node(g, ASSAY_OP_ADD_N, "y", NULL, in[0], in[1], in[2], in[3], -2));
+        quantized s = quantized_prepare(g, &rng, scheme[k]);
+        quantized_make(&s, (assay_quantize_options){0});
+        assert_null(quantized_reason(&s, "y"));
+        assert_true(quantized_sqnr(&s, &rng, 0) > (k == 1 ? 70 : 28));
+        quantized_drop(&s);
+    }
+}
+
 int main(void)
 {
     test_rng rng = test_seed("quantize_params", 20261121);
@@ -359,6 +382,7 @@ int main(void)
 #define WITH_RNG(test) cmocka_unit_test_prestate(test, state)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_codes_without_zero_point),
+        cmocka_unit_test(operands_of_one_code),
         WITH_RNG(test_concat),
         WITH_RNG(test_embedding),
         WITH_RNG(test_precision_rules),
