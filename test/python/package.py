@@ -9,6 +9,7 @@ import json
 import os
 import threading
 import time
+import weakref
 
 from support import NET, RANDOM, SEED, TAP, check, command, np, raises, read, samples
 
@@ -320,7 +321,10 @@ def asking(q, x):
     few = assay.infer(scales, kind="scale", type="i8", budget=50)
     check(few.verdict == "class" and few.report["rows"] <= 50, "a budget that is soon spent leaves a class, and ends", few)
 
-    def broken(_):
+    held = []
+
+    def broken(rows):
+        held.extend(map(weakref.ref, rows.values()))
         raise ZeroDivisionError("in the oracle")
 
     raises(ZeroDivisionError, "an oracle's own exception", assay.infer, broken, kind="multiplier", type="i8", words="in the oracle")
@@ -336,6 +340,8 @@ def asking(q, x):
     check((found.unit().dot(x, x) == arm.dot(x, x)).all(), "and its unit computes as it does")
     raises(TypeError, "which is no scheme", found.scheme, words="a matrix unit")
     raises(ZeroDivisionError, "an oracle of dot products and its own exception", assay.infer_dot, broken, a="f16", b="f16", acc="f32", k=4, words="in the oracle")
+    gc.collect()
+    check(held and all(r() is None for r in held), "and what an oracle held that raised is let go", held)
     raises(assay.InputError, "a format that is none", assay.infer_dot, dots, a="f17", b="f16", acc="f32", k=4, words="'f17'")
     raises(assay.InputError, "a scale without its block", assay.infer_dot, dots, a="f16", b="f16", acc="f32", k=4, scale="e8m0", words="scale_block")
     raises(assay.InputError, "a unit's text that is none", assay.MatrixUnit.from_text, "unit: x\n", words="text")

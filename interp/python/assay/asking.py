@@ -141,7 +141,7 @@ def _asked(function: str, o: Union[InferOptions, InferDotOptions], oracle: Oracl
         call(function, c.byref(o), c.byref(verdict), *map(c.byref, out))
     except Exception:
         if failed:
-            raise failed[0]
+            raise failed.pop()  # the frames hold the list: a cycle that ctypes hides
         raise
     return _VERDICTS[verdict.value], take_text(out[0]), take_json(out[1]), take_text(out[2])
 

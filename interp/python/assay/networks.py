@@ -272,7 +272,7 @@ def _loaded(function: str, source: Sequence[Any], options: LoadOptions, sample: 
         call(function, *source, c.byref(options), c.byref(out), c.byref(form))
     except Exception:
         if failed:
-            raise failed[0]
+            raise failed.pop()  # the frames hold the list: a cycle that ctypes hides
         raise
     network = Network(out.value or 0, form.value == _ONNX, keep=keep)
     if isinstance(sample, Mapping):

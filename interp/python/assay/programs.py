@@ -189,7 +189,7 @@ class Run:
             call("assay_execute_with", self._ref, NODE(keep) if accumulators else NODE(), accumulators, None)
         except Exception:
             if failed:
-                raise failed[0]
+                raise failed.pop()  # the frames hold the list: a cycle that ctypes hides
             raise
         return Result(self._ref, p._index, p._types, p._outputs, sums)
 
