@@ -14,12 +14,18 @@
 enum { SLOTS = 64, SIGNALS = 3 }; /* folders beyond these stay when a signal comes */
 static const int ending[SIGNALS] = {SIGHUP, SIGINT, SIGTERM};
 
-/* Read by the handler, which takes those that are in use. */
+/* Read by the handler, which takes those of its own process: a child has its parent's slots and
+ * handler, and must not end what the parent works with. */
 static struct slot {
     char path[FILE_TEMPORARY];
-    volatile sig_atomic_t in_use, group;
+    atomic_int owner, group; /* owner: 0 where the slot is free; written last */
 } slots[SLOTS];
 static atomic_flag busy = ATOMIC_FLAG_INIT; /* somebody writes slots */
+
+static bool is_ours(const struct slot *s)
+{
+    return s->owner == getpid();
+}
 
 static void enter(void)
 {
@@ -48,10 +54,10 @@ static void remove_by_command(const char *path)
 static void end_by(int number)
 {
     for (int i = 0; i < SLOTS; i++) {
-        if (!slots[i].in_use)
+        if (!is_ours(&slots[i]))
             continue;
         if (slots[i].group > 0)
-            kill(-(pid_t)slots[i].group, SIGKILL);
+            kill(-slots[i].group, SIGKILL);
         remove_by_command(slots[i].path);
     }
     signal(number, SIG_DFL);
@@ -72,7 +78,7 @@ static void exchange(void (*from)(int), void (*to)(int))
 static struct slot *find(const char *path)
 {
     for (int i = 0; i < SLOTS; i++)
-        if (slots[i].in_use && strcmp(slots[i].path, path) == 0)
+        if (is_ours(&slots[i]) && strcmp(slots[i].path, path) == 0)
             return &slots[i];
     return NULL;
 }
@@ -81,10 +87,10 @@ static void keep(const char *path)
 {
     enter();
     for (int i = 0; i < SLOTS; i++)
-        if (!slots[i].in_use) {
+        if (slots[i].owner == 0) {
             memcpy(slots[i].path, path, FILE_TEMPORARY);
             slots[i].group = 0;
-            slots[i].in_use = 1;
+            slots[i].owner = getpid();
             break;
         }
     exchange(SIG_DFL, end_by);
@@ -96,10 +102,10 @@ static void drop(const char *path)
     enter();
     struct slot *s = find(path);
     if (s)
-        s->in_use = 0;
+        s->owner = 0;
     bool any = false;
     for (int i = 0; i < SLOTS; i++)
-        any |= slots[i].in_use;
+        any |= is_ours(&slots[i]);
     if (!any)
         exchange(end_by, SIG_DFL);
     leave();
@@ -125,7 +131,7 @@ void file_temporary_serve(const char *path, pid_t group)
     enter();
     struct slot *s = find(path);
     if (s)
-        s->group = (sig_atomic_t)group;
+        s->group = group;
     leave();
 }
 
