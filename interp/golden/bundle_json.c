@@ -224,6 +224,7 @@ static assay_status read_params(const assay_bundle *b, const json_t *o, const ch
     const json_t *scale = json_object_get(o, "scale");
     const json_t *zero = json_object_get(o, "zero_point");
     const json_t *block = json_object_get(o, "block");
+    const json_int_t axis = json_integer_value(json_object_get(o, "axis"));
     const bool one = !json_is_array(scale) && !json_is_object(scale);
     size_t n = 0, n_zero = 0;
     void *s = NULL, *z = NULL;
@@ -247,13 +248,11 @@ static assay_status read_params(const assay_bundle *b, const json_t *o, const ch
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: scale and zero_point do not match", what);
     t->q.count = n;
     t->q.granularity = one ? ASSAY_Q_TENSOR : block ? ASSAY_Q_BLOCK : ASSAY_Q_AXIS;
-    t->q.axis = (int)json_integer_value(json_object_get(o, "axis"));
+    t->q.axis = axis == (int)axis ? (int)axis : -1;
     t->q.block = json_integer_value(block);
-    if (!one && (t->q.axis < 0 || t->q.axis >= t->rank ||
-                 (t->q.granularity == ASSAY_Q_AXIS && (int64_t)n != t->dim[t->q.axis]) ||
-                 (t->q.granularity == ASSAY_Q_BLOCK && t->q.block < 1)))
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s: %zu scales do not fit axis %d of the shape",
-                          what, n, t->q.axis);
+    if ((int64_t)n != assay_qparams_count(t))
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: %zu scales do not fit axis %lld of the shape",
+                          what, n, (long long)axis);
     return ASSAY_OK;
 }
 

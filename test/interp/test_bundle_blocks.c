@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/core/slurp.h"
+#include "graph/files/files.h"
 #include "graph/text/text.h"
 #include "interp/golden/bundle.h"
 #include "interp/golden/diff.h"
@@ -167,6 +169,44 @@ static void multipliers_that_differ(void **state)
     assay_graph_free(g);
 }
 
+/* Replaces a number of a bundle's manifest, a digit by a digit. */
+static void edit_manifest(const char *dir, const char *key, char was, char digit)
+{
+    char path[200], text[100];
+    unsigned char *manifest;
+    size_t size;
+    assay_error err;
+    snprintf(path, sizeof path, "%.100s/manifest.json", dir);
+    snprintf(text, sizeof text, "\"%.60s\": %c,", key, was);
+    assert_ok(assay_slurp(path, &manifest, &size, &err), &err);
+    char *at = memmem(manifest, size, text, strlen(text));
+    assert_non_null(at);
+    at[strlen(text) - 2] = digit;
+    assert_ok(file_write_file(path, (const char *)manifest, size, &err), &err);
+    free(manifest);
+}
+
+/* A manifest of smaller blocks than its scales are of, or of an axis that is not there. */
+static void scales_of_other_blocks(void **state)
+{
+    static const char *const key[] = {"block", "axis"};
+    static const char was[] = {'8', '1'}, digit[] = {'4', '2'};
+    char a[128], b[128], digest[33];
+    assay_graph *g = network(2);
+    write_bundle(g, folder_path(state, "a", a), false, digest);
+    ((int8_t *)(uintptr_t)g->value[assay_graph_find_value(g, "w")].data)[7] ^= 1;
+    for (int i = 0; i < 2; i++)
+        for (int lists = 0; lists < 2; lists++) {
+            const assay_diff_options o = {0};
+            assay_diff *d;
+            assay_error err;
+            write_bundle(g, folder_path(state, "b", b), lists, digest);
+            edit_manifest(b, key[i], was[i], digit[i]);
+            assert_refused(golden_diff_paths(a, b, &o, &d, &err), &err, "320 scales do not fit");
+        }
+    assay_graph_free(g);
+}
+
 static void texts(void **state)
 {
     char dir[128];
@@ -223,8 +263,11 @@ static void bad_texts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(files_and_lists), IN_FOLDER(changed_files_are_found),
-        IN_FOLDER(multipliers_that_differ), IN_FOLDER(texts), IN_FOLDER(bad_texts)};
+    const struct CMUnitTest tests[] = {IN_FOLDER(files_and_lists),
+                                       IN_FOLDER(changed_files_are_found),
+                                       IN_FOLDER(multipliers_that_differ),
+                                       IN_FOLDER(scales_of_other_blocks),
+                                       IN_FOLDER(texts),
+                                       IN_FOLDER(bad_texts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
