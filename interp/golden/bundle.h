@@ -157,9 +157,12 @@ void golden_json_type_free(assay_type *t);
 /* The array that stands in a file for a list of numbers, as f32, i32 or i64 of rank 1, malloc'd. */
 assay_status golden_bundle_read_numbers(const assay_bundle *b, const json_t *array, assay_type *t,
                                         void **data, assay_error *err);
-/* A parameter's integers, whether they are a list or in a file; malloc'd. */
-assay_status golden_bundle_integers(const assay_bundle *b, const json_t *list, int64_t **value,
-                                    size_t *n, assay_error *err);
+/* The integers of parameter `name`, whether they are a list or in a file; malloc'd. */
+assay_status golden_bundle_integers(const assay_bundle *b, const char *name, const json_t *list,
+                                    int64_t **value, size_t *n, assay_error *err);
+/* The same as the array that a file has of them. */
+assay_status golden_bundle_parameter(const assay_bundle *b, const char *name, const json_t *list,
+                                     assay_type *type, void **data, assay_error *err);
 /* The type of a tensor's accumulators, and of n integers of a unit's parameter: int32 where all
  * fit, else int64. */
 assay_type golden_bundle_sums_type(const assay_type *tensor);

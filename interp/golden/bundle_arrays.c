@@ -49,8 +49,14 @@ assay_status golden_bundle_read_numbers(const assay_bundle *b, const json_t *arr
     return assay_fail(err, ASSAY_ERR_INPUT, "%s: holds no list of numbers", file);
 }
 
-assay_status golden_bundle_integers(const assay_bundle *b, const json_t *list, int64_t **value,
-                                    size_t *n, assay_error *err)
+static assay_status no_integers(const assay_bundle *b, const char *name, assay_error *err)
+{
+    return assay_fail(err, ASSAY_ERR_INPUT, "%s: parameter '%.60s' is not a list of integers",
+                      b->dir, name);
+}
+
+assay_status golden_bundle_integers(const assay_bundle *b, const char *name, const json_t *list,
+                                    int64_t **value, size_t *n, assay_error *err)
 {
     const bool is_file = json_is_object(list);
     assay_type t = {0};
@@ -59,13 +65,13 @@ assay_status golden_bundle_integers(const assay_bundle *b, const json_t *list, i
     *value = NULL;
     *n = is_file ? (size_t)t.dim[0] : json_array_size(list);
     if (!status && (is_file ? t.elem.kind != ASSAY_KIND_INT : !json_is_array(list)))
-        status = assay_fail(err, ASSAY_ERR_INPUT, "the parameter is not a list of integers");
+        status = no_integers(b, name, err);
     if (!status && !(*value = calloc(*n + 1, sizeof **value)))
         status = assay_out_of_memory(err);
     for (size_t i = 0; i < *n && !status; i++) {
         const json_t *one = is_file ? NULL : json_array_get(list, i);
         if (!is_file && !json_is_integer(one))
-            status = assay_fail(err, ASSAY_ERR_INPUT, "the parameter is not a list of integers");
+            status = no_integers(b, name, err);
         (*value)[i] = is_file ? assay_elem_get(t.elem, data, i) : json_integer_value(one);
     }
     free(data);
@@ -95,4 +101,19 @@ assay_status golden_bundle_parameter_data(const assay_type *type, const int64_t 
     for (size_t i = 0; i < n; i++)
         assay_elem_set(type->elem, *data, i, value[i]);
     return ASSAY_OK;
+}
+
+assay_status golden_bundle_parameter(const assay_bundle *b, const char *name, const json_t *list,
+                                     assay_type *type, void **data, assay_error *err)
+{
+    int64_t *value;
+    size_t n;
+    *data = NULL;
+    assay_status status = golden_bundle_integers(b, name, list, &value, &n, err);
+    if (status)
+        return status;
+    *type = golden_bundle_parameter_type(value, n);
+    status = golden_bundle_parameter_data(type, value, data, err);
+    free(value);
+    return status;
 }

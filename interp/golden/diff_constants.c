@@ -118,20 +118,6 @@ static assay_status diff_dumped_constant(assay_diff *d, const assay_diff_options
 
 /* ---- dumped parameters ---- */
 
-static assay_status list_data(const assay_bundle *b, const json_t *list, assay_type *t, void **data,
-                              assay_error *err)
-{
-    int64_t *value;
-    size_t n;
-    assay_status s = golden_bundle_integers(b, list, &value, &n, err);
-    if (s)
-        return s;
-    *t = golden_bundle_parameter_type(value, n);
-    s = golden_bundle_parameter_data(t, value, data, err);
-    free(value);
-    return s;
-}
-
 static assay_status diff_list(assay_diff *d, const assay_diff_options *o, const assay_bundle *a,
                               const assay_dumps *dumps, const json_t *node, const char *key,
                               const json_t *list, assay_error *err)
@@ -142,7 +128,7 @@ static assay_status diff_list(assay_diff *d, const assay_diff_options *o, const 
     if (dump < 0)
         return ASSAY_OK;
     snprintf(what, sizeof what, "%.70s", key);
-    assay_status s = list_data(a, list, &p.ta, &p.a, err);
+    assay_status s = golden_bundle_parameter(a, key, list, &p.ta, &p.a, err);
     if (!s)
         s = golden_dumps_read(dumps, dump, &p.ta, &p.tb, &p.b, err);
     if (!s)

@@ -163,21 +163,16 @@ static assay_status check_parameter(const assay_verifier *c, const char *stem, c
 {
     const unsigned forms = c->bundle->forms & ~(unsigned)ASSAY_DUMP_NPY;
     char part[1000];
-    int64_t *value = NULL;
-    void *data = NULL;
-    size_t n;
+    assay_type type;
+    void *data;
     assay_error inner;
 
     snprintf(part, sizeof part, "%.600s.%.300s", stem, name);
-    assay_status status = golden_bundle_integers(c->bundle, list, &value, &n, &inner);
+    assay_status status = golden_bundle_parameter(c->bundle, name, list, &type, &data, &inner);
     if (status)
         return fault_or_trouble(c, part, status, &inner, err);
-    const assay_type type = golden_bundle_parameter_type(value, n);
-    status = golden_bundle_parameter_data(&type, value, &data, err);
-    if (!status)
-        status = compare_forms(c, part, forms, &type, data, err);
+    status = compare_forms(c, part, forms, &type, data, err);
     free(data);
-    free(value);
     return status;
 }
 

@@ -47,12 +47,19 @@ static assay_graph *network(int zeros)
     return g;
 }
 
-static void write_bundle(const assay_graph *g, const char *dir, bool lists, char digest[33])
+/* What stands for lists per block. */
+enum kept { FILES, LISTS, DIGESTS };
+
+static void write_bundle(const assay_graph *g, const char *dir, enum kept kept, char digest[33])
 {
     static const char text[] =
         "{scheme: t, types: {weight_zero_point: any}, blocks: {kind: multiplier, size: 8}}";
-    const assay_bundle_options o = {
-        .dir = dir, .replace = true, .samples = 1, .lists = lists, .forms = ASSAY_DUMP_HEX};
+    const assay_bundle_options o = {.dir = dir,
+                                    .replace = true,
+                                    .samples = 1,
+                                    .lists = kept == LISTS,
+                                    .digests_only = kept == DIGESTS,
+                                    .forms = kept == DIGESTS ? 0 : ASSAY_DUMP_HEX};
     assay_scheme *scheme;
     assay_program *p;
     assay_run *run;
@@ -108,8 +115,8 @@ static void files_and_lists(void **state)
     char files[128], lists[128], digest[2][33];
     for (int zeros = 0; zeros < 3; zeros += 2) {
         assay_graph *g = network(zeros);
-        write_bundle(g, folder_path(state, "files", files), false, digest[0]);
-        write_bundle(g, folder_path(state, "lists", lists), true, digest[1]);
+        write_bundle(g, folder_path(state, "files", files), FILES, digest[0]);
+        write_bundle(g, folder_path(state, "lists", lists), LISTS, digest[1]);
         assert_string_equal(digest[0], digest[1]);
         assert_int_equal(faults(files), 0);
         assert_int_equal(faults(lists), 0);
@@ -118,6 +125,22 @@ static void files_and_lists(void **state)
         assert_true(manifest_size(files) + (size_t)3 * BLOCKS < manifest_size(lists));
         assay_graph_free(g);
     }
+}
+
+/* Digests stand for files and for lists alike. */
+static void digests(void **state)
+{
+    char dir[3][128], digest[33];
+    assay_graph *g = network(2);
+    for (enum kept kept = FILES; kept <= DIGESTS; kept++) {
+        char name[2] = {(char)('a' + kept), 0};
+        write_bundle(g, folder_path(state, name, dir[kept]), kept, digest);
+    }
+    for (enum kept kept = FILES; kept <= DIGESTS; kept++) {
+        assert_int_equal(differences(dir[kept], dir[DIGESTS]), 0);
+        assert_int_equal(differences(dir[DIGESTS], dir[kept]), 0);
+    }
+    assay_graph_free(g);
 }
 
 /* Of each file of lists the last byte. */
@@ -130,7 +153,7 @@ static void changed_files_are_found(void **state)
     char dir[128], path[256], digest[33];
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         assay_graph *g = network(2);
-        write_bundle(g, folder_path(state, "files", dir), false, digest);
+        write_bundle(g, folder_path(state, "files", dir), FILES, digest);
         snprintf(path, sizeof path, "%.120s/%s", dir, name[i]);
         FILE *f = fopen(path, "r+b");
         assert_non_null(f);
@@ -152,17 +175,19 @@ static void multipliers_that_differ(void **state)
 {
     char a[128], b[128], digest[33];
     assay_graph *g = network(0);
-    write_bundle(g, folder_path(state, "a", a), false, digest);
+    write_bundle(g, folder_path(state, "a", a), FILES, digest);
     ((float *)(uintptr_t)g->value[assay_graph_find_value(g, "w")].type.q.scale)[9] *= 0.5F;
-    for (int lists = 0; lists < 2; lists++) {
+    for (enum kept kept = FILES; kept <= DIGESTS; kept++) {
+        static const char *const says[] = {
+            "block_multiplier[9]: ", "block_multiplier[9]: ", "block_multiplier: another digest"};
         bool found = false;
-        write_bundle(g, folder_path(state, "b", b), lists, digest);
+        write_bundle(g, folder_path(state, "b", b), kept, digest);
         const assay_diff_options o = {0};
         assay_diff *d;
         assay_error err;
         assert_ok(golden_diff_paths(a, b, &o, &d, &err), &err);
         for (int i = 0; i < d->n_rows; i++)
-            found |= strncmp(d->row[i].note, "block_multiplier[9]: ", 21) == 0;
+            found |= strncmp(d->row[i].note, says[kept], strlen(says[kept])) == 0;
         golden_diff_free(d);
         assert_true(found);
     }
@@ -193,14 +218,14 @@ static void scales_of_other_blocks(void **state)
     static const char was[] = {'8', '1'}, digit[] = {'4', '2'};
     char a[128], b[128], digest[33];
     assay_graph *g = network(2);
-    write_bundle(g, folder_path(state, "a", a), false, digest);
+    write_bundle(g, folder_path(state, "a", a), FILES, digest);
     ((int8_t *)(uintptr_t)g->value[assay_graph_find_value(g, "w")].data)[7] ^= 1;
     for (int i = 0; i < 2; i++)
-        for (int lists = 0; lists < 2; lists++) {
+        for (enum kept kept = FILES; kept <= LISTS; kept++) {
             const assay_diff_options o = {0};
             assay_diff *d;
             assay_error err;
-            write_bundle(g, folder_path(state, "b", b), lists, digest);
+            write_bundle(g, folder_path(state, "b", b), kept, digest);
             edit_manifest(b, key[i], was[i], digit[i]);
             assert_refused(golden_diff_paths(a, b, &o, &d, &err), &err, "320 scales do not fit");
         }
@@ -264,6 +289,7 @@ static void bad_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {IN_FOLDER(files_and_lists),
+                                       IN_FOLDER(digests),
                                        IN_FOLDER(changed_files_are_found),
                                        IN_FOLDER(multipliers_that_differ),
                                        IN_FOLDER(scales_of_other_blocks),
