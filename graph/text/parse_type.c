@@ -61,17 +61,19 @@ static assay_status parse_params_file(assay_scanner *p, const assay_type *t, ass
                                       void **data, size_t *n)
 {
     const char *at = text_scan_here(p);
-    const int64_t count = assay_qparams_count(t);
-    const assay_type of = {.elem = elem, .rank = 1, .dim = {count}};
+    assay_type of = {.elem = elem, .rank = 1};
     assay_error inner;
-    assay_status s = text_scan_located(p, at, assay_shape_check(t, "blocks", &inner), &inner);
-    if (!s && count < 1)
+    assay_status s =
+        text_scan_located(p, at, assay_shape_check(t, "a shape in blocks", &inner), &inner);
+    if (!s)
+        of.dim[0] = assay_qparams_count(t);
+    if (!s && of.dim[0] < 1)
         s = text_scan_fail(p, "blocks of a shape that holds none");
     free(*data);
     *data = NULL;
     if (!s)
         s = text_parse_file(p, &of, data);
-    *n = !s ? (size_t)count : 0;
+    *n = !s ? (size_t)of.dim[0] : 0;
     return s;
 }
 

@@ -259,19 +259,23 @@ static void texts(void **state)
     }
 }
 
-/* A file of fewer scales, of other numbers, and one that is not there. */
+/* A file of fewer scales, of other numbers, and one that is not there; shapes of no blocks, and of
+ * too many. */
 static void bad_texts(void **state)
 {
     static const char text[] = "graph g { input x: i8[1,64] q(0.5,0)\n"
-                               "const w: i4[40,64] q(axis=%d,block=%d,file \"%s\",0) = [1]\n"
+                               "const w: i4[%s] q(axis=%d,block=%d,file \"%s\",0) = [1]\n"
                                "output x }";
     static const struct {
+        const char *shape;
         int axis, block;
         const char *file, *says;
-    } bad[] = {{1, 8, "none.npy", "none.npy"},
-               {1, 8, "c0000_w.zero_point.npy", "expected float32[320]"},
-               {1, 16, "c0000_w.scale.npy", "expected float32[160]"},
-               {0, 8, "../c0000_w.scale.npy", "not a plain file name"}};
+    } bad[] = {{"40,64", 1, 8, "none.npy", "none.npy"},
+               {"40,64", 1, 8, "c0000_w.zero_point.npy", "expected float32[320]"},
+               {"40,64", 1, 16, "c0000_w.scale.npy", "expected float32[160]"},
+               {"40,64", 0, 8, "../c0000_w.scale.npy", "not a plain file name"},
+               {"0,64", 1, 8, "c0000_w.scale.npy", "a shape that holds none"},
+               {"1099511627776,1099511627776", 1, 8, "c0000_w.scale.npy", "2^40 bytes"}};
     char dir[128], made[300];
     assay_buf b = {0};
     assay_graph *g = network(2);
@@ -280,7 +284,7 @@ static void bad_texts(void **state)
     assay_graph_free(g);
     assay_buf_free(&b);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        snprintf(made, sizeof made, text, bad[i].axis, bad[i].block, bad[i].file);
+        snprintf(made, sizeof made, text, bad[i].shape, bad[i].axis, bad[i].block, bad[i].file);
         assert_int_not_equal(text_graph_parse(made, strlen(made), "t", dir, &g, &err), ASSAY_OK);
         assert_non_null(strstr(err.text, bad[i].says));
     }
