@@ -8,35 +8,18 @@
 #include "schemes/prepare/asks.h"
 
 #define FAMILY(id, kind, later) FAMILY_##kind(id, later)
-#define FAMILY_edit(id, later)                                                                     \
-    {.name = #id, .count = blame_##id##_count, .edit = blame_##id##_edit, .late = later},
-#define FAMILY_post(id, later)                                                                     \
-    {.name = #id, .count = blame_##id##_count, .post = blame_##id##_post, .late = later},
-#define FAMILY_end_edit(id, later)                                                                 \
+#define ENTRY(id, later, change, ...)                                                              \
     {.name = #id,                                                                                  \
      .count = blame_##id##_count,                                                                  \
-     .edit = blame_##id##_edit,                                                                    \
+     .change = blame_##id##_##change,                                                              \
      .late = later,                                                                                \
-     .behind = true},
-#define FAMILY_end_post(id, later)                                                                 \
-    {.name = #id,                                                                                  \
-     .count = blame_##id##_count,                                                                  \
-     .post = blame_##id##_post,                                                                    \
-     .late = later,                                                                                \
-     .behind = true},
-#define FAMILY_sought_edit(id, later)                                                              \
-    {.name = #id,                                                                                  \
-     .count = blame_##id##_count,                                                                  \
-     .edit = blame_##id##_edit,                                                                    \
-     .late = later,                                                                                \
-     .sought = true},
-#define FAMILY_sought_end_edit(id, later)                                                          \
-    {.name = #id,                                                                                  \
-     .count = blame_##id##_count,                                                                  \
-     .edit = blame_##id##_edit,                                                                    \
-     .late = later,                                                                                \
-     .behind = true,                                                                               \
-     .sought = true},
+     __VA_ARGS__},
+#define FAMILY_edit(id, later)            ENTRY(id, later, edit, .behind = false)
+#define FAMILY_post(id, later)            ENTRY(id, later, post, .behind = false)
+#define FAMILY_end_edit(id, later)        ENTRY(id, later, edit, .behind = true)
+#define FAMILY_end_post(id, later)        ENTRY(id, later, post, .behind = true)
+#define FAMILY_sought_edit(id, later)     ENTRY(id, later, edit, .sought = true)
+#define FAMILY_sought_end_edit(id, later) ENTRY(id, later, edit, .sought = true, .behind = true)
 const blame_family blame_families[] = {
 #include "interp/blame/hypotheses.def"
 };
@@ -46,6 +29,7 @@ const blame_family blame_families[] = {
 #undef FAMILY_end_post
 #undef FAMILY_sought_edit
 #undef FAMILY_sought_end_edit
+#undef ENTRY
 const int blame_n_families = sizeof blame_families / sizeof *blame_families;
 
 const blame_family *blame_family_named(const char *name)
