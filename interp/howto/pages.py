@@ -134,7 +134,7 @@ OBJECTS = {  # of a manifest, in the order of the page
     "input": "An entry of `inputs`", "graph": "`graph`", "node": "An entry of `nodes`", "constant": "An entry of `constants`",
     "tensor": "An entry of `tensors`", "accumulators": "`accumulators` of a tensor",
     "array": "An array in a file, in place of a list"}
-KINDS = {"TEXT": "text", "NUMBER": "number", "NUMBERS": "number, list or array", "TRUE": "true", "LIST": "list", "OBJECT": "object", "DIGEST": "digest"}
+KINDS = {"TEXT": "text", "NUMBER": "number", "NUMBERS": "number or list", "ARRAY": "number, list or array", "TRUE": "true", "LIST": "list", "OBJECT": "object", "DIGEST": "digest"}
 
 
 def manifest_list():

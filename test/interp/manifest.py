@@ -25,7 +25,7 @@ for macro, a in LINES:
         KEYS.setdefault(a[0], {})[a[1]] = a[2:4]
 PARAMETERS = {a[0] for macro, a in LINES if macro == "PARAMETER"}
 SUFFIXES = [a[0] for macro, a in LINES if macro == "SUFFIX"]
-HELD = {"TEXT": str, "NUMBER": int, "NUMBERS": (int, float, list, dict), "TRUE": bool, "LIST": list, "OBJECT": dict, "DIGEST": str}
+HELD = {"TEXT": str, "NUMBER": int, "NUMBERS": (int, float, list), "ARRAY": (int, float, list, dict), "TRUE": bool, "LIST": list, "OBJECT": dict, "DIGEST": str}
 
 CONV = """graph conv {
   input x: i8[1,4,4,2] q(0.5,3)
