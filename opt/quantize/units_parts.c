@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "opt/lower/pass.h"
+
 /* Is the value one that was there before, or made by another op? */
 static bool is_foreign(const units_maker *m, int v, assay_op op)
 {
@@ -44,12 +46,11 @@ assay_status quantize_units_add(units_maker *m, assay_op op, const int *in, int 
     return quantize_units_taken(m, name);
 }
 
-/* Is v the scale 1 as type t has it? */
-static bool is_one(const assay_value *v, const assay_type *t)
+/* Is value v of g the scale 1 as type t has it? */
+static bool is_one(const assay_graph *g, int v, const assay_type *t)
 {
-    return v->data && !v->is_variable && v->type.elem.kind == ASSAY_KIND_F32 &&
-           assay_shape_equal(&v->type, t) &&
-           (assay_shape_count(t) == 0 || *(const float *)v->data == 1);
+    return lower_is_f32_constant(g, v) && assay_shape_equal(&g->value[v].type, t) &&
+           (assay_shape_count(t) == 0 || *(const float *)g->value[v].data == 1);
 }
 
 assay_status quantize_units_one(units_maker *m, const assay_type *scaled, const char *base,
@@ -67,7 +68,7 @@ assay_status quantize_units_one(units_maker *m, const assay_type *scaled, const 
         *out = assay_graph_find_value(m->g, name);
         if (*out < 0)
             return assay_graph_add_constant(m->g, name, &t, &number, out, m->err);
-        if (is_one(&m->g->value[*out], &t))
+        if (is_one(m->g, *out, &t))
             return ASSAY_OK;
     }
     return quantize_units_taken(m, name);
@@ -77,7 +78,7 @@ bool *quantize_units_constants(const assay_graph *g)
 {
     bool *constant = calloc((size_t)g->n_values + 1, sizeof *constant);
     for (int v = 0; constant && v < g->n_values; v++)
-        constant[v] = g->value[v].data != NULL;
+        constant[v] = lower_is_constant(g, v);
     for (int i = 0; constant && i < g->n_nodes; i++) {
         const assay_node *n = &g->node[i];
         bool all = n->n_in > 0;

@@ -52,6 +52,23 @@ static void constant_on_both_sides(void **state)
     assay_graph_free(q);
 }
 
+/* What a variable begins with is no constant: it shares scales as activations do. */
+static void variable_is_no_weight(void **state)
+{
+    static const char text[] = "graph v {\n  input x: f32[2,4]\n"
+                               "  var k: f32[2,4] = [1,2,3,4,5,6,7,8]\n"
+                               "  y: f32[2,2] = matmul(x, k) {transpose_b=true}\n"
+                               "  n: f32[2,4] = assign(k, x)\n  output y\n}\n";
+    assay_graph *q;
+    assay_error err;
+    (void)state;
+    assert_ok(quantize(text, "hopper-fp8-blocks", &q, &err), &err);
+    const int as_rows = assay_graph_find_value(q, "k:b:scale");
+    assert_true(as_rows >= 0);
+    assert_int_equal(q->value[as_rows].type.dim[0], 2);
+    assay_graph_free(q);
+}
+
 /* A name that the network has gets another behind it; where that is taken too it is said. */
 static void name_that_is_taken(void **state)
 {
@@ -256,9 +273,10 @@ static void elements_too_wide(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constant_on_both_sides), cmocka_unit_test(name_that_is_taken),
-        cmocka_unit_test(operands_as_given),      cmocka_unit_test(reductions_of_nothing),
-        cmocka_unit_test(codes_in_front),         cmocka_unit_test(elements_too_wide),
+        cmocka_unit_test(constant_on_both_sides), cmocka_unit_test(variable_is_no_weight),
+        cmocka_unit_test(name_that_is_taken),     cmocka_unit_test(operands_as_given),
+        cmocka_unit_test(reductions_of_nothing),  cmocka_unit_test(codes_in_front),
+        cmocka_unit_test(elements_too_wide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
