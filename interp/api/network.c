@@ -36,7 +36,7 @@ static assay_status load(const source *from, const assay_load_options *options, 
     if (!status)
         status = assay_loading_end(&l, from->name, *out, err);
     if (!status && o.decode)
-        status = run_model_decode(out, err);
+        status = run_model_decode(out, &l.model, !o.as_it_is, err);
     if (status) {
         assay_graph_free(*out);
         *out = NULL;

@@ -115,7 +115,7 @@ static int run(const cli_args *a)
     if (cli_model_load(a, a->positional[0], true, &g) != CLI_OK)
         return CLI_TROUBLE;
     assay_error err;
-    if (run_model_decode(&g, &err))
+    if (run_model_decode(&g, NULL, true, &err))
         return cli_failed(&err);
     if (run_model_is_quantized(g)) {
         status = cli_trouble("%s: the network is quantized already; profiles are of float networks",

@@ -252,7 +252,7 @@ int cli_session_load(cli_session *s, const cli_args *a)
     if (load(a, model, true, !cli_has(a, "profile"), scheme && !cli_has(a, "profile"), &s->graph) !=
         CLI_OK)
         return CLI_TROUBLE;
-    if (cli_has(a, "profile") && run_model_decode(&s->graph, &err))
+    if (cli_has(a, "profile") && run_model_decode(&s->graph, NULL, true, &err))
         return cli_failed(&err);
     if (scheme && assay_scheme_open(scheme, &s->scheme, &err))
         return cli_failed(&err);

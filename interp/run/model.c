@@ -223,14 +223,15 @@ static assay_status to_canonical(assay_status status, const assay_model_options 
     return status;
 }
 
-assay_status run_model_decode(assay_graph **g, assay_error *err)
+assay_status run_model_decode(assay_graph **g, const assay_model_options *options, bool canonical,
+                              assay_error *err)
 {
     int changed;
     if (!run_model_is_quantized(*g) || !run_model_is_float(*g))
         return ASSAY_OK;
     const assay_status status = lower_fold_codes(*g, run_evaluate_node, &changed, err);
     if (!status)
-        return to_canonical(ASSAY_OK, NULL, g, err);
+        return canonical ? to_canonical(ASSAY_OK, options, g, err) : ASSAY_OK;
     assay_graph_free(*g);
     *g = NULL;
     return status;

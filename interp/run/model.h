@@ -58,9 +58,11 @@ assay_status run_model_save(const assay_graph *g, const char *path, assay_error 
 bool run_model_is_quantized(const assay_graph *g);
 /* Is nothing computed on codes, constants being made numbers of at most? It needs no scheme. */
 bool run_model_is_float(const assay_graph *g);
-/* A network that computes in floats and holds constants as codes: these become numbers, and it is
- * brought to canonical form. Others stay as they are. *g is freed and NULL where that fails. */
-assay_status run_model_decode(assay_graph **g, assay_error *err);
+/* A network that computes in floats and holds constants as codes, and was loaded with these options
+ * (may be NULL): the constants become numbers, and it is brought to canonical form, which loading
+ * leaves to this. Others stay as they are. *g is freed and NULL where that fails. */
+assay_status run_model_decode(assay_graph **g, const assay_model_options *options, bool canonical,
+                              assay_error *err);
 /* Has the network variables, or one of its bodies? */
 bool run_model_has_state(const assay_graph *g);
 

@@ -119,6 +119,10 @@ def coded_weights():
     coded = assay.loads(text)
     raises(assay.InputError, "codes that are not made numbers", assay.Profile.of, coded, words="with decode")
     net = assay.loads(text, decode=True)
+    rounded = text.replace(" y: f32[1,2] = fc(x", " h: f32[1,4] = cast(x) {to=f16} y: f32[1,2] = fc(h")
+    kept = [assay.loads(rounded, decode=True, keep_narrow=narrow, canonical=canonical).text() for narrow, canonical in ((False, True), (True, True), (False, False))]
+    check(["cast" in k for k in kept] == [False, True, True] and not any("dequantize" in k and "f32[2,4] = dequantize" in k for k in kept[:2]),
+          "decoded as the other options say", kept)
     profile = assay.Profile.of(net)
     profile.observe(x)
     check(net.quantize(profile, "tflite").is_quantized and (assay.Program(net).run(x[0])["y"] == assay.Program(coded, "tflite").run(x[0])["y"]).all(), "weights held as codes, made numbers")
