@@ -67,8 +67,18 @@ static void copy_answered(probe_net *to, const blame_device *d)
 
 typedef struct pair {
     probe_net asked, whole;
-    int questions; /* so many nodes of other networks are in them */
+    int number; /* of the next node's names, next5_: those before it have lower ones */
 } pair;
+
+/* The first number that no name of the network has. */
+static int next_number(const assay_graph *g)
+{
+    int first = 0, number;
+    for (int i = 0; i < g->n_values; i++)
+        if (sscanf(g->value[i].name, "next%d_", &number) == 1 && number >= first)
+            first = number + 1;
+    return first;
+}
 
 /* What is left of a group is asked by nodes that are added to both. */
 static assay_status add_questions(next *x, const probe_folder *w, const blame_device *d,
@@ -81,12 +91,12 @@ static assay_status add_questions(next *x, const probe_folder *w, const blame_de
     assay_status status = probe_find_questions(d->scheme, &left, p, w->types, seed, q, err);
     for (int i = 0; i < q->n && !status; i++) {
         char prefix[32];
-        /* nodes of a probe before this one have lower numbers */
-        snprintf(prefix, sizeof prefix, "next%d_", d->graph->n_nodes + x->asked++);
+        snprintf(prefix, sizeof prefix, "next%d_", to->number++);
         probe_copy_node(&to->asked, &q->item[i].node, prefix);
         probe_copy_node(&to->whole, &q->item[i].node, prefix);
         status = to->asked.status ? to->asked.status : to->whole.status;
     }
+    x->asked += q->n;
     const probe_next_said said = {probe_op_name(f), q->records, q->classes, q->n,
                                   q->elements,      q->tried};
     if (!status)
@@ -119,7 +129,7 @@ static assay_status fill_network(next *x, const probe_folder *w, const blame_dev
                                  const probe_network *p, assay_error *err)
 {
     const probe_net empty = {.types = w->types, .err = err};
-    pair to = {empty, empty};
+    pair to = {empty, empty, next_number(d->graph)};
     probe_questions *q = calloc((size_t)x->found->n_ops + 1, sizeof *q);
     assay_status status =
         q ? assay_graph_new(p->name, &to.asked.graph, err) : assay_out_of_memory(err);

@@ -209,6 +209,19 @@ def try_faults(probes):
     check_refused("among a plugin", "has no record", "infer", probes, "out", "--among", PLUGIN)
 
 
+def try_next_of_two():
+    """What is asked of one op does not hang on what was asked of another: each network counts its own nodes."""
+    probes = "both0"
+    assay("probe", "-o", probes, "--op", "add,mul")
+    for i in range(1, 4):
+        device_of("ruy", probes, "out")
+        status, _, said = infer(probes, "out", "--next", "both%d" % i)
+        check(status == 1 and "next:" in said, "next of two ops, %d" % i, said)
+        if not os.path.exists("both%d" % i):
+            break
+        probes = "both%d" % i
+
+
 def try_next():
     """The next probe is smaller, is answered as the first was, and leaves less; when it cannot, it says so."""
     assay("probe", "-o", "next0", "--op", "tanh")
@@ -323,6 +336,7 @@ def main():
         assay("probe", "-o", "three", "--op", "conv,add,quantize")
         try_faults("three")
         try_next()
+        try_next_of_two()
         try_forms()
         try_floats()
         try_bundle()
