@@ -23,7 +23,7 @@ static volatile int shift = -8;
 #define FLOAT   uint32_t m = scale_f32
 #define CODE(e) apply_clamp_to((e) + 3, -128, 127)
 
-#define SHIFTED(mode) CODE(apply_round_shift((int64_t)x *m, (unsigned)(31 - s), ASSAY_ROUND_##mode))
+#define SHIFTED(mode) CODE(assay_round_shift((int64_t)x *m, (unsigned)(31 - s), ASSAY_ROUND_##mode))
 ROW(mbqm_double, FIXED, CODE(apply_mbqm_double(x, m, s)))
 ROW(mbqm_single, FIXED, CODE(apply_mbqm_single(x, m, s)))
 ROW(mbqm_half_up, FIXED, CODE(apply_mbqm_half_up(x, m, s)))
@@ -36,7 +36,7 @@ ROW(shift_trunc, FIXED, SHIFTED(TRUNC))
 ROW(shift_ceil, FIXED, SHIFTED(CEIL))
 ROW(shift_odd, FIXED, SHIFTED(ODD))
 ROW(shift_away, FIXED, SHIFTED(AWAY))
-ROW(divide_by_49, (void)0, apply_round_div(x, 49, ASSAY_ROUND_HALF_AWAY))
+ROW(divide_by_49, (void)0, assay_round_div(x, 49, ASSAY_ROUND_HALF_AWAY))
 
 #define PRODUCT apply_f32_mul(apply_f32_from_i32(x), m)
 ROW(f32_requantize, FLOAT, CODE(apply_f32_to_int(PRODUCT, ASSAY_ROUND_HALF_EVEN, -1000, 1000, 0)))

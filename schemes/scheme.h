@@ -1,7 +1,7 @@
 /* A scheme: a vtable and the record of parameters behind it.
  *
  * Rooms, lowest first (see README.md):
- *   apply/round.def  the one place that rounds
+ *   round.def        the one place that rounds
  *   record/          the record: every axis of a target's arithmetic, orthogonal, as data
  *   apply/           row functions, integers only (-mgeneral-regs-only)
  *   derive/          real scales to integers, floating point allowed; one file per op class
@@ -10,7 +10,7 @@
 #ifndef ASSAY_SCHEMES_SCHEME_H
 #define ASSAY_SCHEMES_SCHEME_H
 
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 #include "schemes/vtable.h"
 
 struct assay_scheme {

@@ -147,7 +147,7 @@ bool blame_last_edit(blame_search *s, int i, blame_case *c, blame_story *story)
     c->has_last = true;
     c->last = (enum assay_rounding)i;
     blame_tell(story, "rescale.rounding", 1, "the last step rounds by %s",
-               apply_rounding_name(c->last));
+               assay_rounding_name(c->last));
     return true;
 }
 

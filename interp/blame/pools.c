@@ -29,7 +29,7 @@ bool blame_division_edit(blame_search *s, int i, blame_case *c, blame_story *sto
     c->record.pool.kind = ASSAY_POOL_DIVIDE;
     c->record.pool.round = i;
     blame_tell(story, "pool.rounding", 2, "the sum is divided, and rounded by %s",
-               apply_rounding_name((enum assay_rounding)i));
+               assay_rounding_name((enum assay_rounding)i));
     return true;
 }
 

@@ -16,11 +16,11 @@
 int64_t explain_say_shift(explain_trace *t, const char *name, int64_t v, unsigned bits,
                           enum assay_rounding mode)
 {
-    const int64_t to = apply_round_shift(v, bits, mode);
+    const int64_t to = assay_round_shift(v, bits, mode);
     char a[ASSAY_EXPLAIN_BITS], b[ASSAY_EXPLAIN_BITS], binary[64];
     const char *digits = assay_explain_bits(v, bits, a), *rest = strchr(digits, '.');
     explain_say(t, name, "%" PRId64 " / 2^%u = %.9g -> %" PRId64 ", %s", v, bits,
-                ldexp((double)v, -(int)bits), to, apply_rounding_name(mode));
+                ldexp((double)v, -(int)bits), to, assay_rounding_name(mode));
     snprintf(binary, sizeof binary, "%s, binary", name);
     explain_say(t, binary, "%s -> %s, cut off: %s", digits, assay_explain_bits(to, 0, b),
                 rest ? rest : "nothing");
@@ -29,10 +29,10 @@ int64_t explain_say_shift(explain_trace *t, const char *name, int64_t v, unsigne
 
 int64_t explain_say_quotient(explain_trace *t, int64_t v, int64_t d, enum assay_rounding mode)
 {
-    const int64_t to = apply_round_div(v, d, mode);
+    const int64_t to = assay_round_div(v, d, mode);
     char a[ASSAY_EXPLAIN_BITS], b[ASSAY_EXPLAIN_BITS], c[ASSAY_EXPLAIN_BITS];
     explain_say(t, "divided", "%" PRId64 " / %" PRId64 " = %.9g -> %" PRId64 ", %s", v, d,
-                (double)v / (double)d, to, apply_rounding_name(mode));
+                (double)v / (double)d, to, assay_rounding_name(mode));
     explain_say(t, "divided, binary", "%s / %s -> %s, cut off: %" PRId64 " of %" PRId64,
                 assay_explain_bits(v, 0, a), assay_explain_bits(d, 0, b),
                 assay_explain_bits(to, 0, c), v - to * d, d);

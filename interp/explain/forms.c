@@ -92,7 +92,7 @@ bool explain_window_form(explain_trace *t, const assay_unit *u, const explain_se
                 explain_real(mean), explain_real((uint32_t)u->k[0]), explain_real(scaled), scaled);
     explain_say(t, "plus zero point", "+ %" PRId64 " = %.9g (0x%08" PRIx32 ")", o->zero_point,
                 explain_real(f), f);
-    explain_say(t, "rounded", "%" PRId64 ", %s", v, apply_rounding_name(mode));
+    explain_say(t, "rounded", "%" PRId64 ", %s", v, assay_rounding_name(mode));
     return explain_say_store(t, u, v, s);
 }
 
@@ -146,7 +146,7 @@ static bool say_float_scaled(explain_trace *t, const assay_unit *u, const explai
                     explain_real(f), f, u->rec.add.fused ? ", fused" : "");
     }
     const int64_t v = apply_f32_to_int(f, mode, INT64_MIN, INT64_MAX, INT64_MIN);
-    explain_say(t, "rounded", "%" PRId64 ", %s", v, apply_rounding_name(mode));
+    explain_say(t, "rounded", "%" PRId64 ", %s", v, assay_rounding_name(mode));
     return explain_say_store(t, u, v, s);
 }
 
@@ -200,7 +200,7 @@ static bool say_floats(explain_trace *t, const assay_unit *u, const explain_seen
     }
     const int64_t v =
         apply_f32_to_int(f, mode, INT32_MIN, apply_float_max(o), inside ? o->zero_point : 0);
-    explain_say(t, "rounded", "%" PRId64 ", %s", v, apply_rounding_name(mode));
+    explain_say(t, "rounded", "%" PRId64 ", %s", v, assay_rounding_name(mode));
     return inside ? explain_say_store(t, u, v, s) : explain_say_end(t, u, v, s);
 }
 
@@ -217,7 +217,7 @@ static bool say_fixed_scale(explain_trace *t, const assay_unit *u, const explain
         to[i] = apply_f32_to_int(f, mode, INT32_MIN, INT32_MAX, 0);
         explain_say(t, names[i], "%" PRId64 " * %.9g = %.9g (0x%08" PRIx32 ") -> %" PRId64 ", %s",
                     x, explain_real((uint32_t)u->k[i]), explain_real(f), f, to[i],
-                    apply_rounding_name(mode));
+                    assay_rounding_name(mode));
     }
     const int64_t sum = apply_wrap(u->subtract ? to[0] - to[1] : to[0] + to[1], 32);
     uint32_t f = apply_f32_mul(apply_f32_from_i64(sum), (uint32_t)u->k[2]);
@@ -228,7 +228,7 @@ static bool say_fixed_scale(explain_trace *t, const assay_unit *u, const explain
     const int64_t v = apply_f32_to_int(f, mode, INT32_MIN, apply_float_max(o), 0);
     explain_say(t, "plus zero point", "+ %" PRId64 " = %.9g (0x%08" PRIx32 ")", o->zero_point,
                 explain_real(f), f);
-    explain_say(t, "rounded", "%" PRId64 ", %s", v, apply_rounding_name(mode));
+    explain_say(t, "rounded", "%" PRId64 ", %s", v, assay_rounding_name(mode));
     return explain_say_store(t, u, v, s);
 }
 

@@ -105,7 +105,7 @@ static bool say_rounded(explain_trace *t, const assay_unit *u, const explain_see
                         int64_t v)
 {
     explain_say(t, "rounded", "%.9g (0x%08" PRIx32 ") -> %" PRId64 ", %s", explain_real(f), f, v,
-                apply_rounding_name(u->last));
+                assay_rounding_name(u->last));
     return explain_say_end(t, u, v, s);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reference pages, each made of one source: pages.py ASSAY SOURCE [--write]
 
-  schemes/RECORD.md         schemes/record/record.def and schemes/apply/round.def
+  schemes/RECORD.md         schemes/record/record.def and schemes/round.def
   schemes/mac/PARAMETERS.md schemes/mac/mac.def
   graph/OPS.md              graph/core/op.def
   interp/golden/MANIFEST.md interp/golden/manifest.def
@@ -88,7 +88,7 @@ def record():
                 default = {"1": "yes", "true": "yes", "0": "no", "false": "no"}.get(default, default)
             out.append(f"| `{field}` | {cell(legal)} | {cell(default)} | {cell(meaning)} |\n")
     out.append("\n## Roundings\n\n| name | rule |\n|---|---|\n")
-    for _, a in calls(lines_of(source("schemes/apply/round.def")).split("(ROUNDING)")[1], ["ROUNDING"]):
+    for _, a in calls(lines_of(source("schemes/round.def")).split("(ROUNDING)")[1], ["ROUNDING"]):
         out.append(f"| `{a[2]}` | {cell(a[3])} |\n")
     return ("# The parameter record\n\n" + MADE.format("schemes/record/record.def") +
             "\nEvery parameter of a scheme file, by section, with its default.\n" + "".join(out))

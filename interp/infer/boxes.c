@@ -6,7 +6,7 @@
 #include "graph/core/type.h"
 #include "interp/infer/passage.h"
 #include "interp/infer/questions.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 enum { FEW = 400, MANY = 20000, ROOM = 1024 };
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "graph/memory.h"
-#include "schemes/apply/round.h"
 #include "schemes/derive/derive.h"
+#include "schemes/round.h"
 
 const int32_t infer_magnitude_modes[INFER_MAGNITUDE_MODES] = {
     ASSAY_ROUND_HALF_AWAY, ASSAY_ROUND_HALF_EVEN, ASSAY_ROUND_HALF_ZERO,

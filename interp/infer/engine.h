@@ -9,7 +9,7 @@
 #define ASSAY_INTERP_INFER_ENGINE_H
 
 #include "interp/infer/task.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 /* How the rounded value is narrowed: by 2 bits and more or not at all, or by one bit. */
 enum infer_form {

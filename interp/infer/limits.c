@@ -9,7 +9,7 @@
 #include "interp/infer/encoding.h"
 #include "interp/infer/places.h"
 #include "interp/infer/questions.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 /* ---- rows ---- */
 

@@ -6,7 +6,7 @@
 
 #include "graph/core/type.h"
 #include "interp/infer/same.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 static bool same_span(infer_span a, infer_span b)
 {

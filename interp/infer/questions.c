@@ -4,7 +4,7 @@
 #include "graph/core/type.h"
 #include "interp/infer/engine.h"
 #include "interp/infer/scales.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 int64_t infer_acc_max(const infer_task *t)
 {

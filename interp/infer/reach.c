@@ -3,7 +3,7 @@
 
 #include "graph/core/type.h"
 #include "interp/infer/questions.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 static assay_int128 power(int bits)
 {
@@ -40,7 +40,7 @@ static assay_int128 at_shift(assay_int128 p, int64_t shift, enum assay_rounding 
 {
     if (shift < 0)
         return apply_shift_left128(p, shift < -127 ? 127 : (unsigned)-shift);
-    return apply_round_shift128(p, shift > 127 ? 127 : (unsigned)shift, mode);
+    return assay_round_shift128(p, shift > 127 ? 127 : (unsigned)shift, mode);
 }
 
 static void reach_value(const infer_rule *k, assay_int128 p, int64_t shift, infer_reach *r)

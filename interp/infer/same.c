@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 /* Of one bit nothing but halves is rounded. */
 static int32_t mode_of_halves(int32_t mode)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "graph/core/type.h"
-#include "schemes/apply/round.h"
 #include "schemes/derive/derive.h"
+#include "schemes/round.h"
 
 double infer_real(const infer_row *row)
 {

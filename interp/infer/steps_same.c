@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "interp/infer/same.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 /* A fraction: of nothing but zeros, below half, half, above half. */
 enum { ZERO, LOW, HALF, HIGH, FRACTIONS };
@@ -47,7 +47,7 @@ static bool rounds_up(int32_t mode, int fraction, bool negative, bool odd)
     static const uint64_t top[FRACTIONS] = {0, UINT64_C(1) << 62, UINT64_C(1) << 63,
                                             UINT64_C(3) << 62};
     return fraction != ZERO &&
-           apply_rounds_up((enum assay_rounding)mode, negative, odd, top[fraction]);
+           assay_rounds_up((enum assay_rounding)mode, negative, odd, top[fraction]);
 }
 
 /* What is added to the bits from here on when the step in force ends, `bit` being the next. A
@@ -136,7 +136,7 @@ assay_int128 infer_round_by(const assay_steps *s, assay_int128 p, int64_t shift)
     for (int i = 0; i < s->n; i++) {
         const bool last = i == s->n - 1 || s->step[i].bits > shift;
         const int64_t bits = last ? shift : s->step[i].bits;
-        p = apply_round_shift128(p, bits > 127 ? 127 : (unsigned)bits,
+        p = assay_round_shift128(p, bits > 127 ? 127 : (unsigned)bits,
                                  (enum assay_rounding)s->step[i].mode);
         shift -= bits;
     }

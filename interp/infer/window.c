@@ -5,7 +5,7 @@
 
 #include "graph/memory.h"
 #include "interp/infer/questions.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 static void put(infer_task *t, int64_t multiplier, int64_t shift)
 {

@@ -5,7 +5,7 @@
 #define ASSAY_OPT_QPARAMS_H
 
 #include "graph/core/type.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 typedef enum assay_symmetry {
     ASSAY_ASYMMETRIC,            /* [min, max] over all codes */

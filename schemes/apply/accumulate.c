@@ -12,8 +12,8 @@
 #include <assert.h>
 
 #include "schemes/apply/apply.h"
-#include "schemes/apply/round.h"
 #include "schemes/apply/tail.h"
+#include "schemes/round.h"
 
 /* One addition under the policy. */
 static int64_t step(const assay_rule_accumulator *a, assay_int128 acc, int64_t term, bool *trapped)
@@ -163,7 +163,7 @@ static int64_t block_term(const assay_rule_blocks *k, int64_t sum, int64_t multi
     sum = apply_narrow(sum, k->sum_bits,
                        k->sum_overflow == ASSAY_STORE_WRAP ? ASSAY_NARROW_WRAP
                                                            : ASSAY_NARROW_SATURATE);
-    assay_int128 v = apply_round_shift128((assay_int128)sum * multiplier, (unsigned)k->shift,
+    assay_int128 v = assay_round_shift128((assay_int128)sum * multiplier, (unsigned)k->shift,
                                           (enum assay_rounding)k->round);
     return apply_saturate128(v, 64);
 }

@@ -2,9 +2,9 @@
 #include <assert.h>
 
 #include "schemes/apply/apply.h"
-#include "schemes/apply/round.h"
 #include "schemes/apply/softfloat.h"
 #include "schemes/apply/tail.h"
+#include "schemes/round.h"
 
 static inline int64_t first(const assay_unit *u, int32_t a)
 {
@@ -48,7 +48,7 @@ static inline int64_t common_exponent_sum(const assay_unit *u, int32_t a, int32_
 {
     const enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
     const int64_t sum = apply_wrap(first(u, a) * u->k[0] + second(u, b) * u->k[1], 32);
-    return apply_round_shift(sum, (unsigned)u->k[2], mode);
+    return assay_round_shift(sum, (unsigned)u->k[2], mode);
 }
 
 /* XNNPACK, QNNPACK: two multipliers under one exponent.
@@ -76,11 +76,11 @@ static inline assay_int128 aligned_sum(const assay_unit *u, int32_t a, int32_t b
     const enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
     const unsigned guard = (unsigned)u->k[2];
     const int64_t x =
-        apply_round_shift(apply_shift_left_wrap(first(u, a), guard, 64), (unsigned)u->k[0], align);
-    const int64_t y = apply_round_shift(apply_shift_left_wrap(b - u->in_zero[1], guard, 64),
+        assay_round_shift(apply_shift_left_wrap(first(u, a), guard, 64), (unsigned)u->k[0], align);
+    const int64_t y = assay_round_shift(apply_shift_left_wrap(b - u->in_zero[1], guard, 64),
                                         (unsigned)u->k[1], align);
     const int64_t sum = u->subtract ? x - y : x + y;
-    return u->k[3] >= 0 ? apply_round_shift(sum, (unsigned)u->k[3], mode)
+    return u->k[3] >= 0 ? assay_round_shift(sum, (unsigned)u->k[3], mode)
                         : apply_shift_left128(sum, (unsigned)-u->k[3]);
 }
 

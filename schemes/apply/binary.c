@@ -1,7 +1,7 @@
 /* MUL, MIN, MAX, PRELU, squared difference and comparisons of two codes. */
 #include "schemes/apply/apply.h"
 #include "schemes/apply/operand.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 static int32_t rescaled(const assay_unit *u, assay_operand o)
 {

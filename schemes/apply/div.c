@@ -70,7 +70,7 @@ void apply_div_truncate(const assay_unit *u, const int32_t *a, const int32_t *b,
     for (size_t i = 0; i < n; i++) {
         int64_t x = a[i] - u->in_zero[0], y = b[i] - u->in_zero[1];
         out[i] = y == 0 ? by_zero(o, x)
-                        : apply_rescale_one(o, apply_round_div(x, y, ASSAY_ROUND_TRUNC), 0);
+                        : apply_rescale_one(o, assay_round_div(x, y, ASSAY_ROUND_TRUNC), 0);
     }
 }
 
@@ -83,7 +83,7 @@ bool apply_div_accepts(const assay_unit *u, int32_t a, int32_t b)
     if (y == 0)
         return true;
     if (u->binary == apply_div_truncate)
-        return apply_rescale_accepts(o, apply_round_div(x, y, ASSAY_ROUND_TRUNC), 0);
+        return apply_rescale_accepts(o, assay_round_div(x, y, ASSAY_ROUND_TRUNC), 0);
     reciprocal(u, x, y, &quotient, &shift);
     assay_rescale shifted = *o;
     shifted.shift = &shift;

@@ -14,7 +14,7 @@ static int32_t constant(unsigned w, int32_t raw32)
 }
 static int32_t multiply(unsigned w, int32_t a, int32_t b)
 {
-    return (int32_t)apply_saturate(apply_round_shift((int64_t)a * b, w - 1, ASSAY_ROUND_HALF_UP),
+    return (int32_t)apply_saturate(assay_round_shift((int64_t)a * b, w - 1, ASSAY_ROUND_HALF_UP),
                                    w);
 }
 static int32_t wrap(unsigned w, int64_t x)

@@ -11,7 +11,7 @@
 #ifndef ASSAY_SCHEMES_APPLY_FIXEDPOINT_H
 #define ASSAY_SCHEMES_APPLY_FIXEDPOINT_H
 
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 /* ---- primitives ---- */
 
@@ -43,18 +43,18 @@ static inline unsigned apply_sign_bits32(int32_t x)
 /* SRDHM, saturating rounding doubling high multiply: RHU(a * b, 31), INT32_MIN^2 saturates. */
 static inline int32_t apply_srdhm(int32_t a, int32_t b)
 {
-    return apply_saturate32(apply_round_shift((int64_t)a * b, 31, ASSAY_ROUND_HALF_UP));
+    return apply_saturate32(assay_round_shift((int64_t)a * b, 31, ASSAY_ROUND_HALF_UP));
 }
 /* The same on int16: RHU(a * b, 15). */
 static inline int16_t apply_srdhm16(int16_t a, int16_t b)
 {
-    int64_t p = apply_round_shift((int64_t)a * b, 15, ASSAY_ROUND_HALF_UP);
+    int64_t p = assay_round_shift((int64_t)a * b, 15, ASSAY_ROUND_HALF_UP);
     return (int16_t)apply_clamp_to(p, INT16_MIN, INT16_MAX);
 }
 /* RDBP, rounding divide by power of two: RHA(x, e), 0 <= e <= 31. */
 static inline int32_t apply_rdbp(int32_t x, unsigned e)
 {
-    return (int32_t)apply_round_shift(x, e, ASSAY_ROUND_HALF_AWAY);
+    return (int32_t)assay_round_shift(x, e, ASSAY_ROUND_HALF_AWAY);
 }
 /* SATSHL: x * 2^e saturated to int32.  WSHL: its low 32 bits. Any e. */
 static inline int32_t apply_satshl(int32_t x, unsigned e)
@@ -74,7 +74,7 @@ static inline int32_t apply_srmbp(int32_t x, int e)
 /* RHS, rounding half sum: (a + b) / 2, ties away from zero. */
 static inline int32_t apply_rhs(int32_t a, int32_t b)
 {
-    return (int32_t)apply_round_shift((int64_t)a + b, 1, ASSAY_ROUND_HALF_AWAY);
+    return (int32_t)assay_round_shift((int64_t)a + b, 1, ASSAY_ROUND_HALF_AWAY);
 }
 
 /* ---- multiply by a quantized multiplier: about x * m * 2^(shift - 31) ----
@@ -91,26 +91,26 @@ static inline int32_t apply_mbqm_double(int32_t x, int32_t m, int shift)
 static inline int32_t apply_mbqm_single(int32_t x, int32_t m, int shift)
 {
     return apply_wrap32(
-        apply_round_shift((int64_t)x * m, (unsigned)(31 - shift), ASSAY_ROUND_HALF_UP));
+        assay_round_shift((int64_t)x * m, (unsigned)(31 - shift), ASSAY_ROUND_HALF_UP));
 }
 /* NEON sqrdmulh + srshl, two half-up roundings: RHU(SRDHM(WSHL(x, left), m), right). */
 static inline int32_t apply_mbqm_half_up(int32_t x, int32_t m, int shift)
 {
     unsigned left = shift > 0 ? (unsigned)shift : 0, right = shift > 0 ? 0 : (unsigned)-shift;
-    return (int32_t)apply_round_shift(apply_srdhm(apply_wshl(x, left), m), right,
+    return (int32_t)assay_round_shift(apply_srdhm(apply_wshl(x, left), m), right,
                                       ASSAY_ROUND_HALF_UP);
 }
 /* TFLite int16x8, 64-bit accumulator (|x| < 2^47): the multiplier is reduced to 16 bits, then one
  * rounding, RHU(x * m16, 15 - shift), -31 <= shift <= 7; low 32 bits. */
 static inline int32_t apply_reduce_multiplier16(int32_t m)
 {
-    return m < 0x7fff0000 ? (int32_t)apply_round_shift(m, 16, ASSAY_ROUND_HALF_UP) : 0x7fff;
+    return m < 0x7fff0000 ? (int32_t)assay_round_shift(m, 16, ASSAY_ROUND_HALF_UP) : 0x7fff;
 }
 static inline int32_t apply_mbqm64(int64_t x, int32_t m, int shift)
 {
     assay_int128 product = (assay_int128)x * apply_reduce_multiplier16(m);
     return apply_wrap32(
-        (int64_t)apply_round_shift128(product, (unsigned)(15 - shift), ASSAY_ROUND_HALF_UP));
+        (int64_t)assay_round_shift128(product, (unsigned)(15 - shift), ASSAY_ROUND_HALF_UP));
 }
 
 /* ---- functions on F_k ---- */

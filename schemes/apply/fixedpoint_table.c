@@ -29,7 +29,7 @@ const uint16_t apply_sigmoid_table[256] = {
 /* The argument times 3 * 4096, rounded half up. */
 static int32_t table_argument(int16_t x, int32_t m, unsigned shift)
 {
-    return apply_wrap32(apply_round_shift((int64_t)x * m, shift, ASSAY_ROUND_HALF_UP));
+    return apply_wrap32(assay_round_shift((int64_t)x * m, shift, ASSAY_ROUND_HALF_UP));
 }
 
 /* Interpolates between entries 2^bits apart; the result carries `bits` more fraction bits. Past the
@@ -49,8 +49,8 @@ int16_t apply_table_logistic16(int16_t x, int32_t m, unsigned shift)
 {
     int64_t d = table_argument(x, m, shift);
     int64_t r = interpolate(d < 0 ? -d : d, 9, 0x7fff << 1);
-    return (int16_t)(d < 0 ? apply_round_shift((1 << 25) - r, 10, ASSAY_ROUND_HALF_ZERO)
-                           : apply_round_shift(r, 10, ASSAY_ROUND_HALF_UP));
+    return (int16_t)(d < 0 ? assay_round_shift((1 << 25) - r, 10, ASSAY_ROUND_HALF_ZERO)
+                           : assay_round_shift(r, 10, ASSAY_ROUND_HALF_UP));
 }
 
 /* tanh(x) = 2 sigmoid(2x) - 1, in Q16.8 to Q0.15: 8 bits dropped. Odd, so ties go away from zero.
@@ -59,12 +59,12 @@ int16_t apply_table_tanh16(int16_t x, int32_t m, unsigned shift)
 {
     int64_t d = table_argument(x, m, shift);
     int64_t r = interpolate(d < 0 ? -d : d, 8, 0xffff) - (1 << 23);
-    return (int16_t)apply_round_shift(d < 0 ? -r : r, 8, ASSAY_ROUND_HALF_AWAY);
+    return (int16_t)assay_round_shift(d < 0 ? -r : r, 8, ASSAY_ROUND_HALF_AWAY);
 }
 
 int16_t apply_table_lookup16(int16_t x, const int16_t lut[513])
 {
     int64_t i = 256 + apply_shift_right(x, 7), o = x & 127;
     int64_t slope = (int16_t)apply_wrap(lut[i + 1] - lut[i], 16);
-    return (int16_t)(lut[i] + apply_round_shift(slope * o, 7, ASSAY_ROUND_HALF_UP));
+    return (int16_t)(lut[i] + assay_round_shift(slope * o, 7, ASSAY_ROUND_HALF_UP));
 }

@@ -65,7 +65,7 @@ static void normalize_sqrt(const assay_unit *u, const int32_t *x, size_t n, int3
     for (size_t i = 0; i < n; i++) {
         int64_t d = (int64_t)n * x[i] - sum; /* below 2^37 */
         int64_t wide = d * (INT64_C(1) << (u->k[1] + ASSAY_LAYER_NORM_GUARD));
-        z[i] = root == 0 ? 0 : (int32_t)apply_round_div(wide, root, ASSAY_ROUND_HALF_AWAY);
+        z[i] = root == 0 ? 0 : (int32_t)assay_round_div(wide, root, ASSAY_ROUND_HALF_AWAY);
     }
 }
 
@@ -79,10 +79,10 @@ static newton newton_of(const assay_unit *u, const int32_t *x, size_t n)
 {
     const row_sums s = sums_of(x, n);
     const int64_t one = INT64_C(1) << u->k[1], count = (int64_t)n;
-    const int32_t mean = apply_wrap32(apply_round_div(s.sum * one, count, ASSAY_ROUND_TRUNC));
-    const int64_t share = apply_round_div(one * one, count, ASSAY_ROUND_TRUNC);
+    const int32_t mean = apply_wrap32(assay_round_div(s.sum * one, count, ASSAY_ROUND_TRUNC));
+    const int64_t share = assay_round_div(one * one, count, ASSAY_ROUND_TRUNC);
     const int64_t spread = (int64_t)((assay_int128)s.squares * share - (int64_t)mean * mean);
-    int32_t variance = apply_wrap32(apply_round_div(spread, one * one, ASSAY_ROUND_TRUNC));
+    int32_t variance = apply_wrap32(assay_round_div(spread, one * one, ASSAY_ROUND_TRUNC));
     int left;
     if (variance < 1)
         variance = (int32_t)u->k[0];
@@ -128,7 +128,7 @@ int64_t apply_layer_norm_sum(const assay_unit *u, int32_t z, int32_t gamma, int3
     const unsigned shift = (unsigned)u->k[2];
     assert(u->k[2] >= 0 && u->k[2] <= 62);
     const int64_t g = u->k[3] ? gamma - u->in_zero[1] : INT64_C(1) << shift;
-    return apply_round_shift(z * g + (u->k[4] ? beta_of(u, beta) : 0), shift,
+    return assay_round_shift(z * g + (u->k[4] ? beta_of(u, beta) : 0), shift,
                              ASSAY_ROUND_HALF_AWAY);
 }
 

@@ -13,7 +13,7 @@
 #include <assert.h>
 
 #include "schemes/apply/apply.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 /* The bits of a sum beyond its first cells + 1. */
 static unsigned excess(int64_t sum, unsigned cells)
@@ -44,7 +44,7 @@ static int64_t gain(const assay_unit *u, int64_t sum)
     const int64_t rest = sum & ((INT64_C(1) << e) - 1);
     if (!k->interpolate || rest == 0)
         return t[0];
-    return t[0] + (int64_t)apply_round_shift128((assay_int128)(t[1] - t[0]) * rest, e,
+    return t[0] + (int64_t)assay_round_shift128((assay_int128)(t[1] - t[0]) * rest, e,
                                                 (enum assay_rounding)k->round);
 }
 

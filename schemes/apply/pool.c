@@ -3,9 +3,9 @@
 #include <assert.h>
 
 #include "schemes/apply/apply.h"
-#include "schemes/apply/round.h"
 #include "schemes/apply/softfloat.h"
 #include "schemes/apply/tail.h"
+#include "schemes/round.h"
 
 /* The sum of (code - zero point). */
 static inline int64_t centred(const assay_unit *u, int64_t sum, int32_t count)
@@ -38,9 +38,9 @@ void apply_pool_divide(const assay_unit *u, const int64_t *sum, const int32_t *c
         if (d == 0)
             out[i] = code_to_output(u, u->in_zero[0]);
         else if (u->rec.pool.keep_zero_point)
-            out[i] = code_to_output(u, apply_round_div(sum[i], d, mode));
+            out[i] = code_to_output(u, assay_round_div(sum[i], d, mode));
         else
-            out[i] = to_output(u, apply_round_div(centred(u, sum[i], count[i]), d, mode));
+            out[i] = to_output(u, assay_round_div(centred(u, sum[i], count[i]), d, mode));
     }
 }
 
@@ -59,7 +59,7 @@ void apply_pool_reciprocal(const assay_unit *u, const int64_t *sum, const int32_
         unsigned shift;
         int64_t m = apply_reciprocal(count[i], &shift);
         int64_t v = centred(u, sum[i], count[i]) * m;
-        out[i] = to_output(u, apply_round_shift(v, shift, ASSAY_ROUND_HALF_UP));
+        out[i] = to_output(u, assay_round_shift(v, shift, ASSAY_ROUND_HALF_UP));
     }
 }
 
@@ -85,7 +85,7 @@ void apply_pool_rescale_divide(const assay_unit *u, const int64_t *sum, const in
     for (size_t i = 0; i < n; i++) {
         int64_t d = count[i];
         assay_int128 v = apply_rescale_value(o, centred(u, sum[i], count[i]), 0);
-        out[i] = apply_rescale_finish(o, d > 0 ? apply_round_div128(v, d, mode) : 0);
+        out[i] = apply_rescale_finish(o, d > 0 ? assay_round_div128(v, d, mode) : 0);
     }
 }
 
@@ -97,8 +97,8 @@ void apply_pool_two_stage(const assay_unit *u, const int64_t *sum, const int32_t
     assert(rows >= 1 && rows <= 8 && columns >= 1 && columns <= 8);
     for (size_t i = 0; i < n; i++) {
         int64_t v = centred(u, sum[i], count[i]);
-        v = apply_round_shift(v * (65536 / columns), 16, ASSAY_ROUND_HALF_AWAY);
-        v = apply_round_shift(v * (65536 / rows), 16, ASSAY_ROUND_HALF_AWAY);
+        v = assay_round_shift(v * (65536 / columns), 16, ASSAY_ROUND_HALF_AWAY);
+        v = assay_round_shift(v * (65536 / rows), 16, ASSAY_ROUND_HALF_AWAY);
         out[i] = to_output(u, v);
     }
 }
@@ -113,7 +113,7 @@ void apply_pool_dpu(const assay_unit *u, const int64_t *sum, const int32_t *coun
     for (size_t i = 0; i < n; i++) {
         int64_t v = centred(u, sum[i], count[i]) * u->k[1];
         int64_t shift = u->k[2] + u->k[3];
-        out[i] = apply_rescale_end(o, shift >= 0 ? apply_round_shift(v, (unsigned)shift, mode)
+        out[i] = apply_rescale_end(o, shift >= 0 ? assay_round_shift(v, (unsigned)shift, mode)
                                                  : apply_shift_left128(v, (unsigned)-shift));
     }
 }

@@ -9,8 +9,8 @@
 #include <assert.h>
 
 #include "schemes/apply/apply.h"
-#include "schemes/apply/round.h"
 #include "schemes/apply/tail.h"
+#include "schemes/round.h"
 
 /* The operand: in_zero removed (and the output's zero point, where it is subtracted before),
  * pre-shifted, saturated to operand_bits. */
@@ -21,7 +21,7 @@ static assay_int128 difference(const assay_rescale *r, int64_t x)
 
 assay_int128 apply_pre_shift(const assay_rule_rescale *k, assay_int128 x, int64_t pre)
 {
-    return pre >= 0 ? apply_round_shift128(x, pre > 127 ? 127 : (unsigned)pre,
+    return pre >= 0 ? assay_round_shift128(x, pre > 127 ? 127 : (unsigned)pre,
                                            (enum assay_rounding)k->pre_shift_round)
                     : apply_shift_left_saturate(apply_saturate128(x, 32), (unsigned)-pre, 32);
 }
@@ -65,7 +65,7 @@ static assay_int128 scaled_any(const assay_rescale *r, int64_t acc, size_t c)
     for (int i = 0; i < list->n; i++) {
         bool last = i == list->n - 1;
         int64_t bits = last || list->step[i].bits > shift ? shift : list->step[i].bits;
-        v = apply_round_shift128(v, bits > 127 ? 127 : (unsigned)bits,
+        v = assay_round_shift128(v, bits > 127 ? 127 : (unsigned)bits,
                                  (enum assay_rounding)list->step[i].mode);
         shift -= bits;
     }
@@ -89,7 +89,7 @@ static inline __attribute__((always_inline)) int64_t scaled(int64_t x, int64_t m
     if (w.pre == PRE_FLOOR)
         x = apply_shift_right(x, (unsigned)pre);
     if (w.pre == PRE_HALF_UP)
-        x = apply_saturate(apply_round_shift(x, (unsigned)pre, ASSAY_ROUND_HALF_UP), 16);
+        x = apply_saturate(assay_round_shift(x, (unsigned)pre, ASSAY_ROUND_HALF_UP), 16);
     if (w.left != LEFT_NONE && shift < first) {
         unsigned bits = (unsigned)(first - shift);
         x = w.left == LEFT_WRAPS ? apply_shift_left_wrap(x, bits, 32)
@@ -100,10 +100,10 @@ static inline __attribute__((always_inline)) int64_t scaled(int64_t x, int64_t m
     if (w.product_wraps)
         x = apply_wrap(x, 32);
     if (w.first_bits > 0 && shift >= first) {
-        x = apply_round_shift(x, w.first_bits, w.mode);
-        return apply_round_shift(x, (unsigned)(shift - first), w.second);
+        x = assay_round_shift(x, w.first_bits, w.mode);
+        return assay_round_shift(x, (unsigned)(shift - first), w.second);
     }
-    return apply_round_shift(x, (unsigned)shift, w.mode);
+    return assay_round_shift(x, (unsigned)shift, w.mode);
 }
 
 /* `step` 0: one set of parameters for the whole row; 1: one an element. */

@@ -27,7 +27,7 @@ static inline int64_t to_24_bits(int64_t n, unsigned *shift)
     if (drop <= 0)
         return n;
     *shift -= (unsigned)drop;
-    return apply_round_shift(n, (unsigned)drop, ASSAY_ROUND_HALF_EVEN);
+    return assay_round_shift(n, (unsigned)drop, ASSAY_ROUND_HALF_EVEN);
 }
 
 /* An integer as the int32 that a conversion of the target gives. */
@@ -50,7 +50,7 @@ static inline int64_t add_and_round(uint32_t f, int64_t z, enum assay_rounding m
         return apply_f32_to_int(f, mode, INT32_MIN, INT32_MAX, 0);
     }
     n = to_24_bits((f >> 31 ? -n : n) + z * (INT64_C(1) << shift), &shift);
-    return apply_round_shift(n, shift, mode);
+    return assay_round_shift(n, shift, mode);
 }
 
 /* Gemmini's ROUND_NEAR_EVEN: the neighbour is found by a float32 addition of one, which itself
@@ -122,7 +122,7 @@ static inline uint32_t divide(uint32_t a, const divisor *b)
     uint64_t q = (uint64_t)((assay_uint128)n * b->inverse >> 74);
     unsigned carry = (unsigned)(q >> 26); /* a's significand is not below b's */
     int64_t sticky = (int64_t)(q * 2 + (q * b->significand != n));
-    int64_t significand = apply_round_shift(sticky, 3 + carry, ASSAY_ROUND_HALF_EVEN);
+    int64_t significand = assay_round_shift(sticky, 3 + carry, ASSAY_ROUND_HALF_EVEN);
     return ((a ^ b->bits) & 0x80000000) + ((exponent + carry - 1) << 23) + (uint32_t)significand;
 }
 
@@ -166,21 +166,21 @@ static inline bool short_f64(uint64_t scale, int64_t x, int64_t z, bool inside,
     assay_uint128 p = (assay_uint128)significand * magnitude;
     int drop = 64 - __builtin_clzll((uint64_t)(p >> 52)) - 1; /* bits beyond 53 */
     int64_t n =
-        (int64_t)apply_round_shift128((assay_int128)p, (unsigned)drop, ASSAY_ROUND_HALF_EVEN);
+        (int64_t)assay_round_shift128((assay_int128)p, (unsigned)drop, ASSAY_ROUND_HALF_EVEN);
     shift -= drop;
     if (shift < 22 || shift > 62) /* |product| < 2^32 and a shift that fits */
         return false;
     n = x < 0 ? -n : n;
     if (!inside) {
-        *v = apply_round_shift(n, (unsigned)shift, mode);
+        *v = assay_round_shift(n, (unsigned)shift, mode);
         return true;
     }
     assay_int128 sum = n + (assay_int128)z * ((assay_int128)1 << shift);
     assay_uint128 m = sum < 0 ? -(assay_uint128)sum : (assay_uint128)sum;
     uint64_t top = (uint64_t)(m >> 53);
     int more = top == 0 ? 0 : 64 - __builtin_clzll(top);
-    *v = (int64_t)apply_round_shift128(
-        apply_round_shift128(sum, (unsigned)more, ASSAY_ROUND_HALF_EVEN), (unsigned)(shift - more),
+    *v = (int64_t)assay_round_shift128(
+        assay_round_shift128(sum, (unsigned)more, ASSAY_ROUND_HALF_EVEN), (unsigned)(shift - more),
         mode);
     return true;
 }

@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
             continue;
         }
         int64_t v = inside ? whole + t.zero_point : whole;
-        v += apply_rounds_up(mode, v < 0, v & 1, fraction); /* never exact, never a tie of `at` */
+        v += assay_rounds_up(mode, v < 0, v & 1, fraction); /* never exact, never a tie of `at` */
         out[i] = inside ? apply_store(&t, v) : apply_finish(&t, v);
     }
 }
@@ -80,8 +80,8 @@ static bool is_nearest(enum assay_rounding mode)
 {
     for (int i = 0; i < 4; i++) {
         const bool negative = i & 1, odd = i & 2;
-        if (apply_rounds_up(mode, negative, odd, 1) ||
-            !apply_rounds_up(mode, negative, odd, UINT64_MAX))
+        if (assay_rounds_up(mode, negative, odd, 1) ||
+            !assay_rounds_up(mode, negative, odd, UINT64_MAX))
             return false;
     }
     return true;

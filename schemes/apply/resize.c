@@ -1,6 +1,6 @@
 /* Bilinear interpolation of four codes (TFLite resize_bilinear.h with 10 fraction bits). */
 #include "schemes/apply/apply.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 /* c holds (y0,x0), (y0,x1), (y1,x0), (y1,x1) of each element. k[0]: input and output have the same
  * parameters, else the result is rescaled; k[1]: fraction bits, told when n is 0. */
@@ -16,7 +16,7 @@ void apply_interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy,
     for (size_t i = 0; i < n; i++, c += 4) {
         int64_t y = fy[i], x = fx[i];
         int64_t sum = (one - y) * ((one - x) * c[0] + x * c[1]) + y * ((one - x) * c[2] + x * c[3]);
-        int64_t v = apply_round_shift(sum, 2 * bits, mode);
+        int64_t v = assay_round_shift(sum, 2 * bits, mode);
         out[i] = u->k[0] ? apply_rescale_store(o, v) : apply_rescale_one(o, v - u->in_zero[0], 0);
     }
 }

@@ -53,7 +53,7 @@ static inline struct number normalise(struct number x)
     if (top <= TOP)
         x.significand <<= TOP - top;
     else /* the lowest bit is sticky: it stays set when a set bit is shifted out */
-        x.significand = (assay_uint128)apply_round_shift128((assay_int128)x.significand,
+        x.significand = (assay_uint128)assay_round_shift128((assay_int128)x.significand,
                                                             (unsigned)(top - TOP), ASSAY_ROUND_ODD);
     x.exponent += top - TOP;
     return x;
@@ -99,7 +99,7 @@ static inline uint64_t pack(struct format f, struct number x)
     }
     if (drop > TOP + 2) /* below half of the smallest subnormal */
         return sign;
-    uint64_t significand = (uint64_t)apply_round_shift128((assay_int128)x.significand,
+    uint64_t significand = (uint64_t)assay_round_shift128((assay_int128)x.significand,
                                                           (unsigned)drop, ASSAY_ROUND_HALF_EVEN);
     return sign + ((uint64_t)(field - 1) << (f.precision - 1)) + significand;
 }
@@ -161,7 +161,7 @@ static inline struct number add(struct number a, struct number b)
     int shift = big.exponent - small.exponent;
     assay_uint128 aligned =
         shift > TOP + 1 ? 1
-                        : (assay_uint128)apply_round_shift128((assay_int128)small.significand,
+                        : (assay_uint128)assay_round_shift128((assay_int128)small.significand,
                                                               (unsigned)shift, ASSAY_ROUND_ODD);
     if (big.negative == small.negative)
         big.significand += aligned;
@@ -235,7 +235,7 @@ static inline int64_t to_integer(struct number a, enum assay_rounding mode)
         return a.negative ? INT64_MIN : INT64_MAX;
     int drop = -a.exponent;
     assay_int128 value = a.negative ? -(assay_int128)a.significand : (assay_int128)a.significand;
-    return (int64_t)apply_round_shift128(value, drop < 127 ? (unsigned)drop : 127, mode);
+    return (int64_t)assay_round_shift128(value, drop < 127 ? (unsigned)drop : 127, mode);
 }
 
 static inline int64_t to_integer_in(struct format f, uint64_t bits, enum assay_rounding mode,

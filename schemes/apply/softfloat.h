@@ -15,7 +15,7 @@
 #ifndef ASSAY_SCHEMES_APPLY_SOFTFLOAT_H
 #define ASSAY_SCHEMES_APPLY_SOFTFLOAT_H
 
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 #define ASSAY_F32_NAN UINT32_C(0x7fc00000)
 #define ASSAY_F32_INF UINT32_C(0x7f800000)
@@ -84,7 +84,7 @@ static inline uint32_t apply_f32_from_i32(int32_t x)
     uint32_t sign = x < 0 ? 0x80000000 : 0;
     uint32_t magnitude = x < 0 ? 0 - (uint32_t)x : (uint32_t)x;
     unsigned zeros = (unsigned)__builtin_clz(magnitude);
-    int64_t significand = apply_round_shift(magnitude << zeros, 8, ASSAY_ROUND_HALF_EVEN);
+    int64_t significand = assay_round_shift(magnitude << zeros, 8, ASSAY_ROUND_HALF_EVEN);
     return sign + ((157 - zeros) << 23) + (uint32_t)significand; /* 127 + 31 - 1: implicit bit */
 }
 
@@ -99,7 +99,7 @@ static inline uint32_t apply_f32_mul(uint32_t a, uint32_t b)
     uint64_t product = (uint64_t)(a << 8 | 0x80000000) * (b << 8 | 0x80000000);
     unsigned carry = (unsigned)(product >> 63);
     int64_t significand =
-        apply_round_shift((int64_t)(product >> 16), 23 + carry, ASSAY_ROUND_HALF_EVEN);
+        assay_round_shift((int64_t)(product >> 16), 23 + carry, ASSAY_ROUND_HALF_EVEN);
     return ((a ^ b) & 0x80000000) + ((exponent + carry) << 23) + (uint32_t)significand;
 }
 
@@ -111,7 +111,7 @@ static inline int64_t apply_f32_to_int(uint32_t a, enum assay_rounding mode, int
     int64_t significand = (a & 0x7fffff) | 0x800000;
     if (shift - 1 >= 63)
         return apply_f32_to_int_full(a, mode, lo, hi, nan);
-    return apply_clamp_to(apply_round_shift(a >> 31 ? -significand : significand, shift, mode), lo,
+    return apply_clamp_to(assay_round_shift(a >> 31 ? -significand : significand, shift, mode), lo,
                           hi);
 }
 

@@ -38,7 +38,7 @@ void apply_softmax_fixed(const assay_unit *u, const int32_t *x, size_t n, int32_
             continue;
         }
         int64_t v = apply_srdhm(inverse, apply_softmax_exponential(u, x[i] - max));
-        v = apply_round_shift(v, (unsigned)(over_unit + u->k[1]), u->last);
+        v = assay_round_shift(v, (unsigned)(over_unit + u->k[1]), u->last);
         out[i] = apply_rescale_store(o, v + o->lo);
     }
 }
@@ -60,7 +60,7 @@ void apply_log_softmax(const assay_unit *u, const int32_t *x, size_t n, int32_t 
             continue;
         }
         int64_t v = (int64_t)apply_rescale_value(&u->scale[ASSAY_FIRST], x[i] - max, 0) - log;
-        v = apply_round_shift(apply_wrap32(v), 31 - DIFF_BITS - output_integer_bits, u->last);
+        v = assay_round_shift(apply_wrap32(v), 31 - DIFF_BITS - output_integer_bits, u->last);
         out[i] = apply_rescale_store(o, v + o->hi);
     }
 }
@@ -69,7 +69,7 @@ int32_t apply_softmax_lookup(const int64_t *table, int64_t x)
 {
     assert(x >= INT16_MIN && x <= INT16_MAX);
     int64_t index = 256 + apply_shift_right(x, 7), slope = table[index + 1] - table[index];
-    return (int16_t)(table[index] + apply_round_shift(slope * (x & 127), 7, ASSAY_ROUND_HALF_UP));
+    return (int16_t)(table[index] + assay_round_shift(slope * (x & 127), 7, ASSAY_ROUND_HALF_UP));
 }
 
 /* TFLite int16: 513-entry tables of e^x on [-10, 0] (table) and 1 / (1 + x) on [0, 1] (list[0]). */
@@ -87,10 +87,10 @@ void apply_softmax_lut16(const assay_unit *u, const int32_t *x, size_t n, int32_
     unsigned headroom =
         (unsigned)apply_clamp_to(apply_clz32((uint32_t)sum), 1, 31); /* wrapped: 1 */
     int64_t shifted =
-        apply_round_shift(sum * (INT64_C(1) << (headroom - 1)), 14, ASSAY_ROUND_HALF_UP);
+        assay_round_shift(sum * (INT64_C(1) << (headroom - 1)), 14, ASSAY_ROUND_HALF_UP);
     int64_t inverse = apply_softmax_lookup(u->list[0], apply_saturate(shifted - 98304, 16));
     for (size_t i = 0; i < n; i++) {
-        int64_t v = apply_round_shift(out[i] * inverse, 31 - headroom, u->last);
+        int64_t v = assay_round_shift(out[i] * inverse, 31 - headroom, u->last);
         out[i] = apply_rescale_store(o, v < 0 ? 0 : v);
     }
 }

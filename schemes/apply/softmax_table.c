@@ -45,7 +45,7 @@ void apply_softmax_integer_table(const assay_unit *u, const int32_t *x, size_t n
     const int64_t sum = integer_sum(u, max, x, n);
     for (size_t i = 0; i < n; i++) {
         int64_t t = u->table[max - x[i]] * 256;
-        out[i] = apply_rescale_store(o, apply_round_div(t, sum, u->last) + o->lo);
+        out[i] = apply_rescale_store(o, assay_round_div(t, sum, u->last) + o->lo);
     }
 }
 
@@ -75,7 +75,7 @@ void apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, int32_t 
     int32_t max = apply_greatest(x, n);
     const int64_t sum = integer_sum(u, max, x, n);
     for (size_t i = 0; i < n; i++) {
-        int64_t t = apply_round_shift(u->table[max - x[i]] * u->k[0], 16, ASSAY_ROUND_HALF_AWAY);
-        out[i] = apply_rescale_store(o, apply_round_div(t, sum, u->last) + o->zero_point);
+        int64_t t = assay_round_shift(u->table[max - x[i]] * u->k[0], 16, ASSAY_ROUND_HALF_AWAY);
+        out[i] = apply_rescale_store(o, assay_round_div(t, sum, u->last) + o->zero_point);
     }
 }

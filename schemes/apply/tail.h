@@ -3,8 +3,8 @@
 #ifndef ASSAY_SCHEMES_APPLY_TAIL_H
 #define ASSAY_SCHEMES_APPLY_TAIL_H
 
-#include "schemes/apply/round.h"
 #include "schemes/apply/unit.h"
+#include "schemes/round.h"
 
 /* x in so many bits (0: as it is) by enum assay_narrowing; refusing is the caller's affair. */
 static inline int64_t apply_narrow(int64_t x, int32_t bits, int32_t how)

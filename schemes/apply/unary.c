@@ -4,7 +4,7 @@
 #include "schemes/apply/apply.h"
 #include "schemes/apply/fixedpoint.h"
 #include "schemes/apply/operand.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 /* relu and clip with the same scale in and out. */
 void apply_clamp(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
@@ -43,7 +43,7 @@ void apply_abs(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 static int64_t sloped(const assay_unit *u, int32_t x)
 {
     const int64_t v = x - u->in_zero[0];
-    return apply_round_shift(v * (v >= 0 ? u->k[0] : u->k[1]), 8, ASSAY_ROUND_HALF_UP);
+    return assay_round_shift(v * (v >= 0 ? u->k[0] : u->k[1]), 8, ASSAY_ROUND_HALF_UP);
 }
 
 void apply_slope_fixed8(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
@@ -112,7 +112,7 @@ void apply_table513(const assay_unit *u, const int32_t *x, size_t n, int32_t *ou
     for (size_t i = 0; i < n; i++) {
         int64_t index = 256 + apply_shift_right(x[i], 7), part = x[i] & 127;
         int64_t slope = apply_wrap(u->table[index + 1] - u->table[index], 16);
-        int64_t v = u->table[index] + apply_round_shift(slope * part, 7, ASSAY_ROUND_HALF_UP);
+        int64_t v = u->table[index] + assay_round_shift(slope * part, 7, ASSAY_ROUND_HALF_UP);
         out[i] = apply_rescale_store(o, v);
     }
 }

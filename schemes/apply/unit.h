@@ -7,7 +7,7 @@
 
 #include "graph/core/float_eval.h"
 #include "graph/core/op.h"
-#include "schemes/apply/simd/simd.h"
+#include "schemes/apply/simd.h"
 #include "schemes/record/record.h"
 #include "schemes/vtable.h"
 

@@ -1,9 +1,9 @@
 /* ADD and SUB: the alignment kinds. */
 #include <math.h>
 
-#include "schemes/apply/round.h"
 #include "schemes/apply/softfloat.h"
 #include "schemes/derive/derive.h"
+#include "schemes/round.h"
 
 /* What an operand's rescale, of a half at most, makes of its shifted codes. One whose own values
  * wrap, as its record says, keeps halves here. */
@@ -135,8 +135,8 @@ static assay_interval aligned(const assay_derive *d)
     assay_interval x[2];
     for (int i = 0; i < 2; i++) {
         x[i] = derive_shifted(derive_codes(&d->spec->in[i]), (int)u->k[2]);
-        x[i].lo = apply_round_shift(x[i].lo, (unsigned)u->k[i], mode);
-        x[i].hi = apply_round_shift(x[i].hi, (unsigned)u->k[i], mode);
+        x[i].lo = assay_round_shift(x[i].lo, (unsigned)u->k[i], mode);
+        x[i].hi = assay_round_shift(x[i].hi, (unsigned)u->k[i], mode);
     }
     return derive_sum_of(d, x);
 }

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "schemes/apply/round.h"
 #include "schemes/derive/derive.h"
+#include "schemes/round.h"
 
 double derive_form_scale(const assay_rule_rescale *k, float in, float w, float out, bool per_tensor)
 {
@@ -90,7 +90,7 @@ static bool as_tosa_generator(assay_encoded *e, int bits)
         e->shift = 62;
     } else if (e->shift > 62) {
         int64_t lost = e->shift - 62 > 31 ? 31 : e->shift - 62;
-        e->multiplier = apply_round_shift(e->multiplier, (unsigned)lost, ASSAY_ROUND_FLOOR);
+        e->multiplier = assay_round_shift(e->multiplier, (unsigned)lost, ASSAY_ROUND_FLOOR);
         e->shift = 62;
     }
     return e->shift >= 0;
@@ -103,7 +103,7 @@ static int64_t multiplier_at(const assay_rule_rescale *k, double real, int64_t s
     const int64_t exact = (int64_t)ldexp(frexp(real, &exponent), 53);
     const int64_t drop = 53 - exponent - shift;
     assert(drop >= 0); /* a multiplier has fewer bits than a double */
-    return apply_round_shift(exact, drop > 127 ? 127 : (unsigned)drop,
+    return assay_round_shift(exact, drop > 127 ? 127 : (unsigned)drop,
                              (enum assay_rounding)k->multiplier_round);
 }
 
@@ -144,7 +144,7 @@ static void encode_small(const assay_rule_rescale *k, double real, assay_encoded
     }
     e->shift = k->shift_max;
     if (k->beyond_shift_max == ASSAY_SMALL_DENORMAL)
-        e->multiplier = apply_round_shift(e->multiplier, lost > 127 ? 127 : (unsigned)lost,
+        e->multiplier = assay_round_shift(e->multiplier, lost > 127 ? 127 : (unsigned)lost,
                                           (enum assay_rounding)k->denormal_round);
     else
         e->multiplier = multiplier_at(k, real, k->shift_max);
@@ -238,7 +238,7 @@ static void reduce(const assay_rule_rescale *k, int64_t *m, int64_t *shift)
     assert(k->reduced_bits < 63 && k->multiplier_bits >= k->reduced_bits);
     int64_t limit = INT64_C(1) << k->reduced_bits;
     unsigned drop = (unsigned)(k->multiplier_bits - k->reduced_bits);
-    int64_t magnitude = apply_round_shift(*m < 0 ? -*m : *m, drop, ASSAY_ROUND_HALF_UP);
+    int64_t magnitude = assay_round_shift(*m < 0 ? -*m : *m, drop, ASSAY_ROUND_HALF_UP);
     *shift -= drop;
     if (magnitude >= limit && k->reduced_overflow == ASSAY_REDUCED_CAP) {
         magnitude = limit - 1;

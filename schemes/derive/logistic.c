@@ -154,10 +154,10 @@ static int64_t hard_swish_entry(const assay_derive *d, int64_t x)
     if (exponent > 0)
         r = apply_shift_left_saturate(r, 1, 16);
     if (exponent < 0)
-        r = apply_round_shift(r, (unsigned)-exponent, ASSAY_ROUND_HALF_AWAY);
+        r = assay_round_shift(r, (unsigned)-exponent, ASSAY_ROUND_HALF_AWAY);
     r = apply_shift_right(r + 32768, 1);
-    int64_t p = apply_saturate(apply_round_shift(r * pre, 15, ASSAY_ROUND_TRUNC), 16);
-    p = apply_round_shift(p, (unsigned)-u->k[5], ASSAY_ROUND_HALF_AWAY);
+    int64_t p = apply_saturate(assay_round_shift(r * pre, 15, ASSAY_ROUND_TRUNC), 16);
+    p = assay_round_shift(p, (unsigned)-u->k[5], ASSAY_ROUND_HALF_AWAY);
     return apply_saturate(p + u->scale[ASSAY_OUT].zero_point, 16);
 }
 
@@ -173,7 +173,7 @@ static bool encode16(float real, int64_t *m, int64_t *exponent)
         return false;
     *m = e.multiplier >= INT64_C(0x7fff8000) - 1
              ? 32767
-             : apply_round_shift(e.multiplier, 16, ASSAY_ROUND_HALF_UP);
+             : assay_round_shift(e.multiplier, 16, ASSAY_ROUND_HALF_UP);
     *exponent = 31 - e.shift;
     return true;
 }

@@ -19,5 +19,5 @@ int64_t derive_round_real(double x, enum assay_rounding mode)
         q--;
         fraction = 0 - fraction;
     }
-    return q + apply_rounds_up(mode, x < 0, q & 1, fraction);
+    return q + assay_rounds_up(mode, x < 0, q & 1, fraction);
 }

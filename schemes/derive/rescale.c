@@ -158,7 +158,7 @@ static assay_status encode_channel(const assay_derive *d, const assay_rule_resca
 
 static bool reaches(const assay_encoded *e, enum assay_rounding mode, int64_t x, int64_t code)
 {
-    return apply_round_shift128((assay_int128)x * e->multiplier, (unsigned)e->shift, mode) >= code;
+    return assay_round_shift128((assay_int128)x * e->multiplier, (unsigned)e->shift, mode) >= code;
 }
 
 /* The least x with round(x * m / 2^shift) >= code, of all of 64 bits: away from `guess`, twice as

@@ -8,7 +8,7 @@
 
 #include "schemes/rescale/trace.h"
 
-#define MODE(m) apply_rounding_name((enum assay_rounding)(m))
+#define MODE(m) assay_rounding_name((enum assay_rounding)(m))
 
 const char *assay_explain_shift_sign(const assay_rule_rescale *k)
 {

@@ -1,6 +1,6 @@
 /* The accumulator in words; see explain.h. */
-#include "schemes/apply/round.h"
 #include "schemes/explain/explain.h"
+#include "schemes/round.h"
 
 static void steps(FILE *f, const assay_rule_accumulator *a)
 {
@@ -22,7 +22,7 @@ static void blocks(FILE *f, const assay_rule_blocks *k)
     fprintf(f,
             "  Weights per block: a block's sum is multiplied by m, its scale over the channel's "
             "unit,\n  rounded %s to %d bits",
-            apply_rounding_name((enum assay_rounding)k->multiplier_round), k->multiplier_bits);
+            assay_rounding_name((enum assay_rounding)k->multiplier_round), k->multiplier_bits);
     if (k->unit == ASSAY_BLOCK_UNIT_LARGEST)
         fprintf(f, "; the unit is the largest scale / %d.\n", (1 << k->multiplier_bits) - 1);
     else
@@ -31,7 +31,7 @@ static void blocks(FILE *f, const assay_rule_blocks *k)
         fprintf(f, "  A block's sum %s to %d bits first.\n", wraps, k->sum_bits);
     if (k->shift > 0)
         fprintf(f, "  sum * m is shifted right by %d, rounded %s; then it is one step.\n", k->shift,
-                apply_rounding_name((enum assay_rounding)k->round));
+                assay_rounding_name((enum assay_rounding)k->round));
     else
         fprintf(f, "  sum * m is one step into the accumulator.\n");
 }

@@ -158,7 +158,7 @@ static uint64_t encode_integer(const assay_mac_value *v, enum assay_rounding mod
         return (uint64_t)greatest;
     if (v->kind == ASSAY_MAC_NUMBER && (n == 0 || drop > -32))
         units = drop < 0 ? n * ((assay_int128)1 << -drop)
-                         : apply_round_shift128(n, drop < 127 ? (unsigned)drop : 127, mode);
+                         : assay_round_shift128(n, drop < 127 ? (unsigned)drop : 127, mode);
     return (uint64_t)(units > greatest ? greatest : units < -greatest ? -greatest : units) & 255;
 }
 
@@ -185,7 +185,7 @@ uint64_t mac_encode(enum assay_mac_format f, const assay_mac_value *v,
     assay_int128 n = v->significand;
     n = v->negative ? -n : n;
     n = drop < 0 ? n * ((assay_int128)1 << -drop)
-                 : apply_round_shift128(n, drop < 127 ? (unsigned)drop : 127, how->mode);
+                 : assay_round_shift128(n, drop < 127 ? (unsigned)drop : 127, how->mode);
     assert((n < 0 ? -n : n) <= (assay_int128)2 << how->fraction_bits);
     /* Digits carry into the exponent field; a subnormal's unit digit makes it that of field 1. */
     const uint64_t digits = (uint64_t)(n < 0 ? -n : n) << (l->fraction_bits - how->fraction_bits);

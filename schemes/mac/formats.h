@@ -1,12 +1,12 @@
 /* Small floats as integers: a pattern's sign, significand and exponent, and back with one rounding.
  *
- * Integers only (compiled with integer_only); the rounding is apply/round.h's.
+ * Integers only (compiled with integer_only); the rounding is schemes/round.h's.
  */
 #ifndef ASSAY_SCHEMES_MAC_FORMATS_H
 #define ASSAY_SCHEMES_MAC_FORMATS_H
 
-#include "schemes/apply/round.h"
 #include "schemes/mac/formats.def"
+#include "schemes/round.h"
 
 #define ASSAY_MAC_FLOAT_ID(ID, name, bits, exponent, fraction, bias, specials)  ASSAY_MAC_##ID,
 #define ASSAY_MAC_FLOAT_ONE(ID, name, bits, exponent, fraction, bias, specials) +1

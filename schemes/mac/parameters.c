@@ -50,7 +50,7 @@ static bool parse_format(const char *text, int64_t *out)
 static bool parse_mode(const char *text, int64_t *out)
 {
     enum assay_rounding mode;
-    const bool known = apply_rounding_parse(text, &mode);
+    const bool known = assay_rounding_parse(text, &mode);
     *out = known ? (int64_t)mode : *out;
     return known;
 }
@@ -161,7 +161,7 @@ void mac_print(const assay_mac_parameter *p, const assay_mac *m, char *out, size
     else if (p->kind == ASSAY_MAC_FORMAT)
         snprintf(out, size, "%s", mac_layout_of((enum assay_mac_format)v)->name);
     else if (p->kind == ASSAY_MAC_MODE || p->kind == ASSAY_MAC_MODE_OR_NONE)
-        snprintf(out, size, "%s", apply_rounding_name((enum assay_rounding)v));
+        snprintf(out, size, "%s", assay_rounding_name((enum assay_rounding)v));
     else if (p->kind == ASSAY_MAC_PATTERN)
         snprintf(out, size, "0x%llx", (unsigned long long)v);
     else if (p->kind == ASSAY_MAC_INT || p->kind == ASSAY_MAC_INT_OR_NONE)

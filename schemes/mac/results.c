@@ -53,7 +53,7 @@ static bool is_tiny(const assay_mac *m, const assay_mac_layout *l, const assay_m
     if (drop <= 0)
         return true;
     const assay_int128 n = v->significand,
-                       r = apply_round_shift128(v->negative ? -n : n, (unsigned)drop, how->mode);
+                       r = assay_round_shift128(v->negative ? -n : n, (unsigned)drop, how->mode);
     return mac_digits((assay_uint128)(r < 0 ? -r : r)) <= how->fraction_bits + 1;
 }
 

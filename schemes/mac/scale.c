@@ -39,7 +39,7 @@ static int log2_of(uint32_t magnitude, enum assay_rounding mode)
 {
     if (magnitude <= UINT32_C(0x400000)) /* 2^-127 */
         return -127;
-    return (int)apply_round_shift(magnitude, 23, mode) - 127;
+    return (int)assay_round_shift(magnitude, 23, mode) - 127;
 }
 
 static uint32_t power_of_two(int s)
@@ -51,7 +51,7 @@ static uint32_t power_of_two(int s)
 static uint32_t rounded(uint32_t m, int fraction_bits)
 {
     const unsigned drop = (unsigned)(23 - fraction_bits);
-    return (uint32_t)apply_round_shift(m, drop, ASSAY_ROUND_HALF_AWAY) << drop;
+    return (uint32_t)assay_round_shift(m, drop, ASSAY_ROUND_HALF_AWAY) << drop;
 }
 
 /* An integer's first digit is not hidden: its fraction holds it, too. */
@@ -136,7 +136,7 @@ static uint32_t encode_power(const assay_mac_scaling *s, uint32_t x)
         return s->saturate ? 0 : none;
     /* below 2^-126 the digit before the point is bit 22 */
     const uint32_t digits = x >> 23 ? x : x << 1;
-    const uint32_t power = (uint32_t)apply_round_shift(
+    const uint32_t power = (uint32_t)assay_round_shift(
         digits, 23, s->round == ASSAY_POWER_NEAREST ? ASSAY_ROUND_HALF_UP : modes[s->round]);
     const uint32_t code = x >> 23 ? power : power - 1;
     return code < none ? code : s->saturate ? none - 1 : none;

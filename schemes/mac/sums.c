@@ -52,7 +52,7 @@ static assay_int128 move(assay_int128 n, int from, int to, int64_t mode)
     if (n == 0)
         return 0;
     if (drop > 0)
-        return apply_round_shift128(n, drop < 127 ? (unsigned)drop : 127,
+        return assay_round_shift128(n, drop < 127 ? (unsigned)drop : 127,
                                     (enum assay_rounding)mode);
     assert(-drop + mac_digits((assay_uint128)(n < 0 ? -n : n)) < 126);
     return n * ((assay_int128)1 << -drop);

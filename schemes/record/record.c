@@ -5,8 +5,8 @@
 #include <string.h>
 #include <threads.h>
 
-#include "schemes/apply/round.h"
 #include "schemes/record/record.h"
+#include "schemes/round.h"
 
 /* Texts of the enumerations. */
 #define ENUM(name)      static const char *const name##_texts[] = {

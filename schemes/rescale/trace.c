@@ -93,7 +93,7 @@ static void integers(const assay_rescale *r, size_t c, assay_trace *t)
         t->round[i].mode = (enum assay_rounding)list->step[i].mode;
         t->round[i].before = v;
         t->round[i].after = v =
-            apply_round_shift128(v, t->round[i].bits, (enum assay_rounding)list->step[i].mode);
+            assay_round_shift128(v, t->round[i].bits, (enum assay_rounding)list->step[i].mode);
         shift -= bits;
     }
     t->n_rounds = list->n;

@@ -4,8 +4,8 @@
 #ifndef ASSAY_SCHEMES_TRACE_H
 #define ASSAY_SCHEMES_TRACE_H
 
-#include "schemes/apply/round.h"
 #include "schemes/apply/unit.h"
+#include "schemes/round.h"
 
 #define ASSAY_TRACE_ZONES 7
 

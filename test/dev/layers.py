@@ -6,7 +6,7 @@
 HOUSE lists the rooms from the ground up: folders, or files of one name. A file may include its own room and those above it in this list, and so do
 the symbols that its object takes from others (nm); a folder that is not listed belongs to the listed one around it.
 Each folder of a floor (opt/prove) is a room of its own: its line is here before it gets a file. Within a room, too, files are layers: no circle of includes, none
-of symbols.
+of symbols; and no circle of includes among folders.
 """
 import json
 import os
@@ -37,7 +37,7 @@ HOUSE = [
     "graph/tflite/import",
     "graph/tflite/export",
     # what a target's arithmetic is
-    "schemes/apply/round",  # round.def, .h, .c: the one place that rounds
+    "schemes/round",  # round.def, .h, .c: the one place that rounds
     "schemes",  # vtable.h, scheme.h
     "schemes/record",
     "schemes/apply",
@@ -128,7 +128,7 @@ def includes(top):
         yield from ((file, other) for other in (meant(top, file, n) for n in named) if other)
 
 
-SCHEMES_OPEN = re.compile(r"schemes/((scheme|vtable|narrow|apply/round)\.h|(rescale|explain|node|mac)/)")  # for every folder
+SCHEMES_OPEN = re.compile(r"schemes/((scheme|vtable|narrow|round)\.h|(rescale|explain|node|mac)/)")  # for every folder
 
 
 def guests(arrows):
@@ -242,6 +242,12 @@ def check_symbols(build, top):
     return bad, None
 
 
+def folders(arrows):
+    """What one folder includes of another."""
+    ends = [tuple(os.path.dirname(end) for end in arrow[:2]) for arrow in arrows]
+    return [(folder, other) for folder, other in ends if folder != other]
+
+
 def house(files):
     """The upward and circular includes of a house of these files, as lines of text."""
     with tempfile.TemporaryDirectory() as top:
@@ -250,7 +256,7 @@ def house(files):
             with open(os.path.join(top, path), "w", encoding="utf-8") as f:
                 f.write(content)
         arrows = list(includes(top))
-        return upward(arrows) + [" ".join(ring) for ring in circles(arrows)]
+        return upward(arrows) + [" ".join(ring) for ring in circles(arrows) + circles(folders(arrows))]
 
 
 WRONG = [
@@ -258,6 +264,7 @@ WRONG = [
     {"opt/check/c.c": '#include "../../test/t.h"\n'},
     {"opt/c.c": '#include "graph/a.h"\n'},
     {"graph/c.h": '#include "d.h"\n', "graph/d.h": '#include "graph/e.h"\n', "graph/e.h": '#include "graph/c.h"\n'},
+    {"graph/in/c.h": '#include "graph/a.h"\n', "graph/d.h": '#include "graph/in/c.h"\n'},
 ]
 RIGHT = [{"opt/check/c.c": '#include "graph/a.h"\n'}, {"graph/c.h": '#include "d.h"\n', "graph/d.h": "", "graph/e.c": '#include "c.h"\n#include "d.h"\n'}]
 
@@ -270,6 +277,7 @@ def main():
         ("a room that is not is found", [] if unlisted(["opt/prove/a.c", "opt/new/b/a.c", "opt/a.h"]) == ["opt/new"] else ["no"]),
         ("no include goes up", upward(arrows)),
         ("no circle of includes", [", ".join(ring) for ring in circles(arrows)]),
+        ("no circle of folders", [", ".join(ring) for ring in circles(folders(arrows))]),
         ("schemes/README.md lists who includes what of it", unlike(arrows, open(os.path.join(top, "schemes/README.md"), encoding="utf-8").read())),
         ("a guest that is not listed is found", [] if unlike([("opt/a/b.c", "schemes/record/data.h")], "") else ["no"]),
         ("and there are some", [] if len(arrows) > 1000 else [f"{len(arrows)} includes"]),

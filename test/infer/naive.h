@@ -4,8 +4,8 @@
 #define ASSAY_TEST_INFER_NAIVE_H
 
 #include "graph/base.h"
-#include "schemes/apply/round.h"
 #include "schemes/record/record.h"
+#include "schemes/round.h"
 
 #define NAIVE_REFUSED INT64_MIN
 

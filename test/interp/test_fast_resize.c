@@ -61,7 +61,7 @@ static void test_roundings(void **state)
         for (size_t k = 0; k < sizeof bits / sizeof *bits; k++) {
             char line[200];
             snprintf(line, sizeof line, "resize: {bits: %d, round: %s}", bits[k],
-                     apply_rounding_name((enum assay_rounding)mode));
+                     assay_rounding_name((enum assay_rounding)mode));
             assert_true(fast_scheme(line, ten_resizes, &r).taken > 0);
         }
 }

@@ -15,7 +15,7 @@
 #include "interp/run/both.h"
 #include "interp/run/program.h"
 #include "opt/quantize/qdq.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 #include "schemes/scheme.h"
 #include "test/support/net.h"
 #include "test/support/op_case.h"
@@ -66,8 +66,8 @@ static assay_scheme *open_record(const record *k)
              "rescale: {multiplier_bits: 16, left_shift: product, round: [half-up]}\n",
              k->bits, k->overflow, k->order, k->lanes, k->bias_first ? "first" : "last",
              k->pow2 ? "power-of-two" : "largest", k->block_bits,
-             apply_rounding_name(k->multiplier_round), k->sum_bits,
-             k->wraps_sum ? "wrap" : "saturate", k->shift, apply_rounding_name(k->round));
+             assay_rounding_name(k->multiplier_round), k->sum_bits,
+             k->wraps_sum ? "wrap" : "saturate", k->shift, assay_rounding_name(k->round));
     assert_ok(assay_scheme_parse("t.yaml", text, strlen(text), &s, &err), &err);
     return s;
 }

@@ -197,7 +197,7 @@ static void test_roundings(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof records / sizeof *records; k++)
         for (int m = 0; m < ASSAY_ROUND_COUNT; m++) {
-            const char *mode = apply_rounding_name((enum assay_rounding)m);
+            const char *mode = assay_rounding_name((enum assay_rounding)m);
             char text[512];
             int prepared[OPS] = {0}, found[OPS] = {0}, with = 0;
             snprintf(text, sizeof text, records[k], mode, mode);

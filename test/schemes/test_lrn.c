@@ -11,7 +11,7 @@
 
 #include "graph/text/text.h"
 #include "interp/run/program.h"
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 #include "schemes/scheme.h"
 #include "test/support/net.h"
 #include "test/support/quantized.h"
@@ -65,7 +65,7 @@ static void run(place *p)
     int n = snprintf(text, sizeof text,
                      "scheme: t\nrescale: {multiplier_bits: 16, left_shift: product, round: "
                      "[half-up]}\nlrn: {cells: %d, bits: %d, interpolate: %s, round: %s}\n",
-                     p->cells, p->bits, no_yes[p->interpolate], apply_rounding_name(p->round));
+                     p->cells, p->bits, no_yes[p->interpolate], assay_rounding_name(p->round));
     assert_ok(assay_scheme_parse("t.yaml", text, (size_t)n, &s, &err), &err);
     assert_ok(s->vt->prepare(s, &p->spec, &u, &err), &err);
     s->vt->row(u, p->x, p->n, p->y);

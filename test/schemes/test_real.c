@@ -38,7 +38,7 @@ static void check(double x)
         int64_t got = derive_round_real(x, (enum assay_rounding)mode);
         if (got != want)
             fail_msg("%a %s: %lld, expected %lld", x,
-                     apply_rounding_name((enum assay_rounding)mode), (long long)got,
+                     assay_rounding_name((enum assay_rounding)mode), (long long)got,
                      (long long)want);
     }
 }

@@ -106,7 +106,7 @@ static void every_float_record(void **state)
     test_rng rng = test_seed("float records", 42);
     (void)state;
     for (int i = 0; i < ASSAY_ROUND_COUNT * 2 * 3 * 2 * 5; i++) {
-        const char *mode = apply_rounding_name((enum assay_rounding)(i % ASSAY_ROUND_COUNT));
+        const char *mode = assay_rounding_name((enum assay_rounding)(i % ASSAY_ROUND_COUNT));
         int rest = i / ASSAY_ROUND_COUNT;
         char text[400];
         assay_scheme *s;
@@ -165,15 +165,15 @@ static void rules_change_at_halves_or_integers(void **state)
         const enum assay_rounding mode = (enum assay_rounding)m;
         int halves = 0, integers = 0;
         for (int i = 0; i < 4; i++) {
-            const bool min = apply_rounds_up(mode, i & 1, i & 2, 1);
-            const bool below = apply_rounds_up(mode, i & 1, i & 2, (UINT64_C(1) << 63) - 1);
-            const bool above = apply_rounds_up(mode, i & 1, i & 2, (UINT64_C(1) << 63) + 1);
-            const bool max = apply_rounds_up(mode, i & 1, i & 2, UINT64_MAX);
+            const bool min = assay_rounds_up(mode, i & 1, i & 2, 1);
+            const bool below = assay_rounds_up(mode, i & 1, i & 2, (UINT64_C(1) << 63) - 1);
+            const bool above = assay_rounds_up(mode, i & 1, i & 2, (UINT64_C(1) << 63) + 1);
+            const bool max = assay_rounds_up(mode, i & 1, i & 2, UINT64_MAX);
             halves += !min && !below && above && max;
             integers += min == below && below == above && above == max;
         }
         if (halves != 4 && integers != 4)
-            fail_msg("%s: at halves %d times, at integers %d times of 4", apply_rounding_name(mode),
+            fail_msg("%s: at halves %d times, at integers %d times of 4", assay_rounding_name(mode),
                      halves, integers);
         nearest += halves == 4;
     }

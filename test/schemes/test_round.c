@@ -1,11 +1,11 @@
-/* schemes/apply/round.h against twins that share no code with it: a bit-serial one (a number is a
+/* schemes/round.h against twins that share no code with it: a bit-serial one (a number is a
  * string of bits, rounding a ripple of carries) and one by definition (of the neighbours of
  * the exact quotient, the one that the rule names). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 #include "test/support/roundings.h"
 #include "test/support/support.h"
 
@@ -87,7 +87,7 @@ static int64_t div_ref(int64_t num, int64_t den, enum assay_rounding mode)
 static enum assay_rounding mode_at(unsigned i, const char **name)
 {
     enum assay_rounding mode = (enum assay_rounding)i;
-    *name = apply_rounding_name(mode);
+    *name = assay_rounding_name(mode);
     assert_non_null(*name);
     return mode;
 }
@@ -98,16 +98,16 @@ static void names_go_both_ways(void **unused)
     for (unsigned i = 0; i < ASSAY_ROUND_COUNT; i++) {
         const char *name;
         enum assay_rounding mode, want = mode_at(i, &name);
-        assert_true(apply_rounding_parse(name, &mode));
+        assert_true(assay_rounding_parse(name, &mode));
         assert_int_equal(mode, want);
-        assert_non_null(apply_rounding_words(mode));
+        assert_non_null(assay_rounding_words(mode));
     }
-    assert_null(apply_rounding_words((enum assay_rounding)ASSAY_ROUND_COUNT));
+    assert_null(assay_rounding_words((enum assay_rounding)ASSAY_ROUND_COUNT));
     enum assay_rounding untouched = ASSAY_ROUND_ODD;
-    assert_false(apply_rounding_parse("half", &untouched));
-    assert_false(apply_rounding_parse("", &untouched));
+    assert_false(assay_rounding_parse("half", &untouched));
+    assert_false(assay_rounding_parse("", &untouched));
     assert_int_equal(untouched, ASSAY_ROUND_ODD);
-    assert_null(apply_rounding_name((enum assay_rounding)ASSAY_ROUND_COUNT));
+    assert_null(assay_rounding_name((enum assay_rounding)ASSAY_ROUND_COUNT));
 }
 
 /* The table in the header, in quarters. */
@@ -131,12 +131,12 @@ static void the_truth_table(void **unused)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         enum assay_rounding mode;
-        assert_true(apply_rounding_parse(rows[i].name, &mode));
+        assert_true(assay_rounding_parse(rows[i].name, &mode));
         for (unsigned j = 0; j < 10; j++) {
-            assert_int_equal(apply_round_shift(quarters[j], 2, mode), rows[i].result[j]);
-            assert_int_equal(apply_round_shift128(quarters[j], 2, mode), rows[i].result[j]);
-            assert_int_equal(apply_round_div(quarters[j], 4, mode), rows[i].result[j]);
-            assert_int_equal(apply_round_div(-quarters[j], -4, mode), rows[i].result[j]);
+            assert_int_equal(assay_round_shift(quarters[j], 2, mode), rows[i].result[j]);
+            assert_int_equal(assay_round_shift128(quarters[j], 2, mode), rows[i].result[j]);
+            assert_int_equal(assay_round_div(quarters[j], 4, mode), rows[i].result[j]);
+            assert_int_equal(assay_round_div(-quarters[j], -4, mode), rows[i].result[j]);
         }
     }
 }
@@ -150,11 +150,11 @@ static void shift_exhaustive(void **unused)
         for (int n = -2048; n < 2048; n++)
             for (unsigned s = 0; s < 128; s += s < 66 ? 1 : 20) {
                 assay_int128 want = shift_ref(n, s, mode);
-                if (apply_round_shift(n, s, mode) != want ||
-                    apply_round_shift128(n, s, mode) != want)
+                if (assay_round_shift(n, s, mode) != want ||
+                    assay_round_shift128(n, s, mode) != want)
                     fail_msg("%s: %d / 2^%u", name, n, s);
             }
-        assert_int_equal(apply_round_shift(-1, 1000, mode), shift_ref(-1, 100, mode));
+        assert_int_equal(assay_round_shift(-1, 1000, mode), shift_ref(-1, 100, mode));
     }
 }
 
@@ -166,7 +166,7 @@ static void div_exhaustive(void **unused)
         enum assay_rounding mode = mode_at(i, &name);
         for (int n = -1024; n <= 1024; n++)
             for (int d = -100; d <= 100; d++)
-                if (d != 0 && apply_round_div(n, d, mode) != div_ref(n, d, mode))
+                if (d != 0 && assay_round_div(n, d, mode) != div_ref(n, d, mode))
                     fail_msg("%s: %d / %d", name, n, d);
     }
 }
@@ -181,11 +181,11 @@ static void wide_random(void **unused)
         int64_t n = random_wide(), d = random_wide();
         unsigned s = (unsigned)(random64() % 70), s128 = (unsigned)(random64() % 128);
         assay_int128 wide = (assay_int128)n * random_wide() + random_wide();
-        if (apply_round_shift(n, s, mode) != shift_ref(n, s, mode))
+        if (assay_round_shift(n, s, mode) != shift_ref(n, s, mode))
             fail_msg("%s: %" PRId64 " / 2^%u", name, n, s);
-        if (apply_round_shift128(wide, s128, mode) != shift_ref(wide, s128, mode))
+        if (assay_round_shift128(wide, s128, mode) != shift_ref(wide, s128, mode))
             fail_msg("%s: 128 bits, trial %u, / 2^%u", name, trial, s128);
-        if (d != 0 && apply_round_div(n, d, mode) != div_ref(n, d, mode))
+        if (d != 0 && assay_round_div(n, d, mode) != div_ref(n, d, mode))
             fail_msg("%s: %" PRId64 " / %" PRId64, name, n, d);
     }
 }
@@ -201,15 +201,15 @@ static void extremes(void **unused)
         enum assay_rounding mode = mode_at(i, &name);
         for (unsigned a = 0; a < 7; a++) {
             for (unsigned s = 0; s < 128; s++)
-                assert_true(apply_round_shift(ends[a], s, mode) == shift_ref(ends[a], s, mode));
+                assert_true(assay_round_shift(ends[a], s, mode) == shift_ref(ends[a], s, mode));
             for (unsigned b = 0; b < 7; b++)
                 if (ends[b] != 0)
-                    assert_true(apply_round_div(ends[a], ends[b], mode) ==
+                    assert_true(assay_round_div(ends[a], ends[b], mode) ==
                                 div_ref(ends[a], ends[b], mode));
         }
         for (unsigned s = 0; s < 128; s++) {
-            assert_true(apply_round_shift128(min128, s, mode) == shift_ref(min128, s, mode));
-            assert_true(apply_round_shift128(max128, s, mode) == shift_ref(max128, s, mode));
+            assert_true(assay_round_shift128(min128, s, mode) == shift_ref(min128, s, mode));
+            assert_true(assay_round_shift128(max128, s, mode) == shift_ref(max128, s, mode));
         }
     }
 }
@@ -222,13 +222,13 @@ static void laws(void **unused)
         enum assay_rounding mode = (enum assay_rounding)i;
         for (int n = -2048; n < 2047; n++)
             for (unsigned s = 0; s < 14; s++) {
-                assert_true(apply_round_shift(n, s, mode) <= apply_round_shift(n + 1, s, mode));
+                assert_true(assay_round_shift(n, s, mode) <= assay_round_shift(n + 1, s, mode));
                 if (s < 2)
                     continue;
                 for (unsigned first = 0; first <= s - 2; first++) {
-                    int64_t guard = apply_round_shift(n, first, ASSAY_ROUND_ODD);
-                    assert_int_equal(apply_round_shift(guard, s - first, mode),
-                                     apply_round_shift(n, s, mode));
+                    int64_t guard = assay_round_shift(n, first, ASSAY_ROUND_ODD);
+                    assert_int_equal(assay_round_shift(guard, s - first, mode),
+                                     assay_round_shift(n, s, mode));
                 }
             }
     }

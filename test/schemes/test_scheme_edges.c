@@ -81,7 +81,7 @@ static void denormals(void **state)
         snprintf(record, sizeof record,
                  "rescale: {multiplier_bits: 15, shift_max: 15, beyond_shift_max: denormal, "
                  "denormal_round: %s, left_shift: product, round: [floor], shift_sign: right}\n",
-                 apply_rounding_name(mode));
+                 assay_rounding_name(mode));
         assay_scheme *s = unit_scheme(record);
         assay_error err = {0};
         const double real = ldexp((double)m, -15 - lost);
@@ -102,7 +102,7 @@ static void denormals(void **state)
                   &err);
         if (multiplier != (int64_t)low + up[mode] || shift != 15)
             fail_msg("%lld less %d bits %s: %lld, shift %lld", (long long)m, lost,
-                     apply_rounding_name(mode), (long long)multiplier, (long long)shift);
+                     assay_rounding_name(mode), (long long)multiplier, (long long)shift);
         assay_scheme_free(s);
     }
 }
@@ -186,7 +186,7 @@ static void tables_differ(void **state)
         assay_unit *u = unit_prepare(s, &spec);
         int differs = 0;
         for (int32_t q = -128; q < 128; q++) {
-            const int64_t same = apply_round_div(q, 2, ASSAY_ROUND_HALF_AWAY);
+            const int64_t same = assay_round_div(q, 2, ASSAY_ROUND_HALF_AWAY);
             int32_t code;
             s->vt->unary(u, &q, 1, &code);
             differs += code != same;

@@ -122,7 +122,7 @@ static void values(void **state)
     char modes[160] = "one of:", last[240];
     for (unsigned i = 0; i < ASSAY_ROUND_COUNT; i++)
         snprintf(modes + strlen(modes), sizeof modes - strlen(modes), "%s %s", i ? "," : "",
-                 apply_rounding_name((enum assay_rounding)i));
+                 assay_rounding_name((enum assay_rounding)i));
     snprintf(last, sizeof last, "f:2:18: rescale.round: found \"half\", expected %s", modes);
     const bad_file list[] = {
         {"scheme: a\nadd: {bits: x}\n",

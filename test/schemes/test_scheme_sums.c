@@ -227,7 +227,7 @@ static void encodings(void **state)
     static const char *const names[] = {"portable", "avx2", "vnni"};
     test_rng r = test_seed("encodings", 12);
     for (int k = 0; k < 2 * 8 * ASSAY_ROUND_COUNT; k++) {
-        const char *mode = apply_rounding_name((enum assay_rounding)(k % ASSAY_ROUND_COUNT));
+        const char *mode = assay_rounding_name((enum assay_rounding)(k % ASSAY_ROUND_COUNT));
         const int form = k / ASSAY_ROUND_COUNT % 8;
         const bool tenth = k / ASSAY_ROUND_COUNT >= 8;
         const float scale = tenth ? 0.1f : 0.25f;

@@ -139,7 +139,7 @@ static const char *any(test_rng *rng, const char *const *list, int n)
 
 static const char *any_mode(test_rng *rng)
 {
-    return apply_rounding_name((enum assay_rounding)test_between(rng, 0, ASSAY_ROUND_COUNT - 1));
+    return assay_rounding_name((enum assay_rounding)test_between(rng, 0, ASSAY_ROUND_COUNT - 1));
 }
 
 static void random_text(test_rng *rng, char *buf, size_t size)

@@ -31,7 +31,7 @@ static void rounds(float f)
         const enum assay_rounding mode = (enum assay_rounding)i;
         const int64_t got = round_float(f, mode), want = test_rounded(f, mode);
         if (got != want)
-            fail_msg("%s of %a: %lld, expected %lld", apply_rounding_name(mode), (double)f,
+            fail_msg("%s of %a: %lld, expected %lld", assay_rounding_name(mode), (double)f,
                      (long long)got, (long long)want);
     }
 }

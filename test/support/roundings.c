@@ -28,7 +28,7 @@ static const char *const *line_of(enum assay_rounding mode)
     static const char *const *found[ASSAY_ROUND_COUNT];
     if (found[mode])
         return found[mode];
-    const char *name = apply_rounding_name(mode);
+    const char *name = assay_rounding_name(mode);
     assert_non_null(name);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].mode, name) == 0)

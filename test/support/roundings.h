@@ -1,9 +1,9 @@
 /* The result of each rounding mode, by definition: the one expectation that a new mode needs in the
- * tests. Shares nothing with schemes/apply/round.def. */
+ * tests. Shares nothing with schemes/round.def. */
 #ifndef ASSAY_TEST_SUPPORT_ROUNDINGS_H
 #define ASSAY_TEST_SUPPORT_ROUNDINGS_H
 
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 /* The fraction that a value has above its floor. */
 enum test_part { TEST_WHOLE, TEST_BELOW_HALF, TEST_HALF, TEST_ABOVE_HALF };

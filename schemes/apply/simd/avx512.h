@@ -10,8 +10,8 @@
 
 #include <immintrin.h>
 
+#include "schemes/apply/simd.h"
 #include "schemes/apply/simd/round.h"
-#include "schemes/apply/simd/simd.h"
 #include "schemes/apply/unit.h"
 
 enum { LANES = 16 };

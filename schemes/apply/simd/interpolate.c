@@ -3,11 +3,11 @@
 #include "schemes/apply/apply.h"
 #include "schemes/apply/simd/round.h"
 
-/* As apply_round_shift with 0 < s < 63, as the fraction bits of an interpolation are. */
+/* As assay_round_shift with 0 < s < 63, as the fraction bits of an interpolation are. */
 INLINE int64_t round_sum(int64_t sum, unsigned s, const enum assay_rounding mode)
 {
     const int64_t q = sum >> s;
-    return q + apply_rounds_up(mode, sum < 0, q & 1, (uint64_t)sum << (64 - s));
+    return q + assay_rounds_up(mode, sum < 0, q & 1, (uint64_t)sum << (64 - s));
 }
 
 INLINE void interpolate(const assay_unit *u, const int64_t *sum, size_t n, size_t size, void *out,

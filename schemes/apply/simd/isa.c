@@ -1,6 +1,6 @@
 /* Vector forms of a unit by instruction set. */
 #include "schemes/apply/apply.h"
-#include "schemes/apply/simd/simd.h"
+#include "schemes/apply/simd.h"
 
 assay_pair_fn simd_pair(const assay_unit *u, enum assay_isa isa)
 {

@@ -5,8 +5,8 @@
  * and int32 to float32 are the IEEE operations that softfloat.h computes, under the machine's
  * default modes. A float is clamped to integral bounds before it is rounded: rounding is monotone
  * and leaves them where they are, so the result is the same. */
+#include "schemes/apply/simd.h"
 #include "schemes/apply/simd/round.h"
-#include "schemes/apply/simd/simd.h"
 #include "schemes/apply/unit.h"
 
 /* ---- roundings ---- */

@@ -2,7 +2,7 @@
 #ifndef ASSAY_SCHEMES_APPLY_SIMD_ROUND_H
 #define ASSAY_SCHEMES_APPLY_SIMD_ROUND_H
 
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 #define JOIN2(a, b) a##_##b
 #define JOIN(a, b)  JOIN2(a, b)

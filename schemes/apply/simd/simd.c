@@ -8,7 +8,7 @@
  * A sum that wraps at 32 bits brings values beyond them back among the codes, so there what has
  * gone before counts: low bits where nothing has, saturation at 32 bits where that has. Of a result
  * saturated at fewer bits it is exact, as a zero point is near 0. */
-#include "schemes/apply/simd/simd.h"
+#include "schemes/apply/simd.h"
 
 #include "schemes/apply/apply.h"
 

@@ -5,7 +5,7 @@
 #ifndef ASSAY_SCHEMES_APPLY_SIMD_H
 #define ASSAY_SCHEMES_APPLY_SIMD_H
 
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 #include "schemes/vtable.h"
 
 struct assay_rescale;

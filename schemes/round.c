@@ -1,5 +1,5 @@
 /* The one place where Assay rounds; see round.h. */
-#include "schemes/apply/round.h"
+#include "schemes/round.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -10,17 +10,17 @@
 static const char *const rounding_names[] = {ASSAY_ROUNDINGS(TEXT)};
 static const char *const rounding_words[] = {ASSAY_ROUNDINGS(WORDS)};
 
-const char *apply_rounding_name(enum assay_rounding mode)
+const char *assay_rounding_name(enum assay_rounding mode)
 {
     return (unsigned)mode < ASSAY_ROUND_COUNT ? rounding_names[mode] : NULL;
 }
 
-const char *apply_rounding_words(enum assay_rounding mode)
+const char *assay_rounding_words(enum assay_rounding mode)
 {
     return (unsigned)mode < ASSAY_ROUND_COUNT ? rounding_words[mode] : NULL;
 }
 
-bool apply_rounding_parse(const char *name, enum assay_rounding *mode)
+bool assay_rounding_parse(const char *name, enum assay_rounding *mode)
 {
     for (unsigned i = 0; i < ASSAY_ROUND_COUNT; i++) {
         if (strcmp(name, rounding_names[i]) == 0) {
@@ -39,7 +39,7 @@ static uint64_t fraction_of(uint64_t rest, uint64_t den)
     return rest == 0 ? 0 : rest < den - rest ? half - 1 : rest > den - rest ? half + 1 : half;
 }
 
-int64_t apply_round_div(int64_t n, int64_t d, enum assay_rounding mode)
+int64_t assay_round_div(int64_t n, int64_t d, enum assay_rounding mode)
 {
     assert(d != 0);
     bool negative = (n < 0) != (d < 0) && n != 0;
@@ -50,13 +50,13 @@ int64_t apply_round_div(int64_t n, int64_t d, enum assay_rounding mode)
         floor++;
         rest = den - rest;
     }
-    bool up = apply_rounds_up(mode, negative, floor & 1, fraction_of(rest, den));
+    bool up = assay_rounds_up(mode, negative, floor & 1, fraction_of(rest, den));
     if (negative)
         return (int64_t)(0 - (floor - up));
     return floor + up > INT64_MAX ? INT64_MAX : (int64_t)(floor + up);
 }
 
-assay_int128 apply_round_div128(assay_int128 n, int64_t d, enum assay_rounding mode)
+assay_int128 assay_round_div128(assay_int128 n, int64_t d, enum assay_rounding mode)
 {
     assert(d > 0);
     assay_int128 floor = n / d, rest = n % d;
@@ -65,5 +65,5 @@ assay_int128 apply_round_div128(assay_int128 n, int64_t d, enum assay_rounding m
         rest += d;
     }
     return floor +
-           apply_rounds_up(mode, n < 0, floor & 1, fraction_of((uint64_t)rest, (uint64_t)d));
+           assay_rounds_up(mode, n < 0, floor & 1, fraction_of((uint64_t)rest, (uint64_t)d));
 }

@@ -8,13 +8,13 @@
  * Integers only; compiled with -mgeneral-regs-only. Two's complement is assumed where an
  * out-of-range value is converted to a signed type, as gcc and clang define it.
  */
-#ifndef ASSAY_SCHEMES_APPLY_ROUND_H
-#define ASSAY_SCHEMES_APPLY_ROUND_H
+#ifndef ASSAY_SCHEMES_ROUND_H
+#define ASSAY_SCHEMES_ROUND_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "schemes/apply/round.def"
+#include "schemes/round.def"
 
 typedef __int128 assay_int128;
 typedef unsigned __int128 assay_uint128;
@@ -25,12 +25,12 @@ enum assay_rounding { ASSAY_ROUNDINGS(ASSAY_ROUNDING_ID) };
 enum { ASSAY_ROUND_COUNT = 0 ASSAY_ROUNDINGS(ASSAY_ROUNDING_ONE) };
 
 /* "half-up" and so on; NULL for a value outside the enumeration. */
-const char *apply_rounding_name(enum assay_rounding mode);
+const char *assay_rounding_name(enum assay_rounding mode);
 /* The reverse: true and *mode set when `name` is one of these names, else false. */
-bool apply_rounding_parse(const char *name, enum assay_rounding *mode);
+bool assay_rounding_parse(const char *name, enum assay_rounding *mode);
 
 /* "nearest, ties toward +infinity" and so on; NULL for a value outside the enumeration. */
-const char *apply_rounding_words(enum assay_rounding mode);
+const char *assay_rounding_words(enum assay_rounding mode);
 
 /* Defines NAME(mode, ...), the addend of round.def, for numbers of one type: an unsigned integer,
  * or a compiler's vector of them. */
@@ -51,7 +51,7 @@ ASSAY_ROUNDING_ADDEND(assay_rounding_addend, uint64_t)
 
 /* Does a value q + fraction / 2^64, q its floor, round to q + 1 (true) or to q? `negative` is the
  * sign of the value, `odd` the low bit of q. The addend carries into q. */
-static inline bool apply_rounds_up(enum assay_rounding mode, bool negative, bool odd,
+static inline bool assay_rounds_up(enum assay_rounding mode, bool negative, bool odd,
                                    uint64_t fraction)
 {
     const uint64_t addend = assay_rounding_addend(
@@ -72,7 +72,7 @@ static inline assay_int128 apply_shift_right128(assay_int128 n, unsigned s)
 
 /* n / 2^s rounded by `mode`; 0 <= s <= 127, any n. Of a fraction of more than 64 bits the lowest is
  * sticky: it tells whether the rest is zero, which is all that any rule asks. */
-static inline assay_int128 apply_round_shift128(assay_int128 n, unsigned s,
+static inline assay_int128 assay_round_shift128(assay_int128 n, unsigned s,
                                                 enum assay_rounding mode)
 {
     if (s == 0)
@@ -80,25 +80,25 @@ static inline assay_int128 apply_round_shift128(assay_int128 n, unsigned s,
     assay_int128 q = apply_shift_right128(n, s);
     assay_uint128 fraction = (assay_uint128)n << (128 - s);
     uint64_t top = (uint64_t)(fraction >> 64) | ((uint64_t)fraction != 0);
-    return q + apply_rounds_up(mode, n < 0, q & 1, top);
+    return q + assay_rounds_up(mode, n < 0, q & 1, top);
 }
 
 /* n / 2^s rounded by `mode`; any s, any n. Beyond s = 65 every value is nearer to 0 than 1/2 and
  * the result no longer depends on s. */
-static inline int64_t apply_round_shift(int64_t n, unsigned s, enum assay_rounding mode)
+static inline int64_t assay_round_shift(int64_t n, unsigned s, enum assay_rounding mode)
 {
     if (s == 0)
         return n;
     if (s > 63)
-        return (int64_t)apply_round_shift128(n, s < 65 ? s : 65, mode);
+        return (int64_t)assay_round_shift128(n, s < 65 ? s : 65, mode);
     int64_t q = apply_shift_right(n, s);
-    return q + apply_rounds_up(mode, n < 0, q & 1, (uint64_t)n << (64 - s));
+    return q + assay_rounds_up(mode, n < 0, q & 1, (uint64_t)n << (64 - s));
 }
 
 /* n / d rounded by `mode`; d must not be 0. INT64_MIN / -1 saturates to INT64_MAX. */
-int64_t apply_round_div(int64_t n, int64_t d, enum assay_rounding mode);
+int64_t assay_round_div(int64_t n, int64_t d, enum assay_rounding mode);
 /* The same of 128 bits: |n| < 2^127, 0 < d. */
-assay_int128 apply_round_div128(assay_int128 n, int64_t d, enum assay_rounding mode);
+assay_int128 assay_round_div128(assay_int128 n, int64_t d, enum assay_rounding mode);
 
 /* ---- narrowing ---- */
 
