@@ -1,4 +1,5 @@
-/* Networks in text form as files: PATH, and PATH.d with their large constants.
+/* Networks in text form as files: PATH, and PATH.d with their large constants; or a golden bundle's
+ * graph.assay, with its constants where the bundle has them.
  *
  * One rename takes the network from the old to the new, that of the text: files of constants have
  * names by content, so that the old ones and the new stand side by side until then, and those that
@@ -43,6 +44,25 @@ static bool is_still(const char *path, const unsigned char *text, size_t size)
     return same;
 }
 
+/* A golden bundle's folder, open, where `path` is its graph.assay, whose constants lie in the
+ * folder `constants` beside it; -1 where PATH.d is there or no such folder. */
+static int bundle_of(const char *path, const char *constants)
+{
+    char end[4096];
+    struct stat s;
+    if (access(constants, F_OK) == 0 || file_link_end(path, end, NULL))
+        return -1;
+    char *name = end + (file_base_name(end) - end);
+    if (strcmp(name, "graph.assay") != 0)
+        return -1;
+    strcpy(name, ".");
+    const int folder = open(end, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || (fstatat(folder, "constants", &s, 0) == 0 && S_ISDIR(s.st_mode)))
+        return folder;
+    close(folder);
+    return -1;
+}
+
 assay_status run_text_load(const char *path, assay_graph **out, assay_error *err)
 {
     enum { TRIES = 100 };
@@ -53,13 +73,17 @@ assay_status run_text_load(const char *path, assay_graph **out, assay_error *err
     for (int tries = 0; again && tries < TRIES; tries++) {
         unsigned char *text;
         size_t size;
+        const int bundle = bundle_of(path, constants);
+        const assay_text_folder folder = {bundle < 0 ? constants : "constants", bundle, "."};
         again = false;
         status = assay_slurp(path, &text, &size, err);
         if (!status) {
-            status = text_graph_parse((const char *)text, size, path, constants, out, err);
+            status = text_graph_parse_in((const char *)text, size, path, &folder, out, err);
             again = status && !is_still(path, text, size);
         }
         free(text);
+        if (bundle >= 0)
+            close(bundle);
     }
     return status;
 }
