@@ -29,12 +29,14 @@ static void hash_float(XXH3_state_t *h, float f)
     hash_int(h, bits);
 }
 
-/* Extents hold the batch size in entry 0; every other list is hashed whole. */
+/* Lists of extents and of copies may hold the batch size, or a multiple of it, anywhere: of those
+ * the length counts; every other list is hashed whole. */
 static void hash_list(XXH3_state_t *h, const char *field, const assay_list *l)
 {
-    bool extents = strcmp(field, "shape") == 0 || strcmp(field, "size") == 0;
+    const bool extents =
+        strcmp(field, "shape") == 0 || strcmp(field, "size") == 0 || strcmp(field, "repeats") == 0;
     hash_int(h, l->n);
-    for (int i = extents ? 1 : 0; i < l->n; i++)
+    for (int i = 0; i < l->n && !extents; i++)
         hash_int(h, l->v[i]);
 }
 
@@ -67,31 +69,6 @@ static const hash_attr_fn hash_attr[] = {
 #include "graph/core/op.def"
 };
 
-/* Of a constant: elements from one place along the axis to the next. */
-static int64_t stride_of(const assay_type *t, int axis)
-{
-    int64_t stride = 1;
-    for (int i = axis + 1; i < t->rank; i++)
-        stride *= t->dim[i];
-    return stride;
-}
-
-/* Whether all places along an axis hold the same: a constant that was expanded over the batch,
- * which may be any axis, holds so many copies of what the model has once. */
-static bool repeats(const assay_value *v, int axis)
-{
-    const assay_type *t = &v->type;
-    const size_t size = assay_elem_size(t->elem), n = (size_t)assay_shape_count(t);
-    const size_t step = (size_t)stride_of(t, axis), room = step * (size_t)t->dim[axis];
-    const char *data = v->data;
-    if (t->rank < 2 || t->dim[axis] < 2)
-        return false;
-    for (size_t block = 0; block < n; block += room)
-        if (memcmp(data + block * size, data + (block + step) * size, (room - step) * size) != 0)
-            return false;
-    return true;
-}
-
 static void hash_value(XXH3_state_t *h, const assay_graph *g, int id)
 {
     if (id < 0) {
@@ -104,8 +81,6 @@ static void hash_value(XXH3_state_t *h, const assay_graph *g, int id)
     hash_int(h, v->type.elem.bits);
     hash_int(h, v->type.elem.is_signed);
     hash_int(h, v->type.rank);
-    for (int i = v->data ? 0 : 1; i < v->type.rank; i++) /* dimension 0 is the batch */
-        hash_int(h, v->data && repeats(v, i) ? 1 : v->type.dim[i]);
 }
 
 assay_status assay_graph_digest(const assay_graph *g, char digest[33], assay_error *err)
@@ -149,30 +124,135 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 33);
 }
 
-/* Of the elements that are at the first place of every axis along which the constant repeats; of
- * all, with `copies`. */
-static uint64_t payload_digest(const assay_value *v, bool copies)
+static uint64_t mix_element(uint32_t bits)
 {
-    const unsigned char *p = v->data;
+    return mix((uint64_t)bits + 0x9e3779b97f4a7c15ULL);
+}
+
+static uint32_t element(const assay_value *v, int64_t i)
+{
+    uint32_t bits;
+    memcpy(&bits, (const unsigned char *)v->data + 4 * i, sizeof bits);
+    return bits;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+/* A number that divides how often each element stands in the constant is a divisor of this: of the
+ * counts of a few elements. 1 of nearly all weights. */
+static int64_t copies_at_most(const assay_value *v, int64_t n)
+{
+    enum { TRIED = 8 };
+    int64_t copies = 0;
+    for (int k = 0; k < TRIED && copies != 1 && n > 0; k++) {
+        const uint32_t one = element(v, n * k / TRIED);
+        int64_t count = 0;
+        for (int64_t i = 0; i < n; i++)
+            count += element(v, i) == one;
+        copies = common_divisor(copies, count);
+    }
+    return copies;
+}
+
+static int by_bits(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The sum over sorted elements of which each counts as often as it stands there, divided by what
+ * divides all these counts. */
+static uint64_t sum_of_sorted(const uint32_t *sorted, int64_t n)
+{
+    int64_t copies = 0, next;
+    uint64_t sum = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t i = 0; i < n; i = next) {
+            for (next = i + 1; next < n && sorted[next] == sorted[i];)
+                next++;
+            if (pass == 0)
+                copies = common_divisor(copies, next - i);
+            else
+                sum += (uint64_t)((next - i) / copies) * mix_element(sorted[i]);
+        }
+    return sum;
+}
+
+static assay_status sum_once(const assay_value *v, int64_t n, uint64_t *sum, assay_error *err)
+{
+    uint32_t *sorted = malloc((size_t)n * sizeof *sorted + 1);
+    if (!sorted)
+        return assay_out_of_memory_for(err, "lineage of values");
+    for (int64_t i = 0; i < n; i++)
+        sorted[i] = element(v, i);
+    qsort(sorted, (size_t)n, sizeof *sorted, by_bits);
+    *sum = sum_of_sorted(sorted, n);
+    free(sorted);
+    return ASSAY_OK;
+}
+
+/* Of a constant: elements from one place along the axis to the next. */
+static int64_t stride_of(const assay_type *t, int axis)
+{
+    int64_t stride = 1;
+    for (int i = axis + 1; i < t->rank; i++)
+        stride *= t->dim[i];
+    return stride;
+}
+
+/* Whether all places along an axis hold the same. */
+static bool repeats(const assay_value *v, int axis)
+{
+    const assay_type *t = &v->type;
+    const size_t size = assay_elem_size(t->elem), n = (size_t)assay_shape_count(t);
+    const size_t step = (size_t)stride_of(t, axis), room = step * (size_t)t->dim[axis];
+    const char *data = v->data;
+    if (t->rank < 2 || t->dim[axis] < 2)
+        return false;
+    for (size_t block = 0; block < n; block += room)
+        if (memcmp(data + block * size, data + (block + step) * size, (room - step) * size) != 0)
+            return false;
+    return true;
+}
+
+/* The sum over the elements that are at the first place of every axis along which the constant
+ * repeats, or over all. */
+static uint64_t sum_by_axes(const assay_value *v, bool all)
+{
     int64_t stride[ASSAY_MAX_RANK], extent[ASSAY_MAX_RANK];
     int n_repeated = 0;
     uint64_t sum = 0;
-    for (int axis = 0; axis < v->type.rank && !copies; axis++)
+    for (int axis = 0; axis < v->type.rank && !all; axis++)
         if (repeats(v, axis)) {
             stride[n_repeated] = stride_of(&v->type, axis);
             extent[n_repeated++] = v->type.dim[axis];
         }
     for (int64_t i = 0, n = assay_shape_count(&v->type); i < n; i++) {
-        uint32_t bits;
         bool again = false;
         for (int k = 0; k < n_repeated; k++)
             again |= i / stride[k] % extent[k] != 0;
-        if (again)
-            continue;
-        memcpy(&bits, p + 4 * i, sizeof bits);
-        sum += mix((uint64_t)bits + 0x9e3779b97f4a7c15ULL);
+        if (!again)
+            sum += mix_element(element(v, i));
     }
-    return mix(sum);
+    return sum;
+}
+
+static assay_status payload_digest(const assay_value *v, enum assay_lineage form, uint64_t *digest,
+                                   assay_error *err)
+{
+    const int64_t n = assay_shape_count(&v->type);
+    const bool once = form == ASSAY_LINEAGE && copies_at_most(v, n) > 1;
+    uint64_t sum = 0;
+    assay_status status = ASSAY_OK;
+    if (once)
+        status = sum_once(v, n, &sum, err);
+    else
+        sum = sum_by_axes(v, form != ASSAY_LINEAGE_BY_AXES);
+    *digest = mix(sum);
+    return status;
 }
 
 /* Sums the payloads of the constants that `v` depends on; mark[x] == stamp once x is visited. */
@@ -198,7 +278,7 @@ static uint64_t ancestors(const assay_graph *g, int v, const uint64_t *payload, 
     return sum;
 }
 
-assay_status assay_value_lineage(const assay_graph *g, bool copies, uint64_t *lineage,
+assay_status assay_value_lineage(const assay_graph *g, enum assay_lineage form, uint64_t *lineage,
                                  assay_error *err)
 {
     size_t n = (size_t)(g->n_values > 0 ? g->n_values : 1);
@@ -209,10 +289,10 @@ assay_status assay_value_lineage(const assay_graph *g, bool copies, uint64_t *li
     if (!payload || !mark || !stack) {
         status = assay_out_of_memory_for(err, "lineage of values");
     } else {
-        for (int v = 0; v < g->n_values; v++)
+        for (int v = 0; v < g->n_values && !status; v++)
             if (g->value[v].data && g->value[v].type.elem.kind == ASSAY_KIND_F32)
-                payload[v] = payload_digest(&g->value[v], copies);
-        for (int v = 0; v < g->n_values; v++)
+                status = payload_digest(&g->value[v], form, &payload[v], err);
+        for (int v = 0; v < g->n_values && !status; v++)
             lineage[v] = ancestors(g, v, payload, mark, stack);
     }
     free(payload);

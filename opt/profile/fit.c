@@ -10,12 +10,14 @@
 
 /* ---- the entry of a value ---- */
 
-/* Its one output holds just the elements of its one input. */
+/* Its one output holds just the elements of its one input, each as often: once, or as copies, which
+ * are none and no node where they are over a batch of one. */
 static bool only_rearranges(const assay_graph *g, const assay_node *n)
 {
+    const bool copies = n->op == ASSAY_OP_EXPAND || n->op == ASSAY_OP_TILE;
     return (assay_op_get(n->op)->traits & ASSAY_T_MOVE) && n->n_in == 1 && n->n_out == 1 &&
-           assay_shape_count(&g->value[n->in[0]].type) ==
-               assay_shape_count(&g->value[n->out[0]].type);
+           (copies || assay_shape_count(&g->value[n->in[0]].type) ==
+                          assay_shape_count(&g->value[n->out[0]].type));
 }
 
 #define FARTHEST 16 /* rearrangements between a value and one with an entry */
@@ -97,9 +99,16 @@ static bool differs(const assay_profile *p, const assay_graph *g, const uint64_t
     return false;
 }
 
-/* older: the values' lineage as older versions wrote it, constants with all their copies. */
-static void look(const assay_profile *p, const assay_graph *g, const uint64_t *lineage,
-                 const uint64_t *older, fitness *f)
+/* lineage: of every value in each form, those of older versions after today's. */
+static bool has_lineage(const assay_graph *g, const uint64_t *lineage, int v, uint64_t of)
+{
+    for (int form = 0; form < ASSAY_LINEAGE_FORMS; form++)
+        if (lineage[form * g->n_values + v] == of)
+            return true;
+    return false;
+}
+
+static void look(const assay_profile *p, const assay_graph *g, const uint64_t *lineage, fitness *f)
 {
     for (int v = 0; v < g->n_values; v++) {
         if (!profile_is_profiled(&g->value[v]))
@@ -109,7 +118,7 @@ static void look(const assay_profile *p, const assay_graph *g, const uint64_t *l
             list_name(&f->missing, g->value[v].name);
         else if (e->seen.finite == 0 && assay_shape_count(&g->value[v].type) > 0)
             list_name(&f->unseen, g->value[v].name);
-        else if (e->lineage != lineage[v] && e->lineage != older[v])
+        else if (!has_lineage(g, lineage, v, e->lineage))
             list_name(&f->differing, g->value[v].name);
     }
     for (int i = 0; i < p->n_entries; i++)
@@ -122,16 +131,16 @@ assay_status profile_check(const assay_profile *p, const assay_graph *g, assay_e
     fitness f = {0};
     char digest[33];
     const size_t n = (size_t)g->n_values;
-    uint64_t *lineage = calloc(2 * n + 1, sizeof *lineage), *older = lineage ? lineage + n : NULL;
+    uint64_t *lineage = calloc(ASSAY_LINEAGE_FORMS * n + 1, sizeof *lineage);
     if (!lineage)
         return assay_out_of_memory(err);
-    assay_status status = assay_value_lineage(g, false, lineage, err);
-    if (!status && differs(p, g, lineage))
-        status = assay_value_lineage(g, true, older, err);
+    assay_status status = assay_value_lineage(g, ASSAY_LINEAGE, lineage, err);
+    for (size_t form = 1; form < ASSAY_LINEAGE_FORMS && !status && differs(p, g, lineage); form++)
+        status = assay_value_lineage(g, (enum assay_lineage)form, lineage + form * n, err);
     if (!status)
         status = assay_graph_digest(g, digest, err);
     if (!status)
-        look(p, g, lineage, older, &f);
+        look(p, g, lineage, &f);
     free(lineage);
     if (status)
         return status;

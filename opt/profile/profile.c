@@ -171,7 +171,7 @@ assay_status profile_new(const assay_graph *g, assay_profile **out, assay_error 
     if (!lineage)
         status = assay_out_of_memory(err);
     if (!status)
-        status = assay_value_lineage(g, false, lineage, err);
+        status = assay_value_lineage(g, ASSAY_LINEAGE, lineage, err);
     if (!status)
         status = assay_graph_digest(g, digest, err);
     if (!status)

@@ -100,7 +100,7 @@ int profile_count(const assay_profile *p);
 const assay_profile_entry *profile_get(const assay_profile *p, int i);
 const assay_profile_entry *profile_find(const assay_profile *p, const char *name); /* or NULL */
 /* The entry that serves value v of canonical graph g: its own, or that of a value which holds the
- * same elements (a reshape, a transpose away); NULL when there is none. */
+ * same elements (a reshape, a transpose, copies away); NULL when there is none. */
 const assay_profile_entry *profile_entry_of(const assay_profile *p, const assay_graph *g, int v);
 assay_profile_origin profile_get_origin(const assay_profile *p);
 uint64_t profile_samples(const assay_profile *p);
