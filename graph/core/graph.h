@@ -60,6 +60,9 @@ void assay_graph_free(assay_graph *g);
 /* Notes the name of the scheme (copied) that the graph was quantized for; NULL: none. */
 assay_status assay_graph_set_quantized_for(assay_graph *g, const char *scheme, assay_error *err);
 assay_status assay_graph_clone(const assay_graph *g, assay_graph **out, assay_error *err);
+/* The elements of constants stay g's, which must outlive the clone: it may get others in their
+ * place, and never writes these. */
+assay_status assay_graph_clone_borrowing(const assay_graph *g, assay_graph **out, assay_error *err);
 
 /* Appends a value; name must be unique and not empty. *id receives its index. */
 assay_status assay_graph_add_value(assay_graph *g, const char *name, const assay_type *type,

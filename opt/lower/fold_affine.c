@@ -62,14 +62,33 @@ static assay_status own_constant(assay_graph *g, int node, int slot, const int *
     return lower_rewrite_input(g, node, slot, id, err);
 }
 
+/* Weights that the map leaves as they are stay where they are. */
+static assay_status scale_weights(assay_graph *g, int node, const assay_affine *map,
+                                  const int *uses, int n_uses, assay_error *err)
+{
+    const channels c = weight_channels(g, &g->node[node]);
+    const int64_t count = assay_shape_count(&g->value[g->node[node].in[1]].type);
+    float *w;
+    bool scales = false;
+    for (int64_t o = 0; o < map->channels; o++)
+        scales |= map->a[o] != 1;
+    if (!scales)
+        return ASSAY_OK;
+    assay_status status = own_constant(g, node, 1, uses, n_uses, &w, err);
+    for (int64_t i = 0; i < count && !status; i += c.stride) {
+        int64_t o = i / c.stride % c.extent + i / c.per_group * c.extent;
+        for (int64_t k = i; k < i + c.stride; k++)
+            w[k] = (float)((double)w[k] * map->a[o]);
+    }
+    return status;
+}
+
 static assay_status fold_into(assay_graph *g, int node, const assay_affine *map, const int *uses,
                               int n_uses, assay_error *err)
 {
-    channels c = weight_channels(g, &g->node[node]);
-    int64_t count = assay_shape_count(&g->value[g->node[node].in[1]].type);
-    float *w, *bias = NULL;
+    float *bias = NULL;
     bool has_bias = g->node[node].n_in > 2 && g->node[node].in[2] >= 0;
-    assay_status status = own_constant(g, node, 1, uses, n_uses, &w, err);
+    assay_status status = scale_weights(g, node, map, uses, n_uses, err);
     if (!status && has_bias)
         status = own_constant(g, node, 2, uses, n_uses, &bias, err);
     if (!status && !has_bias) {
@@ -81,16 +100,9 @@ static assay_status fold_into(assay_graph *g, int node, const assay_affine *map,
             status = lower_rewrite_input(g, node, 2, id, err);
         bias = status ? NULL : (float *)g->value[id].data;
     }
-    if (status)
-        return status;
-    for (int64_t i = 0; i < count; i += c.stride) {
-        int64_t o = i / c.stride % c.extent + i / c.per_group * c.extent;
-        for (int64_t k = i; k < i + c.stride; k++)
-            w[k] = (float)((double)w[k] * map->a[o]);
-    }
-    for (int64_t o = 0; o < map->channels; o++)
+    for (int64_t o = 0; o < map->channels && !status; o++)
         bias[o] = (float)((double)bias[o] * map->a[o] + map->b[o]);
-    return ASSAY_OK;
+    return status;
 }
 
 /* Folds node i when it is an affine map of the output of a layer that nobody else sees. */

@@ -181,7 +181,7 @@ static assay_status lower(const assay_graph *g, const assay_profile *profile, as
 {
     int changed = 0;
     assay_error of_own;
-    assay_status status = assay_graph_clone(g, own, err);
+    assay_status status = assay_graph_clone_borrowing(g, own, err);
     if (!status)
         status = lower_arithmetic(*own, &changed, err);
     if (!status && changed > 0)

@@ -112,6 +112,7 @@ static const onnx_const *fold_transpose(onnx_node *n, const assay_list *perm, co
         transpose_words(y, x);
     else if (y)
         copy_strided(y, x, 0, stride);
+    onnx_forget(n->im, x);
     return y;
 }
 

@@ -20,8 +20,7 @@ onnx_const *onnx_new_const(onnx_import *im, int dtype, int rank, const int64_t *
     c->rank = rank;
     memcpy(c->dim, dim, (size_t)rank * sizeof *dim);
     c->count = assay_shape_count(&shape);
-    c->data = onnx_alloc(im, (size_t)c->count * onnx_dtype_size(dtype));
-    return c->data ? c : NULL;
+    return onnx_give_room(im, c, (size_t)c->count * onnx_dtype_size(dtype)) ? c : NULL;
 }
 
 /* IEEE binary16 to double; exact. */

@@ -55,6 +55,12 @@ enum onnx_attribute_type {
     ONNX_ATTR_STRINGS = 8
 };
 
+/* Memory of one large constant. The import's, until a graph takes it as it is. */
+typedef struct onnx_block {
+    void *data;
+    bool kept; /* it lives as long as the graph */
+} onnx_block;
+
 /* A constant known at import. Data is in native byte order, C order, and possibly unaligned: read
  * it through onnx_get_*. */
 typedef struct onnx_const {
@@ -63,7 +69,8 @@ typedef struct onnx_const {
     int64_t dim[ASSAY_MAX_RANK];
     int64_t count;
     const void *data;
-    bool lasts; /* data is aligned and lives as long as the graph: no copy is needed */
+    bool lasts;        /* data is aligned and lives as long as the graph: no copy is needed */
+    onnx_block *block; /* whose data these are, or NULL */
 } onnx_const;
 
 /* A constant behind a DequantizeLinear, which becomes a node when something needs its floats. */
@@ -140,10 +147,19 @@ struct onnx_import {
                                 onnx_value *const *in, onnx_value **out, assay_error *err);
 };
 
-/* ---- values (values.c) ---- */
+/* ---- memory.c ---- */
 /* Zeroed bytes for the time of the import. NULL when memory is out, or the import has used what a
  * file of its size may. */
 void *onnx_alloc(onnx_import *im, size_t bytes);
+/* Zeroed memory for the constant's elements; false as onnx_alloc. */
+bool onnx_give_room(onnx_import *im, onnx_const *c, size_t bytes);
+/* Whether the network's graph has the block, or takes it now; b may be NULL. */
+bool onnx_keep_block(const onnx_import *im, onnx_block *b);
+/* Of elements in the mapped file that have been made others: they leave memory, and are read again
+ * where something asks for them. */
+void onnx_forget(const onnx_import *im, const onnx_const *c);
+
+/* ---- values (values.c) ---- */
 onnx_value *onnx_find_value(const onnx_import *im, const char *name); /* not resolved; or NULL */
 /* The entry of that name, made when there is none; NULL when memory is out. */
 onnx_value *onnx_add_value(onnx_import *im, const char *name);

@@ -4,17 +4,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "graph/core/map.h"
 #include "graph/memory.h"
 #include "graph/onnx/value/value.h"
-
-void *onnx_alloc(onnx_import *im, size_t bytes)
-{
-    if (bytes > im->left)
-        return NULL;
-    im->left -= bytes;
-    return assay_arena_alloc(im->temp, bytes);
-}
 
 /* The slot of that name, or the empty one where it belongs. n_slots is never 0 here. */
 static size_t find_slot(const onnx_import *im, const char *name)
@@ -109,14 +100,12 @@ static bool has_nan(const onnx_const *c)
 static assay_status add_constant(onnx_import *im, const char *name, const assay_type *type,
                                  const onnx_const *c, int *id, assay_error *err)
 {
-    const uint8_t *data = c->data;
     assay_status s;
 
-    if (c->lasts)
+    if (c->lasts || onnx_keep_block(im, c->block))
         return assay_graph_borrow_constant(im->graph, name, type, c->data, id, err);
     s = assay_graph_add_constant(im->graph, name, type, c->data, id, err);
-    if (im->lasts && data >= im->bytes && data < im->bytes + im->length)
-        assay_map_forget(data, assay_type_bytes(type)); /* one copy is enough */
+    onnx_forget(im, c); /* one copy is enough */
     return s;
 }
 
@@ -180,20 +169,10 @@ static int materialize_floats(onnx_import *im, onnx_value *v, assay_error *err)
 /* A constant of float64 in the graph's width; NULL when memory is out. */
 static const onnx_const *as_float32(onnx_import *im, const onnx_const *c)
 {
-    onnx_const *y = onnx_alloc(im, sizeof *y);
-    float *data = onnx_alloc(im, (size_t)c->count * sizeof *data + 1);
+    onnx_const *y = onnx_new_const(im, ONNX_FLOAT, c->rank, c->dim);
 
-    if (!y || !data)
-        return NULL;
-    for (size_t i = 0; i < (size_t)c->count; i++) {
-        double v;
-        memcpy(&v, (const char *)c->data + i * sizeof v, sizeof v);
-        data[i] = (float)v;
-    }
-    *y = *c;
-    y->dtype = ONNX_FLOAT;
-    y->data = data;
-    y->lasts = false;
+    for (int64_t i = 0; y && i < c->count; i++)
+        onnx_set_real(y, i, onnx_get_real(c, i));
     return y;
 }
 
