@@ -114,6 +114,8 @@ static assay_status read_folder(table *t, const vectors_space *space, assay_erro
 
 /* ---- .csv ---- */
 
+#define BLANK " \t\r\n"
+
 static int column_named(const char *name)
 {
     for (int i = 0; i < N_COLUMNS; i++)
@@ -122,59 +124,101 @@ static int column_named(const char *name)
     return -1;
 }
 
-/* The next cell of a line, its blanks and the end of the line taken off; NULL behind the last. */
+/* The next cell of a line, without the blanks around it; NULL behind the last. */
 static char *next_cell(char **line)
 {
     char *cell = strsep(line, ",");
     if (!cell)
         return NULL;
-    cell += strspn(cell, " \t");
-    cell[strcspn(cell, " \t\r\n")] = '\0';
+    cell += strspn(cell, BLANK);
+    char *end = cell + strlen(cell);
+    while (end > cell && strchr(BLANK, end[-1]))
+        end--;
+    *end = '\0';
     return cell;
 }
 
 /* The first line: which column each cell is of. Returns how many there are, 0 after an error. */
-static int read_names(const table *t, char *line, int *of, assay_error *err)
+static int read_names(table *t, char *line, int *of, assay_error *err)
 {
     int n = 0;
-    for (char *cell; (cell = next_cell(&line)) && n < N_COLUMNS; n++) {
-        of[n] = column_named(cell);
-        if (of[n] < 0) {
+    if (strncmp(line, "\xef\xbb\xbf", 3) == 0) /* a byte order mark, as spreadsheets write it */
+        line += 3;
+    for (char *cell; (cell = next_cell(&line));) {
+        const int i = column_named(cell);
+        if (i < 0)
             assay_fail(err, ASSAY_ERR_INPUT,
                        "%.200s:1: no column \"%.40s\"; there are acc, zp, multiplier, shift, "
                        "in_scale, weight_scale, out_scale, out and errors",
                        t->path, cell);
+        else if (t->given[i])
+            assay_fail(err, ASSAY_ERR_INPUT, "%.200s:1: the column %s is there twice", t->path,
+                       cell);
+        if (i < 0 || t->given[i])
             return 0;
-        }
+        t->given[i] = true;
+        of[n++] = i;
     }
     return n;
 }
 
-static assay_status read_cells(table *t, char *line, const int *of, int n, assay_error *err)
+/* A cell into row n of column i; false where it is no number. Integers are decimal, or 0x. */
+static bool read_cell(table *t, int i, const char *cell)
+{
+    const char *digits = cell + (*cell == '-' || *cell == '+');
+    const bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+    char *end;
+    errno = 0;
+    if (columns[i].real)
+        t->real[i][t->n] = strtod(cell, &end);
+    else
+        t->integer[i][t->n] = strtoll(cell, &end, hex ? 16 : 10);
+    return end != cell && !*end && !errno;
+}
+
+static assay_status read_cells(table *t, size_t at, char *line, const int *of, int n,
+                               assay_error *err)
 {
     if (!grow(t))
         return assay_out_of_memory(err);
     for (int i = 0; i < n; i++) {
-        char *cell = next_cell(&line), *end = cell;
-        errno = 0;
-        if (cell && columns[of[i]].real)
-            t->real[of[i]][t->n] = strtod(cell, &end);
-        else if (cell)
-            t->integer[of[i]][t->n] = strtoll(cell, &end, 0);
-        if (!cell || end == cell || *end || errno)
+        const char *cell = next_cell(&line);
+        if (!cell || !read_cell(t, of[i], cell))
             return assay_fail(err, ASSAY_ERR_INPUT, "%.200s:%zu: %s: \"%.40s\" is not a number",
-                              t->path, t->n + 2, columns[of[i]].name, cell ? cell : "");
-        t->given[of[i]] = true;
+                              t->path, at, columns[of[i]].name, cell ? cell : "");
     }
+    if (line)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%.200s:%zu: more cells than the %d columns",
+                          t->path, at, n);
     t->n++;
     return ASSAY_OK;
+}
+
+static assay_status read_lines(table *t, FILE *f, char **line, assay_error *err)
+{
+    size_t size = 0;
+    int of[N_COLUMNS], n = 0;
+    assay_status status = ASSAY_OK;
+    ssize_t length;
+    for (size_t at = 1; !status && (length = getline(line, &size, f)) >= 0; at++) {
+        if (strlen(*line) != (size_t)length)
+            status = assay_fail(err, ASSAY_ERR_INPUT, "%.200s:%zu: a byte 0 in it: no text",
+                                t->path, at);
+        else if (at == 1)
+            status = (n = read_names(t, *line, of, err)) ? ASSAY_OK : ASSAY_ERR_INPUT;
+        else if ((*line)[strspn(*line, BLANK)])
+            status = read_cells(t, at, *line, of, n, err);
+    }
+    if (!status && n == 0)
+        status = assay_fail(err, ASSAY_ERR_INPUT, "%.200s is empty", t->path);
+    return status;
 }
 
 static assay_status read_csv(table *t, assay_error *err)
 {
     char *line = NULL;
     size_t size = 0;
-    int of[N_COLUMNS], n = 0, file;
+    int file;
     assay_status status = assay_open_regular(t->path, &file, &size, err);
     if (status)
         return status;
@@ -183,14 +227,7 @@ static assay_status read_csv(table *t, assay_error *err)
         close(file);
         return assay_out_of_memory(err);
     }
-    size = 0;
-    if (getline(&line, &size, f) < 0)
-        status = assay_fail(err, ASSAY_ERR_INPUT, "%.200s is empty", t->path);
-    else if ((n = read_names(t, line, of, err)) == 0)
-        status = ASSAY_ERR_INPUT;
-    while (!status && getline(&line, &size, f) >= 0)
-        if (line[strspn(line, " \t\r\n")])
-            status = read_cells(t, line, of, n, err);
+    status = read_lines(t, f, &line, err);
     free(line);
     fclose(f);
     return status;
@@ -204,10 +241,16 @@ static assay_status check(const table *t, const vectors_space *space, assay_erro
         if (!t->given[i] && !columns[i].may_lack && is_asked(i, space))
             return assay_fail(err, ASSAY_ERR_INPUT, "%.200s: no rows with %s", t->path,
                               columns[i].name);
-    for (size_t k = 0; k < t->n; k++)
+    if (t->n == 0)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%.200s holds no rows", t->path);
+    for (size_t k = 0; k < t->n; k++) {
         if (t->given[ZP] && (t->integer[ZP][k] < INT32_MIN || t->integer[ZP][k] > INT32_MAX))
             return assay_fail(err, ASSAY_ERR_INPUT, "%.200s: row %zu: zero point %lld", t->path, k,
                               (long long)t->integer[ZP][k]);
+        if (t->integer[OUT][k] == ASSAY_REFUSED)
+            return assay_fail(err, ASSAY_ERR_INPUT, "%.200s: row %zu: out %lld is no code", t->path,
+                              k, (long long)t->integer[OUT][k]);
+    }
     return ASSAY_OK;
 }
 

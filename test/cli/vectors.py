@@ -191,6 +191,11 @@ def lint():
     write("suite.csv", ("\n".join(lines) + "\n").encode())
     status, out, err = assay("vectors", "lint", "suite.csv", "-s", "tflite", "--acc", "-999:999")
     check(status == 0, "a .csv with the same rows does as well", out + err)
+    lines[0] = "\ufeff" + lines[0]
+    other = [line.replace(", ", ",\t00").replace(",\t00-", ",\t-00") + " \r" for line in lines[1:]]
+    write("other.csv", ("\n\n".join(lines[:1] + other)).encode())
+    again = assay("vectors", "lint", "other.csv", "-s", "tflite", "--acc", "-999:999")
+    check(again == (status, out.replace("suite.csv", "other.csv"), err), "and so it does with a byte order mark, blank lines and zeros in front", again)
 
 
 def refuses(name, word, *args):
@@ -217,6 +222,15 @@ def refusals():
     refuses("a cell that is no number", "bad.csv:2: shift", "vectors", "lint", "bad.csv", "-s", "tflite")
     write("bad.csv", b"acc,multiplier,out\n1,1073741824,2\n")
     refuses("a column that lacks", "shift", "vectors", "lint", "bad.csv", "-s", "tflite")
+    for name, word, text in (
+            ("a cell more than columns", "bad.csv:4: more cells", b"acc,multiplier,shift,out\n\n1,1073741824,1,2\n1,1073741824,1,2,3\n"),
+            ("a cell of two numbers", "bad.csv:2: acc", b"acc,multiplier,shift,out\n1 2,1073741824,1,2\n"),
+            ("a column twice", "bad.csv:1: the column out is there twice", b"acc,out,multiplier,shift,out\n1,2,1073741824,1,2\n"),
+            ("a byte 0", "bad.csv:2: a byte 0", b"acc,multiplier,shift,out\n1,1073741824,1,2\0,3\n"),
+            ("columns without rows", "holds no rows", b"acc,multiplier,shift,out\n"),
+            ("a code that is none", "row 0: out -9223372036854775808", b"acc,multiplier,shift,out\n1,1073741824,1,-9223372036854775808\n")):
+        write("bad.csv", text)
+        refuses(name, word, "vectors", "lint", "bad.csv", "-s", "tflite")
     write("bad.csv", b"")
     refuses("an empty file", "empty", "vectors", "lint", "bad.csv", "-s", "tflite")
     refuses("no file", "No such file", "vectors", "lint", "none.csv", "-s", "tflite")
@@ -225,6 +239,9 @@ def refusals():
     shutil.copytree("suite", "short")
     npy("short/zp.npy", "<i4", (1,), [0])
     refuses("columns of two lengths", "zp.npy has 1", "vectors", "lint", "short", "-s", "tflite")
+    for name in ("acc", "multiplier", "shift", "zp", "out", "errors"):
+        npy(f"short/{name}.npy", "<i4", (0,), [])
+    refuses("columns without elements", "holds no rows", "vectors", "lint", "short", "-s", "tflite")
     npy("short/zp.npy", "<f4", (1,), [0])
     refuses("floats for integers", "float32", "vectors", "lint", "short", "-s", "tflite")
 
