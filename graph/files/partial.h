@@ -48,6 +48,9 @@ assay_status file_new_folder(const char *dir, bool (*ours)(const char *folder), 
 assay_status file_new_folder_end(assay_partial *p, const char *dir, assay_status status,
                                  assay_error *err);
 
+/* ASSAY_ERR_IO where file_new_folder would fail now: asked before work whose result goes there. */
+assay_status file_check_new_folder(const char *dir, assay_error *err);
+
 /* Unlocks, and forgets the path. */
 void file_partial_close(assay_partial *p);
 

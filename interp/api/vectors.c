@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/files/partial.h"
 #include "interp/api/options.h"
 #include "interp/api/rows.h"
 #include "schemes/record/data.h"
@@ -104,7 +105,9 @@ assay_status assay_tell_schemes(const assay_scheme *const *s, size_t n,
     *out = (vectors_telling){.scheme = s, .n = n, .seed = seed_of(o)};
     if (n == 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "no scheme");
-    assay_status status = find_common_space(s, n, o, out, err);
+    assay_status status = o->dir ? file_check_new_folder(o->dir, err) : ASSAY_OK;
+    if (!status)
+        status = find_common_space(s, n, o, out, err);
     if (!status)
         status = assay_schemes_differ(s, n, true, err);
     return status ? status : vectors_tell_run(out, err);

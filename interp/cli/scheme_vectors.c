@@ -26,9 +26,9 @@ bool cli_vectors_options(const cli_args *a, assay_vectors_options *out)
     return true;
 }
 
-static assay_status write(const cli_args *a, const vectors_telling *t, assay_error *err)
+static assay_status write(const cli_args *a, const vectors_telling *t, const char *dir,
+                          assay_error *err)
 {
-    const char *dir = cli_value(a, "output", NULL);
     const assay_status status = dir ? vectors_tell_write(t, dir, err) : ASSAY_OK;
     if (dir && !status && t->suite.rows.n > 0)
         fprintf(cli_notes_of(a),
@@ -48,11 +48,12 @@ static int with_schemes(const cli_args *a, const assay_scheme *const *scheme, si
         return CLI_TROUBLE;
     o.has_seed = true;
     o.seed = (uint64_t)seed;
+    o.dir = cli_value(a, "output", NULL);
     assay_status status = assay_tell_schemes(scheme, n, &o, &t, &err);
     if (!status && strcmp(cli_value(a, "json", ""), "-") != 0)
         vectors_tell_print(stdout, &t);
     if (!status)
-        status = write(a, &t, &err);
+        status = write(a, &t, o.dir, &err);
     const bool trouble =
         !status && cli_has(a, "json") && cli_json_write(a, vectors_tell_json(&t)) != CLI_OK;
     const bool all = !status && vectors_tell_all(&t);

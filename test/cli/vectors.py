@@ -200,7 +200,7 @@ def lint():
 
 def refuses(name, word, *args):
     status, out, err = assay(*args)
-    check(status == 2 and word in err and len(err.splitlines()) == 1, name, (status, out, err))
+    check(status == 2 and not out and word in err and len(err.splitlines()) == 1, name, (status, out, err))
 
 
 def refusals():

@@ -248,7 +248,7 @@ def try_next():
 
 def check_refused(name, words, *command):
     status, out, err = assay(*command)
-    check(status == 2 and words in err and err.count("\n") == 1, "refused: " + name, "status %d\n%s" % (status, err))
+    check(status == 2 and not out and words in err and err.count("\n") == 1, "refused: " + name, "status %d\n%s%s" % (status, out, err))
 
 
 def try_writing():
