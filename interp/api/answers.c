@@ -39,7 +39,9 @@ static assay_status find(const char *dir, const char *outputs, const assay_answe
                            .only_among = o->only,
                            .hex_bits = (int)o->hex_bits};
     char *text = NULL;
-    assay_status next = ASSAY_OK, status = probe_find(dir, outputs, &ask, &found, err);
+    assay_status next = ASSAY_OK, status = o->next ? probe_next_check(dir, o->next, err) : ASSAY_OK;
+    if (!status)
+        status = probe_find(dir, outputs, &ask, &found, err);
     const answers x = {dir, outputs, o->next, &ask, found, &next, err};
     if (!status) /* wanted or not: printing it makes the next probe */
         status = assay_text_of(print_report, &x, &text, err);

@@ -6,7 +6,6 @@
 
 #include "graph/core/type.h"
 #include "graph/files/files.h"
-#include "graph/files/partial.h"
 #include "interp/cli/infer.h"
 #include "interp/cli/json.h"
 #include "interp/infer/infer.h"
@@ -175,8 +174,7 @@ static int check_places(const cli_args *a)
         if (path && file_check_place(path, &err))
             return cli_failed(&err);
     }
-    const char *next = cli_value(a, "next", NULL);
-    return next && file_check_new_folder(next, &err) ? cli_failed(&err) : CLI_OK;
+    return CLI_OK;
 }
 
 static int run(const cli_args *a)

@@ -60,6 +60,9 @@ static int find(const cli_args *a, const probe_ask *ask, const char *dir, const 
 {
     probe_findings *found = NULL;
     assay_error err;
+    const char *next = cli_value(a, "next", NULL);
+    if (next && probe_next_check(dir, next, &err))
+        return cli_failed(&err);
     const int status = probe_find(dir, device, ask, &found, &err)
                            ? cli_failed(&err)
                            : write_next(a, ask, found, write_files(a, found));

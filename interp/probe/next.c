@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/files/partial.h"
 #include "graph/memory.h"
 #include "interp/probe/folder.h"
 
@@ -193,6 +194,13 @@ static assay_status read_index(const char *dir, probe_folder *w, assay_error *er
     return assay_fail(err, ASSAY_ERR_INPUT,
                       "%s: a next probe is made of one: a folder of assay probe, with probe.json",
                       dir);
+}
+
+assay_status probe_next_check(const char *dir, const char *dir2, assay_error *err)
+{
+    probe_folder w;
+    const assay_status status = read_index(dir, &w, err);
+    return status ? status : file_check_new_folder(dir2, err);
 }
 
 static void say_nothing(void *user, const char *op, const char *missing, const char *scheme)

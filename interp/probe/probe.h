@@ -71,7 +71,11 @@ assay_status probe_next(const char *dir, const char *device, const probe_ask *as
                         const probe_findings *found, const char *dir2, probe_next_told *told,
                         void *user, int *asked, assay_error *err);
 
-/* The same, and what it says in lines. */
+/* What probe_next would refuse of these two folders: asked before probe_find, which takes long.
+ * ASSAY_ERR_INPUT: dir is no folder of probes; ASSAY_ERR_IO: dir2 cannot be made. */
+assay_status probe_next_check(const char *dir, const char *dir2, assay_error *err);
+
+/* The same as probe_next, and what it says in lines. */
 assay_status probe_next_print(FILE *f, const char *dir, const char *device, const probe_ask *ask,
                               const probe_findings *found, const char *dir2, assay_error *err);
 
