@@ -66,6 +66,18 @@ static const char *of_sums(const assay_mac *m)
     return NULL;
 }
 
+/* Do the products of every exact group have the same scales, wherever an instruction begins? */
+static bool share_scales(const assay_mac *m)
+{
+    for (int64_t base = 0; base == 0 || base % m->scale_block != 0; base += m->instruction)
+        for (int64_t i = 0; i < m->order; i++) {
+            const int64_t head = i - i % m->exact_group;
+            if ((base + m->places[i]) / m->scale_block != (base + m->places[head]) / m->scale_block)
+                return false;
+        }
+    return true;
+}
+
 static const char *of_scales(const assay_mac *m)
 {
     const bool promoted = m->scale_place == ASSAY_MAC_PROMOTED;
@@ -76,8 +88,10 @@ static const char *of_scales(const assay_mac *m)
     if (m->exact_group > 1 && (layout(m->a)->bits > 8 || layout(m->b)->bits > 8))
         return "exact_group takes elements of at most 8 bits";
     if (m->group % m->exact_group != 0 || m->instruction % m->exact_group != 0 ||
-        m->scale_block % m->exact_group != 0)
-        return "exact_group divides group, instruction and scale_block";
+        m->scale_block % m->exact_group != 0 || m->promote % m->exact_group != 0)
+        return "exact_group divides group, instruction, scale_block and promote";
+    if (m->order > 0 && m->scale_block > 0 && !promoted && !share_scales(m))
+        return "order puts products under different scales into one exact_group";
     const int64_t unit = m->instruction > 0 ? m->instruction : m->group;
     if (m->promote > 0 && unit > 0 && m->promote % unit != 0)
         return "promote is no multiple of an instruction";

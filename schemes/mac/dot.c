@@ -118,7 +118,11 @@ static uint64_t instruction(const dot *d, uint64_t running, size_t first, size_t
         tell(d,
              (mac_seen){
                  .event = MAC_CHAINS, .first = first, .n = n, .before = running, .after = result});
-    return is_nan(m, result) ? nan_of(d, running, first, n) : result;
+    const uint64_t kept = is_nan(m, result) ? nan_of(d, running, first, n) : result;
+    if (kept != result)
+        tell(d, (mac_seen){
+                    .event = MAC_OPERAND, .first = first, .n = n, .before = result, .after = kept});
+    return kept;
 }
 
 /* ---- above instructions ---- */

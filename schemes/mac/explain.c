@@ -93,6 +93,10 @@ static void see(void *to, const mac_seen *s)
         print_pattern(p, s->before);
         fputs("\n", p->to);
         break;
+    case MAC_OPERAND:
+        fprintf(p->to, "instruction over %zu ... %zu: NaN, as its first operand that is one\n",
+                s->first, s->first + s->n - 1);
+        break;
     case MAC_PROMOTED:
         fprintf(p->to, "promoted %zu ... %zu, to ", s->first, s->first + s->n - 1);
         print_pattern(p, s->before);

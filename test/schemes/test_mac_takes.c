@@ -203,6 +203,10 @@ static void steps_in_words(void **state)
          0x3c, 0x3c},
         {E5 "group: 4, align_bits: 24, start: zero, chains: 2", "end of the instruction", "part",
          0x3c, 0x3c},
+        {E5 "group: 4, nan_rule: operand",
+         "instruction over 0 ... 7: NaN, as its first operand that is one\n  gives 0xffe00000",
+         "part", 0xff, 0x3c},
+        {E5 "group: 4, nan_rule: operand", "gives", "as its first operand", 0x7c, 0x80},
         {E5 "group: 4, promote: 4", "promoted 4 ... 7, to ", "part", 0x3c, 0x3c},
         {E5 "group: 4, split_k: 2", "part 2 of 2, to ", "promoted", 0x3c, 0x3c},
     };
