@@ -57,7 +57,7 @@ def draw_record(rng):
     if rng.random() < 0.3:
         r["scale_block"] = r["group"] * rng.choice((1, 2))
         r["scale"] = rng.choice(("e8m0", "ue4m3"))
-        if small and rng.random() < 0.5:
+        if small and rng.random() < 0.5 and not ("order" in r and r["scale_block"] % r["instruction"]):
             r["exact_group"] = r["group"]
     if rng.random() < 0.2:
         unit = r.get("instruction") or r["group"]
