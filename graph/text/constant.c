@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "graph/core/arena.h"
+#include "graph/text/packed.h"
 
 assay_npy_type text_elem_npy(assay_elem e)
 {
@@ -28,12 +29,79 @@ assay_npy_type text_elem_npy(assay_elem e)
     }
 }
 
+bool text_constant_is_packed(const assay_type *t)
+{
+    return text_is_packable(t->elem) && assay_shape_count(t) >= ASSAY_TEXT_PACKED;
+}
+
+/* The array of a constant's file; *packed, where its elements are that, is the caller's to free. */
+static assay_status array_of(const assay_type *t, const void *data, assay_npy *a,
+                             unsigned char **packed, assay_error *err)
+{
+    *a = (assay_npy){.type = text_elem_npy(t->elem), .rank = t->rank, .data = (void *)data};
+    memcpy(a->shape, t->dim, sizeof t->dim);
+    *packed = NULL;
+    if (!text_constant_is_packed(t))
+        return ASSAY_OK;
+    const size_t size = text_packed_bytes(t);
+    *a = (assay_npy){.type = ASSAY_NPY_U1, .rank = 1, .shape = {(int64_t)size}};
+    a->data = *packed = malloc(size);
+    if (!*packed)
+        return assay_out_of_memory(err);
+    text_pack(t, data, *packed);
+    return ASSAY_OK;
+}
+
 assay_status text_constant_write(const char *path, const assay_type *t, const void *data,
                                  assay_error *err)
 {
-    assay_npy a = {.type = text_elem_npy(t->elem), .rank = t->rank, .data = (void *)data};
-    memcpy(a.shape, t->dim, sizeof t->dim);
-    return text_npy_put(path, &a, err);
+    assay_npy a;
+    unsigned char *packed;
+    assay_status s = array_of(t, data, &a, &packed, err);
+    if (!s)
+        s = text_npy_put(path, &a, err);
+    free(packed);
+    return s;
+}
+
+assay_status text_constant_render(const assay_type *t, const void *data, void **bytes, size_t *size,
+                                  assay_error *err)
+{
+    assay_npy a;
+    unsigned char *packed;
+    assay_status s = array_of(t, data, &a, &packed, err);
+    *bytes = NULL;
+    if (!s)
+        s = text_npy_write_memory(&a, bytes, size, err);
+    free(packed);
+    return s;
+}
+
+/* Whether *a may be t's elements, packed; a few elements may fill as many bytes as they are, which
+ * are then their containers. */
+static bool may_be_packed(const assay_npy *a, const assay_type *t)
+{
+    return text_is_packable(t->elem) && a->type == ASSAY_NPY_U1 && a->rank == 1 &&
+           a->shape[0] < assay_shape_count(t) && a->shape[0] == (int64_t)text_packed_bytes(t);
+}
+
+assay_status text_constant_unpack(const char *path, assay_npy *a, const assay_type *t,
+                                  assay_error *err)
+{
+    void *wide;
+    if (!may_be_packed(a, t))
+        return ASSAY_OK;
+    if (!text_packed_ends(t, a->data))
+        return assay_fail(err, ASSAY_ERR_INPUT, "%.300s: bits behind the last element are not zero",
+                          path);
+    wide = malloc((size_t)assay_shape_count(t));
+    if (!wide)
+        return assay_out_of_memory(err);
+    text_unpack(t, a->data, wide);
+    free(a->data);
+    *a = (assay_npy){.type = text_elem_npy(t->elem), .rank = t->rank, .data = wide};
+    memcpy(a->shape, t->dim, sizeof t->dim);
+    return ASSAY_OK;
 }
 
 /* Takes the elements over from *a, which must be of t's container and shape. */
@@ -42,8 +110,12 @@ static assay_status take(const char *path, assay_npy *a, const assay_type *t, vo
 {
     assay_type found = {.rank = 0};
     char expected_shape[128], found_shape[128];
-    assay_status s;
+    assay_status s = text_constant_unpack(path, a, t, err);
 
+    if (s) {
+        text_npy_free(a);
+        return s;
+    }
     found.rank = a->rank < ASSAY_MAX_RANK ? a->rank : ASSAY_MAX_RANK;
     memcpy(found.dim, a->shape, (size_t)found.rank * sizeof *found.dim);
     if (a->type == text_elem_npy(t->elem) && a->rank <= ASSAY_MAX_RANK &&

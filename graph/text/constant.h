@@ -1,4 +1,5 @@
-/* Tensors as .npy files: the container of the element kind, in C order. */
+/* Tensors as .npy files: the container of the element kind, in C order; constants of many codes of
+ * fewer than 8 bits in one dimension of uint8, packed (packed.h). */
 #ifndef ASSAY_GRAPH_CONSTANT_H
 #define ASSAY_GRAPH_CONSTANT_H
 
@@ -12,10 +13,22 @@ assay_npy_type text_elem_npy(assay_elem e);
 assay_status text_constant_digest(const assay_type *t, const void *data, char hex[33],
                                   assay_error *err);
 
-/* Writes elements of type t to a file. */
+/* Constants of so many elements of fewer than 8 bits are packed in files. */
+#define ASSAY_TEXT_PACKED ((int64_t)1 << 16)
+bool text_constant_is_packed(const assay_type *t);
+
+/* Writes a constant of type t to a file. */
 assay_status text_constant_write(const char *path, const assay_type *t, const void *data,
                                  assay_error *err);
-/* Reads a file that must hold t's container and shape; *data is malloc'd for the caller. */
+/* The bytes of that file, malloc'd for the caller. */
+assay_status text_constant_render(const assay_type *t, const void *data, void **bytes, size_t *size,
+                                  assay_error *err);
+/* Where *a may be t's elements, packed, it gets a byte an element and t's shape. On failure it
+ * stays as it is. */
+assay_status text_constant_unpack(const char *path, assay_npy *a, const assay_type *t,
+                                  assay_error *err);
+/* Reads a file that must hold t's container and shape, or its elements packed, however many; *data
+ * is malloc'd for the caller. */
 assay_status text_constant_read(const char *path, const assay_type *t, void **data,
                                 assay_error *err);
 /* The same of a file's bytes, which are in memory; `path` is for messages. */

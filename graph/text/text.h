@@ -25,8 +25,9 @@
  *           | "q" "(" "axis" "=" int "," "block" "=" int ","     per block; one zero point is all's
  *             ( numbers | file ) "," ( ints | int | file ) ")"
  *   data    = numbers | ints | file                     C order
- *   file    = "file" string [ "xxh3" string ]           .npy in the directory of constants, and the
- *                                                       digest that its elements must have
+ *   file    = "file" string [ "xxh3" string ]           .npy in the directory of constants, whose
+ *                                                       elements may be packed (packed.h), and the
+ *                                                       digest that they must have
  *   numbers = "[" [ number { "," number } ] "]"         ints likewise
  *   name    = letters, digits and _ . / $ -, not starting with '-', not "_" and none of the words
  *             that start an item; anything else is a string

@@ -47,6 +47,8 @@ typedef struct assay_bundle_options {
     const char *preprocessing; /* canonical text or NULL */
     bool lists; /* long lists per block stand in the manifest and in the text of the network, as
                    earlier versions had them, not in files */
+    bool wide;  /* constants' codes of fewer than 8 bits fill a byte each in .npy files, however
+                   many there are, as earlier versions had them */
 } assay_bundle_options;
 
 /* Execution index of every value: inputs first, then the outputs of the nodes in their order; -1
@@ -125,7 +127,7 @@ typedef struct assay_bundle {
     int folder; /* the open folder: nothing outside it is read */
     json_t *manifest;
     bool sealed;       /* the manifest's bytes have the digest that it ends with */
-    bool lists;        /* as in assay_bundle_options */
+    bool lists, wide;  /* as in assay_bundle_options */
     unsigned forms;    /* set of assay_dump_format that its arrays are in; 0: it does not say */
     unsigned hex_bits; /* as in assay_bundle_options */
     int n_tensors;

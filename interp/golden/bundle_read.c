@@ -101,17 +101,17 @@ static assay_status read_forms(assay_bundle *b, const char *path, assay_error *e
     return ASSAY_OK;
 }
 
-/* Whether no list per block of a constant is in a file. */
-static bool has_lists(const assay_bundle *b)
+/* Whether no list per block of a constant is in a file, and none is packed. */
+static void read_form_of_constants(assay_bundle *b)
 {
     size_t i;
     json_t *o;
-    bool lists = true;
+    b->lists = b->wide = true;
     json_array_foreach(json_object_get(b->manifest, "constants"), i, o)
     {
-        lists &= !json_is_object(json_object_get(o, "scale"));
+        b->lists &= !json_is_object(json_object_get(o, "scale"));
+        b->wide &= !json_is_true(json_object_get(o, "packed"));
     }
-    return lists;
 }
 
 /* Whether the text ends in the digest of what stands before that. */
@@ -154,7 +154,7 @@ static assay_status read_manifest(assay_bundle *b, assay_error *err)
     if (!b->manifest)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: %s", path, json_error.line,
                           json_error.column, json_error.text);
-    b->lists = has_lists(b);
+    read_form_of_constants(b);
     status = read_forms(b, path, err);
     if (!status)
         status = read_tensors(b, path, err);

@@ -9,6 +9,7 @@
 
 #include "graph/files/files.h"
 #include "graph/memory.h"
+#include "graph/text/constant.h"
 #include "graph/text/text.h"
 #include "interp/golden/bundle_files.h"
 #include "interp/golden/bundle_writer.h"
@@ -45,6 +46,21 @@ static json_t *constant_entry(assay_bundle_writer *w, const assay_value *v)
     return entry;
 }
 
+/* A constant's files, PART.npy packed: other forms as of any array. */
+static assay_status put_packed(assay_bundle_writer *w, const char *part,
+                               const assay_text_array *array, assay_error *err)
+{
+    const unsigned npy = w->options.forms & ASSAY_DUMP_NPY, others = w->options.forms & ~npy;
+    char file[ASSAY_TEXT_FILE_NAME + 24];
+    assay_status status = golden_bundle_put(w, part, others, array->type, array->data, err);
+
+    snprintf(file, sizeof file, "%s.npy", part);
+    if (!status && npy && golden_bundle_has_files(w) &&
+        !(status = golden_bundle_path(w, file, err)))
+        status = text_constant_write(w->path, array->type, array->data, err);
+    return status;
+}
+
 /* An array of a constant: its files and, with the elements, the constant's entry in the manifest.
  */
 static assay_status put_array(void *user, const assay_graph *g, const assay_text_array *array,
@@ -52,6 +68,7 @@ static assay_status put_array(void *user, const assay_graph *g, const assay_text
 {
     assay_bundle_writer *w = user;
     const assay_value *v = &g->value[array->value];
+    const bool is_packed = !w->options.wide && text_constant_is_packed(array->type);
     char part[ASSAY_TEXT_FILE_NAME + 16];
 
     snprintf(part, sizeof part, "constants/%s", file);
@@ -63,6 +80,8 @@ static assay_status put_array(void *user, const assay_graph *g, const assay_text
     } else {
         json_t *entry = constant_entry(w, v);
         page_json_set(&entry, "name", page_json_text(v->name));
+        if (is_packed)
+            page_json_set(&entry, "packed", json_true());
         page_json_set(&entry, "file", json_string(part));
         page_json_set(&entry, "xxh3", json_string(digest));
         page_json_add(&w->constants, entry);
@@ -70,7 +89,8 @@ static assay_status put_array(void *user, const assay_graph *g, const assay_text
             return no_memory(err);
     }
     part[strlen(part) - strlen(".npy")] = 0;
-    return golden_bundle_put(w, part, w->options.forms, array->type, array->data, err);
+    return is_packed ? put_packed(w, part, array, err)
+                     : golden_bundle_put(w, part, w->options.forms, array->type, array->data, err);
 }
 
 /* The network as text, and its constants. */

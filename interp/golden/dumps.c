@@ -3,6 +3,7 @@
 
 #include "graph/memory.h"
 #include "graph/text/constant.h"
+#include "graph/text/packed.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -292,6 +293,8 @@ assay_status golden_dump_read_npy(const char *path, const assay_type *like, assa
         status = text_npy_widen(&a, err);
     if (!status)
         status = text_npy_round(&a, err);
+    if (!status && like)
+        status = text_constant_unpack(path, &a, like, err);
     *t = (assay_type){.rank = a.rank};
     if (!status)
         t->elem = elems[a.type];
@@ -312,28 +315,6 @@ assay_status golden_dump_read_npy(const char *path, const assay_type *like, assa
     return ASSAY_OK;
 }
 
-/* Elements of less than 8 bits without gaps, the first in the least significant place. */
-static void unpack(const assay_type *t, const unsigned char *bytes, void *data)
-{
-    const unsigned bits = t->elem.bits;
-    const int64_t n = assay_shape_count(t);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t v = 0;
-        for (unsigned b = 0; b < bits; b++) {
-            const int64_t at = i * bits + b;
-            v |= (int64_t)(bytes[at / 8] >> at % 8 & 1) << b;
-        }
-        if (t->elem.is_signed && v >> (bits - 1))
-            v -= INT64_C(1) << bits;
-        assay_elem_set(t->elem, data, (size_t)i, v);
-    }
-}
-
-static bool is_packable(const assay_type *t)
-{
-    return t->elem.kind == ASSAY_KIND_INT && t->elem.bits < 8;
-}
-
 /* One element fills one byte, packed or not: above its bits are zeros or copies of its sign. */
 static bool is_extended(const assay_type *t, unsigned byte)
 {
@@ -346,11 +327,11 @@ static assay_status take_raw(const char *path, const unsigned char *bytes, size_
 {
     const uint16_t one = 1;
     const size_t n = (size_t)assay_shape_count(t), width = assay_elem_size(t->elem);
-    if (is_packable(t) && n == 1 && size == 1) {
+    if (text_is_packable(t->elem) && n == 1 && size == 1) {
         if (!is_extended(t, *bytes))
             return assay_fail(err, ASSAY_ERR_INPUT,
                               "%s: bits above the element are neither zeros nor its sign", path);
-        unpack(t, bytes, data);
+        text_unpack(t, bytes, data);
         return ASSAY_OK;
     }
     if (size == n * width) {
@@ -359,15 +340,15 @@ static assay_status take_raw(const char *path, const unsigned char *bytes, size_
             text_npy_swap(data, n, width);
         return ASSAY_OK;
     }
-    if (is_packable(t) && size == (n * t->elem.bits + 7) / 8) {
-        if (n * t->elem.bits % 8 != 0 && bytes[size - 1] >> n * t->elem.bits % 8 != 0)
+    if (text_is_packable(t->elem) && size == text_packed_bytes(t)) {
+        if (!text_packed_ends(t, bytes))
             return assay_fail(err, ASSAY_ERR_INPUT, "%s: bits behind the last element are not zero",
                               path);
-        unpack(t, bytes, data);
+        text_unpack(t, bytes, data);
         return ASSAY_OK;
     }
     return assay_fail(err, ASSAY_ERR_INPUT, "%s: %zu bytes, but the tensor has %zu%s", path, size,
-                      n * width, is_packable(t) ? " (or its bits, packed)" : "");
+                      n * width, text_is_packable(t->elem) ? " (or its bits, packed)" : "");
 }
 
 assay_status golden_dumps_read(const assay_dumps *d, int i, const assay_type *like, assay_type *t,

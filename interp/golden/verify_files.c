@@ -6,6 +6,7 @@
 
 #include "graph/core/slurp.h"
 #include "graph/memory.h"
+#include "graph/text/constant.h"
 #include "interp/golden/bundle_files.h"
 #include "interp/golden/digest.h"
 #include "interp/golden/verify.h"
@@ -47,6 +48,19 @@ static assay_status compare_bytes(const assay_verifier *c, const char *file,
     return ASSAY_OK;
 }
 
+/* A constant's file that the manifest says is packed. */
+static assay_status compare_packed(const assay_verifier *c, const char *file,
+                                   const assay_type *type, const void *data, assay_error *err)
+{
+    void *wanted;
+    size_t size;
+    assay_status status = text_constant_render(type, data, &wanted, &size, err);
+    if (!status)
+        status = compare_bytes(c, file, wanted, size, err);
+    free(wanted);
+    return status;
+}
+
 /* STEM in some forms, against elements. */
 static assay_status compare_forms(const assay_verifier *c, const char *stem, unsigned forms,
                                   const assay_type *type, const void *data, assay_error *err)
@@ -71,9 +85,9 @@ static assay_status compare_forms(const assay_verifier *c, const char *stem, uns
 
 /* An array that the manifest names by its .npy and the digest of its elements. */
 static assay_status check_array(const assay_verifier *c, const char *file, const assay_type *type,
-                                const char *digest, assay_error *err)
+                                const char *digest, bool packed, assay_error *err)
 {
-    const unsigned forms = c->bundle->forms ? c->bundle->forms : ASSAY_DUMP_NPY;
+    unsigned forms = c->bundle->forms ? c->bundle->forms : ASSAY_DUMP_NPY;
     char stem[1000], hex[33];
     void *data;
     assay_error inner;
@@ -92,6 +106,10 @@ static assay_status check_array(const assay_verifier *c, const char *file, const
         c->out->files_bad++;
         golden_verifier_say(c, file, "the file's digest is not the manifest's");
     }
+    if (packed && forms & ASSAY_DUMP_NPY) {
+        forms &= ~(unsigned)ASSAY_DUMP_NPY;
+        status = status ? status : compare_packed(c, file, type, data, err);
+    }
     if (!status)
         status = compare_forms(c, stem, forms, type, data, err);
     free(data);
@@ -105,9 +123,9 @@ static assay_status check_tensors(const assay_verifier *c, assay_error *err)
         const assay_bundle_tensor *t = &c->bundle->tensor[i];
         const assay_type sums = golden_bundle_sums_type(&t->type);
         if (t->file)
-            status = check_array(c, t->file, &t->type, t->digest, err);
+            status = check_array(c, t->file, &t->type, t->digest, false, err);
         if (!status && t->sums_file)
-            status = check_array(c, t->sums_file, &sums, t->sums_digest, err);
+            status = check_array(c, t->sums_file, &sums, t->sums_digest, false, err);
     }
     return status;
 }
@@ -125,7 +143,7 @@ static assay_status check_listed(const assay_verifier *c, const json_t *o, assay
     free(data);
     if (status)
         return fault_or_trouble(c, file, status, &inner, err);
-    return check_array(c, file, &type, json_string_value(json_object_get(o, "xxh3")), err);
+    return check_array(c, file, &type, json_string_value(json_object_get(o, "xxh3")), false, err);
 }
 
 static assay_status check_constant(const assay_verifier *c, const json_t *entry, assay_error *err)
@@ -142,7 +160,8 @@ static assay_status check_constant(const assay_verifier *c, const json_t *entry,
     }
     if (status)
         return fault_or_trouble(c, "constants", status, &inner, err);
-    status = check_array(c, file, &type, json_string_value(json_object_get(entry, "xxh3")), err);
+    status = check_array(c, file, &type, json_string_value(json_object_get(entry, "xxh3")),
+                         json_is_true(json_object_get(entry, "packed")), err);
     golden_json_type_free(&type);
     if (!status)
         status = check_listed(c, json_object_get(entry, "scale"), err);

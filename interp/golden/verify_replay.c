@@ -217,6 +217,7 @@ static assay_status begin(replay *r, assay_error *err)
         .forms = b->forms,
         .hex_bits = b->hex_bits,
         .lists = b->lists,
+        .wide = b->wide,
         .sequence = json_is_true(json_object_get(m, "sequence")),
         .model_file = json_string_value(json_object_get(json_object_get(m, "model"), "file")),
         .preprocessing = json_string_value(json_object_get(m, "preprocessing"))};

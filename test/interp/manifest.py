@@ -58,6 +58,15 @@ def many(zero):
                     ",".join(str(i % 17 - 8) for i in range(130 * 64)))).encode()
 
 
+# As many codes as are packed.
+WIDE = """graph wide {
+  input x: i8[1,256] q(0.5,0)
+  const w: u4[256,256] q(0.25,0) = [%s]
+  y: i8[1,256] q(64,0) = fc(x, w)
+  output y
+}
+""" % ",".join(str(i * i % 16) for i in range(65536))
+
 SMALL = """graph small {
   input x: f8e4m3fn[2,4]
   input s: f32[2,1]
@@ -99,11 +108,11 @@ def bundle(name, *args):
 
 
 def bundles():
-    for name, text in (("conv", CONV), ("blocks", BLOCKS), ("floats", FLOATS), ("small", SMALL), ("total", STATE), ("channels", CHANNELS)):
+    for name, text in (("conv", CONV), ("blocks", BLOCKS), ("floats", FLOATS), ("small", SMALL), ("total", STATE), ("channels", CHANNELS), ("wide", WIDE)):
         write(name + ".assay", text.encode())
     write("many.assay", many(0))
     write("zeros.assay", many(2))
-    for name, size in (("x32.bin", 32), ("y32.bin", 32), ("x64.bin", 64), ("x2.bin", 2), ("x8.bin", 8)):
+    for name, size in (("x32.bin", 32), ("y32.bin", 32), ("x64.bin", 64), ("x256.bin", 256), ("x2.bin", 2), ("x8.bin", 8)):
         write(name, bytes(range(size)))
     npy("x.npy", "<f4", (2, 4), range(8))
     npy("pixels.npy", "|u1", (2, 4), range(8))
@@ -121,6 +130,7 @@ def bundles():
             bundle("by-block", "blocks.assay", "-s", "./by-block.yaml", "--as-is", "-i", "x64.bin"),
             bundle("many-blocks", "many.assay", "-s", "./by-block.yaml", "--as-is", "-i", "x64.bin", "--format", "npy,hex"),
             bundle("zeros", "zeros.assay", "-s", "./by-block.yaml", "--as-is", "-i", "x64.bin"),
+            bundle("wide", "wide.assay", "-s", "tflite", "--as-is", "-i", "x256.bin"),
             bundle("small", "small.assay", "-s", "hopper-fp8", "-i", "x8.bin", "-i", "x8.bin"),
             bundle("by-channel", "channels.assay", "-s", "onnxruntime", "--as-is", "-i", "x8.bin")]
 
