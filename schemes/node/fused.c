@@ -1,7 +1,10 @@
 /* Nodes that a target computes on codes, by the types around them; see admit.h. */
 #include "schemes/node/admit.h"
 
+#include <math.h>
+
 #include "graph/core/type.h"
+#include "schemes/record/data.h"
 
 bool assay_node_has_narrow(const assay_node *n, assay_seen_type *type, const void *of)
 {
@@ -42,6 +45,27 @@ static const assay_type *type_in(const void *graph, int value)
     return &((const assay_graph *)graph)->value[value].type;
 }
 
+/* Whether the scales of the operands, of mul their product, are within the ratios to the result's
+ * that the op's claim is limited to. */
+static bool claims_ratios(const assay_scheme *s, const assay_graph *g, const assay_node *n)
+{
+    if (!s->record || !assay_data(s)->exact_ratio[n->op].limited)
+        return true;
+    const assay_ratios *k = &assay_data(s)->exact_ratio[n->op];
+    const float out = type_in(g, n->out[0])->q.count == 1 ? type_in(g, n->out[0])->q.scale[0] : 0;
+    float product = 1;
+    for (int i = 0; i < n->n_in; i++) {
+        const assay_type *t = n->in[i] >= 0 ? type_in(g, n->in[i]) : NULL;
+        if (!t || t->q.count != 1)
+            continue;
+        product = n->op == ASSAY_OP_MUL ? product * t->q.scale[0] : t->q.scale[0];
+        if ((n->op != ASSAY_OP_MUL || i == 1) &&
+            !(product / out >= ldexpf(1, k->from) && product / out < ldexpf(1, k->to)))
+            return false;
+    }
+    return true;
+}
+
 bool assay_scheme_claims_types(const assay_scheme *s, const assay_graph *g, const assay_node *n)
 {
     const char *op = assay_op_get(n->op)->name;
@@ -51,5 +75,6 @@ bool assay_scheme_claims_types(const assay_scheme *s, const assay_graph *g, cons
     return assay_scheme_fuses(s, op, x->elem.bits) &&
            (!assay_node_has_narrow(n, type_in, g) || assay_scheme_fuses_narrow(s, op)) &&
            (!assay_node_is_mixed(n, type_in, g) ||
-            (assay_scheme_fuses_mixed(s, op) && assay_scheme_is_exact_mixed(s, op)));
+            (assay_scheme_fuses_mixed(s, op) && assay_scheme_is_exact_mixed(s, op))) &&
+           claims_ratios(s, g, n);
 }

@@ -5,8 +5,8 @@
 
 #include "schemes/read/read.h"
 
-static assay_status read_numbers(const assay_reading *c, const assay_tree *t, int64_t **out,
-                                 size_t *n)
+assay_status assay_read_numbers(const assay_reading *c, const assay_tree *t, int64_t **out,
+                                size_t *n)
 {
     size_t count = 0;
     const assay_tree *first = t->kind == ASSAY_TREE_SCALAR ? t : t->child;
@@ -54,7 +54,7 @@ static assay_status read_number(const assay_reading *c, const assay_tree *t, boo
 {
     int64_t *v = NULL;
     size_t n = 0;
-    assay_status s = read_numbers(c, t, &v, &n);
+    assay_status s = assay_read_numbers(c, t, &v, &n);
     if (!s && (n != 1 || v[0] < INT32_MIN || v[0] > INT32_MAX))
         s = assay_read_fail(c, t, "expected one 32-bit integer");
     if (!s) {
@@ -80,9 +80,9 @@ assay_status assay_read_precomputed(const assay_reading *c, const assay_tree *t,
     for (const assay_tree *i = t->child; i; i = i->next) {
         assay_status s;
         if (strcmp(i->key, "multiplier") == 0) {
-            s = read_numbers(c, i, &g->multiplier, &n_multiplier);
+            s = assay_read_numbers(c, i, &g->multiplier, &n_multiplier);
         } else if (strcmp(i->key, "shift") == 0) {
-            s = read_numbers(c, i, &g->shift, &n_shift);
+            s = assay_read_numbers(c, i, &g->shift, &n_shift);
         } else if (strcmp(i->key, "zero_point") == 0) {
             s = read_number(c, i, &g->has_zero_point, &g->zero_point);
         } else if (strcmp(i->key, "diff_min") == 0) {

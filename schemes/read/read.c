@@ -8,85 +8,13 @@
 #include "schemes/read/read.h"
 #include "schemes/read/uses.h"
 
-static const char *const contract_keys[] = {"exact", "approximate", "not_modelled"};
-#define CONTRACT_KEYS                                                                              \
-    "exact_ops, exact_narrow_ops, exact_per_tensor_ops, exact_one_type_ops, exact_float_ops, "     \
-    "exact, approximate, not_modelled"
-
-static assay_status set_text(const assay_reading *c, const assay_tree *t, char **out)
+assay_status assay_read_text(const assay_reading *c, const assay_tree *t, char **out)
 {
     if (t->kind != ASSAY_TREE_SCALAR)
         return assay_read_fail(c, t, "expected a text");
     free(*out);
     *out = strdup(t->text);
     return *out ? ASSAY_OK : assay_read_no_memory(c);
-}
-
-/* A list of sentences, or one, joined by newlines. */
-static assay_status set_lines(const assay_reading *c, const assay_tree *t, char **out)
-{
-    if (t->kind == ASSAY_TREE_SCALAR)
-        return set_text(c, t, out);
-    size_t size = 1;
-    for (const assay_tree *i = t->child; i; i = i->next) {
-        if (t->kind != ASSAY_TREE_LIST || i->kind != ASSAY_TREE_SCALAR)
-            return assay_read_fail(c, i, "expected a list of texts");
-        size += strlen(i->text) + 1;
-    }
-    char *text = calloc(1, size);
-    if (!text)
-        return assay_read_no_memory(c);
-    for (const assay_tree *i = t->child; i; i = i->next) {
-        strcat(text, i->text);
-        if (i->next)
-            strcat(text, "\n");
-    }
-    free(*out);
-    *out = text;
-    return ASSAY_OK;
-}
-
-/* The set of ops that a key of the contract names, or NULL. */
-static bool *claimed_ops(const assay_reading *c, const char *key)
-{
-    return strcmp(key, "exact_ops") == 0              ? c->data->exact_op
-           : strcmp(key, "exact_float_ops") == 0      ? c->data->exact_float
-           : strcmp(key, "exact_narrow_ops") == 0     ? c->data->exact_narrow
-           : strcmp(key, "exact_per_tensor_ops") == 0 ? c->data->exact_per_tensor
-           : strcmp(key, "exact_one_type_ops") == 0   ? c->data->exact_one_type
-                                                      : NULL;
-}
-
-static assay_status read_contract(assay_reading *c, const assay_tree *t)
-{
-    bool narrow = false, per_tensor = false, one_type = false;
-    if (t->kind != ASSAY_TREE_MAP)
-        return assay_read_fail(c, t, "contract: expected " CONTRACT_KEYS);
-    for (const assay_tree *i = t->child; i; i = i->next) {
-        int which = 0;
-        while (which < ASSAY_CONTRACTS && strcmp(i->key, contract_keys[which]) != 0)
-            which++;
-        bool *ops = claimed_ops(c, i->key);
-        c->states_ops = c->states_ops || ops == c->data->exact_op;
-        c->states_exact = c->states_exact || which == ASSAY_CONTRACT_EXACT;
-        c->states_floats = c->states_floats || ops == c->data->exact_float;
-        narrow = narrow || ops == c->data->exact_narrow;
-        per_tensor = per_tensor || ops == c->data->exact_per_tensor;
-        one_type = one_type || ops == c->data->exact_one_type;
-        if (which == ASSAY_CONTRACTS && !ops)
-            return assay_read_fail(c, i, "unknown key; contract holds " CONTRACT_KEYS);
-        assay_status s =
-            ops ? assay_read_op_set(c, i, i->key, ops) : set_lines(c, i, &c->data->contract[which]);
-        if (s)
-            return s;
-    }
-    if (c->states_ops && !narrow) /* its own claims are of every width */
-        memset(c->data->exact_narrow, 0, sizeof c->data->exact_narrow);
-    if (c->states_ops && !per_tensor) /* ... and every granularity */
-        memset(c->data->exact_per_tensor, 0, sizeof c->data->exact_per_tensor);
-    if (c->states_ops && !one_type)
-        memset(c->data->exact_one_type, 0, sizeof c->data->exact_one_type);
-    return ASSAY_OK;
 }
 
 /* The parent: a preset's name, or a path relative to the working directory. */
@@ -122,7 +50,7 @@ static assay_status read_parent(const assay_reading *c, const assay_tree *t, int
 static assay_status read_name(const assay_reading *c, const assay_tree *t)
 {
     const char *word = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    assay_status s = set_text(c, t, &c->data->name);
+    assay_status s = assay_read_text(c, t, &c->data->name);
     if (s)
         return s;
     size_t n = strlen(c->data->name);
@@ -150,7 +78,7 @@ static assay_status key_name(assay_reading *c, const assay_tree *t, const scheme
 static assay_status key_description(assay_reading *c, const assay_tree *t, const scheme_key *k)
 {
     (void)k;
-    return set_text(c, t, &c->data->description);
+    return assay_read_text(c, t, &c->data->description);
 }
 
 /* What a parent says of itself is not true of a file that extends it. */
@@ -177,7 +105,7 @@ static assay_status key_extends(assay_reading *c, const assay_tree *t, const sch
 static assay_status key_contract(assay_reading *c, const assay_tree *t, const scheme_key *k)
 {
     (void)k;
-    return read_contract(c, t);
+    return assay_read_contract(c, t);
 }
 
 static assay_status key_ops(assay_reading *c, const assay_tree *t, const scheme_key *k)

@@ -23,7 +23,17 @@ assay_status assay_read_no_memory(const assay_reading *c);
 assay_status assay_read_unknown_key(const assay_reading *c, const assay_tree *t, const char *where,
                                     const assay_guess *g);
 
+/* ---- read.c ---- */
+/* A scalar's text, in place of *out. */
+assay_status assay_read_text(const assay_reading *c, const assay_tree *t, char **out);
+
+/* ---- contract.c ---- */
+assay_status assay_read_contract(assay_reading *c, const assay_tree *t);
+
 /* ---- precomputed.c ---- */
+/* An integer or a list of some, of at most 33 bits; *out is the caller's, on failure too. */
+assay_status assay_read_numbers(const assay_reading *c, const assay_tree *t, int64_t **out,
+                                size_t *n);
 /* `given: {multiplier: [...], shift: [...], zero_point: N}` of a node. */
 assay_status assay_read_precomputed(const assay_reading *c, const assay_tree *t, const char *node);
 
@@ -36,6 +46,9 @@ assay_status assay_read_sections(const assay_reading *c, const assay_tree *t,
                                  enum assay_scope scope, const char *name);
 /* Ops or nodes by name, with sections under each. */
 assay_status assay_read_scopes(const assay_reading *c, const assay_tree *t, enum assay_scope scope);
+/* Fails where no op has this name; scope: depthwise is meant to be one, for what is nearest. */
+assay_status assay_read_op(const assay_reading *c, const assay_tree *at, const char *name,
+                           bool scope);
 /* A list of op names, or of "all" alone, into a set; what: the key, for errors. */
 assay_status assay_read_op_set(const assay_reading *c, const assay_tree *t, const char *what,
                                bool set[ASSAY_OP_COUNT]);

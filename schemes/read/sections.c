@@ -139,8 +139,8 @@ assay_status assay_read_sections(const assay_reading *c, const assay_tree *t,
 }
 
 /* scope: overrides go by the name, so that depthwise would do too. */
-static assay_status check_op(const assay_reading *c, const assay_tree *at, const char *name,
-                             bool scope)
+assay_status assay_read_op(const assay_reading *c, const assay_tree *at, const char *name,
+                           bool scope)
 {
     if (assay_op_find(name) != ASSAY_OP_COUNT)
         return ASSAY_OK;
@@ -172,7 +172,7 @@ assay_status assay_read_scopes(const assay_reading *c, const assay_tree *t, enum
         assay_status s;
         if (scope != ASSAY_SCOPE_NODE && strcmp(i->key, ASSAY_DEPTHWISE) == 0)
             s = read_depthwise(c, i, scope);
-        else if (scope == ASSAY_SCOPE_NODE || !(s = check_op(c, i, i->key, true)))
+        else if (scope == ASSAY_SCOPE_NODE || !(s = assay_read_op(c, i, i->key, true)))
             s = assay_read_sections(c, i, scope, i->key);
         if (s)
             return s;
@@ -197,7 +197,7 @@ assay_status assay_read_op_set(const assay_reading *c, const assay_tree *t, cons
             memset(set, 1, ASSAY_OP_COUNT * sizeof *set);
             continue;
         }
-        assay_status s = check_op(c, i, i->text, false);
+        assay_status s = assay_read_op(c, i, i->text, false);
         if (s)
             return s;
         set[assay_op_find(i->text)] = true;

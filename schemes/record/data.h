@@ -94,6 +94,12 @@ typedef struct assay_rule_policy {
 
 #define ASSAY_CONTRACTS 3
 
+/* Ratios of scales, 2^from <= ratio < 2^to, that the claim of an op is limited to. */
+typedef struct assay_ratios {
+    bool limited;
+    int from, to;
+} assay_ratios;
+
 typedef struct assay_scheme_data {
     char *name, *description;
     char *contract[ASSAY_CONTRACTS];       /* one sentence a line; NULL when nothing is said */
@@ -101,7 +107,9 @@ typedef struct assay_scheme_data {
     bool exact_narrow[ASSAY_OP_COUNT];     /* of those: for codes of at most 8 bits alone */
     bool exact_per_tensor[ASSAY_OP_COUNT]; /* of those: with one scale an operand alone */
     bool exact_one_type[ASSAY_OP_COUNT];   /* of those: operands and result of one type alone */
-    bool exact_float[ASSAY_OP_COUNT];      /* ... where they are computed in floats */
+    /* ... where each operand's scale, of mul the product of both, is so many times the result's */
+    assay_ratios exact_ratio[ASSAY_OP_COUNT];
+    bool exact_float[ASSAY_OP_COUNT];  /* ... where they are computed in floats */
     int lost_by[ASSAY_OP_COUNT];       /* 1 + the field by which an inherited claim of exact_op was
                                           lost; 0: it was not */
     int float_lost_by[ASSAY_OP_COUNT]; /* ... of exact_float */

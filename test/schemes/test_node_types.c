@@ -2,6 +2,7 @@
  * without codes, and operands that are absent. */
 #include "test/support/support.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,9 +111,69 @@ static void absent_operands(void **state)
     assay_graph_free(g);
 }
 
+/* Claims that are limited to ratios of scales, of random scales and limits. */
+static void claims_within_ratios(void **state)
+{
+    test_rng rng = test_seed("claims_within_ratios", 14);
+    (void)state;
+    for (int trial = 0; trial < 200; trial++) {
+        char text[256], limits[128];
+        const bool mul = trial & 1;
+        const int from = (int)test_between(&rng, -20, 8), to = (int)test_between(&rng, from + 1, 9);
+        float scale[3], ratio[2];
+        for (int i = 0; i < 3; i++) /* some exactly at a limit */
+            scale[i] = ldexpf(test_between(&rng, 0, 1) ? 1 : 1 + (float)test_unit(&rng),
+                              (int)test_between(&rng, -9, 9));
+        for (int i = 0; i < 2; i++)
+            ratio[i] = (mul ? scale[0] * scale[1] : scale[i]) / scale[2];
+        const bool within = ratio[0] >= ldexpf(1, from) && ratio[0] < ldexpf(1, to) &&
+                            ratio[1] >= ldexpf(1, from) && ratio[1] < ldexpf(1, to);
+        snprintf(
+            text, sizeof text,
+            "input x: i8[2] q(%.9g,0)\ninput z: i8[2] q(%.9g,0)\ny: i8[2] q(%.9g,0) = %s(x, z)\n",
+            (double)scale[0], (double)scale[1], (double)scale[2], mul ? "mul" : "add");
+        snprintf(limits, sizeof limits, NVDLA "contract: {exact_ratios: {%s: [%d, %d]}}\n",
+                 mul ? "mul" : "add", from, to);
+        assay_graph *g = parse(text);
+        assay_scheme *s = unit_scheme(limits), *other = unit_scheme(NVDLA);
+        if (assay_scheme_claims_types(s, g, &g->node[0]) != within)
+            fail_msg("%s under \"%s\": not %d", text, limits, within);
+        assert_true(assay_scheme_claims_types(other, g, &g->node[0]));
+        assay_scheme_free(other);
+        assay_scheme_free(s);
+        assay_graph_free(g);
+    }
+}
+
+/* A file that states its claims anew, or the ratios, states all of the ratios. */
+static void ratios_inherited(void **state)
+{
+    static const struct {
+        const char *text;
+        bool claimed;
+    } schemes[] = {
+        {"extends: litert-xnnpack\n", false},
+        {"extends: litert-xnnpack\ncontract: {exact_ops: [add]}\n", true},
+        {"extends: litert-xnnpack\ncontract: {exact_ratios: {mul: [0, 1]}}\n", true},
+        {"extends: litert-xnnpack\ncontract: {exact_ratios: {add: [0, 8]}, exact_ops: [add]}\n",
+         false},
+    };
+    assay_graph *g = parse("input x: i8[2] q(1,0)\ninput z: i8[2] q(1,0)\n"
+                           "y: i8[2] q(0.00390625,0) = add(x, z)\n"); /* 256 times */
+    (void)state;
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        assay_scheme *s = unit_scheme(schemes[i].text);
+        if (assay_scheme_claims_types(s, g, &g->node[0]) != schemes[i].claimed)
+            fail_msg("%s: not %d", schemes[i].text, schemes[i].claimed);
+        assay_scheme_free(s);
+    }
+    assay_graph_free(g);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(types_around),
-                                       cmocka_unit_test(absent_operands)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(types_around), cmocka_unit_test(absent_operands),
+        cmocka_unit_test(claims_within_ratios), cmocka_unit_test(ratios_inherited)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
