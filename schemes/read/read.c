@@ -8,15 +8,6 @@
 #include "schemes/read/read.h"
 #include "schemes/read/uses.h"
 
-assay_status assay_read_text(const assay_reading *c, const assay_tree *t, char **out)
-{
-    if (t->kind != ASSAY_TREE_SCALAR)
-        return assay_read_fail(c, t, "expected a text");
-    free(*out);
-    *out = strdup(t->text);
-    return *out ? ASSAY_OK : assay_read_no_memory(c);
-}
-
 /* The parent: a preset's name, or a path relative to the working directory. */
 static assay_status read_parent(const assay_reading *c, const assay_tree *t, int depth)
 {

@@ -23,10 +23,6 @@ assay_status assay_read_no_memory(const assay_reading *c);
 assay_status assay_read_unknown_key(const assay_reading *c, const assay_tree *t, const char *where,
                                     const assay_guess *g);
 
-/* ---- read.c ---- */
-/* A scalar's text, in place of *out. */
-assay_status assay_read_text(const assay_reading *c, const assay_tree *t, char **out);
-
 /* ---- contract.c ---- */
 assay_status assay_read_contract(assay_reading *c, const assay_tree *t);
 
@@ -52,6 +48,8 @@ assay_status assay_read_op(const assay_reading *c, const assay_tree *at, const c
 /* A list of op names, or of "all" alone, into a set; what: the key, for errors. */
 assay_status assay_read_op_set(const assay_reading *c, const assay_tree *t, const char *what,
                                bool set[ASSAY_OP_COUNT]);
+/* A scalar's text, in place of *out. */
+assay_status assay_read_text(const assay_reading *c, const assay_tree *t, char **out);
 /* All sections as what a misspelled key may have meant. */
 void assay_consider_sections(assay_guess *g);
 

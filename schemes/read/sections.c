@@ -180,6 +180,15 @@ assay_status assay_read_scopes(const assay_reading *c, const assay_tree *t, enum
     return ASSAY_OK;
 }
 
+assay_status assay_read_text(const assay_reading *c, const assay_tree *t, char **out)
+{
+    if (t->kind != ASSAY_TREE_SCALAR)
+        return assay_read_fail(c, t, "expected a text");
+    free(*out);
+    *out = strdup(t->text);
+    return *out ? ASSAY_OK : assay_read_no_memory(c);
+}
+
 /* A list of op names, or of "all" alone, into a set. */
 assay_status assay_read_op_set(const assay_reading *c, const assay_tree *t, const char *what,
                                bool set[ASSAY_OP_COUNT])
