@@ -43,6 +43,16 @@ static assay_status check_qparams(const assay_value *v, assay_error *err)
     return ASSAY_OK;
 }
 
+/* Whether all elements of a byte each, signed or not, are from lo to hi. */
+static bool bytes_within(const uint8_t *code, size_t n, int64_t lo, int64_t hi)
+{
+    const uint8_t least = (uint8_t)(lo & 255), width = (uint8_t)(hi - lo);
+    bool outside = false;
+    for (size_t i = 0; i < n; ++i)
+        outside |= (uint8_t)(code[i] - least) > width;
+    return !outside;
+}
+
 static assay_status check_constant(const assay_value *v, assay_error *err)
 {
     size_t n = (size_t)assay_shape_count(&v->type);
@@ -62,6 +72,8 @@ static assay_status check_constant(const assay_value *v, assay_error *err)
         lo = assay_elem_min(v->type.elem);
         hi = assay_elem_max(v->type.elem);
     }
+    if (assay_elem_size(v->type.elem) == 1 && bytes_within(v->data, n, lo, hi))
+        return ASSAY_OK;
     for (size_t i = 0; i < n; ++i) {
         int64_t code = assay_elem_get(v->type.elem, v->data, i);
         if (code < lo || code > hi)

@@ -3,7 +3,8 @@
  *   quantize     q[i] = quantize(x[i])          dequantize   x[i] = dequantize(q[i])
  *
  * With parameters along an axis, a row runs along that axis, so that its elements are channels.
- * With parameters per block, in C order with blocks in place of the axis, elements go one by one.
+ * Parameters per block are in C order with blocks in place of the axis: a row runs behind the axis,
+ * or, where nothing is behind it, through elements of one place in consecutive blocks.
  */
 #include "interp/ref/ref.h"
 
@@ -13,25 +14,6 @@ static assay_axis_walk rows_of(const assay_type *type)
     if (type->q.granularity == ASSAY_Q_AXIS)
         return ref_walk_axis(type, type->q.axis);
     return (assay_axis_walk){1, assay_shape_count(type), 1};
-}
-
-/* Steps through elements in C order and says which parameters each has. */
-typedef struct blocks {
-    int64_t count, extent, inner, block, n_blocks;
-} blocks;
-
-static blocks blocks_of(const assay_type *t)
-{
-    const assay_axis_walk w = ref_walk_axis(t, t->q.axis);
-    return (blocks){w.outer * w.extent * w.inner, w.extent, w.inner, t->q.block,
-                    (w.extent + t->q.block - 1) / t->q.block};
-}
-
-static size_t block_at(const blocks *b, int64_t element)
-{
-    int64_t i = element % b->inner, at = element / b->inner;
-    int64_t outer = at / b->extent, k = at % b->extent / b->block;
-    return (size_t)((outer * b->n_blocks + k) * b->inner + i);
 }
 
 /* Elements first, first + step, ... of one call, with the parameters from `channel` on. */
@@ -62,24 +44,61 @@ static void dequantize_part(const assay_call *call, part p)
         x[p.first + (int64_t)i * p.step] = bits[i];
 }
 
-/* All elements of `type`, the side that holds codes, in parts of at most ASSAY_ROW. */
-static void each_part(const assay_call *call, const assay_type *type,
-                      void (*convert)(const assay_call *call, part p))
+typedef void convert_part(const assay_call *call, part p);
+
+/* A row of any length, in parts of at most ASSAY_ROW. */
+static void each_of_row(const assay_call *call, part row, convert_part *convert)
+{
+    for (size_t c = 0; c < row.n; c += ASSAY_ROW) {
+        const size_t n = row.n - c < ASSAY_ROW ? row.n - c : ASSAY_ROW;
+        convert(call, (part){row.first + (int64_t)c * row.step, row.step, n, row.channel + c});
+    }
+}
+
+/* `extent` elements from `first` on, in blocks whose parameters are those from `channel` on: as
+ * many blocks at a time as a row holds, so that what they fill stays in the cache. */
+static void each_of_blocks(const assay_call *call, int64_t first, int64_t extent, int64_t block,
+                           size_t channel, convert_part *convert)
+{
+    for (int64_t at = 0; at < extent; at += ASSAY_ROW * block) {
+        const int64_t left = extent - at,
+                      some = left / block < ASSAY_ROW ? left : ASSAY_ROW * block;
+        for (int64_t k = 0; k < block && k < some; k++)
+            convert(call, (part){first + at + k, block, (size_t)((some - k + block - 1) / block),
+                                 channel + (size_t)(at / block)});
+    }
+}
+
+static void each_block(const assay_call *call, const assay_type *t, convert_part *convert)
+{
+    assay_axis_walk w = ref_walk_axis(t, t->q.axis);
+    const int64_t block = t->q.block;
+    if (w.inner == 1 && w.extent % block == 0) /* blocks go on in the next row */
+        w = (assay_axis_walk){1, w.outer * w.extent, 1};
+    const int64_t along = (w.extent + block - 1) / block;
+    for (int64_t o = 0; o < w.outer; o++) {
+        if (w.inner == 1)
+            each_of_blocks(call, o * w.extent, w.extent, block, (size_t)(o * along), convert);
+        for (int64_t k = 0; k < w.extent && w.inner != 1; k++)
+            each_of_row(call,
+                        (part){(o * w.extent + k) * w.inner, 1, (size_t)w.inner,
+                               (size_t)((o * along + k / block) * w.inner)},
+                        convert);
+    }
+}
+
+/* All elements of `type`, the side that holds codes. */
+static void each_part(const assay_call *call, const assay_type *type, convert_part *convert)
 {
     if (type->q.granularity == ASSAY_Q_BLOCK) {
-        const blocks b = blocks_of(type);
-        for (int64_t i = 0; i < b.count; i++)
-            convert(call, (part){i, 1, 1, block_at(&b, i)});
+        each_block(call, type, convert);
         return;
     }
     const assay_axis_walk w = rows_of(type);
     for (int64_t o = 0; o < w.outer; o++)
         for (int64_t i = 0; i < w.inner; i++)
-            for (int64_t c = 0; c < w.extent; c += ASSAY_ROW) {
-                const int64_t n = w.extent - c < ASSAY_ROW ? w.extent - c : ASSAY_ROW;
-                const int64_t first = (o * w.extent + c) * w.inner + i;
-                convert(call, (part){first, w.inner, (size_t)n, (size_t)c});
-            }
+            each_of_row(call, (part){o * w.extent * w.inner + i, w.inner, (size_t)w.extent, 0},
+                        convert);
 }
 
 assay_status ref_quantize(assay_call *call, assay_error *err)

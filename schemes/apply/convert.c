@@ -50,7 +50,7 @@ void apply_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t ch
         int64_t v = (u->k[0] ? (uint32_t)q[i] : (int64_t)q[i]) - u->list[0][c];
         uint32_t scale = (uint32_t)o->scale[c];
         if (u->rec.convert.dequantize == ASSAY_PRECISION_F32)
-            bits[i] = apply_f32_mul(apply_f32_from_i64(v), scale);
+            bits[i] = apply_f32_mul(apply_f32_from_integer(v), scale);
         else
             bits[i] =
                 apply_f32_from_f64(apply_f64_mul(apply_f64_from_i64(v), apply_f64_from_f32(scale)));

@@ -88,11 +88,6 @@ static inline int64_t to_int64(const assay_rule_rescale *k, uint64_t f, enum ass
     return to_int32(k, apply_f64_to_int(f, mode, INT64_MIN, INT64_MAX, 0));
 }
 
-static inline uint32_t to_f32(int64_t x)
-{
-    return x == (int32_t)x ? apply_f32_from_i32((int32_t)x) : apply_f32_from_i64(x);
-}
-
 /* A float32 to divide by, and 2^74 over its significand d, rounded up: n * inverse >> 74 is n / d
  * exactly for n < 2^50 (Granlund and Montgomery 1994, theorem 4.2 with l = 24). */
 typedef struct divisor {
@@ -130,7 +125,7 @@ static inline uint32_t divide(uint32_t a, const divisor *b)
  * apart; a pool's scale is one. */
 static inline uint32_t product(const assay_rescale *r, const divisor *d, int64_t x, size_t c)
 {
-    uint32_t f = apply_f32_mul(to_f32(x - r->in_zero), (uint32_t)r->scale[c]);
+    uint32_t f = apply_f32_mul(apply_f32_from_integer(x - r->in_zero), (uint32_t)r->scale[c]);
     if (r->scale_w)
         f = divide(apply_f32_mul(f, (uint32_t)r->scale_w[c]), d);
     return f;

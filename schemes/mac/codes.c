@@ -19,7 +19,7 @@ void mac_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t chan
     const assay_mac_node *m = mac_node(u);
     for (size_t i = 0; i < n; i++) {
         const size_t at = m->n_params > 1 ? channel + i : 0;
-        bits[i] = apply_f32_mul(apply_f32_from_i64((int64_t)q[i] - m->zero[at]), m->scale[at]);
+        bits[i] = apply_f32_mul(apply_f32_from_integer((int64_t)q[i] - m->zero[at]), m->scale[at]);
     }
 }
 

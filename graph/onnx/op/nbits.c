@@ -45,12 +45,19 @@ static bool read_inputs(onnx_node *n, packed *p)
     return true;
 }
 
-/* Row r, column k; two codes of 4 bits a byte, the low half first. */
-static int64_t code_at(const packed *p, int64_t r, int64_t k)
+/* All codes, a byte each; two of 4 bits in a byte of theirs, the low half first. */
+static void unpack(const packed *p, uint8_t *codes)
 {
-    int64_t per_byte = 8 / p->bits, blob = (p->block + per_byte - 1) / per_byte;
-    int64_t at = (r * p->blocks + k / p->block) * blob + k % p->block / per_byte;
-    return onnx_get_int(p->codes, at) >> k % p->block % per_byte * p->bits & ((1 << p->bits) - 1);
+    const unsigned half = p->bits == 4, mask = (1U << p->bits) - 1;
+    const int64_t blob = (p->block + half) >> half;
+    const uint8_t *from = p->codes->data;
+
+    for (int64_t r = 0; r < p->rows; r++)
+        for (int64_t b = 0; b < p->blocks; b++, from += blob) {
+            const int64_t left = p->columns - b * p->block, n = left < p->block ? left : p->block;
+            for (int64_t k = 0; k < n; k++)
+                *codes++ = (uint8_t)(from[k >> half] >> 4 * (k & half) & mask);
+        }
 }
 
 static int32_t zero_at(const packed *p, int64_t r, int64_t b)
@@ -73,15 +80,14 @@ static onnx_value *unpacked(onnx_node *n, const packed *p)
 
     if (!w || !scale || !zero)
         return onnx_no_memory(n);
-    for (int64_t r = 0; r < p->rows; r++) {
-        for (int64_t k = 0; k < p->columns; k++)
-            onnx_set_int(w, r * p->columns + k, code_at(p, r, k));
+    unpack(p, (uint8_t *)(uintptr_t)w->data);
+    onnx_forget(n->im, p->codes);
+    for (int64_t r = 0; r < p->rows; r++)
         for (int64_t i = 0; i < a_row; i++) {
             int64_t b = p->group ? onnx_get_int(p->group, i) : i;
             scale[r * a_row + i] = (float)onnx_get_real(p->scale, r * p->blocks + b);
             zero[r * a_row + i] = zero_at(p, r, b);
         }
-    }
     const assay_qparams q = {.granularity = ASSAY_Q_BLOCK,
                              .axis = 1,
                              .block = p->group ? 1 : p->block,

@@ -48,6 +48,10 @@ bool onnx_keep_block(const onnx_import *im, onnx_block *b)
 void onnx_forget(const onnx_import *im, const onnx_const *c)
 {
     const uint8_t *data = c->data;
-    if (im->lasts && data >= im->bytes && data < im->bytes + im->length)
-        assay_map_forget(data, (size_t)c->count * onnx_dtype_size(c->dtype));
+    const unsigned packed = onnx_dtype_packed(c->dtype);
+    const size_t bytes =
+        packed ? (size_t)c->count / (8 / packed) : (size_t)c->count * onnx_dtype_size(c->dtype);
+    if (im->lasts && data >= im->bytes && data < im->bytes + im->length &&
+        bytes <= im->length - (size_t)(data - im->bytes))
+        assay_map_forget(data, bytes);
 }

@@ -5,6 +5,7 @@
 
 #include "graph/memory.h"
 #include "graph/onnx/value/value.h"
+#include "graph/text/packed.h"
 
 static const char *external_entry(const pb_tensor *t, const char *key)
 {
@@ -96,13 +97,16 @@ static int64_t packed_bytes(int dtype, int64_t count)
 
 static assay_status unpack(onnx_import *im, onnx_const *c, assay_error *err)
 {
-    const uint8_t *packed = c->data;
     onnx_const *wide = onnx_new_const(im, c->dtype, c->rank, c->dim);
+    assay_type type = {.rank = c->rank};
 
     if (!wide)
         return assay_out_of_memory(err);
-    for (int64_t i = 0; i < packed_bytes(c->dtype, c->count); i++)
-        unpack_byte(wide, i, packed[i]);
+    memcpy(type.dim, c->dim, sizeof type.dim);
+    if (!onnx_dtype_elem(c->dtype, &type.elem))
+        return assay_fail(err, ASSAY_ERR_INTERNAL, "packed elements of no type");
+    text_unpack(&type, c->data, (void *)(uintptr_t)wide->data);
+    onnx_forget(im, c);
     *c = *wide;
     return ASSAY_OK;
 }
