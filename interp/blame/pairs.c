@@ -7,28 +7,18 @@
 #include "interp/blame/likely.h"
 #include "interp/blame/screens.h"
 
-enum { PAIRED = 6, SCREENS = 12, ENOUGH = 512, BIASES = 5 };
+enum { PAIRED = 6, ALIKE = 2, SCREENS = 12, ENOUGH = 512, FEWEST = 3, BIASES = 5 };
+enum { COST = 16, WORK = 30000000 };
 
 /* Whether a partial cause explains so little more than the replay does that any would, by chance,
  * of so many that were tried: five times the spread of what it explains. Of few elements nothing
- * is said. */
-static bool is_chance(const blame_search *s, const blame_finding *f)
+ * is said, and what changes no element but for the better is none of chance. */
+bool blame_is_chance(const blame_search *s, const blame_finding *f)
 {
     const double n = (double)s->n_seen, good = (double)f->explained;
     const double gain = good - (double)(s->n_seen - s->differing);
-    return s->n_seen >= ENOUGH && gain * gain < 25 * good * (1 - good / n);
-}
-
-/* The same search once more. On failure `with` is closed. */
-static assay_status open_again(const blame_search *s, blame_search *with)
-{
-    const assay_status status = blame_search_open(with, s->d, s->schemes, s->node, s->end, s->after,
-                                                  s->n_after, s->rel, NULL);
-    if (status)
-        blame_search_close(with);
-    else if (s->left_out)
-        blame_search_leave_clean(with);
-    return status;
+    const bool only_mends = f->spoilt == 0 && gain >= FEWEST;
+    return s->n_seen >= ENOUGH && !only_mends && gain * gain < 25 * good * (1 - good / n);
 }
 
 /* Whether two causes change fewer numbers than `max`. */
@@ -63,23 +53,43 @@ static blame_fault *add_both(blame_report *r, int row, const blame_search *s,
     return f;
 }
 
-/* Takes an edit as given and looks for another cause beside it. */
+/* The same of what was found, in its k words, before a change to codes. */
+static void add_before(blame_report *r, int row, const blame_search *s, const blame_finding *found,
+                       int k, const blame_finding *last)
+{
+    const blame_finding all = whole(s, last);
+    blame_fault *f = blame_add_fault(r, row, s);
+    if (f)
+        blame_fill_fault(f, found, k);
+    f = blame_add_fault(r, row, s);
+    if (!f)
+        return;
+    if (found[0].family->edit) {
+        f->cause[0].family = found[0].family;
+        f->cause[f->n_causes++].i = found[0].i;
+    }
+    blame_fill_fault(f, &all, 1);
+}
+
+/* Takes a cause as given and looks for another one beside it. */
 static bool try_beside(blame_report *r, int row, const blame_search *s, int64_t max,
                        const blame_finding *given, blame_finding *found)
 {
     blame_search with;
     bool done = false;
-    if (open_again(s, &with))
+    if (blame_search_again(s, &with))
         return false;
     if (blame_search_assume(&with, given)) {
         const int64_t left = with.differing;
         const int k = blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS);
-        if (k > 0 && found[0].full && are_few(given, &found[0], max)) {
-            blame_fault *f = add_both(r, row, s, given, found, k);
-            if (f)
-                f->differing = left;
-            done = true;
-        }
+        done = k > 0 && found[0].full && are_few(given, &found[0], max);
+        blame_fault *f = NULL;
+        if (done && given->family->post)
+            add_before(r, row, s, found, k, given);
+        else if (done)
+            f = add_both(r, row, s, given, found, k);
+        if (f)
+            f->differing = left;
     }
     blame_search_close(&with);
     return done;
@@ -99,7 +109,7 @@ static bool holds_in_channels(const blame_search *s, const blame_finding *edit,
     for (int64_t e = 0; e < all && bad; e++)
         if (s->seen[e] && !blame_same(s, e, changed[e]))
             bad[e / a.inner % a.n] = true;
-    if (bad && codes && !open_again(s, &with)) {
+    if (bad && codes && !blame_search_again(s, &with)) {
         for (int64_t e = 0; e < all; e++)
             with.seen[e] = with.seen[e] && bad[e / a.inner % a.n];
         good = blame_search_assume(&with, edit) &&
@@ -129,7 +139,7 @@ static bool try_elsewhere(blame_report *r, int row, const blame_search *s, int64
     blame_search with;
     const blame_finding *edit = NULL;
     int32_t *codes = malloc((size_t)(s->n_samples * s->end_count) * sizeof *codes + 64);
-    if (codes && s->n_after == 0 && !open_again(s, &with)) {
+    if (codes && s->n_after == 0 && !blame_search_again(s, &with)) {
         blame_story story;
         with.wants_edits = true;
         if (blame_predict(&with, change->family, change->i, codes, &story) &&
@@ -164,6 +174,27 @@ static bool try_biases(blame_report *r, int row, blame_search *s, int64_t max, b
     return done;
 }
 
+/* Whether enough of the better causes before i are of its family. */
+static bool is_alike(const blame_finding *partial, int i)
+{
+    int alike = 0;
+    for (int k = 0; k < i; k++)
+        alike += !partial[k].full && partial[k].family == partial[i].family;
+    return alike >= ALIKE;
+}
+
+/* How many partial causes are taken as given: behind the node others run for each hypothesis. */
+static int tries_of(const blame_search *s)
+{
+    const assay_graph *g = s->d->graph;
+    int64_t cost = assay_node_macs(g, s->n) + COST * s->count;
+    for (int i = 0; i < s->n_after; i++)
+        cost += assay_node_macs(g, &g->node[s->after[i]]) +
+                COST * assay_shape_count(&g->value[g->node[s->after[i]].out[0]].type);
+    const int64_t tries = WORK / (cost * s->n_samples + 1);
+    return s->n_after == 0 || tries >= PAIRED ? PAIRED : (int)tries;
+}
+
 bool blame_try_pairs(blame_report *r, int row, blame_search *s, int64_t max,
                      const blame_finding *partial, int n)
 {
@@ -172,11 +203,14 @@ bool blame_try_pairs(blame_report *r, int row, blame_search *s, int64_t max,
     bool done = found && n > 0 && partial[0].full &&
                 strcmp(partial[0].story.class, "bias.value") == 0 &&
                 try_biases(r, row, s, max, found);
-    for (int i = 0, tried = 0; i < n && tried < PAIRED && found && !done; i++) {
-        tried += !partial[i].full;
-        if (!partial[i].full && !is_chance(s, &partial[i]))
-            done = partial[i].family->edit ? try_beside(r, row, s, max, &partial[i], found)
-                                           : try_elsewhere(r, row, s, max, &partial[i], found);
+    const int tries = tries_of(s);
+    for (int i = 0, tried = 0; i < n && tried < tries && found && !done; i++) {
+        const bool more = !partial[i].full && !is_alike(partial, i);
+        tried += more;
+        if (more && !blame_is_chance(s, &partial[i]))
+            done = partial[i].family->edit || s->n_after > 0
+                       ? try_beside(r, row, s, max, &partial[i], found)
+                       : try_elsewhere(r, row, s, max, &partial[i], found);
     }
     const int k = done || !found ? 0 : blame_likely_edits(s, likely);
     for (int i = 0; i < k && !done; i++)
@@ -200,7 +234,7 @@ static bool holds_behind(const blame_search *s, const blame_finding *first,
 {
     blame_search with;
     blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
-    bool good = found && screen->family && !open_again(s, &with);
+    bool good = found && screen->family && !blame_search_again(s, &with);
     if (good) {
         blame_screen_through(&with, screen);
         good = with.differing > 0 &&
@@ -250,7 +284,7 @@ bool blame_try_screens(blame_report *r, int row, const blame_search *s, int64_t 
     const int n = found ? blame_screens(s, screen, SCREENS) : 0;
     for (int i = 0; i < n && !done; i++) {
         blame_search with;
-        if (!open_again(s, &with)) {
+        if (!blame_search_again(s, &with)) {
             blame_screen_through(&with, &screen[i]);
             k = with.differing > 0 ? blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS)
                                    : 0;

@@ -134,36 +134,73 @@ bool blame_finish(const blame_search *s, int k, const int32_t *codes, int32_t *e
     return good;
 }
 
-bool blame_predict(blame_search *s, const blame_family *f, int i, int32_t *codes,
-                   blame_story *story)
+static size_t bytes_of_own(const blame_search *s)
 {
-    /* Where the node makes the end its codes are the end's. */
-    const bool has_after = s->n_after > 0;
-    const size_t bytes = (size_t)(s->n_samples * s->count) * sizeof *codes;
-    int32_t *made = has_after ? malloc(bytes + 64) : NULL, *own = has_after ? made : codes;
-    bool good = own != NULL;
-    if (good && f->post) {
-        memcpy(own, s->base, bytes);
+    return (size_t)(s->n_samples * s->count) * sizeof *s->base;
+}
+
+/* What a hypothesis predicts of the node's own codes, all samples. */
+static bool predict_own(blame_search *s, const blame_family *f, int i, int32_t *own,
+                        blame_story *story)
+{
+    blame_story given;
+    bool good = true;
+    if (f->post) {
+        memcpy(own, s->last ? s->bare : s->base, bytes_of_own(s));
         good = f->post(s, i, own, story);
     }
     for (int k = 0; k < s->n_samples && good && f->edit; k++)
         good = run_edit(s, f, i, k, NULL, own + k * s->count, story);
-    good = good && memcmp(own, s->base, bytes) != 0;
-    for (int k = 0; k < s->n_samples && good && has_after; k++)
-        good = blame_finish(s, k, own + k * s->count, codes + k * s->end_count);
-    free(made);
+    if (good && s->last)
+        s->last->post(s, s->last_i, own, &given);
+    return good && memcmp(own, s->base, bytes_of_own(s)) != 0;
+}
+
+static bool finish_all(const blame_search *s, const int32_t *own, int32_t *end)
+{
+    bool good = true;
+    for (int k = 0; k < s->n_samples && good; k++)
+        good = blame_finish(s, k, own + k * s->count, end + k * s->end_count);
     return good;
+}
+
+bool blame_predict(blame_search *s, const blame_family *f, int i, int32_t *codes,
+                   blame_story *story)
+{
+    if (s->n_after == 0) /* the node's codes are the end's */
+        return predict_own(s, f, i, codes, story);
+    int32_t *own = malloc(bytes_of_own(s) + 64);
+    const bool good = own && predict_own(s, f, i, own, story) && finish_all(s, own, codes);
+    free(own);
+    return good;
+}
+
+static bool take_as_given(blame_search *s, const blame_finding *f)
+{
+    if (f->family->edit && s->n_prefix < BLAME_PREFIX) {
+        s->prefix[s->n_prefix].family = f->family;
+        s->prefix[s->n_prefix++].i = f->i;
+        return true;
+    }
+    if (f->family->edit || s->n_after == 0 || s->last || !(s->bare = malloc(bytes_of_own(s) + 64)))
+        return false;
+    memcpy(s->bare, s->base, bytes_of_own(s));
+    s->last = f->family;
+    s->last_i = f->i;
+    return true;
 }
 
 bool blame_search_assume(blame_search *s, const blame_finding *f)
 {
     blame_story story;
-    if (!f->family->edit || s->n_prefix == BLAME_PREFIX || s->n_after > 0 ||
-        !blame_predict(s, f->family, f->i, s->end_base, &story))
+    int32_t *own = malloc(bytes_of_own(s) + 64);
+    const bool good = own && predict_own(s, f->family, f->i, own, &story) &&
+                      finish_all(s, own, s->end_base) && take_as_given(s, f);
+    if (good)
+        memcpy(s->base, own, bytes_of_own(s));
+    free(own);
+    if (!good)
         return false;
-    s->prefix[s->n_prefix].family = f->family;
-    s->prefix[s->n_prefix++].i = f->i;
-    memcpy(s->base, s->end_base, (size_t)(s->n_samples * s->count) * sizeof *s->base);
     free(s->sums);
     s->sums = NULL;
     blame_search_forget_lanes(s);

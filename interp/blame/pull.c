@@ -128,3 +128,16 @@ void blame_search_pull(blame_search *s)
     free(seen);
     free(place);
 }
+
+assay_status blame_search_again(const blame_search *s, blame_search *again)
+{
+    const assay_status status = blame_search_open(again, s->d, s->schemes, s->node, s->asked_end,
+                                                  s->after, s->n_asked_after, s->rel, NULL);
+    if (status)
+        blame_search_close(again);
+    else if (s->left_out)
+        blame_search_leave_clean(again);
+    if (!status && s->n_after < s->n_asked_after)
+        blame_search_pull(again);
+    return status;
+}

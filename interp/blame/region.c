@@ -4,6 +4,7 @@
 
 #include "graph/memory.h"
 #include "interp/blame/faults.h"
+#include "interp/blame/pairs.h"
 
 /* The region's nodes behind `node`, up to the row whose output was dumped. */
 static int nodes_after(const blame_report *r, int node, int row, int *after)
@@ -94,6 +95,24 @@ static int maker_of(const blame_report *r, int row)
     return row;
 }
 
+/* Two causes of the node that explains most of the region. */
+static bool try_two(blame_report *r, int row, const narrowing *w, int *after)
+{
+    blame_search s;
+    const int n_after = w->n > 0 ? nodes_after(r, w->at, row, after) : -1;
+    if (n_after < 0)
+        return false;
+    bool done = !blame_search_open(&s, &r->device, &r->schemes, w->at, r->row[row].value, after,
+                                   n_after, r->rel, NULL);
+    if (done) {
+        blame_search_pull(&s);
+        done = blame_try_screens(r, w->at, &s, s.differing) ||
+               blame_try_pairs(r, w->at, &s, s.differing, w->best, w->n);
+    }
+    blame_search_close(&s);
+    return done;
+}
+
 /* The node of the region that explains it with the fewest numbers changed. */
 assay_status blame_region(blame_report *r, int row, bool *replay, assay_error *err)
 {
@@ -115,8 +134,10 @@ assay_status blame_region(blame_report *r, int row, bool *replay, assay_error *e
             blame_search_leave_clean(&s);
         if (!(full && w.best[0].story.changed <= BLAME_MANY) && blame_doubt_unseen(r, row)) {
             *replay = true;
-        } else if (full || !r->row[row].on_sums || !blame_behind(r, row)) {
-            blame_fault *f = blame_add_fault(r, full ? w.at : maker_of(r, row), &s);
+        } else if (full || ((!r->row[row].on_sums || !blame_behind(r, row)) &&
+                            !try_two(r, row, &w, after))) {
+            const bool lead = full || (w.n > 0 && !blame_is_chance(&s, &w.best[0]));
+            blame_fault *f = blame_add_fault(r, lead ? w.at : maker_of(r, row), &s);
             if (f)
                 blame_fill_fault(f, w.best, w.n);
             status = blame_assume_unseen(&s, NULL, replay, err);

@@ -147,6 +147,8 @@ assay_status blame_search_open(blame_search *s, const blame_device *d, const bla
                         .end = end,
                         .after = after,
                         .n_after = n_after,
+                        .asked_end = end,
+                        .n_asked_after = n_after,
                         .rel = rel,
                         .arena = assay_arena_new()};
     s->type = &d->graph->value[s->n->out[0]].type;
@@ -258,6 +260,7 @@ void blame_search_close(blame_search *s)
     free(s->end_base);
     free(s->seen);
     free(s->base);
+    free(s->bare);
     free(s->sums);
     free(s->value);
     assay_arena_free(s->arena);

@@ -106,6 +106,7 @@ typedef struct blame_search {
     /* Nodes from this one to the end, in order; none where the node makes the end. */
     const int *after;
     int n_after;
+    int asked_end, n_asked_after; /* as the search was opened, before it was pulled (pull.c) */
     int sought[BLAME_SOUGHT];
     bool has_record;
     assay_record record;
@@ -116,6 +117,11 @@ typedef struct blame_search {
         int i;
     } prefix[BLAME_PREFIX];
     int n_prefix;
+    /* A change to the node's codes that is taken as given behind all others, and the codes before
+     * it; NULL: none is. */
+    const blame_family *last;
+    int last_i;
+    int32_t *bare;
     assay_arena *arena;
 } blame_search;
 
@@ -141,10 +147,12 @@ typedef struct blame_finding {
     const blame_family *family;
     int i;
     int64_t explained; /* of n_seen */
+    int64_t spoilt;    /* of those that the replay explains, what this does not */
     bool full;
 } blame_finding;
 
-/* Takes a finding that is an edit as given from here on: the node as replayed has it. */
+/* Takes a finding as given from here on, the node as replayed has it: an edit, or where the node's
+ * own output was not dumped a change to its codes, which then comes behind whatever is sought. */
 bool blame_search_assume(blame_search *s, const blame_finding *f);
 
 /* What is tried: whole schemes alone; the families that are not late; and the late ones where those
@@ -193,6 +201,9 @@ bool blame_finish(const blame_search *s, int k, const int32_t *codes, int32_t *e
 /* Where the nodes behind only move codes: compares what they show of the node's own output, of
  * which what they do not show is not seen. */
 void blame_search_pull(blame_search *s);
+/* The same search opened once more, with the same samples left out and dumps pulled back; nothing
+ * is given. On failure `again` is closed. */
+assay_status blame_search_again(const blame_search *s, blame_search *again);
 
 /* ---- for families ---- */
 /* Runs a case: its codes, or its sums where those were dumped of the node; room for c->out. */

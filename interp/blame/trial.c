@@ -238,7 +238,9 @@ static void judge(trials *t, const trial *c)
         return;
     for (int64_t e = 0; e < s->n_samples * s->end_count; e++) {
         const bool equal = t->whole[e] == s->dev[e]; /* most are: that costs nothing */
-        f.explained += s->seen[e] && (equal || blame_same(s, e, t->whole[e]));
+        const bool good = s->seen[e] && (equal || blame_same(s, e, t->whole[e]));
+        f.explained += good;
+        f.spoilt += s->seen[e] && !good && blame_same(s, e, s->end_base[e]);
         changes += t->whole[e] != s->end_base[e];
     }
     f.full = f.explained == s->n_seen;
