@@ -78,8 +78,8 @@ static assay_status list_line(assay_dataset *d, int64_t *room, char *line, const
     char *file = join(d->path, line);
     if (file && access(file, F_OK) != 0) {
         free(file);
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s:%d: no image \"%s\" in %s", labels, number,
-                          line, d->path);
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s:%d: there is no image \"%s\" in %s", labels,
+                          number, line, d->path);
     }
     return append(d, room, file, label, err);
 }
@@ -212,7 +212,7 @@ assay_status dataset_open_folder(assay_dataset *d, const char *labels, assay_err
         status = list_folder(d, is_npz_name, err);
     if (!status && d->count == 0)
         status = access(own, F_OK) == 0
-                     ? assay_fail(err, ASSAY_ERR_INPUT, "%s: names no sample", own)
+                     ? assay_fail(err, ASSAY_ERR_INPUT, "%s: lists no sample", own)
                      : assay_fail(err, ASSAY_ERR_INPUT,
                                   "%s: no PNG images, and no .npy or .npz files", d->path);
     free(own);

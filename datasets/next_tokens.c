@@ -39,8 +39,8 @@ assay_status dataset_next_tokens(const assay_dataset *d, int64_t i, int64_t igno
                                  assay_error *err)
 {
     if (!text_npy_is_integer(d->type.type))
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s: samples are %s, no tokens", d->path,
-                          text_npy_type_name(d->type.type));
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: samples are %s, not tokens (integers)",
+                          d->path, text_npy_type_name(d->type.type));
     const assay_status status =
         d->stream ? next_in_stream(d, i, label, err) : next_in_rows(d, i, label, err);
     const size_t n = dataset_sample_count(&d->type);

@@ -54,13 +54,13 @@ typedef struct archive {
 
 static assay_status damaged(const archive *a, const char *what)
 {
-    return assay_fail(a->err, ASSAY_ERR_INPUT, "%s: no .npz archive: %s", a->path, what);
+    return assay_fail(a->err, ASSAY_ERR_INPUT, "%s: not an .npz archive: %s", a->path, what);
 }
 
 static assay_status read_at(const archive *a, int64_t offset, void *to, size_t n)
 {
     if (offset < 0 || offset > a->size || (int64_t)n > a->size - offset)
-        return damaged(a, "it ends too early");
+        return damaged(a, "the file ends too early");
     for (size_t done = 0; done < n;) {
         const ssize_t got = pread(a->fd, (char *)to + done, n - done, (off_t)offset + (off_t)done);
         if (got <= 0)
@@ -197,7 +197,7 @@ static assay_status take(const archive *a, const unsigned char *entry, assay_npz
                             .bytes = (int64_t)number[0],
                             .crc = number32(entry + 16),
                             .deflated = method == 8};
-    return m->stored <= a->size - m->offset ? ASSAY_OK : damaged(a, "it ends too early");
+    return m->stored <= a->size - m->offset ? ASSAY_OK : damaged(a, "the file ends too early");
 }
 
 assay_status dataset_npz_find(int fd, int64_t size, const char *path, const char *name,
@@ -260,7 +260,7 @@ static assay_status unpack(const archive *a, const assay_npz_member *m, unsigned
     if (!status && m->deflated && !inflate_all(m, stored, plain))
         status = damaged(a, "an array cannot be inflated to the size that the directory states");
     if (!status && checksum(plain, m->bytes) != m->crc)
-        status = damaged(a, "an array's checksum is another");
+        status = damaged(a, "an array's checksum is wrong");
     if (plain != stored)
         free(stored);
     if (status)

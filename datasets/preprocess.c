@@ -150,13 +150,13 @@ static assay_status check_colours(const assay_preprocess *p, const assay_sample_
         return assay_fail(
             err, ASSAY_ERR_INPUT,
             "%s: preprocessing asks for gray, but samples are %s; gray: pillow, gray: opencv or "
-            "gray: [0.299, 0.587, 0.114] says how colours become gray",
+            "gray: [0.299, 0.587, 0.114] says how to convert colours",
             name, shape);
     if (asked == 1 && s.channels == 3 && p->gray != ASSAY_GRAY_WEIGHTS && in->type != ASSAY_NPY_U1)
-        return assay_fail(
-            err, ASSAY_ERR_INPUT,
-            "%s: gray: %s is of u8, but samples are %s; gray: [0.299, 0.587, 0.114] takes any",
-            name, gray_names[p->gray], shape);
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s: gray: %s is defined for u8, but samples are %s; gray: [0.299, "
+                          "0.587, 0.114] takes any type",
+                          name, gray_names[p->gray], shape);
     if (s.channels != 1 && s.channels != 3)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "%s: preprocessing asks for %s, %d channel%s, but samples are %s", name,

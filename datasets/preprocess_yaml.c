@@ -134,7 +134,7 @@ static assay_status parse_gray(reader *r, const yaml_node_t *value)
         return ASSAY_OK;
     if (value->type != YAML_SEQUENCE_NODE || parse_numbers(r, value, false, &count, weight) ||
         count != 3)
-        return refuse(r, value, "pillow, opencv or what red, green and blue weigh (3 numbers)");
+        return refuse(r, value, "pillow, opencv or the weights of red, green and blue (3 numbers)");
     memcpy(r->out->weight, weight, sizeof r->out->weight);
     return ASSAY_OK;
 }
@@ -224,7 +224,7 @@ static assay_status parse_document(reader *r)
             return status;
     }
     if (r->out->gray && r->out->channel_order > ASSAY_CHANNELS_GRAY)
-        return assay_fail(r->err, ASSAY_ERR_INPUT, "%s: gray is what channel_order: gray reads",
+        return assay_fail(r->err, ASSAY_ERR_INPUT, "%s: the key gray needs channel_order: gray",
                           r->name);
     if (r->out->gray)
         r->out->channel_order = ASSAY_CHANNELS_GRAY;

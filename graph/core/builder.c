@@ -188,8 +188,8 @@ static assay_status claim_outputs(assay_graph *g, const char *name, const int *o
             for (int k = 0; k < i; ++k)
                 g->value[out[k]].producer = -1;
             return assay_fail(err, ASSAY_ERR_INPUT,
-                              "node '%.200s': its output '%.200s' has a producer already", name,
-                              v->name);
+                              "node '%.200s': another node already produces its output '%.200s'",
+                              name, v->name);
         }
         v->producer = g->n_nodes;
     }
@@ -230,7 +230,8 @@ assay_status assay_graph_add_node(assay_graph *g, assay_op op, const char *name,
         return assay_fail(err, ASSAY_ERR_INPUT, "node '%.200s': there is no op %d",
                           name ? name : "", (int)op);
     if (n_in < 0 || n_in > MAX_COUNT || n_out < 1 || n_out > MAX_COUNT)
-        return assay_fail(err, ASSAY_ERR_LIMIT, "node '%.200s': %d inputs and %d outputs",
+        return assay_fail(err, ASSAY_ERR_LIMIT,
+                          "node '%.200s': %d inputs and %d outputs are too many or too few",
                           name ? name : "", n_in, n_out);
     if ((s = check_ids(g, "node", name ? name : "", in, n_in, true, err)) ||
         (s = check_ids(g, "node", name ? name : "", out, n_out, false, err)))
@@ -268,7 +269,8 @@ assay_status assay_graph_add_inferred(assay_graph *g, assay_op op, const char *n
     assay_status s;
 
     if (!info || n_out < 1 || n_out > MAX_COUNT)
-        return assay_fail(err, ASSAY_ERR_INPUT, "node '%.200s': no such op, or %d outputs", n.name,
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "node '%.200s': unknown op, or a wrong number of outputs (%d)", n.name,
                           n_out);
     if (n_in > 0) {
         n.in = malloc((size_t)n_in * sizeof *n.in);
@@ -312,7 +314,8 @@ static assay_status set_list(assay_graph *g, const char *what, int **list, int *
     int *copy;
     assay_status s;
     if (n < 0 || n > MAX_COUNT)
-        return assay_fail(err, ASSAY_ERR_LIMIT, "graph '%s': %d %s values", g->name, n, what);
+        return assay_fail(err, ASSAY_ERR_LIMIT, "graph '%s': %d %s values are too many", g->name, n,
+                          what);
     if ((s = check_ids(g, what, "", ids, n, false, err)))
         return s;
     copy = assay_arena_copy(g->arena, ids, (size_t)n * sizeof *ids);

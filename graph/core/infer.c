@@ -82,8 +82,10 @@ static assay_status carry_params(const assay_inference *c)
             continue;
         c->out[i].q.axis = follow_axis(c->n, data, &c->out[i]);
         if (c->out[i].q.axis < 0)
-            return assay_infer_fail(c, "parameters per index of axis %d cannot pass through",
-                                    data->q.axis);
+            return assay_infer_fail(
+                c,
+                "the op does not carry quantization parameters per index of axis %d to its output",
+                data->q.axis);
     }
     return ASSAY_OK;
 }

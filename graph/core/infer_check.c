@@ -63,9 +63,9 @@ assay_status assay_infer_alike(const assay_inference *c, int first, int last)
         const assay_type *b = assay_infer_in(c, i);
         char ta[8], tb[8];
         if (b && b->elem.kind != a->elem.kind)
-            return assay_infer_fail(c, "input %d is %s but input %d is %s", first,
-                                    assay_elem_print(a->elem, ta), i,
-                                    assay_elem_print(b->elem, tb));
+            return assay_infer_fail(
+                c, "input %d is %s but input %d is %s; their element kinds must be equal", first,
+                assay_elem_print(a->elem, ta), i, assay_elem_print(b->elem, tb));
     }
     return ASSAY_OK;
 }

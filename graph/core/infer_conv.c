@@ -112,10 +112,10 @@ assay_status assay_shape_conv(const assay_inference *c)
             c, "%lld input channels in %lld groups, but the weights have %lld channels per group",
             (long long)channels, (long long)a->group, (long long)per_group);
     if (a->depthwise && (c->n->op != ASSAY_OP_CONV || channels != 1))
-        return assay_infer_fail(c, "depthwise marks a conv of one input channel, not of %lld",
+        return assay_infer_fail(c, "depthwise applies to a conv with one input channel, not %lld",
                                 (long long)channels);
     if (w->dim[0] % a->group != 0)
-        return assay_infer_fail(c, "%lld output channels do not divide into %lld groups",
+        return assay_infer_fail(c, "%lld output channels are not divisible into %lld groups",
                                 (long long)w->dim[0], (long long)a->group);
     if ((s = assay_infer_vector(c, 2, "bias", w->dim[0])))
         return s;
@@ -143,7 +143,7 @@ assay_status assay_shape_conv_transpose(const assay_inference *c)
     if (s)
         return s;
     if (a->depthwise)
-        return assay_infer_fail(c, "depthwise marks a conv, not its transpose");
+        return assay_infer_fail(c, "depthwise applies to conv, not to conv_transpose");
     channels = c->x->dim[channel_axis(a->layout, c->x)];
     if (a->layout == ASSAY_LAYOUT_NHWC && a->group != 1)
         return assay_infer_fail(c, "group is %lld, expected 1 in layout nhwc", (long long)a->group);
@@ -211,7 +211,7 @@ assay_status assay_shape_matmul(const assay_inference *c)
     if ((s = assay_infer_alike(c, 0, 1)))
         return s;
     if (a.rank < 1 || b.rank < 1)
-        return assay_infer_fail(c, "an operand is a scalar");
+        return assay_infer_fail(c, "an operand is a scalar, expected rank 1 or more");
     if ((row && m->transpose_a) || (column && m->transpose_b))
         return assay_infer_fail(c, "a vector operand cannot be transposed");
     if (row) {

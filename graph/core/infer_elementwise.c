@@ -7,7 +7,7 @@ assay_status assay_shape_add_n(const assay_inference *c)
         const assay_type *t = assay_infer_in(c, i);
         if (!assay_elem_equal(t->elem, c->x->elem) || !assay_shape_equal(t, c->x) ||
             !assay_qparams_equal(&t->q, &c->x->q))
-            return assay_infer_fail(c, "input %d has another type than the first", i);
+            return assay_infer_fail(c, "input %d differs in type from the first", i);
     }
     assay_infer_shape(c->out, c->x);
     return ASSAY_OK;
@@ -30,7 +30,9 @@ assay_status assay_shape_prelu(const assay_inference *c)
 {
     assay_status s = assay_shape_broadcast(c);
     if (!s && !assay_shape_equal(c->out, c->x))
-        s = assay_infer_fail(c, "the slope is larger than the input");
+        s = assay_infer_fail(
+            c,
+            "the slope is larger than the input; expected a shape that broadcasts to the input's");
     return s;
 }
 
@@ -61,7 +63,7 @@ assay_status assay_shape_select(const assay_inference *c)
     if ((s = assay_infer_alike(c, 1, 2)) || (s = assay_infer_broadcast(c, a, b, c->out)))
         return s;
     if (!assay_elem_equal(a->elem, b->elem) || !assay_qparams_equal(&a->q, &b->q))
-        return assay_infer_fail(c, "kind or parameters of the choices differ");
+        return assay_infer_fail(c, "the choices differ in element kind or parameters");
     return assay_infer_broadcast(c, c->x, c->out, c->out);
 }
 
@@ -244,13 +246,14 @@ assay_status assay_shape_lookup(const assay_inference *c)
 {
     const assay_type *table = assay_infer_in(c, 1);
     if (!assay_is_quantized(c->x) || c->x->q.granularity != ASSAY_Q_TENSOR || c->x->elem.bits > 16)
-        return assay_infer_fail(c, "the input is not codes of at most 16 bits with one scale");
+        return assay_infer_fail(c,
+                                "the input does not hold codes of at most 16 bits with one scale");
     if (table->elem.kind != ASSAY_KIND_INT || assay_is_quantized(table) || table->rank != 1 ||
         table->dim[0] != INT64_C(1) << c->x->elem.bits)
         return assay_infer_fail(c, "the table does not hold %lld plain integers",
                                 1LL << c->x->elem.bits);
     if (c->n->out && !assay_elem_equal(assay_node_out(c->g, c->n, 0)->type.elem, table->elem))
-        return assay_infer_fail(c, "the table holds integers of another kind than the output");
+        return assay_infer_fail(c, "the table's integer kind differs from the output's");
     assay_infer_shape(c->out, c->x);
     c->out->elem = table->elem;
     return ASSAY_OK;

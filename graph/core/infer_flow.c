@@ -21,7 +21,7 @@ static assay_status check_inputs(const assay_inference *c, const assay_graph *bo
                                 body->n_inputs, c->n->n_in - first);
     for (int i = 0; i < body->n_inputs; ++i)
         if (!assay_type_equal(&body->value[body->input[i]].type, assay_infer_in(c, first + i)))
-            return assay_infer_fail(c, "input %d has another type than in subgraph '%.100s'",
+            return assay_infer_fail(c, "input %d differs in type from that of subgraph '%.100s'",
                                     first + i, body->name);
     return ASSAY_OK;
 }
@@ -48,15 +48,16 @@ assay_status assay_shape_branch(const assay_inference *c)
     if (!yes || !(no = body_of(c, "on_false", c->n->attr.branch.on_false)))
         return ASSAY_ERR_INPUT;
     if (!is_one_bool(c->x))
-        return assay_infer_fail(c, "the condition is not one bool");
+        return assay_infer_fail(c, "the condition is not a single bool");
     if ((s = check_inputs(c, yes, 1)) || (s = check_inputs(c, no, 1)) ||
         (s = check_outputs(c, yes)) || (s = check_outputs(c, no)))
         return s;
     for (int i = 0; i < c->n->n_out; ++i) {
         c->out[i] = yes->value[yes->output[i]].type;
         if (!assay_type_equal(&c->out[i], &no->value[no->output[i]].type))
-            return assay_infer_fail(c, "output %d has other types in subgraphs '%.80s' and '%.80s'",
-                                    i, yes->name, no->name);
+            return assay_infer_fail(
+                c, "output %d has different types in subgraphs '%.80s' and '%.80s'", i, yes->name,
+                no->name);
     }
     return ASSAY_OK;
 }
@@ -70,16 +71,17 @@ assay_status assay_shape_loop(const assay_inference *c)
     if (!test || !(body = body_of(c, "body", c->n->attr.loop.body)))
         return ASSAY_ERR_INPUT;
     if (test->n_outputs != 1 || !is_one_bool(&test->value[test->output[0]].type))
-        return assay_infer_fail(c, "subgraph '%.100s' does not give one bool", test->name);
+        return assay_infer_fail(c, "subgraph '%.100s' does not return a single bool", test->name);
     if (c->n->n_out != c->n->n_in)
-        return assay_infer_fail(c, "%d inputs but %d outputs", c->n->n_in, c->n->n_out);
+        return assay_infer_fail(c, "%d inputs but %d outputs, expected as many of each", c->n->n_in,
+                                c->n->n_out);
     if ((s = check_inputs(c, test, 0)) || (s = check_inputs(c, body, 0)) ||
         (s = check_outputs(c, body)))
         return s;
     for (int i = 0; i < c->n->n_out; ++i) {
         c->out[i] = *assay_infer_in(c, i);
         if (!assay_type_equal(&c->out[i], &body->value[body->output[i]].type))
-            return assay_infer_fail(c, "value %d has another type after subgraph '%.100s'", i,
+            return assay_infer_fail(c, "value %d changes its type in subgraph '%.100s'", i,
                                     body->name);
     }
     return ASSAY_OK;

@@ -22,7 +22,7 @@ assay_status assay_shape_update_slice(const assay_inference *c)
     if (s)
         return s;
     if (begin->rank != 1 || begin->dim[0] != c->x->rank)
-        return assay_infer_fail(c, "begin has no entry for each of %d axes", c->x->rank);
+        return assay_infer_fail(c, "begin does not have one entry for each of %d axes", c->x->rank);
     if (!assay_elem_equal(update->elem, c->x->elem) || !assay_qparams_equal(&update->q, &c->x->q))
         return assay_infer_fail(c, "kind or parameters of the update differ from the input's");
     for (int i = 0; i < c->x->rank; ++i)
@@ -106,7 +106,7 @@ assay_status assay_shape_scatter_nd(const assay_inference *c)
     for (int i = 0; fits && i < update->rank; ++i)
         fits = update->dim[i] == (i < lists ? at->dim[i] : c->x->dim[depth + i - lists]);
     if (!fits)
-        return assay_infer_fail(c, "the updates' shape is not that of what the indices pick");
+        return assay_infer_fail(c, "the updates do not have the shape of what the indices select");
     assay_infer_shape(c->out, c->x);
     c->out->q = c->x->q;
     return ASSAY_OK;

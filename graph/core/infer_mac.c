@@ -46,7 +46,7 @@ static assay_status check_second(const assay_inference *c, int i)
 {
     const assay_type *t = assay_infer_in(c, i);
     if (t && (t->elem.kind != ASSAY_KIND_F32 || assay_shape_count(t) != 1))
-        return assay_infer_fail(c, "input %d is not one f32", i);
+        return assay_infer_fail(c, "input %d is not a single f32", i);
     return ASSAY_OK;
 }
 
@@ -65,8 +65,8 @@ assay_status assay_shape_block_scale(const assay_inference *c)
     if (!s && a->to == ASSAY_FLOAT_INT8MX)
         s = assay_infer_fail(c, "int8mx is a format of elements, not of scales");
     if (!s && (a->rule != ASSAY_SCALE_AMAX) != (a->to == ASSAY_FLOAT_F8E8M0))
-        s = assay_infer_fail(c, "rule amax is of scales that are no powers of two, the others of "
-                                "f8e8m0");
+        s = assay_infer_fail(
+            c, "rule amax takes scales that are not powers of two, the other rules take f8e8m0");
     if (!s)
         s = check_second(c, 1);
     c->out->elem = elem_of(a->to);
@@ -140,7 +140,9 @@ assay_status assay_shape_patches(const assay_inference *c)
     assay_status s;
 
     if (!is_float(x))
-        return assay_infer_fail(c, "the input holds no floats: what lies beyond the borders is 0");
+        return assay_infer_fail(
+            c,
+            "the input does not hold floats, which it must, as elements beyond its borders are 0");
     if (spatial < 1 || spatial > 3)
         return assay_infer_fail(c, "the input has %d dimensions, expected 3 to 5", x->rank);
     const int64_t channels = x->dim[a->layout == ASSAY_LAYOUT_NHWC ? x->rank - 1 : 1];
@@ -151,8 +153,8 @@ assay_status assay_shape_patches(const assay_inference *c)
         (s = assay_infer_list(c, "pad_end", &a->pad_end, spatial, 0, INT32_MAX)))
         return s;
     if (a->group < 1 || channels % a->group != 0)
-        return assay_infer_fail(c, "%lld channels in %lld groups", (long long)channels,
-                                (long long)a->group);
+        return assay_infer_fail(c, "%lld channels are not divisible into %lld groups",
+                                (long long)channels, (long long)a->group);
     for (int i = 0; i < spatial; ++i) {
         const int64_t reach = (a->kernel.v[i] - 1) * a->dilation.v[i] + 1;
         const int64_t room = x->dim[first + i] + a->pad_begin.v[i] + a->pad_end.v[i] - reach;

@@ -69,8 +69,7 @@ assay_status assay_shape_concat(const assay_inference *c)
         if (!fits) {
             char sx[128], st[128];
             return assay_infer_fail(c,
-                                    "input %d is %s and input 0 is %s: they differ beside axis "
-                                    "%lld",
+                                    "input %d is %s and input 0 is %s: only axis %lld may differ",
                                     i, assay_shape_print(t, st, sizeof st),
                                     assay_shape_print(c->x, sx, sizeof sx), (long long)axis);
         }
@@ -92,7 +91,7 @@ assay_status assay_shape_split(const assay_inference *c)
         return s;
     extent = c->x->dim[a->axis];
     if (a->sizes.n == 0 && extent % c->n->n_out != 0)
-        return assay_infer_fail(c, "extent %lld does not divide into %d equal parts",
+        return assay_infer_fail(c, "extent %lld is not divisible into %d equal parts",
                                 (long long)extent, c->n->n_out);
     if (a->sizes.n != 0 &&
         (s = assay_infer_list(c, "sizes", &a->sizes, c->n->n_out, 0, EXTENT_MAX)))
@@ -129,8 +128,8 @@ assay_status assay_shape_slice(const assay_inference *c)
             __builtin_add_overflow(a->begin.v[i], span, &last) || a->begin.v[i] >= c->x->dim[i] ||
             last < 0 || last >= c->x->dim[i])
             return assay_infer_fail(c,
-                                    "axis %d has extent %lld: %lld elements from %lld by %lld "
-                                    "leave it",
+                                    "axis %d has extent %lld: %lld elements from index %lld in "
+                                    "steps of %lld run outside it",
                                     i, (long long)c->x->dim[i], (long long)a->size.v[i],
                                     (long long)a->begin.v[i], (long long)a->step.v[i]);
     }
@@ -160,8 +159,8 @@ assay_status assay_shape_pad(const assay_inference *c)
             max = 0;
         if (widest > max)
             return assay_infer_fail(c,
-                                    "axis %d of extent %lld is padded by %lld, at most %lld "
-                                    "elements are there to repeat",
+                                    "axis %d of extent %lld is padded by %lld, more than the %lld "
+                                    "elements that it can repeat",
                                     i, (long long)extent, (long long)widest, (long long)max);
         c->out->dim[i] = extent + a->begin.v[i] + a->end.v[i];
     }
@@ -209,8 +208,8 @@ assay_status assay_shape_depth_to_space(const assay_inference *c)
     if (s)
         return s;
     if (d[channels] % (block * block) != 0)
-        return assay_infer_fail(c, "%lld channels do not divide by %lld", (long long)d[channels],
-                                (long long)(block * block));
+        return assay_infer_fail(c, "%lld channels are not divisible by %lld",
+                                (long long)d[channels], (long long)(block * block));
     d[channels] /= block * block;
     if (__builtin_mul_overflow(d[h], block, &d[h]) || __builtin_mul_overflow(d[w], block, &d[w]))
         return assay_infer_fail(c, "the output's extent overflows");
@@ -225,8 +224,8 @@ assay_status assay_shape_space_to_depth(const assay_inference *c)
     if (s)
         return s;
     if (d[h] % block != 0 || d[w] % block != 0)
-        return assay_infer_fail(c, "extents %lld and %lld do not divide by %lld", (long long)d[h],
-                                (long long)d[w], (long long)block);
+        return assay_infer_fail(c, "extents %lld and %lld are not divisible by %lld",
+                                (long long)d[h], (long long)d[w], (long long)block);
     d[h] /= block;
     d[w] /= block;
     if (__builtin_mul_overflow(d[channels], block * block, &d[channels]))

@@ -138,7 +138,7 @@ static assay_status no_part(const char *shown, int cause, assay_error *err)
 {
     switch (cause) {
     case EXDEV:
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s: leaves the folder", shown);
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: lies outside the folder", shown);
     case ELOOP:
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "%s: a part of it is a symbolic link, which is not followed here", shown);

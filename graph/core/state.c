@@ -61,8 +61,8 @@ assay_status assay_graph_link_state(assay_graph *g, const char *past, const char
                           in < 0 ? "input" : "output", in < 0 ? past : present);
     if (!assay_type_equal(&g->value[in].type, &g->value[out].type))
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
-                          "output '%.200s' is of another type or shape than input '%.200s': state "
-                          "keeps its shape, a cache that grows does not",
+                          "output '%.200s' differs in type or shape from input '%.200s': state "
+                          "must keep its shape, so a cache that grows cannot be state",
                           present, past);
     char *variable = joined(past, "/state"), *next = joined(past, "/next");
     assay_status s =

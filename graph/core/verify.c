@@ -142,8 +142,10 @@ static assay_status check_types(const assay_graph *g, const assay_node *n, assay
                 assay_shape_print(&out[i], expected, sizeof expected));
         else if (moves && (!assay_elem_equal(out[i].elem, y->type.elem) ||
                            !assay_qparams_equal(&out[i].q, &y->type.q)))
-            s = node_fail(n, err, "moves elements, but parameters differ from its input's in",
-                          y->name);
+            s = node_fail(
+                n, err,
+                "it only moves elements, but the parameters differ from its input's in output",
+                y->name);
     }
     free(out);
     return s;
@@ -166,7 +168,7 @@ static assay_status check_weighted(const assay_graph *g, const assay_node *n, as
     if (!assay_is_quantized(&w->type))
         return ASSAY_OK;
     if (q->granularity == ASSAY_Q_AXIS && q->axis != weight_axis(n))
-        return node_fail(n, err, "parameters are not along the output channels in weights",
+        return node_fail(n, err, "expected parameters along the output channels in weights",
                          w->name);
     if (!b)
         return ASSAY_OK;

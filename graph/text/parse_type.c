@@ -68,7 +68,7 @@ static assay_status parse_params_file(assay_scanner *p, const assay_type *t, ass
     if (!s)
         of.dim[0] = assay_qparams_count(t);
     if (!s && of.dim[0] < 1)
-        s = text_scan_fail(p, "blocks of a shape that holds none");
+        s = text_scan_fail(p, "the shape does not divide into such blocks");
     free(*data);
     *data = NULL;
     if (!s)

@@ -86,7 +86,7 @@ runs 0 "a warning of a sum of codes, which runtimes form otherwise" \
 runs 0 "no preset of theirs claims it" \
     sh -c 'for s in tflite-2.9-x86 litert-ref ruy; do "$1" golden sum.assay -s $s -i sum.bin -o sum-$s | grep -q "not claimed bit-exact reduce_sum 1" || exit 1; done' - "$assay"
 runs 0 "a network whose shapes depend on data, as TFLite" "$assay" convert w.assay -o w.tflite
-refused "which is not supported without an input" "WHERE: a shape depends on what is in input 0 \(operator 0\)" \
+refused "which is not supported without an input" "WHERE: a shape depends on the contents of input 0 \(operator 0\)" \
     "$assay" inspect w.tflite
 runs 0 "but shown, with what is not supported" \
     sh -c '"$1" inspect w.tflite | grep -q "0  WHERE  *y  *i64\[2,1\]  *not supported: WHERE: a shape depends"' - "$assay"

@@ -131,7 +131,7 @@ node "a linear one of channels" ".resize.: in integers it is nearest" \
 node "a linear one over three axes" ".resize.: in integers it is nearest" \
     "input x: i8[1,1,2,2,2] q(0.1,0) y: i8[1,1,4,4,4] q(0.1,0) = resize(x) {mode=linear, size=[1,1,4,4,4]} output y"
 for of in "u8[4] q(0.1,0)" "i8[4] q(0.2,0)" "i8[4] q(0.1,1)"; do
-    node "choices of i8[4] q(0.1,0) and $of" ".select.: kind or parameters of the choices differ" \
+    node "choices of i8[4] q(0.1,0) and $of" ".select.: the choices differ in element kind or parameters" \
         "input c: bool[4] input a: i8[4] q(0.1,0) input b: $of y: i8[4] q(0.1,0) = select(c, a, b) output y"
     node "parts" ".concat.: kind or parameters of input 1 differ" \
         "input a: i8[4] q(0.1,0) input b: $of y: i8[8] q(0.1,0) = concat(a, b) {axis=0} output y"
@@ -215,7 +215,7 @@ refused "a profile of another network names itself" "^assay: two.yaml: profile i
     "$assay" quantize large.assay -p two.yaml -s tflite
 refused "a network as a profile" "^assay: two.assay:1: expected a profile" "$assay" quantize large.assay -p two.assay -s tflite
 refused "an empty profile" "^assay: empty:1: expected a profile" "$assay" profile show empty
-refused "labels that name no sample" "^assay: empty: names no sample" \
+refused "labels that name no sample" "^assay: empty: lists no sample" \
     "$assay" profile large.assay -d "$source/datasets/glyphs/test" --labels empty -o p.yaml
 mkdir single && cp f4.npy single/
 echo 'graph batched { input x: f32[3,1,4] y: f32[3,1,4] = relu(x) output y }' >batched.assay

@@ -68,7 +68,8 @@ static void other_types(void **state)
     assay_sample_type out;
     const assay_preprocess pillow = parsed("gray: pillow");
     assert_int_equal(dataset_preprocess_type(&pillow, &wide, "d", &out, &err), ASSAY_ERR_INPUT);
-    assert_non_null(strstr(err.text, "gray: pillow is of u8, but samples are uint16 [1,1,3]"));
+    assert_non_null(
+        strstr(err.text, "gray: pillow is defined for u8, but samples are uint16 [1,1,3]"));
     const assay_sample_type ints = {ASSAY_NPY_I4, 3, {1, 1, 3}, false},
                             two = {ASSAY_NPY_U1, 3, {1, 1, 2}, false};
     assert_int_equal(dataset_preprocess_type(&halves, &ints, "d", &out, &err), ASSAY_ERR_INPUT);

@@ -76,7 +76,7 @@ static void folder_refusals(void **state)
     folder_gray_png(state, "a.png", 4, 5, 1);
     folder_refused(state, ".", &options, ASSAY_ERR_IO, "missing.txt");
     folder_put_text(state, "labels.txt", "a.png 0\nb.png 1\n");
-    folder_refused(state, ".", NULL, ASSAY_ERR_INPUT, "labels.txt:2: no image \"b.png\"");
+    folder_refused(state, ".", NULL, ASSAY_ERR_INPUT, "labels.txt:2: there is no image \"b.png\"");
     folder_put_text(state, "labels.txt", "a.png -1\n");
     folder_refused(state, ".", NULL, ASSAY_ERR_INPUT, "labels.txt:1: expected \"NAME LABEL\"");
     folder_put_text(state, "labels.txt", "a.png 99999999999\n");

@@ -274,7 +274,7 @@ static void bad_texts(void **state)
                {"40,64", 1, 8, "c0000_w.zero_point.npy", "expected float32[320]"},
                {"40,64", 1, 16, "c0000_w.scale.npy", "expected float32[160]"},
                {"40,64", 0, 8, "../c0000_w.scale.npy", "not a plain file name"},
-               {"0,64", 1, 8, "c0000_w.scale.npy", "a shape that holds none"},
+               {"0,64", 1, 8, "c0000_w.scale.npy", "the shape does not divide into such blocks"},
                {"1099511627776,1099511627776", 1, 8, "c0000_w.scale.npy", "2^40 bytes"}};
     char dir[128], made[300];
     assay_buf b = {0};

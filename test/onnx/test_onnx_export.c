@@ -154,7 +154,7 @@ static void the_rest_is_refused(void **state)
         {"graph g {\ninput x: i16[2,2] q(0.1,0)\nconst w: i8[2,2] q(0.1,0) = [1,2,3,-4]\n"
          "const b: i64[2] = [1,123456789012]\ny: i16[2,2] q(0.1,0) = fc(x, w, b) @wide\noutput "
          "y\n}\n",
-         "node 'wide' (fc): a 64-bit bias that float32 does not tell from its neighbours"},
+         "node 'wide' (fc): a 64-bit bias that float32 cannot hold exactly"},
         {"graph g {\ninput x: i8[2,2] q(0.1,0)\n"
          "const w: i8[2,2] q(axis=1,block=1,[0.1,0.2,0.3,0.4],[0,0,0,0]) = [1,2,3,-4]\n"
          "const b: i32[2] = [1,2]\ny: i8[2,2] q(0.1,0) = fc(x, w, b) @blocks\noutput y\n}\n",

@@ -179,8 +179,10 @@ static void declined(const char *text, const char *part)
 static void malformed_bodies_are_named(void **state)
 {
     (void)state;
-    wrong("in x f32 2\nin c bool 2\nIf c -> y " BOTH "\nout y", "condition 'c' is not one bool");
-    wrong("in x f32 2\nin c f32 -\nIf c -> y " BOTH "\nout y", "condition 'c' is not one bool");
+    wrong("in x f32 2\nin c bool 2\nIf c -> y " BOTH "\nout y",
+          "condition 'c' is not a single bool");
+    wrong("in x f32 2\nin c f32 -\nIf c -> y " BOTH "\nout y",
+          "condition 'c' is not a single bool");
     wrong("in x f32 2\nin c bool -\nIf c -> y then_branch={graph Relu x -> u; out u}\nout y",
           "its 'else_branch' is missing");
     wrong("in x f32 2\nin c bool -\nIf c -> y then_branch={graph in a f32 2; Relu a -> u; out u} "
@@ -199,30 +201,30 @@ static void malformed_bodies_are_named(void **state)
           "else_branch={graph out x}\nout y",
           "'u/then' is defined twice");
     wrong("in x f32 2\nin m i32 -\nLoop m,_,x -> y " LOOP "\nout y",
-          "trip count 'm' is not one int64");
+          "trip count 'm' is not a single int64");
     wrong("in x f32 2\nin m i64 2\nLoop m,_,x -> y " LOOP "\nout y",
-          "trip count 'm' is not one int64");
-    wrong("in x f32 2\nLoop _,x,x -> y " LOOP "\nout y", "condition 'x' is not one bool");
+          "trip count 'm' is not a single int64");
+    wrong("in x f32 2\nLoop _,x,x -> y " LOOP "\nout y", "condition 'x' is not a single bool");
     wrong("in x f32 2\nin m i64 -\nLoop m,_,x -> y\nout y", "its 'body' is missing");
     wrong("in x f32 2\nin m i64 -\nLoop m,_,x,x -> y,z " LOOP "\nout y",
           "its 'body' has 3 inputs, expected 4");
     wrong("in x f32 2\nin m i64 -\nLoop m,_,x,x -> y " LOOP "\nout y",
-          "1 outputs for 2 carried values");
+          "only 1 outputs, 2 carried values");
     wrong("in x f32 2\nin m i64 -\nLoop m,_,x -> y body={graph in i i64 -; in c bool -; "
           "in a f32 2; out a; out a}\nout y",
-          "the condition that its body gives is not one bool");
+          "its body does not return a single bool as condition");
     wrong("in x f32 2\nin m i64 -\nLoop m,_,x -> y body={graph in i i64 -; in c bool -; "
           "in c f32 2; out c; out c}\nout y",
-          "input 'c' of the subgraph is there twice");
+          "input 'c' of the subgraph occurs twice");
     wrong("in s f32 2\nin x f32 3,2\nScan s,x -> _,y " SCAN " scan_input_axes=[2]\nout y",
-          "axis 2 of a value of rank 2");
+          "axis 2 is outside the dimensions of a value of rank 2");
     wrong("in s f32 2\nin x f32 3,2\nScan s,x -> _,y " SCAN " scan_input_axes=[0,0]\nout y",
           "attribute 'scan_input_axes' has 2 entries, expected 1");
     wrong("in s f32 2\nin x f32 3,2\nScan s,x -> _,y " SCAN " scan_output_directions=[7]\nout y",
           "has the entry 7, expected 0 or 1");
     wrong("in x f32 3,2\nin z f32 4,2\nScan x,z -> y body={graph in a f32 2; in b f32 2; "
           "Add a,b -> r; out r} num_scan_inputs=2\nout y",
-          "sequences of 3 and of 4 steps");
+          "sequences of 3 and of 4 steps, expected equal lengths");
     wrong("in x f32 3,2\nScan x -> y " SCAN " scan_input_axes=[0]\nout y",
           "its 'body' has 2 inputs, expected 1");
 }
@@ -250,7 +252,7 @@ static void what_cannot_be_is_declined(void **state)
                       ASSAY_ERR_UNSUPPORTED, "its form of opset 8");
     declined("in x f32 2\nin c bool -\nIf c -> y then_branch={graph Foo x -> u : here; out u} "
              "else_branch={graph Bar x -> v : there; out v}\nout y",
-             "2 unsupported: node 'here' (Foo): no such op here; node 'there' (Bar)");
+             "2 unsupported: node 'here' (Foo): unknown op; node 'there' (Bar)");
     declined("in x f32 2\nconst m i64 - = 2\nLoop m,_,x -> y body={graph in i i64 -; in c bool -; "
              "in a f32 2; Identity c -> d; Foo a -> b : here; out d; out b}\nout y",
              "1 unsupported: node 'here' (Foo)");

@@ -59,7 +59,7 @@ static void test_unsupported(void **state)
     tb_outputs(tb_operator(&m, ELU, 1, -2), 7, -2);
     assert_int_equal(tb_import(&m, &file, &g, &err), ASSAY_ERR_UNSUPPORTED);
     assert_non_null(
-        strstr(err.text, "WHERE: a shape depends on what is in input 0 (operators 0, 2)"));
+        strstr(err.text, "WHERE: a shape depends on the contents of input 0 (operators 0, 2)"));
     assert_non_null(strstr(err.text, "CUSTOM: 'Mystery' (operator 1)"));
     assert_non_null(strstr(err.text, "FULLY_CONNECTED: hybrid"));
     free(file);
@@ -70,9 +70,9 @@ static void test_unsupported(void **state)
                      ASSAY_ERR_UNSUPPORTED);
     assert_int_equal(all.n, 5);
     assert_int_equal(all.refused, 4);
-    assert_string_equal(all.text, "WHERE t0:WHERE: a shape depends on what i; "
+    assert_string_equal(all.text, "WHERE t0:WHERE: a shape depends on the co; "
                                   "CUSTOM t1:CUSTOM: 'Mystery'; "
-                                  "WHERE t2:WHERE: a shape depends on what i; "
+                                  "WHERE t2:WHERE: a shape depends on the co; "
                                   "FULLY_CONNECTED y:FULLY_CONNECTED: hybrid: integer; "
                                   "ELU z:; ");
     free(file);

@@ -121,7 +121,7 @@ static void test_nms(void **state)
         m.output[0] = y;
         tb_run(&m, (const void *[]){boxes, scores}, soft ? faded : kept, sizeof kept);
         m.tensor[3].has_data = false;
-        tb_refuse(&m, "input 3 is not one constant float");
+        tb_refuse(&m, "input 3 is not a single constant float");
     }
 }
 

@@ -131,7 +131,7 @@ static void test_padded_by_a_variable(void **state)
     m.output[0] = 3;
     tb_run(&m, (const void *[]){x}, want, sizeof want);
     m.tensor[2].is_variable = true;
-    tb_refuse(&m, "a value that is not one constant");
+    tb_refuse(&m, "a value that is not a single constant");
 }
 
 int main(void)

@@ -81,7 +81,8 @@ static void test_where(void **state)
     check(&t, x, want, sizeof want, 1);
     check(&t, zeros, want, 0, 1);
     assert_int_equal(import(&f, &t, NULL, &err), ASSAY_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "WHERE: a shape depends on what is in input 0 (operator 0)"));
+    assert_non_null(
+        strstr(err.text, "WHERE: a shape depends on the contents of input 0 (operator 0)"));
     free(f.file);
     /* made for one input, it says so on another */
     assert_ok(import(&f, &t, x, &err), &err);

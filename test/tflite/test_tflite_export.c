@@ -32,7 +32,7 @@ static void comes_back(void **state)
 
 static const char *const refusals[][2] = {
     {"graph a { input x: f32[2,3]\n y: f32[2,3] = erf(x)\n z: f32[2,3] = softplus(y)\n output z }",
-     "node 'y' (erf): no operator of TFLite's is written for it; node 'z' (softplus)"},
+     "node 'y' (erf): no TFLite operator is written for it; node 'z' (softplus)"},
     {"graph b { input x: i8[2,3] q(0.1,0)\n const w: i8[4,3] q(0.1,0) = splat 1\n"
      "y: i32[2,4] = fc(x, w)\n output y }",
      "plain sums"},
@@ -41,7 +41,7 @@ static const char *const refusals[][2] = {
      "signed weights with a zero point"},
     {"graph d { input x: u4[2,3] q(0.1,0)\n y: u4[6] q(0.1,0) = reshape(x) {shape=[6]}\n output y "
      "}",
-     "value 'x' (u4): no type of TFLite's"},
+     "value 'x' (u4): a type that TFLite does not have"},
     {"graph e { input x: f32[1,4,4,1]\n y: f32[1,2,2,1] = avg_pool(x) {layout=nhwc, kernel=[3,3], "
      "stride=[2,2], pad_begin=[1,1]}\n output y }",
      "averages at the border"},

@@ -52,7 +52,7 @@ static void open_lstm_is_refused(void **state)
     (void)state;
     assert_true(out[1] >= 0);
     assert_ok(assay_graph_set_outputs(g, out, 2, &err), &err);
-    assert_refused(tfl_export_graph(g, &bytes, &length, &err), &err, "i8 by i8 to i16");
+    assert_refused(tfl_export_graph(g, &bytes, &length, &err), &err, "on i8 by i8 with output i16");
     assay_graph_free(g);
     free(file);
 }

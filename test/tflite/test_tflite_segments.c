@@ -138,7 +138,7 @@ static void test_segments_refused(void **state)
     }
     m = segments(SEGMENT_SUM, sorted, true);
     m.tensor[1].is_variable = true;
-    tb_refuse(&m, "depends on what is in input 1");
+    tb_refuse(&m, "depends on the contents of input 1");
     m.tensor[1].is_variable = false;
     m.tensor[1].type = TFL_INT64;
     m.tensor[1].data = wide;
@@ -146,9 +146,9 @@ static void test_segments_refused(void **state)
     tb_refuse(&m, "not int32");
     m = segments(UNSORTED_SUM, sorted, true);
     m.tensor[2].data = &below;
-    tb_refuse(&m, "-1 segments");
+    tb_refuse(&m, "the number of segments is -1");
     m.tensor[0].type = m.tensor[3].type = TFL_UINT32;
-    tb_refuse(&m, "of other elements");
+    tb_refuse(&m, "on elements other than");
 }
 
 /* More rows than columns, fewer, and as many. */

@@ -97,7 +97,7 @@ static void wide_bias(onnx_writer *w, const assay_node *n, const char *name, con
         double s = (double)scale[scales > 1 ? i : 0];
         real[i] = (float)(code * s);
         if (rint((double)real[i] / s) != code) {
-            onnx_write_refuse(w, n, "a 64-bit bias that float32 does not tell from its neighbours");
+            onnx_write_refuse(w, n, "a 64-bit bias that float32 cannot hold exactly");
             return;
         }
     }

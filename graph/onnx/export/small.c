@@ -148,12 +148,13 @@ void onnx_export_encode(onnx_writer *w, const assay_node *n, const char *name,
     sharing s;
 
     if (dtype == ONNX_UNDEFINED)
-        onnx_write_refuse(w, n, "elements that ONNX does not have");
+        onnx_write_refuse(w, n, "elements of a type that ONNX does not have");
     else if (!sharing_of(x, &a->block, &s))
         onnx_write_refuse(w, n, "blocks along several axes");
     else if (apart && !cast)
-        onnx_write_refuse(
-            w, n, "Inf under a scale as NaN beside types of opset 24, where it is a number");
+        onnx_write_refuse(w, n,
+                          "Inf encoded as NaN under a scale, beside types of opset 24, which "
+                          "encodes it as a number");
     else if (!cast && (power || (a->by != ASSAY_SCALE_BY_DIVIDE && !exact)))
         onnx_write_refuse(w, n, "elements that are not divided by their scale");
     if (w->status)
@@ -182,7 +183,7 @@ static void decode(onnx_writer *w, const assay_node *n, const scaled *o, const c
     sharing s;
     const bool cast = is_one(o->scale) && !o->second;
     if (onnx_elem_dtype(o->x->elem) == ONNX_UNDEFINED)
-        onnx_write_refuse(w, n, "elements that ONNX does not have");
+        onnx_write_refuse(w, n, "elements of a type that ONNX does not have");
     else if (!sharing_of(o->x, o->block, &s))
         onnx_write_refuse(w, n, "blocks along several axes");
     if (w->status)
@@ -280,7 +281,8 @@ void onnx_export_scale(onnx_writer *w, const assay_node *n, const char *name, co
             axes.v[axes.n++] = d;
     }
     if (a->to != ASSAY_FLOAT_F32 || !whole || greatest == 0)
-        onnx_write_refuse(w, n, "scales of the run that are not float32, or of parts of an axis");
+        onnx_write_refuse(
+            w, n, "scales computed at run time that are not float32, or are for parts of an axis");
     if (w->status)
         return;
     const char *magnitude = onnx_text(w, "%s:magnitude", y), *max = onnx_text(w, "%s:most", y);

@@ -58,7 +58,7 @@ static assay_status name_inputs(onnx_import *im, const pb_graph *g, const char *
         if (!v)
             return assay_out_of_memory(err);
         if (!onnx_mean(im->scope, name, v->name))
-            return assay_fail(err, ASSAY_ERR_INPUT, "input '%s' of the subgraph is there twice",
+            return assay_fail(err, ASSAY_ERR_INPUT, "input '%s' of the subgraph occurs twice",
                               name);
         v->same = in[i];
         v->maker = "an input";

@@ -26,14 +26,15 @@ static void check_node(onnx_node *n)
 
     n->row = onnx_find_op(domain, pb->op_type);
     if (!n->row) {
-        onnx_refuse(n, "no such op here%s%s", *domain ? " in domain " : "", domain);
+        onnx_refuse(n, "unknown op%s%s", *domain ? " in domain " : "", domain);
         return;
     }
     for (size_t i = 0; i < pb->n_attribute; i++) {
         if (!contains_word(n->row->attributes, pb->attribute[i]->name))
             onnx_refuse(n, "attribute '%s'", pb->attribute[i]->name);
         if (pb->attribute[i]->ref_attr_name)
-            onnx_refuse(n, "attribute '%s' refers to a function's", pb->attribute[i]->name);
+            onnx_refuse(n, "attribute '%s' refers to an attribute of a function",
+                        pb->attribute[i]->name);
     }
     if ((n->row->max_in >= 0 && pb->n_input > (size_t)n->row->max_in) ||
         (n->row->max_out >= 0 && pb->n_output > (size_t)n->row->max_out) || pb->n_output == 0)
@@ -53,8 +54,8 @@ static bool inputs_ready(onnx_node *n)
             return false;
         if (v && !onnx_is_made(v)) {
             onnx_fail(n, ASSAY_ERR_INPUT,
-                      "uses '%s' before node '%s' makes it: the nodes are a cycle", n->pb->input[i],
-                      v->maker);
+                      "uses '%s' before node '%s' makes it: the nodes form a cycle",
+                      n->pb->input[i], v->maker);
             return false;
         }
     }

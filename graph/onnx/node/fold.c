@@ -110,8 +110,8 @@ static const onnx_const *fold_binary(onnx_node *n, assay_op op, const onnx_const
     int rank;
 
     if (a->dtype != b->dtype)
-        return onnx_fail(n, ASSAY_ERR_INPUT, "operands are %s and %s", onnx_dtype_name(a->dtype),
-                         onnx_dtype_name(b->dtype));
+        return onnx_fail(n, ASSAY_ERR_INPUT, "operands are %s and %s, expected equal types",
+                         onnx_dtype_name(a->dtype), onnx_dtype_name(b->dtype));
     if (!onnx_broadcast(a->dim, a->rank, b->dim, b->rank, dim, &rank))
         return onnx_fail(n, ASSAY_ERR_INPUT, "shapes of the operands cannot be broadcast together");
     y = onnx_fold_result(n, compares ? ONNX_BOOL : a->dtype, rank, dim, a->count + b->count);
@@ -137,9 +137,9 @@ static const onnx_const *fold_select(onnx_node *n, const onnx_const *cond, const
     int rank;
 
     if (cond->dtype != ONNX_BOOL || a->dtype != b->dtype)
-        return onnx_fail(n, ASSAY_ERR_INPUT, "operands are %s, %s and %s",
-                         onnx_dtype_name(cond->dtype), onnx_dtype_name(a->dtype),
-                         onnx_dtype_name(b->dtype));
+        return onnx_fail(
+            n, ASSAY_ERR_INPUT, "operands are %s, %s and %s, expected bool and two of equal type",
+            onnx_dtype_name(cond->dtype), onnx_dtype_name(a->dtype), onnx_dtype_name(b->dtype));
     if (!onnx_broadcast(a->dim, a->rank, b->dim, b->rank, inner, &rank) ||
         !onnx_broadcast(inner, rank, cond->dim, cond->rank, dim, &rank))
         return onnx_fail(n, ASSAY_ERR_INPUT, "shapes of the operands cannot be broadcast together");

@@ -178,7 +178,9 @@ static const onnx_const *fold_concat(onnx_node *n, int64_t axis, onnx_value *con
         for (int i = 0; fits && i < c->rank; i++)
             fits = i == axis || c->dim[i] == x->dim[i];
         if (!fits)
-            return onnx_fail(n, ASSAY_ERR_INPUT, "input %d does not fit the others", k);
+            return onnx_fail(
+                n, ASSAY_ERR_INPUT,
+                "input %d differs from the others in type, or in shape beside the joined axis", k);
         dim[axis] += c->dim[axis];
         total += c->count;
     }
@@ -225,7 +227,7 @@ static const onnx_const *fold_gather(onnx_node *n, int64_t axis, const onnx_cons
             if (i < 0)
                 i += extent_axis;
             if (i < 0 || i >= extent_axis)
-                return onnx_fail(n, ASSAY_ERR_INPUT, "index %lld of an axis of %lld",
+                return onnx_fail(n, ASSAY_ERR_INPUT, "index %lld is outside an axis of extent %lld",
                                  (long long)onnx_get_int(index, k), (long long)extent_axis);
             memcpy((char *)(uintptr_t)y->data + (size_t)((o * index->count + k) * inner) * size,
                    (const char *)x->data + (size_t)((o * extent_axis + i) * inner) * size,

@@ -32,7 +32,8 @@ static bool all_above_zero(onnx_node *n, const char *name, const assay_qparams *
 
     for (size_t i = 0; i < q->count; i++) {
         if (!isfinite(q->scale[i]))
-            onnx_fail(n, ASSAY_ERR_INPUT, "scale '%s' has the element %g at index %zu", name,
+            onnx_fail(n, ASSAY_ERR_INPUT,
+                      "scale '%s' has the element %g at index %zu, expected a finite number", name,
                       (double)q->scale[i], i);
         above = above && q->scale[i] > 0;
     }

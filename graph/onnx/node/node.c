@@ -117,8 +117,9 @@ void onnx_check_finite(onnx_node *n, onnx_value *v)
     for (int64_t i = 0; i < c->count && !finite; i++) {
         double x = onnx_get_real(c, i);
         if (!isfinite(x)) {
-            onnx_fail(n, ASSAY_ERR_INPUT, "constant '%s' has the element %g at index %lld", v->name,
-                      x, (long long)i);
+            onnx_fail(n, ASSAY_ERR_INPUT,
+                      "constant '%s' has the element %g at index %lld, expected a finite number",
+                      v->name, x, (long long)i);
             return;
         }
     }
@@ -198,7 +199,8 @@ int onnx_choice(onnx_node *n, const char *name, const char *const *choices, int 
 int64_t onnx_axis(onnx_node *n, int64_t axis, int rank)
 {
     if (axis < -rank || axis >= rank) {
-        onnx_fail(n, ASSAY_ERR_INPUT, "axis %lld of a value of rank %d", (long long)axis, rank);
+        onnx_fail(n, ASSAY_ERR_INPUT, "axis %lld is outside the dimensions of a value of rank %d",
+                  (long long)axis, rank);
         return 0;
     }
     return axis < 0 ? axis + rank : axis;

@@ -25,7 +25,9 @@ onnx_value *onnx_heads(onnx_node *n, onnx_value *x, int64_t heads, const char *s
     if (n->status || t.rank == 4)
         return x;
     if (t.rank != 3 || heads < 1 || t.dim[2] % heads != 0)
-        return onnx_fail(n, ASSAY_ERR_INPUT, "operand of rank %d with %lld columns for %lld heads",
+        return onnx_fail(n, ASSAY_ERR_INPUT,
+                         "operand of rank %d with %lld columns for %lld heads, expected rank 4, or "
+                         "rank 3 with columns that divide into the heads",
                          t.rank, (long long)t.dim[t.rank > 0 ? t.rank - 1 : 0], (long long)heads);
     const int64_t dim[4] = {t.dim[0], t.dim[1], heads, t.dim[2] / heads};
     return onnx_transposed(n, onnx_reshaped(n, x, 4, dim, suffix), perm, suffix);
@@ -174,7 +176,9 @@ static onnx_value *past_of(onnx_node *n, onnx_value *past, int64_t which)
     if (n->status)
         return NULL;
     if (t.rank != 5 || t.dim[0] != 2)
-        return onnx_fail(n, ASSAY_ERR_INPUT, "past of rank %d, expected 2,B,N,P,H", t.rank);
+        return onnx_fail(n, ASSAY_ERR_INPUT,
+                         "past of rank %d, expected [2, batch, heads, past length, head size]",
+                         t.rank);
     past = onnx_part(n, past, 0, which, 1, "past");
     return onnx_reshaped(n, past, 4, t.dim + 1, "past");
 }

@@ -186,7 +186,8 @@ onnx_value *onnx_shared_heads(onnx_node *n, onnx_value *x, int64_t heads, const 
     if (n->status || t.dim[1] == heads)
         return x;
     if (t.dim[1] < 1 || heads % t.dim[1] != 0)
-        return onnx_fail(n, ASSAY_ERR_INPUT, "%lld heads of queries for %lld of keys",
+        return onnx_fail(n, ASSAY_ERR_INPUT,
+                         "%lld query heads for %lld key heads, expected a multiple",
                          (long long)heads, (long long)t.dim[1]);
     const int64_t one[5] = {t.dim[0], t.dim[1], 1, t.dim[2], t.dim[3]};
     const int64_t all[4] = {t.dim[0], heads, t.dim[2], t.dim[3]};

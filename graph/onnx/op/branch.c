@@ -35,8 +35,7 @@ static void check_results(onnx_node *n, const side *yes, const side *no)
         const assay_type *a = result_type(n, yes, i), *b = result_type(n, no, i);
         char shape[2][160];
         if (!assay_elem_equal(a->elem, b->elem))
-            onnx_fail(n, ASSAY_ERR_INPUT,
-                      "output '%s' has one type in a branch and another in the other",
+            onnx_fail(n, ASSAY_ERR_INPUT, "output '%s' has different types in the two branches",
                       n->pb->output[i]);
         else if (!assay_shape_equal(a, b))
             onnx_refuse(n,
@@ -89,7 +88,7 @@ void onnx_import_if_then_else(onnx_node *n)
     const pb_graph *g;
 
     if (t.elem.kind != ASSAY_KIND_BOOL || onnx_count(&t) != 1) {
-        onnx_fail(n, ASSAY_ERR_INPUT, "condition '%s' is not one bool", n->pb->input[0]);
+        onnx_fail(n, ASSAY_ERR_INPUT, "condition '%s' is not a single bool", n->pb->input[0]);
         return;
     }
     if (!condition->constant) {

@@ -51,7 +51,10 @@ static bool read_attributes(onnx_node *n, folding *f)
     ints_or(n, "pads", 2 * axes, 0, &pads);
     if (!n->status &&
         (f->block.n != axes || f->stride.n != axes || f->dilation.n != axes || pads.n != 2 * axes))
-        onnx_fail(n, ASSAY_ERR_INPUT, "an image of %d axes, and lists that are not as long", axes);
+        onnx_fail(n, ASSAY_ERR_INPUT,
+                  "the image has %d axes; expected block_shape, strides and dilations of that "
+                  "length, pads of twice it",
+                  axes);
     f->begin.n = axes;
     f->block_count = f->step_count = f->padded_count = 1;
     for (int i = 0; i < axes && !n->status; i++) {
@@ -65,7 +68,7 @@ static bool read_attributes(onnx_node *n, folding *f)
         f->step_count *= f->steps[i];
         f->padded_count *= f->padded[i];
         if (f->padded_count > INT32_MAX || f->block_count > INT32_MAX)
-            return onnx_refuse(n, "an image of more than 2^31 places");
+            return onnx_refuse(n, "an image of more than 2^31 elements");
     }
     return !n->status;
 }
@@ -130,9 +133,10 @@ void onnx_import_col2im(onnx_node *n)
     if (n->status || !read_attributes(n, &f))
         return;
     if (t.rank != 3 || t.dim[1] % f.block_count != 0 || t.dim[2] != f.step_count) {
-        onnx_fail(n, ASSAY_ERR_INPUT,
-                  "the input does not have %lld elements for each of %lld blocks",
-                  (long long)f.block_count, (long long)f.step_count);
+        onnx_fail(
+            n, ASSAY_ERR_INPUT,
+            "the input does not have %lld elements per block for each of %lld block positions",
+            (long long)f.block_count, (long long)f.step_count);
         return;
     }
     const int64_t channels = t.dim[1] / f.block_count;

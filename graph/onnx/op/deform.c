@@ -26,8 +26,10 @@ static bool begin(deform *d, onnx_node *n)
     if (n->status)
         return false;
     if (d->x.rank != 4 || d->w.rank != 4 || d->offset.rank != 4)
-        return onnx_refuse(n, "an input of rank %d, weights of rank %d, offsets of rank %d",
-                           d->x.rank, d->w.rank, d->offset.rank);
+        return onnx_refuse(
+            n,
+            "input of rank %d, weights of rank %d and offsets of rank %d; only rank 4 is supported",
+            d->x.rank, d->w.rank, d->offset.rank);
     d->a = onnx_conv_attrs(n, &d->x, &d->w).conv;
     d->taps = d->w.dim[2] * d->w.dim[3];
     if (!n->status && (d->taps < 1 || d->taps > MAX_COLUMNS / (d->x.dim[1] + 1)))
@@ -42,7 +44,8 @@ static bool begin(deform *d, onnx_node *n)
          d->offset.dim[0] != d->x.dim[0] || d->offset.dim[1] != 2 * d->groups * d->taps ||
          d->offset.dim[2] != d->out[0] || d->offset.dim[3] != d->out[1] || d->out[0] < 1 ||
          d->out[1] < 1))
-        onnx_fail(n, ASSAY_ERR_INPUT, "offsets that are not two of each tap at each place");
+        onnx_fail(n, ASSAY_ERR_INPUT,
+                  "expected offsets of shape [N, 2 * groups * taps, output height, output width]");
     return !n->status;
 }
 

@@ -74,19 +74,20 @@ static void read_extents(onnx_node *n, equation *e)
     for (int k = 0; k < e->operands && !n->status; k++) {
         assay_type t = onnx_type(n, onnx_in(n, (size_t)k));
         if (!n->status && t.rank != e->in[k].n)
-            onnx_fail(n, ASSAY_ERR_INPUT, "operand %d has rank %d, and %d letters", k, t.rank,
-                      e->in[k].n);
+            onnx_fail(n, ASSAY_ERR_INPUT, "operand %d has rank %d but %d letters in the equation",
+                      k, t.rank, e->in[k].n);
         for (int i = 0; i < t.rank && !n->status; i++) {
             int64_t *extent = &e->extent[(int)e->in[k].at[i]];
             if (*extent != 0 && *extent != t.dim[i])
-                onnx_fail(n, ASSAY_ERR_INPUT, "'%c' is %lld and %lld", e->in[k].at[i],
-                          (long long)*extent, (long long)t.dim[i]);
+                onnx_fail(n, ASSAY_ERR_INPUT, "index '%c' has extents %lld and %lld",
+                          e->in[k].at[i], (long long)*extent, (long long)t.dim[i]);
             *extent = t.dim[i];
         }
     }
     for (int i = 0; i < e->out.n && !n->status; i++)
         if (!has(&e->in[0], e->out.at[i]) && !has(&e->in[1], e->out.at[i]))
-            onnx_fail(n, ASSAY_ERR_INPUT, "no operand has '%c'", e->out.at[i]);
+            onnx_fail(n, ASSAY_ERR_INPUT, "index '%c' of the result is in no operand",
+                      e->out.at[i]);
 }
 
 /* Sums over the letters of x that are not wanted. */

@@ -50,7 +50,7 @@ static onnx_value *beside(onnx_node *n, const assay_type *x, int axis)
                          "thresholds '%s' are not one row for all or one for each of %lld channels",
                          n->pb->input[1], (long long)x->dim[axis]);
     if (t.dim[1] > MAX_THRESHOLDS)
-        return onnx_refuse(n, "%lld thresholds, supported are 2^20", (long long)t.dim[1]);
+        return onnx_refuse(n, "%lld thresholds, at most 2^20 are supported", (long long)t.dim[1]);
     for (int i = 0; i < x->rank; i++)
         dim[i] = i == axis ? t.dim[0] : 1;
     dim[x->rank] = t.dim[1];

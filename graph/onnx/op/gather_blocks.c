@@ -41,7 +41,7 @@ static bool read_shape(onnx_node *n, table *t)
     t->axis = (int)axis;
     t->bytes = c->dtype == ONNX_UINT8;
     if (n->status || c->rank < 1)
-        return onnx_fail(n, ASSAY_ERR_INPUT, "data of rank %d", c->rank);
+        return onnx_fail(n, ASSAY_ERR_INPUT, "data of rank %d, expected 1 or more", c->rank);
     for (int i = 0; i < c->rank; i++)
         t->dim[i] = c->dim[i];
     if (t->bytes && t->bits == 4)
@@ -49,8 +49,9 @@ static bool read_shape(onnx_node *n, table *t)
     if (!t->bytes && c->dtype != ONNX_INT4 && c->dtype != ONNX_UINT4)
         return onnx_refuse(n, "data of %s", onnx_dtype_name(c->dtype));
     if (!t->bytes && t->bits != 4)
-        return onnx_fail(n, ASSAY_ERR_INPUT, "%lld bits of %s", (long long)t->bits,
-                         onnx_dtype_name(c->dtype));
+        return onnx_fail(n, ASSAY_ERR_INPUT,
+                         "attribute bits is %lld but the data is %s, expected 4",
+                         (long long)t->bits, onnx_dtype_name(c->dtype));
     return true;
 }
 
@@ -65,8 +66,7 @@ static bool check_params(onnx_node *n, const table *t)
         stored *= i == t->rank - 1 && t->bytes && t->bits == 4 ? (d + 1) / 2 : d;
     }
     if (t->scale->dtype != ONNX_FLOAT || t->scale->count != count)
-        return onnx_refuse(n, "scales of another type or size than %lld of float32",
-                           (long long)count);
+        return onnx_refuse(n, "scales other than %lld elements of float32", (long long)count);
     if (t->zero && (t->zero->dtype != t->codes->dtype || t->zero->count != stored))
         return onnx_fail(n, ASSAY_ERR_INPUT, "%lld zero points of %s, expected %lld of %s",
                          (long long)t->zero->count, onnx_dtype_name(t->zero->dtype),
@@ -81,7 +81,8 @@ static bool read_table(onnx_node *n, table *t)
     if (t->bits != 4 && t->bits != 8)
         return onnx_refuse(n, "codes of %lld bits", (long long)t->bits);
     if (t->block < 1)
-        return onnx_fail(n, ASSAY_ERR_INPUT, "attribute block_size is %lld", (long long)t->block);
+        return onnx_fail(n, ASSAY_ERR_INPUT, "attribute block_size is %lld, expected 1 or more",
+                         (long long)t->block);
     if (n->status || !codes->constant || !scale->constant || (zero && !zero->constant))
         return onnx_refuse(n, "a table or parameters that are not known at import");
     t->codes = codes->constant;

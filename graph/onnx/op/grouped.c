@@ -37,8 +37,8 @@ static void split_heads(grouped *g)
         onnx_fail(n, ASSAY_ERR_INPUT, "query of rank %d, expected 3", t.rank);
     if (!n->status && !part[1]) {
         if (t.dim[2] % width != 0) {
-            onnx_fail(n, ASSAY_ERR_INPUT, "%lld columns for %lld heads", (long long)t.dim[2],
-                      (long long)width);
+            onnx_fail(n, ASSAY_ERR_INPUT, "%lld columns are not divisible into %lld heads",
+                      (long long)t.dim[2], (long long)width);
             return;
         }
         const int64_t h = t.dim[2] / width, kv = g->kv_heads * h;
@@ -175,11 +175,11 @@ void onnx_import_grouped(onnx_node *n)
     if (onnx_int(n, "smooth_softmax", 0) > 0)
         onnx_refuse(n, "attribute 'smooth_softmax' is 1");
     if (onnx_has(n, PAST_KEY) != onnx_has(n, PAST_VALUE))
-        onnx_fail(n, ASSAY_ERR_INPUT, "a past of keys or of values alone");
+        onnx_fail(n, ASSAY_ERR_INPUT, "past_key or past_value is given without the other");
     if (!onnx_has(n, SEQLENS) || !onnx_has(n, TOTAL) || onnx_has(n, KEY) != onnx_has(n, VALUE))
         onnx_fail(n, ASSAY_ERR_INPUT, "seqlens_k, total_sequence_length, key or value is missing");
     if (g.heads < 1 || g.kv_heads < 1)
-        onnx_fail(n, ASSAY_ERR_INPUT, "attributes num_heads and kv_num_heads are below 1");
+        onnx_fail(n, ASSAY_ERR_INPUT, "attributes num_heads and kv_num_heads must be 1 or more");
     if (n->status)
         return;
     split_heads(&g);

@@ -35,7 +35,7 @@ onnx_value *onnx_part(onnx_node *n, onnx_value *x, int axis, int64_t begin, int6
     if (n->status)
         return NULL;
     if (axis >= t.rank || begin + size > t.dim[axis])
-        return onnx_fail(n, ASSAY_ERR_INPUT, "%lld elements along axis %d of '%s' are not there",
+        return onnx_fail(n, ASSAY_ERR_INPUT, "%lld elements along axis %d are more than '%s' has",
                          (long long)(begin + size), axis, x->name);
     a.slice.size.n = t.rank;
     for (int i = 0; i < t.rank; i++) {
@@ -61,7 +61,7 @@ onnx_value *onnx_row(onnx_node *n, onnx_value *v, int64_t axis)
 
     axis = onnx_axis(n, axis, t.rank + 1);
     if (t.rank == ASSAY_MAX_RANK)
-        onnx_refuse(n, "rows of rank %d, the largest there is", t.rank);
+        onnx_refuse(n, "rows of rank %d, the highest supported", t.rank);
     if (n->status)
         return NULL;
     memmove(t.dim + axis + 1, t.dim + axis, (size_t)(t.rank - axis) * sizeof *t.dim);
@@ -142,15 +142,15 @@ void onnx_import_split(onnx_node *n)
                   : attribute ? attribute->ints[k]
                               : (left < part ? left : part);
         if (size[k] < 0 || size[k] > left) {
-            onnx_fail(n, ASSAY_ERR_INPUT, "part %zu has size %lld, %lld are left", k,
-                      (long long)size[k], (long long)left);
+            onnx_fail(n, ASSAY_ERR_INPUT, "part %zu has size %lld, but only %lld elements are left",
+                      k, (long long)size[k], (long long)left);
             return;
         }
         total += size[k];
     }
     if (total != x.dim[axis]) {
-        onnx_fail(n, ASSAY_ERR_INPUT, "the parts hold %lld of %lld", (long long)total,
-                  (long long)x.dim[axis]);
+        onnx_fail(n, ASSAY_ERR_INPUT, "the parts hold %lld of the axis's %lld elements",
+                  (long long)total, (long long)x.dim[axis]);
         return;
     }
     if (onnx_in(n, 0)->constant || parts > ASSAY_ATTR_LIST) {
@@ -188,8 +188,9 @@ void onnx_import_slice(onnx_node *n)
     }
     if (!n->status && (starts.n == 0 || starts.n != ends.n || (axes.n && axes.n != starts.n) ||
                        (steps.n && steps.n != starts.n)))
-        onnx_fail(n, ASSAY_ERR_INPUT, "%d starts, %d ends, %d axes and %d steps", starts.n, ends.n,
-                  axes.n, steps.n);
+        onnx_fail(n, ASSAY_ERR_INPUT,
+                  "%d starts, %d ends, %d axes and %d steps, expected as many of each", starts.n,
+                  ends.n, axes.n, steps.n);
     a.slice.size.n = x.rank;
     for (int i = 0; i < x.rank; i++) {
         a.slice.step.v[i] = 1;
@@ -227,8 +228,8 @@ static onnx_value *positive_indices(onnx_node *n, onnx_value *v, int64_t extent)
     for (int64_t i = 0; i < c->count; i++) {
         int64_t k = onnx_get_int(v->constant, i);
         if (k < -extent || k >= extent)
-            return onnx_fail(n, ASSAY_ERR_INPUT, "index %lld of an axis of %lld", (long long)k,
-                             (long long)extent);
+            return onnx_fail(n, ASSAY_ERR_INPUT, "index %lld is outside an axis of extent %lld",
+                             (long long)k, (long long)extent);
         onnx_set_int(c, i, k < 0 ? k + extent : k);
         changed = changed || k < 0;
     }
@@ -283,7 +284,7 @@ static bool pad_amounts(onnx_node *n, int rank, int64_t *begin, int64_t *end)
         onnx_int_list(n, 3, "axes", &axes);
     count = onnx_has(n, 3) ? axes.n : rank;
     if (!n->status && pads.n != 2 * count)
-        onnx_fail(n, ASSAY_ERR_INPUT, "%d pads for %d axes", pads.n, count);
+        onnx_fail(n, ASSAY_ERR_INPUT, "%d pads for %d axes, expected two per axis", pads.n, count);
     for (int i = 0; i < count && !n->status; i++) {
         int64_t axis = onnx_has(n, 3) ? onnx_axis(n, axes.v[i], rank) : i;
         begin[axis] = pads.v[i];
@@ -338,7 +339,8 @@ void onnx_import_tile(onnx_node *n)
     if (!onnx_int_list(n, 1, "repeats", &a.tile.repeats))
         return;
     if (a.tile.repeats.n != x.rank)
-        onnx_fail(n, ASSAY_ERR_INPUT, "%d repeats for rank %d", a.tile.repeats.n, x.rank);
+        onnx_fail(n, ASSAY_ERR_INPUT, "%d repeats for rank %d, expected one per axis",
+                  a.tile.repeats.n, x.rank);
     for (int i = 0; i < a.tile.repeats.n; i++)
         if (a.tile.repeats.v[i] < 0)
             onnx_fail(n, ASSAY_ERR_INPUT, "repeat %lld", (long long)a.tile.repeats.v[i]);
@@ -357,7 +359,8 @@ void onnx_import_center(onnx_node *n)
     onnx_ints(n, "axes", &axes);
     const int count = axes.n ? axes.n : t.rank;
     if (!n->status && shape.n != count)
-        onnx_fail(n, ASSAY_ERR_INPUT, "%d extents for %d axes", shape.n, count);
+        onnx_fail(n, ASSAY_ERR_INPUT, "%d extents for %d axes, expected one per axis", shape.n,
+                  count);
     for (int i = 0; i < count && !n->status; i++) {
         const int axis = (int)onnx_axis(n, axes.n ? axes.v[i] : i, t.rank);
         if (shape.v[i] < 0)

@@ -36,8 +36,9 @@ static void check_columns(onnx_node *n, onnx_value *parameter, onnx_value *b)
     if (n->status || !parameter || onnx_count(&p) == 1)
         return;
     if (t.rank < 2 || p.rank < 1 || p.dim[p.rank - 1] != t.dim[t.rank - 1])
-        onnx_fail(n, ASSAY_ERR_INPUT, "parameters of rank %d do not go with the columns of rank %d",
-                  p.rank, t.rank);
+        onnx_fail(n, ASSAY_ERR_INPUT,
+                  "parameters of rank %d do not fit the columns of an operand of rank %d", p.rank,
+                  t.rank);
 }
 
 static void scaled_product(onnx_node *n, onnx_value *a, onnx_value *b, onnx_value *scale,

@@ -64,9 +64,9 @@ static void check_ends(loop *l)
 
     if (l->limit &&
         (limit.elem.kind != ASSAY_KIND_INT || limit.elem.bits != 64 || onnx_count(&limit) != 1))
-        onnx_fail(n, ASSAY_ERR_INPUT, "trip count '%s' is not one int64", n->pb->input[0]);
+        onnx_fail(n, ASSAY_ERR_INPUT, "trip count '%s' is not a single int64", n->pb->input[0]);
     if (l->go && (go.elem.kind != ASSAY_KIND_BOOL || onnx_count(&go) != 1))
-        onnx_fail(n, ASSAY_ERR_INPUT, "condition '%s' is not one bool", n->pb->input[1]);
+        onnx_fail(n, ASSAY_ERR_INPUT, "condition '%s' is not a single bool", n->pb->input[1]);
 }
 
 static bool begin(loop *l, onnx_node *n)
@@ -79,7 +79,7 @@ static bool begin(loop *l, onnx_node *n)
         if (!onnx_has(n, i))
             onnx_fail(n, ASSAY_ERR_INPUT, "input %zu is missing", i);
     if (n_out < l->carried)
-        onnx_fail(n, ASSAY_ERR_INPUT, "%zu outputs for %zu carried values", n_out, l->carried);
+        onnx_fail(n, ASSAY_ERR_INPUT, "only %zu outputs, %zu carried values", n_out, l->carried);
     l->rows = n_out - l->carried;
     check_ends(l);
     l->g = onnx_subgraph(n, "body", (int64_t)l->carried + 2, n_out + 1, true);
@@ -121,7 +121,7 @@ static way make_rounds(loop *l, const char *tag)
         if (!next)
             return l->n->status ? LOST : AT_RUN_TIME;
         if (next->dtype != ONNX_BOOL || next->count != 1) {
-            onnx_fail(l->n, ASSAY_ERR_INPUT, "the condition that its body gives is not one bool");
+            onnx_fail(l->n, ASSAY_ERR_INPUT, "its body does not return a single bool as condition");
             return LOST;
         }
         go = onnx_get_int(next, 0) != 0;
@@ -318,7 +318,7 @@ static int import_round(loop *l, const onnx_captures *c, onnx_value *const *oute
     if (there) {
         const assay_type go = onnx_type(n, in[1]), next = onnx_type(n, onnx_resolve(l->out[0]));
         if (next.elem.kind != ASSAY_KIND_BOOL || onnx_count(&next) != 1)
-            onnx_fail(n, ASSAY_ERR_INPUT, "the condition that its body gives is not one bool");
+            onnx_fail(n, ASSAY_ERR_INPUT, "its body does not return a single bool as condition");
         check_round(l, l->out + 1, inner);
         onnx_value *one = n->status ? NULL : number(l, 1);
         for (int i = 0; i < captured && one; i++)

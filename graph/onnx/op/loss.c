@@ -30,7 +30,8 @@ static bool check_shapes(onnx_node *n, const assay_type *x, const assay_type *la
     for (int i = 2; i < x->rank && fits; i++)
         fits = x->dim[i] == label->dim[i - 1];
     if (!n->status && !fits)
-        onnx_fail(n, ASSAY_ERR_INPUT, "labels of another shape than the input without its classes");
+        onnx_fail(n, ASSAY_ERR_INPUT,
+                  "labels do not have the input's shape without its class axis");
     return !n->status;
 }
 

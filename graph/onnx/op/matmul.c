@@ -47,7 +47,7 @@ onnx_value *onnx_gemm(onnx_node *n, const char *suffix)
     if (n->status)
         return NULL;
     if (ta.rank != 2 || tb.rank != 2)
-        return onnx_fail(n, ASSAY_ERR_INPUT, "operands of rank %d and %d, expected 2", ta.rank,
+        return onnx_fail(n, ASSAY_ERR_INPUT, "operands of rank %d and %d, expected rank 2", ta.rank,
                          tb.rank);
     int64_t columns = tb.dim[trans_b ? 0 : 1];
     /* Products by a power of two are exact and may go into constants. By any other factor they are

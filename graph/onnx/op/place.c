@@ -52,10 +52,14 @@ void onnx_import_gather_nd(onnx_node *n)
     assay_type t = onnx_type(n, index), of = onnx_type(n, x);
 
     if (!n->status && (batch < 0 || batch >= t.rank || batch > of.rank))
-        onnx_fail(n, ASSAY_ERR_INPUT, "attribute 'batch_dims' is %lld", (long long)batch);
+        onnx_fail(n, ASSAY_ERR_INPUT,
+                  "attribute 'batch_dims' is %lld, expected less than the rank of the indices and "
+                  "at most the input's",
+                  (long long)batch);
     for (int i = 0; i < batch && !n->status; i++)
         if (t.dim[i] != of.dim[i])
-            onnx_fail(n, ASSAY_ERR_INPUT, "batch axis %d has %lld elements and %lld indices", i,
+            onnx_fail(n, ASSAY_ERR_INPUT,
+                      "batch axis %d has extent %lld in the data but %lld in the indices", i,
                       (long long)of.dim[i], (long long)t.dim[i]);
     if (n->status)
         return;
@@ -68,13 +72,15 @@ onnx_value *onnx_element_places(onnx_node *n, onnx_value *x, onnx_value *index, 
     assay_type t = onnx_type(n, index);
 
     if (!n->status && t.rank != onnx_type(n, x).rank)
-        onnx_fail(n, ASSAY_ERR_INPUT, "indices of rank %d for an input of rank %d", t.rank,
+        onnx_fail(n, ASSAY_ERR_INPUT,
+                  "indices of rank %d for an input of rank %d, expected equal ranks", t.rank,
                   onnx_type(n, x).rank);
     if (!n->status && t.rank == ASSAY_MAX_RANK)
         onnx_refuse(n, "indices of rank %d", t.rank);
     for (int i = 0; i < t.rank && !n->status; i++)
         if (i != axis && t.dim[i] > onnx_type(n, x).dim[i])
-            onnx_fail(n, ASSAY_ERR_INPUT, "%lld indices along axis %d of %lld elements",
+            onnx_fail(n, ASSAY_ERR_INPUT,
+                      "%lld indices along axis %d, which has only %lld elements",
                       (long long)t.dim[i], i, (long long)onnx_type(n, x).dim[i]);
     if (n->status)
         return NULL;
@@ -210,7 +216,7 @@ void onnx_import_reverse_sequence(onnx_node *n)
     if (!n->status && (t.rank < 2 || time + batch != 1 || time * batch != 0))
         onnx_fail(n, ASSAY_ERR_INPUT, "time_axis and batch_axis are not 0 and 1");
     if (!n->status && (l.rank != 1 || l.dim[0] != t.dim[batch] || l.elem.bits != 64))
-        onnx_fail(n, ASSAY_ERR_INPUT, "lengths are not one int64 per sequence");
+        onnx_fail(n, ASSAY_ERR_INPUT, "lengths do not hold one int64 per sequence");
     if (n->status)
         return;
     const int64_t steps[3] = {time ? 1 : t.dim[0], time ? t.dim[1] : 1, 1};

@@ -108,7 +108,7 @@ void onnx_pool_indices(onnx_node *n, const assay_attr_pool *a, onnx_value *poole
         w.places *= w.out[i];
         w.cells *= a->kernel.v[i];
         if (w.cells > MAX_CELLS || w.places > MAX_CELLS / w.cells)
-            onnx_refuse(n, "Indices of more than 2^24 cells of windows");
+            onnx_refuse(n, "Indices over more than 2^24 window cells");
     }
     if (n->status || !constants(&w, of))
         return;

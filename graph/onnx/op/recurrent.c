@@ -124,7 +124,8 @@ static onnx_value *of_direction(const recurrent *r, size_t i, int axis, int64_t 
     if (!v || r->n->status)
         return NULL;
     if (axis >= t.rank || t.dim[axis] != r->directions)
-        return onnx_fail(r->n, ASSAY_ERR_INPUT, "input %zu is not for %lld directions", i,
+        return onnx_fail(r->n, ASSAY_ERR_INPUT,
+                         "input %zu does not have extent %lld on its axis of directions", i,
                          (long long)r->directions);
     for (int k = 0; k < t.rank; k++)
         if (k != axis)
@@ -241,7 +242,7 @@ static onnx_value *lengths(const recurrent *r)
     bool whole = !v || v->constant;
 
     if (v && !r->n->status && (t.rank != 1 || t.dim[0] != r->batch))
-        return onnx_fail(r->n, ASSAY_ERR_INPUT, "lengths are not one per row");
+        return onnx_fail(r->n, ASSAY_ERR_INPUT, "sequence lengths do not hold one per batch row");
     for (int64_t i = 0; v && v->constant && i < v->constant->count; i++)
         whole &= onnx_get_int(v->constant, i) == r->steps;
     return whole ? NULL : onnx_reshaped(r->n, v, 2, dim, "lengths");

@@ -125,7 +125,8 @@ onnx_value *onnx_rotated(onnx_node *n, onnx_value *x, onnx_value *const cache[2]
     memcpy(r.dim, t.dim, sizeof r.dim);
     r.rotated = c.rank == 2 ? 2 * c.dim[1] : 0;
     if (r.rotated < 2 || r.rotated > r.dim[3])
-        return onnx_fail(n, ASSAY_ERR_INPUT, "a cache of rank %d rotates %lld of %lld columns",
+        return onnx_fail(n, ASSAY_ERR_INPUT,
+                         "a cache of rank %d for %lld of %lld columns does not fit the input",
                          c.rank, (long long)r.rotated, (long long)r.dim[3]);
     return embed(&r, x, by_row(&r, cache[0], rows), by_row(&r, cache[1], rows), suffix);
 }

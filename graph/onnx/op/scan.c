@@ -51,8 +51,9 @@ static bool begin(scan *s, onnx_node *n)
     *s = (scan){.n = n, .steps = -1};
     onnx_since(n, 9);
     if (sequences < 1 || (size_t)sequences > n_in)
-        onnx_fail(n, ASSAY_ERR_INPUT, "%lld of its %zu inputs are sequences", (long long)sequences,
-                  n_in);
+        onnx_fail(n, ASSAY_ERR_INPUT,
+                  "%lld of its %zu inputs are sequences, expected at least 1 and at most all",
+                  (long long)sequences, n_in);
     for (size_t i = 0; i < n_in; i++)
         if (!onnx_has(n, i))
             onnx_fail(n, ASSAY_ERR_INPUT, "input %zu is missing", i);
@@ -61,14 +62,16 @@ static bool begin(scan *s, onnx_node *n)
     s->sequences = (size_t)sequences;
     s->states = n_in - s->sequences;
     if (n_out < s->states)
-        return onnx_fail(n, ASSAY_ERR_INPUT, "%zu outputs for %zu states", n_out, s->states);
+        return onnx_fail(n, ASSAY_ERR_INPUT,
+                         "%zu outputs for %zu states, expected at least as many", n_out, s->states);
     s->rows = n_out - s->states;
     s->g = onnx_subgraph(n, "body", (int64_t)n_in, n_out, true);
     for (size_t i = 0; i < s->sequences && !n->status; i++) {
         const assay_type t = onnx_type(n, onnx_in(n, s->states + i));
         const int64_t steps = t.dim[input_axis(s, i)];
         if (!n->status && s->steps >= 0 && steps != s->steps)
-            onnx_fail(n, ASSAY_ERR_INPUT, "sequences of %lld and of %lld steps",
+            onnx_fail(n, ASSAY_ERR_INPUT,
+                      "sequences of %lld and of %lld steps, expected equal lengths",
                       (long long)s->steps, (long long)steps);
         s->steps = steps;
     }

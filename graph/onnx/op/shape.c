@@ -28,8 +28,10 @@ void onnx_import_reshape(onnx_node *n)
         if (shape.v[i] == -1 && open < 0)
             open = i;
         else if (shape.v[i] < 0 || __builtin_mul_overflow(known, shape.v[i], &known)) {
-            onnx_fail(n, ASSAY_ERR_INPUT, "entry %d of the shape is %lld", i,
-                      (long long)shape.v[i]);
+            onnx_fail(n, ASSAY_ERR_INPUT,
+                      "entry %d of the shape is %lld, expected 0 or more, or a single -1, and a "
+                      "product below 2^63",
+                      i, (long long)shape.v[i]);
             return;
         }
     }
@@ -127,7 +129,7 @@ void onnx_import_expand(onnx_node *n)
     }
     for (int i = 0; i < wanted.n; i++)
         if (wanted.v[i] < 0)
-            onnx_fail(n, ASSAY_ERR_INPUT, "entry %d of the shape is %lld", i,
+            onnx_fail(n, ASSAY_ERR_INPUT, "entry %d of the shape is %lld, expected 0 or more", i,
                       (long long)wanted.v[i]);
     if (!onnx_broadcast(x.dim, x.rank, wanted.v, wanted.n, a.shape.shape.v, &a.shape.shape.n))
         onnx_fail(n, ASSAY_ERR_INPUT, "the input cannot be broadcast to the shape");

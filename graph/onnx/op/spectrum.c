@@ -85,7 +85,9 @@ void onnx_import_dft(onnx_node *n)
     f.real = onesided && f.inverse;
     if (!n->status &&
         (t.rank < 2 || axis == t.rank - 1 || t.dim[t.rank - 1] < 1 || t.dim[t.rank - 1] > 2))
-        onnx_fail(n, ASSAY_ERR_INPUT, "input without a last axis of 1 or 2 beside axis %lld",
+        onnx_fail(n, ASSAY_ERR_INPUT,
+                  "expected an input whose last axis has extent 1 or 2 and is not the transformed "
+                  "axis %lld",
                   (long long)axis);
     if (n->status)
         return;
@@ -94,7 +96,9 @@ void onnx_import_dft(onnx_node *n)
     if (f.real) {
         f.length = 2 * (f.n - 1);
         if (f.parts != 2)
-            onnx_fail(n, ASSAY_ERR_INPUT, "half a spectrum that is not complex");
+            onnx_fail(n, ASSAY_ERR_INPUT,
+                      "the one-sided input of an inverse transform is not complex (its last axis "
+                      "is not 2)");
     }
     if (onnx_has(n, 1) && !onnx_one_int(n, 1, "dft_length", &f.length))
         return;

@@ -37,8 +37,8 @@ static bool check_types(tfl_export *x, const assay_node *n)
         fits = same && a->elem.bits == 8 && w->elem.is_signed == a->elem.is_signed &&
                w->elem.bits <= 8 && assay_is_quantized(y);
     if (!fits) {
-        tfl_refuse(x, n, "TFLite has none of %s by %s to %s", assay_elem_print(a->elem, ka),
-                   assay_elem_print(w->elem, kw),
+        tfl_refuse(x, n, "TFLite has no such op on %s by %s with output %s",
+                   assay_elem_print(a->elem, ka), assay_elem_print(w->elem, kw),
                    assay_is_accumulator(y) ? "plain sums" : assay_elem_print(y->elem, ky));
         return false;
     }

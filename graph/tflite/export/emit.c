@@ -92,7 +92,7 @@ static int add_tensor(tfl_export *x, const char *name, const assay_type *type, c
         return -1;
     if (raw < 0 || type->q.granularity == ASSAY_Q_BLOCK) {
         list(x, "value", name, assay_elem_print(type->elem, kind),
-             raw < 0 ? "no type of TFLite's" : "parameters for each block");
+             raw < 0 ? "a type that TFLite does not have" : "parameters for each block");
         return -1;
     }
     if (!grow(x, (void **)&x->tensor, x->n_tensors, &x->room_tensors, sizeof *x->tensor))

@@ -29,7 +29,7 @@ static void export_node(tfl_export *x, const assay_node *n)
         return;
     if (!tfl_export_svdf(x, n) && !tfl_export_lstm(x, n) && !tfl_export_conv(x, n) &&
         !tfl_export_math(x, n) && !tfl_export_move(x, n) && !tfl_export_state(x, n))
-        tfl_refuse(x, n, "no operator of TFLite's is written for it");
+        tfl_refuse(x, n, "no TFLite operator is written for it");
 }
 
 static void export_nodes(tfl_export *x)

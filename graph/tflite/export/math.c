@@ -313,7 +313,8 @@ static void topk(tfl_export *x, const assay_node *n)
     int in[2], out[2];
 
     if (!a->largest || a->axis != in_type(x, n, 0)->rank - 1 || a->index_bits != 32) {
-        tfl_refuse(x, n, "the least, an axis that is not the last, or 64-bit indices");
+        tfl_refuse(x, n,
+                   "smallest instead of largest, an axis that is not the last, or 64-bit indices");
         return;
     }
     in[0] = tfl_add_tensor(x, n->in[0]);

@@ -148,7 +148,7 @@ static void pad(tfl_export *x, const assay_node *n)
         tfl_option(x, 0, 1, n->attr.pad.mode == ASSAY_PAD_SYMMETRIC);
         break;
     default:
-        tfl_refuse(x, n, "padding by the edge, or around");
+        tfl_refuse(x, n, "edge or circular padding");
     }
 }
 

@@ -51,7 +51,7 @@ assay_status tfl_add_inputs(tfl_import *m, flat_table model, flat_vector list)
             continue;
         }
         if (t->value >= 0)
-            return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: a model input is listed twice",
+            return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: an input of the model is listed twice",
                               m->name);
         t->name = tfl_unique(m, name ? name : t->name, index[i]);
         t->data = NULL; /* what runs, not what may be stored */

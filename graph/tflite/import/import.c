@@ -69,7 +69,7 @@ static assay_status read_operator(tfl_import *m, int index, flat_table t, tfl_op
         (s = tfl_read_indices(m, out, false, what, &op->out)))
         return s;
     if (code >= (uint32_t)m->n_codes)
-        return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: operator %d: there is no operator code %u",
+        return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: operator %d: no operator code %u exists",
                           m->name, index, code);
     op->builtin = m->code[code].builtin;
     op->custom = m->code[code].custom;

@@ -113,8 +113,8 @@ assay_status tfl_elements(tfl_import *m, tfl_tensor *t, const void **out)
     if (s || t->is_native || (s = tfl_charge(m, sparse ? 0 : packed_bytes(t))))
         return s;
     if (sparse && (bytes / DENSE_MAX > t->bytes + 16 || t->raw == TFL_INT4))
-        return tfl_tensor_fail(m, t,
-                               "a sparse tensor of int4, or of hardly any elements for its shape");
+        return tfl_tensor_fail(
+            m, t, "a sparse tensor of int4, or with too few stored elements for its shape");
     if (!sparse && t->bytes < packed_bytes(t))
         return tfl_tensor_fail(m, t, "its buffer is too small for its shape");
     if (in_place)

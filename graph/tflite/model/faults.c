@@ -10,7 +10,8 @@ assay_status tfl_charge(tfl_import *m, uint64_t amount)
 {
     if (amount > m->budget)
         return assay_fail(m->err, ASSAY_ERR_LIMIT,
-                          "%s: tensors share more of the file than a network of its size would",
+                          "%s: tensors share so many bytes of the file that the network would be "
+                          "far larger than the file",
                           m->name);
     m->budget -= amount;
     return ASSAY_OK;

@@ -12,7 +12,7 @@ assay_status tfl_compute(const tfl_op *o, int i, const void **data)
     assay_status s;
 
     if (!sample || !sample->compute || m->depth || m->n_faults || t->is_variable || t->value < 0)
-        return tfl_unsupported(o, "a shape depends on what is in input %d", i);
+        return tfl_unsupported(o, "a shape depends on the contents of input %d", i);
     if ((s = sample->compute(sample->user, m->g, t->value, data, m->err)))
         return s;
     m->follows_data = true;

@@ -52,7 +52,8 @@ assay_status tfl_step(const tfl_op *op, assay_op kind, const int *in, int n_in, 
 assay_status tfl_expect(const tfl_op *o, int n)
 {
     if (o->n_in < n || o->n_out < 1)
-        return tfl_fail(o, "%d inputs and %d outputs", o->n_in, o->n_out);
+        return tfl_fail(o, "%d inputs and %d outputs, expected at least %d and 1", o->n_in,
+                        o->n_out, n);
     for (int i = 0; i < n; ++i)
         if (o->in[i] < 0)
             return tfl_fail(o, "input %d is missing", i);
@@ -143,7 +144,7 @@ assay_status tfl_int(const tfl_op *op, int i, int64_t *out)
     int n = 0;
     assay_status s = tfl_ints(op, i, 1, out, &n);
     if (!s && n != 1)
-        s = tfl_fail(op, "input %d: expected one integer", i);
+        s = tfl_fail(op, "input %d: expected a single integer", i);
     return s;
 }
 

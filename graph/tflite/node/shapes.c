@@ -60,7 +60,7 @@ static assay_status infer_reshape(const tfl_op *o, const assay_type *x)
         if (v[i] < 0 && open < 0)
             open = i;
         else if (v[i] < 0 || __builtin_mul_overflow(known, v[i], &known))
-            return tfl_fail(o, "%lld is not an extent", (long long)v[i]);
+            return tfl_fail(o, "%lld is not a valid extent", (long long)v[i]);
     }
     if (!s && open >= 0)
         v[open] = known ? assay_shape_count(x) / known : 0;
@@ -143,7 +143,7 @@ static assay_status infer_split(const tfl_op *o, const assay_type *x)
         return s;
     axis += axis < 0 ? x->rank : 0;
     if (axis < 0 || axis >= x->rank || n != o->n_out)
-        return tfl_fail(o, "%d sizes for %d outputs, or no such axis", n, o->n_out);
+        return tfl_fail(o, "%d sizes for %d outputs, or an axis outside the input", n, o->n_out);
     left = x->dim[axis];
     for (int i = 0; i < n; ++i) {
         open = size[i] < 0 ? i : open;

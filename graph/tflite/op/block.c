@@ -25,7 +25,8 @@ static assay_status read_blocks(const tfl_op *o, blocks *b)
         (s = tfl_ints(o, 2, 2 * MAX_BLOCKS, b->edge, &n_edge)))
         return s;
     if (b->n < 1 || n_edge != 2 * b->n || rank < b->n + 1 || rank + b->n > ASSAY_MAX_RANK)
-        return tfl_fail(o, "%d blocks and %d pads or crops on %d dimensions", b->n, n_edge, rank);
+        return tfl_fail(o, "%d block extents and %d pads or crops for %d dimensions", b->n, n_edge,
+                        rank);
     for (int i = 0; i < b->n; ++i)
         if (b->block[i] < 1 || b->block[i] > INT32_MAX || b->edge[2 * i] < 0 ||
             b->edge[2 * i + 1] < 0 || b->edge[2 * i] > INT32_MAX || b->edge[2 * i + 1] > INT32_MAX)
@@ -76,8 +77,8 @@ assay_status tfl_op_space_to_batch(const tfl_op *o)
         pad.pad.end.v[1 + i] = b.edge[2 * i + 1];
         t.dim[1 + i] += b.edge[2 * i] + b.edge[2 * i + 1];
         if (t.dim[1 + i] % b.block[i] != 0)
-            return tfl_fail(o, "extent %lld does not divide by block %lld", (long long)t.dim[1 + i],
-                            (long long)b.block[i]);
+            return tfl_fail(o, "extent %lld is not divisible by block %lld",
+                            (long long)t.dim[1 + i], (long long)b.block[i]);
     }
     if ((s = add_part(o, ASSAY_OP_PAD, x, "padded", &t, &pad, &x)))
         return s;
@@ -121,7 +122,7 @@ assay_status tfl_op_batch_to_space(const tfl_op *o)
         split.dim[i] = b.block[i];
     }
     if (t.dim[0] % product != 0)
-        return tfl_fail(o, "%lld batches do not divide by the blocks' %lld", (long long)t.dim[0],
+        return tfl_fail(o, "batch %lld is not divisible by the blocks' %lld", (long long)t.dim[0],
                         (long long)product);
     split.dim[b.n] = t.dim[0] / product;
     for (int i = 1; i < rank; ++i)

@@ -14,7 +14,7 @@ static assay_status read_float(const tfl_op *o, int i, float *out)
 
     if (t->why || t->is_variable || !t->data || t->type.elem.kind != ASSAY_KIND_F32 ||
         assay_shape_count(&t->type) != 1)
-        return tfl_unsupported(o, "input %d is not one constant float", i);
+        return tfl_unsupported(o, "input %d is not a single constant float", i);
     if ((s = tfl_elements(o->m, t, &data)))
         return s;
     *out = *(const float *)data;
@@ -79,7 +79,7 @@ static assay_status read_options(const tfl_op *o, assay_attr_detection *a)
     a->iou = (float)iou;
     a->by_class = by_class != 0;
     if (!(a->iou > 0 && a->iou <= 1))
-        return tfl_fail(o, "an overlap outside 0 to 1");
+        return tfl_fail(o, "an overlap threshold outside 0 to 1");
     return ASSAY_OK;
 }
 

@@ -63,7 +63,8 @@ assay_status tfl_op_concat(const tfl_op *o)
     assay_status s = ASSAY_OK;
 
     if (o->n_in < 1 || o->n_out != 1)
-        return tfl_fail(o, "%d inputs and %d outputs", o->n_in, o->n_out);
+        return tfl_fail(o, "%d inputs and %d outputs, expected at least 1 and exactly 1", o->n_in,
+                        o->n_out);
     if (tfl_flat_i8(o->options, 1, 0) != ACTIVATION_NONE)
         return tfl_unsupported(o, "a fused activation");
     in = assay_arena_array(o->m->temp, (size_t)o->n_in, sizeof *in);

@@ -12,8 +12,9 @@ assay_status tfl_real_weights(const tfl_op *o, int x, int w)
         return ASSAY_OK;
     if (!t->data || t->value >= 0 ||
         (t->type.q.granularity == ASSAY_Q_NONE && !tfl_flat_present(t->blockwise)))
-        return tfl_unsupported(o, "hybrid: integer weights under float activations, which "
-                                  "are not constant or without a scale");
+        return tfl_unsupported(
+            o,
+            "hybrid: integer weights under float activations, but not constant or without a scale");
     return tfl_to_real(o->m, t);
 }
 
@@ -119,7 +120,7 @@ assay_status tfl_op_conv(const tfl_op *o)
     if ((s = conv_attributes(o, x, w, CONV_DILATION_W, CONV_DILATION_H, &a.conv)))
         return s;
     if (w->dim[3] < 1 || x->dim[3] % w->dim[3] != 0)
-        return tfl_fail(o, "%lld input channels do not divide by the weights' %lld",
+        return tfl_fail(o, "%lld input channels are not divisible by the weights' %lld",
                         (long long)x->dim[3], (long long)w->dim[3]);
     a.conv.group = x->dim[3] / w->dim[3];
     if ((s = tfl_value(o, 0, &vx)) || (s = tfl_value(o, 1, &vw)) || (s = tfl_result(o, 0, &y)) ||
@@ -302,7 +303,7 @@ assay_status tfl_op_l2_pool(const tfl_op *o)
     if (s)
         return s;
     if (tfl_in(o, 0)->type.elem.kind != ASSAY_KIND_F32)
-        return tfl_unsupported(o, "of other than floats");
+        return tfl_unsupported(o, "on elements other than floats");
     if ((s = tfl_value(o, 0, &x)) || (s = tfl_result(o, 0, &y)) ||
         (s = tfl_part(o, "squared", &tfl_in(o, 0)->type, &squared)) ||
         (s = tfl_part(o, "mean", &tfl_out(o, 0)->type, &mean)) ||

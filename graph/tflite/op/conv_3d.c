@@ -13,7 +13,7 @@ static assay_status check_operands(const tfl_op *o, int x, int w)
         return tfl_fail(o, "expected input, weights and output of 5 dimensions");
     if (tfl_in(o, x)->type.elem.kind != ASSAY_KIND_F32 ||
         tfl_in(o, w)->type.elem.kind != ASSAY_KIND_F32)
-        return tfl_unsupported(o, "of other than floats");
+        return tfl_unsupported(o, "on elements other than floats");
     return ASSAY_OK;
 }
 
@@ -70,7 +70,7 @@ assay_status tfl_op_conv_3d(const tfl_op *o)
         return s;
     const int64_t channels = tfl_in(o, 0)->type.dim[4], each = tfl_in(o, 1)->type.dim[3];
     if (each < 1 || channels % each != 0)
-        return tfl_fail(o, "%lld input channels do not divide by the weights' %lld",
+        return tfl_fail(o, "%lld input channels are not divisible by the weights' %lld",
                         (long long)channels, (long long)each);
     a.conv.group = channels / each;
     return convolve(o, 0, 2, &perm, &a);

@@ -21,7 +21,7 @@ static assay_status convey(const tfl_op *o, int x, const assay_type *type, int *
 
     if (!assay_elem_equal(g->value[x].type.elem, type->elem) ||
         assay_shape_count(&g->value[x].type) != assay_shape_count(type))
-        return tfl_unsupported(o, "a body's value of another type or size than outside");
+        return tfl_unsupported(o, "a value that differs in type or size inside a body and outside");
     if (*to < 0 && (s = tfl_part(o, "passed", type, to)))
         return s;
     if (same_shape)

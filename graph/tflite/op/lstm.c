@@ -97,7 +97,7 @@ static assay_status read_sizes(lstm *l)
     if (quantized &&
         (c->elem.bits != 16 || c->q.granularity != ASSAY_Q_TENSOR || c->q.zero_point[0] != 0 ||
          h->q.granularity != ASSAY_Q_TENSOR || !assay_elem_equal(h->elem, x->elem)))
-        return tfl_unsupported(o, "states of these types");
+        return tfl_unsupported(o, "unsupported types of states");
     l->batch = x->dim[l->time_major ? 1 : 0];
     l->steps = x->dim[l->time_major ? 0 : 1];
     l->inputs = x->dim[2];

@@ -98,9 +98,11 @@ assay_status tfl_op_prelu(const tfl_op *o)
 
 assay_status tfl_op_add_n(const tfl_op *o)
 {
-    assay_status s = o->n_in < 1 || o->n_out != 1
-                         ? tfl_fail(o, "%d inputs and %d outputs", o->n_in, o->n_out)
-                         : ASSAY_OK;
+    assay_status s =
+        o->n_in < 1 || o->n_out != 1
+            ? tfl_fail(o, "%d inputs and %d outputs, expected at least 1 and exactly 1", o->n_in,
+                       o->n_out)
+            : ASSAY_OK;
     return s ? s : tfl_straight(o, NULL, NULL);
 }
 

@@ -86,7 +86,7 @@ static assay_status pad_value(const tfl_op *o, assay_attr_pad *a)
     assay_status s;
 
     if (t->why || !assay_tfl_is_constant(t) || assay_shape_count(&t->type) != 1)
-        return tfl_unsupported(o, "a value that is not one constant");
+        return tfl_unsupported(o, "a value that is not a single constant");
     a->has_code = t->type.elem.kind == ASSAY_KIND_INT;
     if (a->has_code && t->raw != TFL_UINT8)
         return tfl_int(o, 2, &a->code);
@@ -284,7 +284,7 @@ assay_status tfl_op_resize(const tfl_op *o)
     if (s)
         return s;
     if (align && half && linear)
-        return tfl_fail(o, "corners are aligned and pixels have half centres at once");
+        return tfl_fail(o, "align_corners and half_pixel_centers are both set");
     assay_attrs_defaults(ASSAY_ATTRS_resize, &a);
     a.resize.layout = ASSAY_LAYOUT_NHWC;
     a.resize.mode = linear ? ASSAY_RESIZE_LINEAR : ASSAY_RESIZE_NEAREST;

@@ -76,7 +76,7 @@ assay_status tfl_op_scatter_nd(const tfl_op *o)
         return s;
     zeros = tfl_in(o, 1)->type;
     if (zeros.elem.kind != ASSAY_KIND_F32 && !is_index(&zeros))
-        return tfl_unsupported(o, "of other elements than float32, int32 and int64");
+        return tfl_unsupported(o, "on elements other than float32, int32 and int64");
     zeros.rank = n;
     memcpy(zeros.dim, dim, (size_t)n * sizeof *dim);
     if ((s = tfl_filled(o, "zeros", &zeros, 0, &in[0])) || (s = tfl_value(o, 0, &in[1])) ||
@@ -122,9 +122,9 @@ assay_status tfl_op_reverse_sequence(const tfl_op *o)
         return s;
     const assay_type *x = &tfl_in(o, 0)->type, *lengths = &tfl_in(o, 1)->type;
     if (steps < 0 || steps > 1 || lists != 1 - steps || x->rank < 2)
-        return tfl_unsupported(o, "along axis %d with lists along axis %d", steps, lists);
+        return tfl_unsupported(o, "along axis %d with sequences along axis %d", steps, lists);
     if (!is_index(lengths) || lengths->rank != 1 || lengths->dim[0] != x->dim[lists])
-        return tfl_fail(o, "lengths are not one integer per list");
+        return tfl_fail(o, "lengths do not hold one integer per sequence");
     place = (assay_type){.elem = lengths->elem, .rank = 3, .dim = {x->dim[0], x->dim[1], 1}};
     both = place;
     both.dim[2] = 2;

@@ -72,7 +72,7 @@ static assay_status count_sorted(const tfl_op *o, int64_t *n)
     for (int64_t i = 0; !s && i < count; ++i) {
         const int64_t id = ((const int32_t *)data)[i];
         if (id < 0 || id < *n - 1 || id > *n)
-            return tfl_fail(o, "segment %lld behind %lld others, expected 0, 1, ... in order",
+            return tfl_fail(o, "segment %lld after %lld others, expected 0, 1, ... in order",
                             (long long)id, (long long)*n);
         *n = id + 1;
     }
@@ -85,7 +85,9 @@ static assay_status count_segments(const tfl_op *o, int64_t *n)
     if (o->builtin == CODE_SEGMENT_SUM)
         return count_sorted(o, n);
     const assay_status s = tfl_int(o, 2, n);
-    return !s && *n < 0 ? tfl_fail(o, "%lld segments", (long long)*n) : s;
+    return !s && *n < 0
+               ? tfl_fail(o, "the number of segments is %lld, expected 0 or more", (long long)*n)
+               : s;
 }
 
 /* What a segment without elements is, and how others are joined to it. */
@@ -164,9 +166,9 @@ assay_status tfl_op_segment(const tfl_op *o)
     rows = tfl_in(o, 1)->type;
     if (ground.elem.kind != ASSAY_KIND_F32 &&
         (!assay_elem_equal(ground.elem, int32) || assay_is_quantized(&ground)))
-        return tfl_unsupported(o, "of other elements than float32 and int32");
+        return tfl_unsupported(o, "on elements other than float32 and int32");
     if (!assay_elem_equal(rows.elem, int32))
-        return tfl_unsupported(o, "by numbers that are not int32");
+        return tfl_unsupported(o, "with segment numbers that are not int32");
     if ((s = count_segments(o, &n)) || (s = has_negative(o, &negative)))
         return s;
     if (rows.rank < 1 || rows.rank > ground.rank || rows.rank == ASSAY_MAX_RANK)
@@ -280,7 +282,7 @@ assay_status tfl_op_bucketize(const tfl_op *o)
         return s;
     wide = tfl_in(o, 0)->type;
     if (wide.elem.kind != ASSAY_KIND_F32 || wide.rank == ASSAY_MAX_RANK)
-        return tfl_unsupported(o, "of other than floats, or of rank %d", wide.rank);
+        return tfl_unsupported(o, "on elements other than floats, or of rank %d", wide.rank);
     sum.reduce.axes.v[0] = wide.rank;
     wide.dim[wide.rank++] = 1;
     if ((s = shaped(o, x, "each", &wide, &in[0])))

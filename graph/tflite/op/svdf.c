@@ -45,7 +45,7 @@ static assay_status read_sizes(svdf *v)
     if (rank < 1 || v->filters < 1 || v->filters % rank != 0 || v->memory < 1 ||
         t->dim[0] != v->filters || state->dim[0] != v->batch ||
         state->dim[1] != v->filters * v->memory)
-        return tfl_fail(o, "rank %d, the weights' and the state's shapes do not agree", rank);
+        return tfl_fail(o, "the shapes of weights and state do not agree for rank %d", rank);
     v->units = v->filters / rank;
     v->quantized = x->elem.kind == ASSAY_KIND_INT;
     if (f->elem.kind != ASSAY_KIND_INT && v->quantized)
@@ -56,7 +56,7 @@ static assay_status read_sizes(svdf *v)
         return tfl_fail(o, "the state is not a variable");
     if (v->quantized &&
         (state->q.granularity != ASSAY_Q_TENSOR || t->q.granularity != ASSAY_Q_TENSOR))
-        return tfl_unsupported(o, "a state or weights of these parameters");
+        return tfl_unsupported(o, "a state or weights with unsupported quantization parameters");
     if (!tfl_in(o, IN_TIME)->data)
         return tfl_unsupported(o, "time weights that are not constant");
     return ASSAY_OK;
