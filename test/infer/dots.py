@@ -24,6 +24,8 @@ from tap import Tap  # noqa: E402
 DEVICE = os.path.join(HERE, "dot_device.py")
 TYPES = {8: "uint8", 16: "uint16", 32: "uint32", 64: "uint64"}
 QUICK = ("x86-avx512-bf16", "nv-volta-f16-f32", "amd-cdna3-f16-k4")
+NEAR = (("amd-cdna3-bf16", dict(lanes=4)), ("nv-ampere-f16-f32", dict(flush_out="after")),
+        ("nv-rtxblackwell-e5m2-f32", dict(flush_out="after", overflow="largest")))
 FRESH = 200  # rows that are compared
 TROUBLE = {"exit": "exit status 3", "length": "elements for", "type": "patterns of f32", "moody": "answers differently",
            "nothing": "out.npy: cannot open: No such file or directory (call 1)"}
@@ -45,6 +47,15 @@ def products(record, rng=None):
     """A k of some instructions."""
     each = multiple(record)
     return max(2, -(-8 // each)) * each if not rng or each * 3 > 40 else each * max(rng.choice((1, 2, 3)), -(-4 // each))
+
+
+# accumulators beside the ends of the normal numbers, signs and steps
+ENDS = [(negative, top, step) for negative in (0, 1) for top in (0, 1) for step in (-1, 0)]
+
+
+def end_of(f, negative, top, step):
+    width, exponent, fraction, *_ = FORMATS[f]
+    return negative << width - 1 | ((2 ** exponent - 1 if top else 1) << fraction) - top * 2 + step
 
 
 # ---- the device and what was found ----
@@ -69,10 +80,11 @@ def ask(assay, folder, record, k, fault="", more=()):
 
 
 def differences(assay, folder, record, k, rng):
-    """Rows, of FRESH that were not asked, on which what was found is not the device."""
+    """Rows, of FRESH that were not asked, on which what was found is not the device: drawn ones, and accumulators alone."""
     r = complete(record)
-    rows = [draw_row(rng, r, k) for _ in range(FRESH)]
     blocks = k // r["scale_block"] if r["scale_block"] else 0
+    rows = [draw_row(rng, r, k) for _ in range(FRESH - len(ENDS))]
+    rows += [([0] * k, [0] * k, end_of(r["acc"], *end), *(draw_row(rng, r, k)[3:])) for end in ENDS]
     columns = [("a", r["a"], (FRESH, k)), ("b", r["b"], (FRESH, k)), ("c", r["acc"], (FRESH,))]
     columns += [(name, r["scale"], (FRESH, blocks)) for name in ("scale-a", "scale-b") if blocks]
     command = [assay, "scheme", "dot", os.path.join(folder, "found.yaml"), "-o", os.path.join(folder, "d.npy")]
@@ -112,6 +124,13 @@ def check_drawn(tap, assay, folder, seed, count, more=()):
         found += verdict == "class" and wrong == 0
         tap.check(verdict == "none" or (verdict == "class" and wrong == 0), "seed %d: %s, %d rows" % (s, verdict, rows), "%d of %d rows differ" % (wrong, FRESH), record)
     tap.check(2 * found >= count, "%d of %d drawn records are found" % (found, count))
+
+
+def check_near(tap, assay, folder, name, changes):
+    """A shipped unit, changed, is found soon."""
+    record = {**shipped(assay, name), **changes}
+    verdict, rows, wrong, _ = judge(assay, folder, record, products(record), random.Random(name), ["--seconds", "20"])
+    tap.check(verdict == "class" and wrong == 0, "%s with %s: %s, %d rows" % (name, changes, verdict, rows), "%d rows differ" % wrong)
 
 
 def check_faults(tap, assay, folder):
@@ -172,6 +191,8 @@ def main():
         check_stuck(tap, assay, folder)
         for name in QUICK:
             check_unit(tap, assay, folder, name)
+        for name, changes in NEAR:
+            check_near(tap, assay, folder, name, changes)
         check_drawn(tap, assay, folder, 1, 4, ["--seconds", "10"])
     shutil.rmtree(folder)
     tap.end()

@@ -218,8 +218,10 @@ static void zeros(const drawing *g)
             const bool negative = alike ? first[c] : sign(g);
             g->d->value[c][i] = has && negative ? mac_pattern_of(f, true, 0) : 0;
         }
-    if (one_in(g, 3))
+    if (one_in(g, 4))
         draw_c(g, among(g, -30, 30));
+    else if (one_in(g, 2))
+        g->d->value[DOT_C][0] = any(g, format(g, DOT_C), one_in(g, 3) ? 1 : -1);
     else
         g->d->value[DOT_C][0] = mac_pattern_of(format(g, DOT_C), sign(g), 0);
 }
@@ -298,8 +300,28 @@ static void few(const drawing *g)
         draw_c(g, e - apart(g));
 }
 
+/* The least normal number of the results, or one near the greatest, and a product that is hardly
+ * more than the last digit there, toward what the format does not hold. */
+static void brink(const drawing *g)
+{
+    int e[2];
+    range_of(g->like->out, &e[0], &e[1]);
+    const bool low = one_in(g, 2), negative = sign(g);
+    const int64_t end = e[low ? 0 : 1], last = end - mac_layout_of(g->like->out)->fraction_bits;
+    const size_t i = place(g);
+    if (one_in(g, 2))
+        product(g, i, negative, end, low);
+    else
+        g->d->value[DOT_C][0] = number(g, format(g, DOT_C), negative, end, low);
+    product(g, neighbour(g, i), negative != low, last - among(g, -3, 3), one_in(g, 2));
+}
+
 static void ends(const drawing *g)
 {
+    if (one_in(g, 4)) {
+        brink(g);
+        return;
+    }
     const int end = one_in(g, 2) ? 1 : -1;
     size_t i = place(g);
     for (int64_t n = among(g, 0, 3); n > 0; n--, i = neighbour(g, i)) {

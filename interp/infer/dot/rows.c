@@ -15,7 +15,7 @@ static void set_column(infer_dot_column *c, int64_t format, size_t width)
 void infer_dot_rows_open(infer_dot_rows *r, const infer_dot_options *o)
 {
     const size_t blocks = o->scale_block > 0 ? o->k / o->scale_block : 0;
-    *r = (infer_dot_rows){.k = o->k};
+    *r = (infer_dot_rows){.k = o->k, .out = (enum assay_mac_format)o->out};
     set_column(&r->column[DOT_A], o->a, o->k);
     set_column(&r->column[DOT_B], o->b, o->k);
     set_column(&r->column[DOT_C], o->acc, 1);

@@ -23,7 +23,8 @@ typedef struct infer_dot_column {
 typedef struct infer_dot_rows {
     size_t n, room, k;
     infer_dot_column column[DOT_COLUMNS];
-    uint64_t *answer; /* patterns */
+    enum assay_mac_format out;
+    uint64_t *answer; /* patterns of `out` */
     uint8_t *probe;   /* of which kind each row is */
     bool short_of_memory;
 } infer_dot_rows;

@@ -335,17 +335,23 @@ static int starts(infer_dot_task *t, assay_mac best[STARTS])
     return n;
 }
 
-/* From m as far as it goes, where that is better than the best. */
-static void climb_from(infer_dot_task *t, const assay_mac *m)
+/* From m as far as it goes, by one parameter at a time alone where that is `quick`; kept where that
+ * is better than the best. */
+static void climb_from(infer_dot_task *t, const assay_mac *m, bool quick)
 {
     const assay_mac was = t->best;
     const double cost = t->cost;
     take_best(t, m);
-    climb(t);
+    if (!quick)
+        climb(t);
+    while (quick && t->cost > 0 && !infer_dot_is_late(t) && change_any(t))
+        continue;
     if (t->cost >= cost)
         take_best(t, &was);
 }
 
+/* Near records first: what one parameter at a time reaches from shipped units and from what there
+ * is; then two and more parameters, from the best of these and from the others. */
 void infer_dot_search(infer_dot_task *t)
 {
     assay_mac first[STARTS];
@@ -353,11 +359,12 @@ void infer_dot_search(infer_dot_task *t)
     take_best(t, &was);
     const int n = t->cost > 0 ? starts(t, first) : 0;
     for (int i = 0; i < n && t->cost > 0; i++)
-        if (infer_dot_cost(t, &first[i], 1e-9) == 0)
-            climb_from(t, &first[i]);
+        climb_from(t, &first[i], true);
+    if (n > 0 && t->cost > 0)
+        climb_from(t, &was, true);
     climb(t);
     for (int i = 0; i < n && t->cost > 0; i++)
-        climb_from(t, &first[i]);
+        climb_from(t, &first[i], false);
     while (t->cost > 0 && !infer_dot_is_late(t)) {
         kick(t);
         climb(t);
