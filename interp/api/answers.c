@@ -101,7 +101,8 @@ assay_status assay_infer_dumps(const char *model, const char *dumps, uint64_t co
     assay_status status = ASSAY_OPTIONS_TAKE(options, &o, err);
     assay_texts_begin(texts, 3);
     if (!status && o.next)
-        status = assay_fail(err, ASSAY_ERR_INPUT, "next is of probes, not of a network's dumps");
+        status =
+            assay_fail(err, ASSAY_ERR_INPUT, "next applies to probes, not to a network's dumps");
     if (status)
         return status;
     assay_capture c = {.model = model,

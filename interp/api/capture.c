@@ -103,7 +103,7 @@ static assay_status read_dumped(const origin *o, const assay_graph *g, int64_t s
     if (!status && (found.elem.kind != in->type.elem.kind ||
                     assay_type_bytes(&found) != assay_type_bytes(&in->type)))
         status = assay_fail(err, ASSAY_ERR_INPUT,
-                            "%s: the dump of input '%.200s' is of another type or size",
+                            "%s: the dump of input '%.200s' differs from it in type or size",
                             o->from->dumps, in->name);
     if (!status)
         status = assay_codes_check(in, data, o->dumps.dump[at].path, err);
@@ -166,7 +166,8 @@ static assay_status make(const char *path, const char *name, candidate *c, assay
     assay_status status = run_model_load_canonical(path, &model, &c->graph, err);
     if (!status && !run_model_is_quantized(c->graph))
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: the network is float; what is inferred is of integers", path);
+                          "%s: the network is float; only integer arithmetic can be inferred",
+                          path);
     if (!status)
         status = assay_scheme_open(name, &c->scheme, err);
     if (!status && run_model_is_onnx(path))

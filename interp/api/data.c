@@ -118,9 +118,11 @@ assay_status assay_loader_open(const char *path, const assay_graph *g, int input
     *out = NULL;
     if (!status && (input < 0 || input >= g->n_inputs))
         status = assay_fail(err, ASSAY_ERR_INPUT,
-                            "the network has %d inputs, and none of number %d", g->n_inputs, input);
+                            "the network has %d inputs; there is no input number %d", g->n_inputs,
+                            input);
     if (!status && (o.stride < 0 || o.stride > INT64_C(1) << 40))
-        status = assay_fail(err, ASSAY_ERR_INPUT, "stride is from 1 to 2^40, or 0");
+        status = assay_fail(err, ASSAY_ERR_INPUT,
+                            "stride must be from 1 to 2^40, or 0 for the window's length");
     if (status)
         return status;
     assay_loader *d = calloc(1, sizeof *d);

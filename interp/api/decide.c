@@ -134,7 +134,7 @@ assay_status assay_scheme_matrix(const assay_scheme *const *s, size_t n,
     j.as_is = o.as_is;
     if (!status && (n == 0 || (o.scales == 0 && !o.graph)))
         status =
-            assay_fail(err, ASSAY_ERR_INPUT, "a matrix takes schemes, and scales or a network");
+            assay_fail(err, ASSAY_ERR_INPUT, "a matrix needs schemes, and scales or a network");
     if (!status)
         status =
             assay_decide_question(s, j.n > DECIDE_MATRIX_SCHEMES ? 1 : j.n, &o, &j.question, err);

@@ -15,9 +15,9 @@ static assay_status check_alike(const assay_graph *a, const assay_graph *b, assa
         const assay_type *x = &a->value[a->input[k]].type, *y = &b->value[b->input[k]].type;
         alike = assay_elem_equal(x->elem, y->elem) && assay_type_bytes(x) == assay_type_bytes(y);
     }
-    return alike
-               ? ASSAY_OK
-               : assay_fail(err, ASSAY_ERR_INPUT, "%s and %s take other inputs", a->name, b->name);
+    return alike ? ASSAY_OK
+                 : assay_fail(err, ASSAY_ERR_INPUT, "%s and %s take different inputs", a->name,
+                              b->name);
 }
 
 /* What is measured, and on what. */
@@ -179,7 +179,7 @@ assay_status assay_evaluate_merge(const char *const *path, size_t n, char **json
     assay_status status = f ? ASSAY_OK
                           : n > 0 && n <= (size_t)max
                               ? assay_out_of_memory(err)
-                              : assay_fail(err, ASSAY_ERR_INPUT, "a merge of %zu shards", n);
+                              : assay_fail(err, ASSAY_ERR_INPUT, "%zu shards cannot be merged", n);
 
     if (json)
         *json = NULL;

@@ -59,7 +59,7 @@ static assay_status take_kind(const assay_infer_options *o, infer_options *own, 
     own->kind = scale ? INFER_SCALE : INFER_MULTIPLIER;
     if (!o->oracle == !o->ask)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "infer takes an oracle, a command, or ask, a function");
+                          "infer takes either oracle, a command, or ask, a function");
     if (!scale && !(o->kind && strcmp(o->kind, "multiplier") == 0))
         return assay_fail(err, ASSAY_ERR_INPUT, "kind takes multiplier or scale");
     if (o->type && (strcmp(o->type, "i8") == 0 || strcmp(o->type, "i16") == 0))

@@ -29,9 +29,9 @@ static assay_status take(const assay_infer_dot_options *o, infer_dot_options *ow
                                .seconds = o->seconds > 0 ? o->seconds : 60};
     if (!o->oracle == !o->ask)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "infer takes an oracle, a command, or ask, a function");
+                          "infer takes either oracle, a command, or ask, a function");
     if (!o->scale != !o->scale_block)
-        return assay_fail(err, ASSAY_ERR_INPUT, "scale and scale_block come together");
+        return assay_fail(err, ASSAY_ERR_INPUT, "scale and scale_block must be given together");
     if (o->k < 1 || o->k > 4096 || o->scale_block > 4096 || o->budget > 100000000)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "infer takes k from 1 to 4096, blocks of at most 4096 and at most "

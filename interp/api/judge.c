@@ -32,8 +32,8 @@ static assay_status open_trial(trial *t, const assay_graph *g, const assay_profi
     if (!status)
         status = assay_choices_make(&o, &t->choices, err);
     if (!status && o.integer_io)
-        status =
-            assay_fail(err, ASSAY_ERR_INPUT, "integer_io cannot be judged: the samples are floats");
+        status = assay_fail(err, ASSAY_ERR_INPUT,
+                            "integer_io cannot be evaluated, as the samples are floats");
     if (!status)
         status = profile_complete(p, err);
     if (!status)

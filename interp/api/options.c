@@ -34,11 +34,10 @@ assay_status assay_options_take(const void *from, void *to, size_t room, assay_e
                           size);
     for (size_t i = room; i < size; i++)
         if (((const char *)from)[i])
-            return assay_fail(
-                err, ASSAY_ERR_UNSUPPORTED,
-                "options of %zu bytes, of which this library (%s) knows %zu: one that "
-                "it does not know is set",
-                size, ASSAY_VERSION, room);
+            return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                              "options of %zu bytes, of which this library (%s) knows %zu: an "
+                              "option that it does not know is set",
+                              size, ASSAY_VERSION, room);
     memcpy(to, from, size < room ? size : room);
     return ASSAY_OK;
 }

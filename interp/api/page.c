@@ -11,7 +11,7 @@ assay_status assay_write_report(const char *const *file, size_t n, const char *p
     report *r = NULL;
     assay_status status = ASSAY_OPTIONS_TAKE(options, &o, err);
     if (!status && (n == 0 || n > INT_MAX))
-        status = assay_fail(err, ASSAY_ERR_INPUT, "a report of %zu files", n);
+        status = assay_fail(err, ASSAY_ERR_INPUT, "a report cannot be made of %zu files", n);
     if (!status)
         status =
             report_open(file, o.name ? o.name : file, (int)n, o.tensors ? o.tensors : "*", &r, err);

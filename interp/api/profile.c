@@ -107,7 +107,7 @@ assay_status assay_profile_by_channel(assay_profile *p, const assay_graph *g, co
 {
     if (profile_samples(p) > 0)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "histograms of channels are asked for before anything is observed");
+                          "histograms per channel must be requested before anything is observed");
     return profile_by_channel(p, g, pattern ? pattern : "*", err);
 }
 
@@ -126,7 +126,8 @@ static assay_status observe_arrays(assay_profile *p, uint64_t first, uint64_t co
     a->from.first = (int64_t)first;
     a->total = (int64_t)count;
     if (count < 1 || count > max || first > max)
-        return assay_fail(err, ASSAY_ERR_INPUT, "no samples, or numbers beyond 2^40");
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "there are no samples, or their numbers exceed 2^40");
     return observe(p, g, &samples, threads, err);
 }
 

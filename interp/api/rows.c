@@ -165,7 +165,8 @@ assay_status assay_scheme_derive(const assay_scheme *s, const assay_rescales *ro
     assay_status status = ASSAY_OPTIONS_TAKE(rows, &r, err);
 
     if (!status && !r.scale)
-        status = assay_fail(err, ASSAY_ERR_INPUT, "scale is needed: what the integers stand for");
+        status = assay_fail(err, ASSAY_ERR_INPUT,
+                            "scale is needed: the real factors that the integers encode");
     if (!status)
         status = assay_rows_type(s, r.type, &type, err);
     return status ? status

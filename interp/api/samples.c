@@ -41,8 +41,7 @@ static assay_status take_places(assay_arrays *a, assay_samples *samples, assay_e
     const bool maps = of->map[0] > 0 && of->map[1] > 0 && of->map[0] < max / of->map[1];
     if (of->label || maps == (of->tokens > 0) || of->tokens < 0 || of->tokens > max)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "labels of places are of `map` pixels or of `tokens`, and stand in place "
-                          "of labels of samples");
+                          "label_map needs either `map` (pixels) or `tokens`, and no `label`");
     a->places = maps ? of->map[0] * of->map[1] : of->tokens;
     samples->label_map = read_places;
     samples->tokens = of->tokens;

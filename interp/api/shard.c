@@ -80,9 +80,8 @@ assay_status assay_shard_read(const assay_part_file *f, assay_shard_said *out, a
         .judge = {.maps = json_is_true(json_object_get(of, "pixels")), .tokens = f->part.tokens}};
     return out->scheme && out->contract
                ? ASSAY_OK
-               : assay_fail(
-                     err, ASSAY_ERR_INPUT,
-                     "%s: not a shard of assay eval, or a damaged one: \"of\" is not what it "
-                     "should be",
-                     f->path);
+               : assay_fail(err, ASSAY_ERR_INPUT,
+                            "%s: not a shard of assay eval, or a damaged one: \"of\" does not have "
+                            "the expected content",
+                            f->path);
 }

@@ -12,7 +12,7 @@ assay_status assay_token_windows(const int64_t *token, uint64_t n, uint64_t leng
     assay_dataset *d = NULL;
 
     if (n > max || length < 1 || length > max || stride > max)
-        return assay_fail(err, ASSAY_ERR_INPUT, "windows of no tokens, or of more than 2^40");
+        return assay_fail(err, ASSAY_ERR_INPUT, "windows must have from 1 to 2^40 tokens");
     assay_status status = dataset_open_tokens(token, (int64_t)n, "the stream", &options, &d, err);
     if (status)
         return status;

@@ -140,7 +140,8 @@ assay_status assay_scheme_try(const assay_scheme *s, const assay_rescales *row, 
     assay_texts_begin(texts, 2);
     assay_status status = assay_rows_batch(s, row, &b, err);
     if (!status && b.n != 1)
-        status = assay_fail(err, ASSAY_ERR_INPUT, "one row is explained, not %zu", b.n);
+        status =
+            assay_fail(err, ASSAY_ERR_INPUT, "only a single row can be explained, not %zu", b.n);
     if (!status)
         status = assay_single_trial_start(&t, s, &b, err);
     if (!status)

@@ -191,7 +191,8 @@ assay_status assay_matrix_unit_try(const assay_matrix_unit *u, const assay_dots 
     assay_texts_begin(texts, 2);
     assay_status status = take_dots(&u->unit, row, &own, err);
     if (!status && own.n != 1)
-        status = assay_fail(err, ASSAY_ERR_INPUT, "one row is explained, not %zu", own.n);
+        status =
+            assay_fail(err, ASSAY_ERR_INPUT, "only a single row can be explained, not %zu", own.n);
     if (!status)
         status = trial_text(&t, text, err);
     if (!status && json)

@@ -72,10 +72,10 @@ void assay_units_print_row(FILE *f, const assay_units_pair *p)
         fprintf(f, "%s and %s are equal: no parameter differs\n", p->unit[0]->name,
                 p->unit[1]->name);
     else if (p->unlike)
-        fprintf(f, "they take no common row: %s\n", p->unlike);
+        fprintf(f, "no row fits both units: %s\n", p->unlike);
     else
-        fprintf(f, "%s and %s: no dot product of those drawn tells them apart\n", p->unit[0]->name,
-                p->unit[1]->name);
+        fprintf(f, "%s and %s: none of the dot products drawn distinguishes them\n",
+                p->unit[0]->name, p->unit[1]->name);
 }
 
 void assay_units_print(FILE *f, const void *pair)

@@ -86,8 +86,8 @@ static assay_status find_common_space(const assay_scheme *const *s, size_t n,
     if (!o->kind && !o->has_acc)
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_INPUT,
-                      "%s is of rows; %s is not one rescale of an accumulator under all of these "
-                      "schemes",
+                      "%s applies to rows, but %s is not a single rescale of an accumulator under "
+                      "all of these schemes",
                       o->kind ? "kind" : "acc", out->space.op);
 }
 

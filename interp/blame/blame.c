@@ -169,8 +169,8 @@ assay_status blame_run(const char *golden, const char *device, const blame_optio
         status = blame_judge(r, o->rel, err);
     if (!status && device && is_blank(r))
         status = assay_fail(err, ASSAY_ERR_INPUT,
-                            "nothing was compared: %s has no dump of what a node gives, inputs of "
-                            "the network alone",
+                            "nothing was compared: %s holds dumps of the network's inputs only, "
+                            "none of a node's output",
                             device);
     for (int i = 0; !status && i < r->device.graph->n_nodes; i++)
         if (r->row[i].isolated == 0)

@@ -192,7 +192,7 @@ static assay_status read_tensors(reading *r, assay_error *err)
                               b->dir, t->name);
         blame_tensor *to = blame_at(d, sample, v);
         if (to->golden)
-            return assay_fail(err, ASSAY_ERR_INPUT, "%s: tensor '%.200s' is there twice", b->dir,
+            return assay_fail(err, ASSAY_ERR_INPUT, "%s: tensor '%.200s' occurs twice", b->dir,
                               t->name);
         status = golden_bundle_read(b, i, &to->golden, err);
         if (!status)
@@ -267,8 +267,8 @@ assay_status blame_device_open(const char *golden, const char *device, unsigned 
         status =
             assay_fail(err, ASSAY_ERR_INPUT,
                        "nothing to blame: %s has no dump of any tensor of %s%s", device, golden,
-                       has_sums(&r) ? "; to accumulators the bundle has none to compare (golden "
-                                      "--accumulators)"
+                       has_sums(&r) ? "; it has accumulators, but the bundle has none (golden "
+                                      "--accumulators writes them)"
                                     : "");
     if (!status && device) {
         out->extra = r.other ? golden_extra_tensors(r.other, out->bundle)

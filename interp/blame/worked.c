@@ -330,8 +330,8 @@ assay_status blame_parse_element(const blame_report *r, const char *text, int *r
         return ASSAY_OK;
     if (!parse_place(type_of(r, *row), bracket, element))
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "'%.200s': the node's output is %s: an index a "
-                          "dimension is expected, below its extent, as in [0,0,0,0]",
+                          "'%.200s': the node's output is %s: expected one index per dimension, "
+                          "each below its extent, as in [0,0,0,0]",
                           text, assay_shape_print(type_of(r, *row), shape, sizeof shape));
     return ASSAY_OK;
 }

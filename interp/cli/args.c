@@ -223,7 +223,7 @@ static int check_count(const cli_args *a)
     if (c->max_args >= 0 && a->n_positional > c->max_args &&
         find_long(c, "input", strlen("input")) && cli_has(a, "input"))
         return cli_trouble(
-            "%s: '%s' is one argument too many; every input file has an -i of its own: "
+            "%s: '%s' is one argument too many; give each input file an -i of its own: "
             "-i a.npy -i b.npy",
             c->name, a->positional[c->max_args]);
     if (c->max_args >= 0 && a->n_positional > c->max_args)

@@ -63,11 +63,11 @@ static int run(const cli_args *a)
 }
 
 static const cli_option options[] = {
-    {"scheme", 's', "NAME|FILE", "tried beside the shipped ones; repeatable"},
+    {"scheme", 's', "NAME|FILE", "tried in addition to the shipped ones; repeatable"},
     {"rel", 0, "R",
      "floats may differ by R times the reference, sums by what their order can make (default: not "
      "at all)"},
-    {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as the files show)"},
+    {"hex-bits", 0, "N", "width in bits of a word in .hex dumps (default: as the files show)"},
     {"node-threads", 0, "N", "threads of the replay (default: 2)"},
     {"json", 0, "FILE", "the report as JSON (- for standard output)"},
     {"junit", 0, "FILE", "the report as JUnit XML: a node at fault is a failure"},

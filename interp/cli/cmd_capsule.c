@@ -18,7 +18,7 @@ static int run(const cli_args *a)
     int64_t hex_bits;
     int status = CLI_OK;
     if (!dir)
-        return cli_trouble("capsule: --output is needed, a folder that is not there yet");
+        return cli_trouble("capsule: --output is needed, a folder that does not exist yet");
     if (!cli_integer(a, "hex-bits", 0, 0, 1024, &hex_bits) ||
         !cli_number(a, "rel", -1, 0, 1, &o.rel))
         return CLI_TROUBLE;
@@ -41,7 +41,7 @@ static const cli_option options[] = {
     {"rel", 0, "R",
      "floats may differ by R times the reference, sums by what their order can make (default: not "
      "at all)"},
-    {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as the files show)"},
+    {"hex-bits", 0, "N", "width in bits of a word in .hex dumps (default: as the files show)"},
     {"json", 0, "FILE", "the same as JSON (- for standard output)"},
     {NULL, 0, NULL, NULL}};
 

@@ -42,7 +42,7 @@ static int check_shard(const cli_args *a)
         return cli_trouble("eval: --shard K/N goes with -o FILE, which 'assay eval merge' reads");
     for (size_t i = 0; i < sizeof of_whole / sizeof *of_whole; i++)
         if (cli_has(a, "shard") && cli_has(a, of_whole[i]))
-            return cli_trouble("eval: --%s is about all samples: give it to 'assay eval merge'",
+            return cli_trouble("eval: --%s applies to all samples; give it to 'assay eval merge'",
                                of_whole[i]);
     return CLI_OK;
 }

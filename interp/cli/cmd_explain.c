@@ -55,7 +55,7 @@ static const cli_option options[] = {
     {"rel", 0, "R",
      "floats may differ by R times the reference, sums by what their order can make (default: not "
      "at all)"},
-    {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as the files show)"},
+    {"hex-bits", 0, "N", "width in bits of a word in .hex dumps (default: as the files show)"},
     {"json", 0, "FILE", "the steps as JSON (- for standard output)"},
     {NULL, 0, NULL, NULL}};
 

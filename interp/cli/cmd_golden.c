@@ -189,7 +189,7 @@ static const cli_option options[] = {
      "of " ASSAY_DUMP_NAMES
      "for tensors, constants and parameters; npy is always written, hex is for $readmemh"},
     {"hex-bits", 0, "N",
-     "bits of a $readmemh word (default: one element); a smaller one takes several for an element"},
+     "width in bits of a $readmemh word (default: one element); an element may span several words"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_cmd_golden = {

@@ -65,7 +65,7 @@ static bool read_options(const cli_args *a, infer_options *o)
     int64_t budget, acc_bits, multiplier[2], shift[2];
     const bool rounds = cli_has(a, "rounds"), oracle = cli_has(a, "oracle");
     if (rounds && (oracle || cli_has(a, "timeout"))) {
-        cli_trouble("infer: --rounds asks by hand: --%s is for a command",
+        cli_trouble("infer: --rounds has no command to call, so --%s does not apply",
                     oracle ? "oracle" : "timeout");
         return false;
     }
@@ -117,8 +117,8 @@ static bool fits(const cli_args *a, bool answers)
     for (const char *const *name = answers ? rows : others; *name; name++)
         if (cli_has(a, *name)) {
             cli_trouble("infer: --%s is for %s", *name,
-                        answers ? "--oracle and --rounds, not for answers that are there"
-                                : "answers that are there, not for --oracle or --rounds");
+                        answers ? "--oracle and --rounds, not for given answers"
+                                : "given answers, not for --oracle or --rounds");
             return false;
         }
     return true;
@@ -129,11 +129,11 @@ static bool fits_model(const cli_args *a)
 {
     const bool model = cli_has(a, "model"), dumps = cli_has(a, "dumps");
     if (model != dumps)
-        cli_trouble("infer: --model NET and --dumps DIR come together");
+        cli_trouble("infer: --model NET and --dumps DIR must be given together");
     else if (model && a->n_positional > 0)
         cli_trouble("infer: DIR OUTPUTS or --model NET --dumps DIR, not both");
     else if (model && cli_has(a, "next"))
-        cli_trouble("infer: --next is for DIR OUTPUTS: a next probe is made of one");
+        cli_trouble("infer: --next is for DIR OUTPUTS: a next probe is made from a first one");
     else if (!model && cli_has(a, "input"))
         cli_trouble("infer: --input is for --model");
     else
@@ -231,19 +231,19 @@ static const cli_option options[] = {
     {"b", 0, "FORMAT", "kind dot: elements of B"},
     {"acc", 0, "FORMAT", "kind dot: the accumulator, f64, f32, f16 or bf16"},
     {"out", 0, "FORMAT", "kind dot: the results (default: that of --acc)"},
-    {"k", 0, "N", "kind dot: products of a row; some steps of the unit"},
+    {"k", 0, "N", "kind dot: products per row; several steps of the unit"},
     {"scale", 0, "FORMAT", "kind dot: block scales, e8m0, ue4m3 or f32"},
     {"scale-block", 0, "N", "kind dot: products that share a scale"},
     {"seconds", 0, "SECONDS", "kind dot: processor time to search for (default: 60)"},
     {"timeout", 0, "SECONDS", "time limit for a call of the oracle (default: 60)"},
-    {"model", 0, "NET", "in place of DIR OUTPUTS: a network in integers, as the device ran it"},
-    {"dumps", 0, "DIR", "what the device gave: any tensors of NET, its inputs among them"},
+    {"model", 0, "NET", "instead of DIR OUTPUTS: the quantized network that the device ran"},
+    {"dumps", 0, "DIR", "the device's dumps: any tensors of NET, including its inputs"},
     {"input", 'i', "[NAME=]FILE", "of --model: inputs that were not dumped (as in golden)"},
     {"among", 0, "A,B,...|all",
      "of answers: schemes to consider, and to search near (default: all that are shipped)"},
     {"next", 0, "DIR2",
      "of DIR OUTPUTS: the smallest probe that tells the remaining schemes apart, in a new folder"},
-    {"hex-bits", 0, "N", "of answers: bits of a word of .hex dumps"},
+    {"hex-bits", 0, "N", "of answers: width in bits of a word in .hex dumps"},
     {"json", 0, "FILE", "the report for programs"},
     {"output", 'o', "FOUND.yaml", "the record found, as a scheme file"},
     {NULL, 0, NULL, NULL}};

@@ -139,7 +139,7 @@ static void put_all(FILE *f, const void *what)
     }
     fputs(
         ".SH ENVIRONMENT\n.TP\n.B ASSAY_ISA\nportable, avx2 or vnni: the instructions of the fast "
-        "engine, in place of the best there are.\n",
+        "engine, instead of the best available.\n",
         f);
     put_status(f);
     for (int i = 0; all[i]; i++) {

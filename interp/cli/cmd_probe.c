@@ -54,7 +54,7 @@ static int run(const cli_args *a)
     assay_error err;
     int64_t seed;
     if (!dir)
-        return cli_trouble("probe: --output is needed, a folder that is not there yet");
+        return cli_trouble("probe: --output is needed, a folder that does not exist yet");
     if (!cli_integer(a, "seed", 1, 0, INT64_MAX, &seed) ||
         !read_forms(cli_value(a, "format", NULL), &o))
         return CLI_TROUBLE;
@@ -65,7 +65,7 @@ static int run(const cli_args *a)
         return cli_failed(&err);
     }
     fprintf(t.f,
-            "run DIR/OP/OP.onnx (.tflite, .assay) on DIR/OP/inputs/*.npy, put what comes out into "
+            "run DIR/OP/OP.onnx (.tflite, .assay) on DIR/OP/inputs/*.npy, write the outputs to "
             "OUTPUTS/OP/NAME.npy, then\n  assay infer '%s' OUTPUTS -o found.yaml\n",
             dir);
     if (cli_has(a, "json"))

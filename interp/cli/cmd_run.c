@@ -204,7 +204,7 @@ static const cli_option options[] = {
     {"raw", 0, "TYPE", "inputs are raw samples, such as u8:32x32x3, to be preprocessed"},
     {"output", 'o', "DIR", "write the outputs as .npy"},
     {"json", 0, "FILE",
-     "each node's time as JSON, the least of several samples (- for standard output)"},
+     "each node's time as JSON, the shortest of several samples (- for standard output)"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_cmd_run = {

@@ -129,7 +129,7 @@ static const cli_verb verbs[] = {
 static const cli_option options[] = {
     {"acc", 'a', "N|LO:HI|FILE", "accumulator, their range (diff, matrix), .npy of them (apply)"},
     {"scale", 0, "X|LO:HI:N|FILE", "real scale R, N of them (diff, matrix), .npy of them (apply)"},
-    {"multiplier", 0, "N|FILE", "with --shift, as the target writes them, in place of --scale"},
+    {"multiplier", 0, "N|FILE", "with --shift, as the target stores them, instead of --scale"},
     {"shift", 0, "N|FILE", "shift in the target's own sign convention ('show' states it)"},
     {"pre", 0, "N|FILE", "pre-shift, where the target has one"},
     {"zp", 0, "N|FILE", "zero point of the output"},

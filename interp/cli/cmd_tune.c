@@ -134,7 +134,7 @@ static const cli_option options[] = {
     {"target-drop", 0, "POINTS",
      "what may be lost to the float network (default: 0.5): of top-1, of mean IoU with label maps, "
      "of agreement with float without labels"},
-    {"target-sqnr", 0, "DB", "the signal to noise ratio of the first output to reach instead"},
+    {"target-sqnr", 0, "DB", "reach this signal-to-noise ratio of the first output instead"},
     {"max-float", 0, "N", "keep at most N nodes in float (default: 4)"},
     {"json", 0, "FILE", "what was found as JSON (- for standard output)"},
     {"output", 'o', "FILE.assay", "the integer network in text form"},

@@ -30,7 +30,7 @@ static int lint(const cli_args *a)
     assay_scheme *scheme;
     assay_error err;
     if (!name)
-        return cli_trouble("vectors lint: --scheme S, whose rows they are, is needed");
+        return cli_trouble("vectors lint: --scheme S is needed, the scheme that the rows test");
     if (assay_scheme_open(name, &scheme, &err))
         return cli_failed(&err);
     const int status = lint_with(a, scheme);
@@ -40,8 +40,8 @@ static int lint(const cli_args *a)
 
 static const cli_verb verbs[] = {
     {"lint", "DIR|FILE.csv -s SCHEME [--json FILE]",
-     "which mutants of a scheme a suite of rows lets live", " scheme kind op wide type acc json ",
-     1, 1, lint},
+     "which mutants of a scheme survive a suite of rows", " scheme kind op wide type acc json ", 1,
+     1, lint},
     {NULL, NULL, NULL, NULL, 0, 0, NULL},
 };
 

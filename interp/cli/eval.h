@@ -25,7 +25,7 @@ typedef struct cli_evaluation {
      "exit 1 when top-1 (mean IoU, with label maps) falls by more than this below the float "      \
      "twin's, or perplexity is this many percent above; or agreement, with --by"},                 \
         {"min-sqnr", 0, "DB",                                                                      \
-         "exit 1 when the output's signal to noise ratio against the float twin is less"},         \
+         "exit 1 when the output's signal-to-noise ratio against the float twin is less"},         \
     {                                                                                              \
         "json", 0, "FILE", "the result as JSON (- for standard output)"                            \
     }

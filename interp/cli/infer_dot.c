@@ -29,7 +29,7 @@ static bool read_options(const cli_args *a, infer_dot_options *o)
 {
     int64_t budget, block, k;
     if (cli_has(a, "scale") != cli_has(a, "scale-block")) {
-        cli_trouble("infer: --scale FORMAT and --scale-block N come together");
+        cli_trouble("infer: --scale FORMAT and --scale-block N must be given together");
         return false;
     }
     if (!read_format(a, "a", NULL, &o->a) || !read_format(a, "b", NULL, &o->b) ||

@@ -78,7 +78,7 @@ int cli_units_vectors(const cli_args *a)
             return cli_failed(&err);
     assay_status s = assay_units_compare(&u[0], &u[1], (uint64_t)seed, &p, &err);
     if (!s && p.unlike)
-        s = assay_fail(&err, ASSAY_ERR_INPUT, "scheme vectors: %s and %s take no common row: %s",
+        s = assay_fail(&err, ASSAY_ERR_INPUT, "scheme vectors: no row fits both %s and %s: %s",
                        u[0].name, u[1].name, p.unlike);
     if (!s)
         assay_units_print_row(cli_notes_of(a), &p);

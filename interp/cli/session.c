@@ -231,7 +231,7 @@ static int check_used(const cli_args *a)
     for (size_t i = 0; i < sizeof quantizing / sizeof *quantizing; i++)
         if (!cli_has(a, "profile") && cli_has(a, quantizing[i]))
             return cli_trouble(
-                "%s: --%s says how to quantize a float network, which takes --profile",
+                "%s: --%s says how to quantize a float network, which needs --profile",
                 a->command->name, quantizing[i]);
     for (size_t i = 0; i < sizeof quantized / sizeof *quantized; i++)
         if (cli_has(a, "profile") && cli_has(a, quantized[i]))
@@ -265,7 +265,8 @@ int cli_session_load(cli_session *s, const cli_args *a)
                                model);
         if (!s->scheme)
             return cli_trouble(
-                "%s: the network is quantized; --scheme says whose arithmetic runs it", model);
+                "%s: the network is quantized; give --scheme, the arithmetic to run it with",
+                model);
         const int status = group(s, a);
         return status == CLI_OK ? verify_target(s->graph, a) : status;
     }

@@ -51,16 +51,16 @@
 /* What commands that run a network share. */
 #define CLI_QDQ_OPTIONS                                                                            \
     {"adapt", 0, NULL,                                                                             \
-     "exchange a QDQ network's parameters that the scheme cannot have (scales, zero points)"},     \
+     "replace a QDQ network's parameters that the scheme cannot represent (scales, zero points)"}, \
     {                                                                                              \
         "literal", 0, NULL,                                                                        \
-            "compute a QDQ network literally: floats between its conversions, no integer nodes"    \
+            "run a QDQ network literally: floats between its conversions, no integer nodes"        \
     }
 #define CLI_AS_IS_OPTION                                                                           \
     {                                                                                              \
         "as-is", 0, NULL,                                                                          \
-            "take a network that holds bits, zero points or scales which the scheme's types do "   \
-            "not have; those nodes are not claimed bit-exact, and the contract says why"           \
+            "accept a network whose bits, zero points or scales the scheme's types do "            \
+            "not admit; those nodes are not claimed bit-exact, and the contract says why"          \
     }
 #define CLI_RUN_OPTIONS                                                                            \
     CLI_AS_IS_OPTION, CLI_MODEL_OPTIONS, CLI_SCHEME_OPTIONS, CLI_QDQ_OPTIONS, CLI_ENGINE_OPTIONS,  \
@@ -84,7 +84,8 @@
     }
 #define CLI_DATA_OPTIONS                                                                           \
     {"dataset", 'd', "[NAME=]PATH",                                                                \
-     "folder of PNGs, .npy or .npz, IDX, CIFAR-10 .bin, .npy, .npz, raw file or tokens (.txt, "    \
+     "folder of PNGs, .npy or .npz; or a file: IDX, CIFAR-10 .bin, .npy, .npz, raw or tokens "     \
+     "(.txt, "                                                                                     \
      ".npy of one dimension); one for each input, but .npz, which has an array for each"},         \
         {"labels", 0, "PATH",                                                                      \
          "labels, where they are not beside the data set; per pixel: a folder with one map per "   \
@@ -97,7 +98,7 @@
         {"first", 0, "N", "skip N samples"}, {"limit", 'n', "N", "use at most N samples"},         \
         {"threads", 'j', "N", "threads over samples (default: all cores)"},                        \
         {"sequence", 0, NULL,                                                                      \
-         "a data set's samples are the steps of one sequence: the state goes on"},                 \
+         "a data set's samples are the steps of one sequence: state is carried on"},               \
     {                                                                                              \
         "quiet", 'q', NULL, "no progress"                                                          \
     }
@@ -105,7 +106,7 @@
 /* What an output is judged by. */
 #define CLI_JUDGE_OPTIONS                                                                          \
     {"class-axis", 0, "N",                                                                         \
-     "axis of the first output that counts classes (default: the one beside label maps' pixels; "  \
+     "the classes' axis in the first output (default: the one beside label maps' pixels; "         \
      "all, where the output is one list)"},                                                        \
         {"next-tokens", 0, NULL,                                                                   \
          "labels are the tokens that follow, of samples that are rows of tokens (those of a "      \

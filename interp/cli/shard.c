@@ -14,8 +14,8 @@ int cli_take_shard(const cli_args *a, assay_samples *s)
     if (!text)
         return CLI_OK;
     if (s->sequence)
-        return cli_trouble("%s: --shard takes samples apart, and the steps of a sequence "
-                           "go on from each other",
+        return cli_trouble("%s: --shard splits the samples, but each step of a sequence continues "
+                           "from the one before",
                            name);
     if (sscanf(text, "%lld/%lld%c", &k, &n, &rest) != 2 || n < 1 || n > 1000000 || k < 1 || k > n)
         return cli_trouble("%s: --shard takes K/N with 1 <= K <= N, such as 3/16, not '%s'", name,

@@ -105,9 +105,10 @@ int cli_sources_find(const cli_args *a, const assay_graph *g, assay_source *sour
                                input_name(g, k), input_name(g, k));
     for (size_t i = 0; given > 1 && i < sizeof of_one / sizeof *of_one; i++)
         if (cli_has(a, of_one[i]))
-            return cli_trouble("--%s is of one data set, and there are %d; .npy and "
-                               "preprocess.yaml beside each say it",
-                               of_one[i], given);
+            return cli_trouble(
+                "--%s describes one data set, but there are %d; use .npy files and a  "
+                "preprocess.yaml beside each",
+                of_one[i], given);
     return CLI_OK;
 }
 

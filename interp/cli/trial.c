@@ -16,7 +16,7 @@ static int open_trial(cli_session *s, cli_data *d, assay_choices *q, const cli_a
     if (status == CLI_OK)
         status = cli_quantize_options(a, q);
     if (status == CLI_OK && q->options.integer_io)
-        status = cli_trouble("%s: --integer-io cannot be judged: the samples are floats",
+        status = cli_trouble("%s: --integer-io cannot be evaluated, as the samples are floats",
                              a->command->name);
     if (status == CLI_OK)
         status = cli_data_open(d, a, s->floating, a->command->name);

@@ -187,7 +187,7 @@ static assay_status read_numbers(const assay_bundle *b, const json_t *list, bool
         assay_status status = golden_bundle_read_numbers(b, list, &t, data, err);
         *n = !status ? (size_t)t.dim[0] : 0;
         if (!status && !assay_elem_equal(t.elem, real ? assay_f32() : assay_int(32, true)))
-            status = assay_fail(err, ASSAY_ERR_INPUT, "%s: a file of %s is no list of %s", what,
+            status = assay_fail(err, ASSAY_ERR_INPUT, "%s: a file of %s is not a list of %s", what,
                                 golden_dtype_name(t.elem), real ? "scales" : "zero points");
         return status;
     }

@@ -69,7 +69,7 @@ static assay_status read_names_once(const assay_bundle *b, const char *list, con
             json_sprintf("%" JSON_INTEGER_FORMAT " %s",
                          json_integer_value(json_object_get(entry, "sample")), name ? name : "");
         if (!status && json_object_get(seen, json_string_value(sample)))
-            status = assay_fail(err, ASSAY_ERR_INPUT, "%s: \"%s\" has '%.200s' twice", path, list,
+            status = assay_fail(err, ASSAY_ERR_INPUT, "%s: \"%s\" lists '%.200s' twice", path, list,
                                 name ? name : "");
         if (!status && json_object_set(seen, json_string_value(sample), json_null()) != 0)
             status = assay_out_of_memory(err);
@@ -229,7 +229,7 @@ assay_status golden_bundle_read_sums(const assay_bundle *b, int i, assay_type *t
     *data = NULL;
     *type = golden_bundle_sums_type(&t->type);
     if (!t->sums_file)
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s: the accumulators of '%s' are not there",
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: the accumulators of '%s' were not kept",
                           b->dir, t->name);
     return golden_bundle_read_array(b, t->sums_file, type, data, err);
 }

@@ -237,7 +237,7 @@ static assay_status check_judged(const assay_diff *d, const char *a, const char 
     return judged || !computes
                ? ASSAY_OK
                : assay_fail(err, ASSAY_ERR_INPUT,
-                            "nothing judged: of %s, %s has inputs alone, and they are the same", a,
+                            "nothing judged: of %s, %s has only the inputs, and they are equal", a,
                             b);
 }
 

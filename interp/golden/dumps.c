@@ -224,11 +224,10 @@ assay_status golden_dumps_match(const assay_dumps *d, const assay_bundle *b, int
         const int theirs = golden_dumps_fit(d, *dump, &b->tensor[k]);
         const int mine = golden_dumps_fit(d, *dump, &b->tensor[i]);
         if (theirs == mine)
-            return assay_fail(
-                err, ASSAY_ERR_INPUT,
-                "%.300s: the dump of '%.100s' or of '%.100s'? A name as in the bundle's "
-                "folder, with its number, says which",
-                d->dump[*dump].path, b->tensor[i].name, b->tensor[k].name);
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "%.300s: the dump of '%.100s' or of '%.100s'? Name it as in the "
+                              "bundle's folder, with its number",
+                              d->dump[*dump].path, b->tensor[i].name, b->tensor[k].name);
         if (theirs > mine)
             *dump = -1;
     }

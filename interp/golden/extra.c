@@ -39,17 +39,17 @@ static const char *reason(const assay_dumps *d, int i, const assay_bundle *a)
     if (d->dump[i].odd)
         return d->dump[i].odd;
     if (d->dump[i].kind > ASSAY_DUMP_SUMS)
-        return "another file of the same was read";
+        return "another file with the same content was read";
     for (int k = 0; k < a->n_tensors && !t; k++)
         if (a->tensor[k].sample == sample && golden_dumps_fit(d, i, &a->tensor[k]) > 0)
             t = &a->tensor[k];
     if (!t)
-        return "a mask of no dump that was read, or one of several";
+        return "a mask for no dump that was read, or one of several masks";
     if (was_another_read(d, i, t, first, d->dump[i].kind))
         return "another file of the same tensor was read";
     if (d->dump[i].kind == ASSAY_DUMP_SUMS && !t->sums_file)
-        return "the first has no accumulators of it (golden --accumulators)";
-    return "not taken for a dump of any tensor";
+        return "the first has no accumulators for it (golden --accumulators writes them)";
+    return "not recognized as a dump of any tensor";
 }
 
 json_t *golden_extra_unread(const assay_dumps *d, const assay_bundle *a, bool masks)

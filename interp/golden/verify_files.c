@@ -259,9 +259,9 @@ static assay_status check_manifest(const assay_verifier *c, assay_error *err)
         golden_verifier_say(
             c, "manifest.json",
             json_object_get(b->manifest, "xxh3")
-                ? "its digest of itself (its last line) is not that of its bytes"
-                : "has no digest of itself: it was changed, or written by a version "
-                  "that gave none; golden writes it anew");
+                ? "the digest in its last line is not that of its bytes: it was edited"
+                : "has no digest of itself: it was edited, or written by a version without one; "
+                  "write the bundle again with golden");
     }
     if (!digest || strcmp(digest, hex) != 0) {
         c->out->files_bad++;
@@ -278,7 +278,7 @@ static void count_stranger(void *user, const char *path)
 {
     const assay_verifier *c = user;
     c->out->files_bad++;
-    golden_verifier_say(c, path, "is not of the bundle: the manifest names no such file");
+    golden_verifier_say(c, path, "does not belong to the bundle: the manifest names no such file");
 }
 
 static assay_status check_strangers(const assay_verifier *c, assay_error *err)

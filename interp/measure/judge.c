@@ -58,7 +58,7 @@ static assay_status stated_axis(const assay_value *out, const assay_samples *s, 
     const int axis = s->class_axis - 1;
     if (axis >= out->type.rank || out->type.dim[axis] < 2)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "output '%s' is %s: its axis %d does not count classes", out->name,
+                          "output '%s' is %s: its axis %d cannot be that of the classes", out->name,
                           assay_shape_print(&out->type, shape, sizeof shape), axis);
     set_axis(&out->type, axis, j);
     return ASSAY_OK;

@@ -194,10 +194,10 @@ static assay_status take_tally(const json_t *o, int64_t places, assay_tally *t, 
 
 static assay_status no_part(const char *path, const char *what, assay_error *err)
 {
-    return assay_fail(
-        err, ASSAY_ERR_INPUT,
-        "%s: not a shard of assay eval, or a damaged one: \"%s\" is not what it should be", path,
-        what);
+    return assay_fail(err, ASSAY_ERR_INPUT,
+                      "%s: not a shard of assay eval, or a damaged one: \"%s\" does not have the "
+                      "expected content",
+                      path, what);
 }
 
 /* All but the samples themselves. */

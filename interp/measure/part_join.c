@@ -58,10 +58,9 @@ static assay_status check_alike(const assay_part_file *a, const assay_part_file 
     if (!status &&
         (p->places != q->places || !p->noise != !q->noise ||
          !counts_alike(&p->tally[1], &q->tally[1]) || !counts_alike(&p->tally[0], &q->tally[0])))
-        status =
-            assay_fail(err, ASSAY_ERR_INPUT,
-                       "%s and %s are not of one evaluation: their counts are of other classes",
-                       a->path, b->path);
+        status = assay_fail(err, ASSAY_ERR_INPUT,
+                            "%s and %s are not of one evaluation: they count different classes",
+                            a->path, b->path);
     return status;
 }
 

@@ -83,7 +83,7 @@ static assay_status check_target(const tuner *t)
     return assay_fail(t->err, ASSAY_ERR_INPUT,
                       "%s: the first output has no classes, so no accuracy can be lost: state a "
                       "signal to noise ratio to reach, as --target-sqnr 30, or which of its axes "
-                      "counts classes, as --class-axis 1",
+                      "is that of the classes, as --class-axis 1",
                       t->trial->floating->name);
 }
 

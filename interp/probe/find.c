@@ -86,7 +86,7 @@ static assay_status find_opened(blame_device *d, const char *network, probe_find
     const assay_status status =
         d->scheme && d->scheme->record
             ? find_in(d, all, network, err)
-            : assay_fail(err, ASSAY_ERR_INPUT, "%s: is not of a scheme with a record",
+            : assay_fail(err, ASSAY_ERR_INPUT, "%s: was not made under a scheme with a record",
                          d->bundle->dir);
     blame_device_close(d);
     return status;
@@ -178,11 +178,12 @@ assay_status probe_find(const char *dir, const char *device, const probe_ask *as
         status = is_there(dir, "manifest.json") ? find_bundle(dir, device, ask, *out, err)
                                                 : find_probes(dir, device, ask, *out, err);
     if (!status && (*out)->n_ops == 0 && (*out)->n_stretches == 0)
-        status = assay_fail(err, ASSAY_ERR_INPUT,
-                            is_there(dir, "manifest.json") || is_there(dir, "probe.json")
-                                ? "%s: no answers to %s (OUTPUTS/OP/NAME.npy)"
-                                : "%s: answers to what? %s holds neither probes nor a bundle",
-                            device, dir);
+        status = assay_fail(
+            err, ASSAY_ERR_INPUT,
+            is_there(dir, "manifest.json") || is_there(dir, "probe.json")
+                ? "%s: no answers to %s (OUTPUTS/OP/NAME.npy)"
+                : "%s: nothing to compare the answers with: %s holds neither probes nor a bundle",
+            device, dir);
     return status;
 }
 

@@ -192,7 +192,8 @@ static assay_status read_index(const char *dir, probe_folder *w, assay_error *er
     if (w->types)
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_INPUT,
-                      "%s: a next probe is made of one: a folder of assay probe, with probe.json",
+                      "%s: a next probe is made from a first one: a folder written by assay probe, "
+                      "with probe.json",
                       dir);
 }
 

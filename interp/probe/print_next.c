@@ -5,8 +5,7 @@ static void tell_next(void *user, const probe_next_said *said)
 {
     FILE *f = user;
     if (said->nodes == 0)
-        fprintf(f,
-                "  %s: nothing that was tried (%lld networks) parts the %d records that are left\n",
+        fprintf(f, "  %s: none of the %lld networks tried distinguishes the %d remaining records\n",
                 said->op, (long long)said->tried, said->records);
     else
         fprintf(f, "  %s: %d %s with %lld elements part %d records into %d\n", said->op,
@@ -26,7 +25,7 @@ assay_status probe_next_print(FILE *f, const char *dir, const char *device, cons
     if (asked > 0)
         fprintf(f,
                 "  run %s/OP/OP.onnx (.tflite, .assay) as before, then\n"
-                "  assay infer '%s' OUTPUTS2, which goes by these answers, too\n",
+                "  assay infer '%s' OUTPUTS2, which takes these answers into account, too\n",
                 dir2, dir2);
     else
         fprintf(f, "  nothing is asked; %s is not made\n", dir2);

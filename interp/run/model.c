@@ -105,7 +105,7 @@ static assay_status check_shapes(const char *path, const assay_model_options *o,
     if (form == ASSAY_MODEL_ONNX || (o->batch <= 0 && o->n_shapes == 0 && o->n_fixed == 0))
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_INPUT,
-                      "%s: its shapes are fixed; only an ONNX model takes others", path);
+                      "%s: its shapes are fixed; shapes can be given for ONNX models only", path);
 }
 
 static assay_onnx_options onnx_options(const assay_model_options *o)
@@ -307,8 +307,8 @@ assay_status run_model_check_ending(const char *path, assay_error *err)
         file_is_stream(path))
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_INPUT,
-                      "%s: cannot tell the form to write by this name; it ends in .assay (text "
-                      "form), .onnx or .tflite",
+                      "%s: cannot tell the format to write from this name; it must end in .assay "
+                      "(text form), .onnx or .tflite",
                       path);
 }
 

@@ -102,7 +102,7 @@ static assay_status enter(saver *s, assay_error *err)
 {
     s->open = open(s->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (s->open < 0 && (errno == ELOOP || errno == ENOTDIR))
-        return assay_fail(err, ASSAY_ERR_IO, "%s: must be a folder of constants, and no link",
+        return assay_fail(err, ASSAY_ERR_IO, "%s: must be a folder of constants, not a link",
                           s->folder);
     if (s->open < 0)
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open the folder of constants: %s",

@@ -72,7 +72,7 @@ assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumul
     const assay_program *p = r->program;
     if (p->outputs_only && want_accumulators)
         return assay_fail(err, ASSAY_ERR_INTERNAL,
-                          "a program made for its outputs only has no accumulators to show");
+                          "a program made without keep_all has no accumulators to show");
     if (want_accumulators && !r->accumulators) {
         assay_status status = make_accumulators(r, err);
         if (status)

@@ -152,8 +152,7 @@ static int read_names(table *t, char *line, int *of, assay_error *err)
                        "in_scale, weight_scale, out_scale, out and errors",
                        t->path, cell);
         else if (t->given[i])
-            assay_fail(err, ASSAY_ERR_INPUT, "%.200s:1: the column %s is there twice", t->path,
-                       cell);
+            assay_fail(err, ASSAY_ERR_INPUT, "%.200s:1: the column %s occurs twice", t->path, cell);
         if (i < 0 || t->given[i])
             return 0;
         t->given[i] = true;
@@ -202,8 +201,8 @@ static assay_status read_lines(table *t, FILE *f, char **line, assay_error *err)
     ssize_t length;
     for (size_t at = 1; !status && (length = getline(line, &size, f)) >= 0; at++) {
         if (strlen(*line) != (size_t)length)
-            status = assay_fail(err, ASSAY_ERR_INPUT, "%.200s:%zu: a byte 0 in it: no text",
-                                t->path, at);
+            status = assay_fail(err, ASSAY_ERR_INPUT,
+                                "%.200s:%zu: it holds a 0 byte, so it is not text", t->path, at);
         else if (at == 1)
             status = (n = read_names(t, *line, of, err)) ? ASSAY_OK : ASSAY_ERR_INPUT;
         else if ((*line)[strspn(*line, BLANK)])
@@ -248,8 +247,8 @@ static assay_status check(const table *t, const vectors_space *space, assay_erro
             return assay_fail(err, ASSAY_ERR_INPUT, "%.200s: row %zu: zero point %lld", t->path, k,
                               (long long)t->integer[ZP][k]);
         if (t->integer[OUT][k] == ASSAY_REFUSED)
-            return assay_fail(err, ASSAY_ERR_INPUT, "%.200s: row %zu: out %lld is no code", t->path,
-                              k, (long long)t->integer[OUT][k]);
+            return assay_fail(err, ASSAY_ERR_INPUT, "%.200s: row %zu: out %lld is not a code",
+                              t->path, k, (long long)t->integer[OUT][k]);
     }
     return ASSAY_OK;
 }

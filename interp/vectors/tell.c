@@ -122,7 +122,7 @@ static void print_untold(FILE *f, const vectors_sides *sides, bool mutants, cons
             fprintf(f, "  %s and %s are equal: %s reads no parameter in which they differ\n",
                     sides->name[c->a], sides->name[c->b], op);
         else
-            fprintf(f, "  %s and %s: nothing that was tried tells them apart: %s\n",
+            fprintf(f, "  %s and %s: nothing that was tried distinguishes them: %s\n",
                     sides->name[c->a], sides->name[c->b], c->why);
     }
 }

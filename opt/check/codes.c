@@ -81,7 +81,7 @@ static assay_status fill_constant(const checker *c, const assay_value *v, int32_
     bool same = n > 0;
     if (v->type.elem.kind == ASSAY_KIND_F32) {
         if (n != (int64_t)count)
-            return check_reject(c, "a constant of other extents");
+            return check_reject(c, "a constant with different extents");
         memcpy(row, v->data, count * sizeof *row);
         return ASSAY_OK;
     }

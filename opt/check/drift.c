@@ -141,7 +141,7 @@ static assay_status check_weights(const drifting *d, const json_t *drift, bool *
     if (was.overflows || is.overflows)
         return check_reject(c, "the accumulator may overflow");
     if (d->was_lo != was.lo || d->was_hi != was.hi || d->lo != is.lo || d->hi != is.hi)
-        return check_reject(c, "the accumulators that can occur are others");
+        return check_reject(c, "the reachable accumulators are not those claimed");
     const int64_t channels = assay_shape_count(type_of(c->before, d->a->out[0]));
     for (int64_t k = 0; k < channels; k++) {
         const int64_t magnitude = check_magnitude(c, c->before, d->a, k);
@@ -155,7 +155,7 @@ static assay_status check_weights(const drifting *d, const json_t *drift, bool *
             continue;
         check_interval(json_array_get(drift, forms > 1 ? (size_t)k : 0), &low, &high);
         if (low != (int64_t)floor(down) || high != (int64_t)ceil(up))
-            return check_reject(c, "sums drift otherwise");
+            return check_reject(c, "sums do not drift as claimed");
     }
     return ASSAY_OK;
 }

@@ -212,9 +212,9 @@ static assay_status judge_reach(checker *c, const json_t *step, const forms *f,
         check_reach(c, c->before, a, f->bias, summed[0], input_type(c->before, a, 0));
     c->given += !all.known;
     if (!check_sums_alike(c, summed[0], summed[1], &all))
-        return check_reject(c, "the accumulators have other rules");
+        return check_reject(c, "the accumulators differ in width, overflow or order");
     if (all.known && step && (lo != all.lo || hi != all.hi))
-        return check_reject(c, "the accumulators that can occur are others");
+        return check_reject(c, "the reachable accumulators are not those claimed");
     return all.known && all.overflows && !f->in_order
                ? check_reject(c, "the accumulator may overflow")
                : ASSAY_OK;

@@ -59,7 +59,7 @@ static assay_status judge(const checker *c, const normalizing *k, const int32_t 
     const assay_type *x = &c->after->value[k->b->in[0]].type;
     const size_t n = was.count < is.count ? was.count : is.count;
     if (n == 0 || memcmp(was.value, is.value, n * sizeof *was.value) != 0)
-        return check_reject(c, "the gains are others");
+        return check_reject(c, "the gains differ");
     if (k->down && !keeps_counts(c->before, k->function, table, size))
         return check_reject(c, "the rescale does more than move the zero point");
     int64_t max = 0;

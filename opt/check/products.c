@@ -175,11 +175,11 @@ static assay_status check_product(checker *c, const json_t *step, bool linear, i
             check_reach(c, c->before, a, -1, before, &c->before->value[a->in[0]].type);
         known = all.known;
         if (known && (lo != ceil_div(all.lo, k) || hi != -ceil_div(-all.hi, k)))
-            s = check_reject(c, "the accumulators that can occur are others");
+            s = check_reject(c, "the reachable accumulators are not those claimed");
         if (known && all.overflows && (k > 1 || c->scheme->plugin_handle))
             s = check_reject(c, "the accumulator may overflow");
         else if (!check_sums_alike(c, before, after, &all))
-            s = check_reject(c, "the accumulators have other rules");
+            s = check_reject(c, "the accumulators differ in width, overflow or order");
     }
     const check_table behind = {table, size,
                                 assay_elem_min(c->before->value[function->in[0]].type.elem)};

@@ -151,13 +151,13 @@ assay_status profile_check(const assay_profile *p, const assay_graph *g, assay_e
             f.missing.text);
     if (f.missing.n > 0 && f.foreign.n > 0)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "profile is of another network: %d value(s) of this one are not in it: "
-                          "%s; %d of it are not in this one: %s",
+                          "profile is of another network: %d value(s) of this network are not in "
+                          "it: %s; %d of its values are not in this network: %s",
                           f.missing.n, f.missing.text, f.foreign.n, f.foreign.text);
     if (f.unseen.n > 0)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "profile has nothing but NaN and infinities of %d value(s): %s",
-                          f.unseen.n, f.unseen.text);
+                          "profile holds only NaN and infinities for %d value(s): %s", f.unseen.n,
+                          f.unseen.text);
     if (f.differing.n > 0)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "profile is of another network: %d value(s) were profiled with other "

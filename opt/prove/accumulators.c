@@ -105,7 +105,8 @@ static assay_status attempt(const assay_match *m, const assay_rule *rule, const 
     if (!status && !prove_sums_alike(s, before, after, sums)) {
         memset(v, 0, sizeof *v);
         v->kind = ASSAY_UNPROVED;
-        snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
+        snprintf(v->evidence, sizeof v->evidence,
+                 "the accumulators differ in width, overflow or order");
     } else if (!status) {
         status = compare_forms(before, after, again, w, proof, err);
     }

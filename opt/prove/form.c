@@ -91,7 +91,8 @@ static assay_status compare_sums(const assay_graph *g, const assay_match *m, con
         snprintf(v->evidence, sizeof v->evidence, "sums in [%lld, %lld] do not fit 32 bits",
                  (long long)proof->reach.lo, (long long)proof->reach.hi);
     else if (!status && !prove_sums_alike(s, before.product, after.product, &sums))
-        snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
+        snprintf(v->evidence, sizeof v->evidence,
+                 "the accumulators differ in width, overflow or order");
     else if (!status)
         status = prove_compare_forms(s, &assay_node_in(g, n, 1)->type, before.last, after.last,
                                      proof, err);

@@ -123,7 +123,7 @@ static assay_status judge(const gains *k, const assay_unit *after, assay_proof *
         return ASSAY_OK;
     const size_t n = was && is ? (was->count < is->count ? was->count : is->count) : 0;
     if (n == 0 || memcmp(was->value, is->value, n * sizeof *was->value) != 0) {
-        snprintf(proof->verdict.evidence, sizeof proof->verdict.evidence, "the gains are others");
+        snprintf(proof->verdict.evidence, sizeof proof->verdict.evidence, "the gains differ");
         return ASSAY_OK;
     }
     proof->reach = reach_of(proof->after, is);

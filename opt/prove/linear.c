@@ -173,7 +173,7 @@ static assay_status judge_exact(prove_linear_case *l, const assay_sums *sums,
     if (prove_sums_alike(l->scheme, before, after, sums))
         return prove_linear_compare_exactly(l, before, after, proof, err);
     snprintf(proof->verdict.evidence, sizeof proof->verdict.evidence,
-             "the accumulators have other rules");
+             "the accumulators differ in width, overflow or order");
     return ASSAY_OK;
 }
 

@@ -151,7 +151,7 @@ static void reach_out(assay_plan_value *p)
     p->range.min = fmin(p->range.min, p->reach[0]);
     p->range.max = fmax(p->range.max, p->reach[1]);
     p->range.final = false;
-    p->range.note = "a mask's: both its values, seen or not";
+    p->range.note = "a mask: both of its values, observed or not";
 }
 
 static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_error *err)

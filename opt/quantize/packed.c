@@ -168,11 +168,10 @@ static assay_status pack(packer *p, int w)
     assay_status s = constants(p, &v, &at);
     for (int64_t i = 0; i < all && !s; i++)
         if (!store(p, i, old.data, &at))
-            s = assay_fail(
-                p->m.err, ASSAY_ERR_INPUT,
-                "constant '%.200s': block %lld holds what is no number, or too great for "
-                "the scales of %s",
-                old.name, (long long)i, p->f->name);
+            s = assay_fail(p->m.err, ASSAY_ERR_INPUT,
+                           "constant '%.200s': block %lld holds a value that is not a number, or "
+                           "too large for the scales of %s",
+                           old.name, (long long)i, p->f->name);
     if (!s)
         s = decode(p, &v, &y);
     if (s)
@@ -189,13 +188,13 @@ static const char *stays(const assay_graph *g, const assay_node *n, const mac_we
 {
     const assay_value *w = &g->value[n->in[1]];
     if (!lower_is_f32_constant(g, n->in[1]))
-        return "its weights are no constant of floats";
+        return "its weights are not a constant of floats";
     const int64_t count = assay_shape_count(&w->type);
     if (count == 0)
         return "its weights have no elements";
     if (count / w->type.dim[0] % f->block != 0)
-        return f->block == 32 ? "its rows are no multiple of 32 inputs"
-                              : "its rows are no multiple of 256 inputs";
+        return f->block == 32 ? "its rows are not a multiple of 32 inputs"
+                              : "its rows are not a multiple of 256 inputs";
     return NULL;
 }
 
@@ -214,7 +213,7 @@ static assay_status pack_all(packer *p, assay_quantize_report *r)
         if (!has_weights(&n) || g->value[n.in[1]].producer >= p->m.first_made)
             continue; /* or packed with another node */
         const char *why =
-            n.op == ASSAY_OP_MATMUL ? "its operands are no rows of weights" : stays(g, &n, p->f);
+            n.op == ASSAY_OP_MATMUL ? "its operands are not rows of weights" : stays(g, &n, p->f);
         const assay_value w = g->value[n.in[1]];
         if (why) {
             s = quantize_report_note(r, &n, why, p->m.err);
@@ -237,7 +236,7 @@ assay_status quantize_pack_weights(const assay_graph *g, const char *format, ass
     *out = NULL;
     if (!p.f)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "no format of weights '%.40s'; there are q4_0, q8_0, q4_K and q6_K",
+                          "unknown format of weights '%.40s'; expected q4_0, q8_0, q4_K or q6_K",
                           format);
     assay_status s = assay_graph_clone(g, &p.m.g, err);
     if (s)

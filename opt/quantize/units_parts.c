@@ -23,8 +23,9 @@ assay_status quantize_units_name(units_maker *m, const char *base, const char *s
 
 assay_status quantize_units_taken(units_maker *m, const char *name)
 {
-    return assay_fail(m->err, ASSAY_ERR_INPUT,
-                      "value '%.200s': its name is one that the quantizer needs", name);
+    return assay_fail(
+        m->err, ASSAY_ERR_INPUT,
+        "value '%.200s': the quantizer needs this name for a value of its own; rename it", name);
 }
 
 assay_status quantize_units_add(units_maker *m, assay_op op, const int *in, int n_in,

@@ -57,9 +57,9 @@ static assay_status read_types(const context *c, const assay_tree *t, assay_targ
             return fail_at(c, i, "types: an activation has 2 to 16 bits or is f32, not '%.40s'",
                            i->text);
         if (is_float ? has_float : target_has_type(r, elem))
-            return fail_at(c, i, "types: '%.40s' stands there twice", i->text);
+            return fail_at(c, i, "types: '%.40s' occurs twice", i->text);
         if (!is_float && r->n_types == ASSAY_TARGET_TYPES)
-            return fail_at(c, i, "types: more than %d", ASSAY_TARGET_TYPES);
+            return fail_at(c, i, "types: more than %d entries", ASSAY_TARGET_TYPES);
         has_float |= is_float;
         if (!is_float)
             r->type[r->n_types++] = elem;

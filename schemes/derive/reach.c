@@ -148,10 +148,11 @@ assay_status derive_accepts_form(const assay_derive *d, int slot, const assay_re
     d->u->judged[slot] = true;
     if (asked_by_code(d) || !apply_rescale_may_refuse(form, x))
         return ASSAY_OK;
-    return derive_fail(d,
-                       "%s can reach %lld, of which the rescale refuses some (rescale.input_bits, "
-                       "input_shift_range, result_overflow or sum_overflow)",
-                       what, (long long)refused_end(form, x));
+    return derive_fail(
+        d,
+        "%s can reach %lld, and the rescale refuses some of these values (rescale.input_bits, "
+        "input_shift_range, result_overflow or sum_overflow)",
+        what, (long long)refused_end(form, x));
 }
 
 assay_status derive_accepts(const assay_derive *d, int slot, assay_interval x, const char *what)
@@ -230,9 +231,10 @@ assay_status derive_accepts_rest(const assay_derive *d)
         return ASSAY_OK;
     for (int i = 0; i < 3; i++)
         if (rescales(&u->scale[i]) && !u->judged[i] && !(i == ASSAY_OUT && apply_asks(u)))
-            return derive_fail(d, "a rescale within it may refuse what nobody asks about "
-                                  "(rescale.input_bits, input_shift_range, result_overflow or "
-                                  "sum_overflow)");
+            return derive_fail(d,
+                               "a rescale within it may refuse operands, which a run does not "
+                               "check (rescale.input_bits, input_shift_range, result_overflow or "
+                               "sum_overflow)");
     return ASSAY_OK;
 }
 

@@ -297,7 +297,7 @@ static assay_status use_precomputed(const assay_derive *d, const assay_precomput
     assay_encoded *e = calloc(g->n, sizeof *e);
     if (!e)
         return derive_memory(d);
-    assay_status s = g->has_diff_min ? derive_fail(d, "given diff_min; only softmax has one")
+    assay_status s = g->has_diff_min ? derive_fail(d, "given.diff_min: only softmax has one")
                                      : derive_precomputed_encoded(d, g, n, r->rule, e);
     if (!s)
         s = derive_encoded(d, r, e, g->n, "");

@@ -26,20 +26,20 @@ static const char *of_formats(const assay_mac *m)
     if (acc->exponent_bits > out->exponent_bits || acc->fraction_bits > out->fraction_bits)
         return "out does not hold every number of acc";
     if (m->out_frac > out->fraction_bits)
-        return "out_frac is more than out has";
+        return "out_frac is more than the fraction bits of out";
     if (out->bits < 64 && (uint64_t)m->nan >> out->bits != 0)
         return "nan is wider than out";
     if (mac_decode((enum assay_mac_format)m->out, (uint64_t)m->nan).kind != ASSAY_MAC_NAN)
-        return "nan is a number of out";
+        return "nan is the pattern of a number in out, not of a NaN";
     return NULL;
 }
 
 static const char *of_order(const assay_mac *m)
 {
     if (m->order > 0 && m->order != m->instruction)
-        return "order has not as many places as an instruction has products";
+        return "order does not have one place per product of an instruction";
     if (m->instruction > 0 && m->group > 0 && m->instruction % m->group != 0)
-        return "instruction is no multiple of group";
+        return "instruction is not a multiple of group";
     if (m->chains > 1 && m->start != ASSAY_MAC_START_ZERO)
         return "several chains start from zero (start: zero)";
     if (m->phases > 1 && (m->a_digits == ASSAY_MAC_NONE || m->b_digits == ASSAY_MAC_NONE))
@@ -94,7 +94,7 @@ static const char *of_scales(const assay_mac *m)
         return "order puts products under different scales into one exact_group";
     const int64_t unit = m->instruction > 0 ? m->instruction : m->group;
     if (m->promote > 0 && unit > 0 && m->promote % unit != 0)
-        return "promote is no multiple of an instruction";
+        return "promote is not a multiple of instruction";
     return NULL;
 }
 

@@ -112,13 +112,12 @@ static assay_status matrix(const assay_scheme *s, const assay_unit_spec *spec, a
     const enum assay_mac_format unit_scale =
         unit->scale == ASSAY_MAC_UE4M3 ? ASSAY_MAC_E4M3FN : (enum assay_mac_format)unit->scale;
     if (block > 0 && (m->a_scale != unit_scale || m->b_scale != unit_scale))
-        return refuse(s, spec, "its unit takes scales of another format", err);
+        return refuse(s, spec, "its unit takes scales in another format", err);
     if (block > 0 && (m->a_run % block != 0 || m->b_run % block != 0))
-        return refuse(s, spec, "a scale of its unit is of fewer elements of K", err);
+        return refuse(s, spec, "its unit's scales cover fewer elements of K", err);
     const int64_t shorter = m->a_run < m->b_run ? m->a_run : m->b_run;
     if (block == 0 && shorter < spec->depth && (m->a_run % shorter != 0 || m->b_run % shorter != 0))
-        return refuse(s, spec, "the runs of K that share a scale do not lie within each other",
-                      err);
+        return refuse(s, spec, "the runs of K that share a scale are not nested", err);
     return ASSAY_OK;
 }
 
@@ -130,7 +129,10 @@ static assay_status check_floats(const assay_scheme *s, const assay_unit_spec *s
     for (int i = 0; i < spec->n_in; i++)
         all = all &&
               (spec->in[i].elem.kind == ASSAY_KIND_F32 || spec->in[i].elem.kind == ASSAY_KIND_NONE);
-    return all ? ASSAY_OK : refuse(s, spec, "it computes with f32 there", err);
+    return all ? ASSAY_OK
+               : refuse(s, spec,
+                        "its inputs and output must be f32, in which the scheme computes this op",
+                        err);
 }
 
 static assay_status prepare_node(const assay_scheme *s, const assay_unit_spec *spec,

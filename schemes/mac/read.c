@@ -15,7 +15,7 @@ static assay_status wrong(const char *file, const assay_tree *t, const char *exp
     const bool scalar = t->kind == ASSAY_TREE_SCALAR;
     return assay_fail(err, ASSAY_ERR_INPUT, "%s:%u:%u: %s: found %s%.40s%s, expected %s", file,
                       t->line, t->column, t->key, scalar ? "\"" : "",
-                      scalar ? t->text : "no single value", scalar ? "\"" : "", expected);
+                      scalar ? t->text : "a list or map", scalar ? "\"" : "", expected);
 }
 
 /* A list of each of 0 .. n-1 once, or `none`. */

@@ -58,7 +58,7 @@ static assay_status wrong(const char *file, const assay_tree *t, const char *exp
 {
     return assay_fail(err, ASSAY_ERR_INPUT, "%s:%u:%u: %s: found \"%.40s\", expected %s", file,
                       t->line, t->column, t->key ? t->key : "units",
-                      t->kind == ASSAY_TREE_SCALAR ? t->text : "no single value", expected);
+                      t->kind == ASSAY_TREE_SCALAR ? t->text : "a list or map", expected);
 }
 
 static bool find_word(const struct parameter *p, const char *text, int64_t *out)

@@ -32,7 +32,8 @@ assay_status assay_scheme_parse_whole(const char *file, const char *text, size_t
         return s;
     if (tree->kind == ASSAY_TREE_MAP && assay_tree_get(tree, "extends"))
         s = assay_fail(err, ASSAY_ERR_INPUT,
-                       "%s: the scheme extends another; what a bundle holds is whole", file);
+                       "%s: this scheme extends another; the scheme in a bundle must be complete",
+                       file);
     assay_tree_free(tree);
     return !s ? assay_scheme_parse(file, text, length, out, err) : s;
 }

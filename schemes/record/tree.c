@@ -105,7 +105,7 @@ static assay_status build_children(reader *r, assay_tree *t, int depth)
             if (!why && e.type != YAML_SCALAR_EVENT)
                 why = "a key must be a plain word";
             if (!why && assay_tree_get(t, (const char *)e.data.scalar.value))
-                why = "this key stands twice in its map";
+                why = "this key occurs twice in its map";
             if (why)
                 s = fail_at(r, &e.start_mark, why);
             else if (!(key = copy_text((const char *)e.data.scalar.value, e.data.scalar.length)))

@@ -53,10 +53,11 @@ static assay_status check_op(const assay_single *o, const assay_scheme *s, const
         return assay_fail(err, ASSAY_ERR_INPUT, "scheme %s leaves %s in float (float_ops)", s->name,
                           name);
     if (!is_one_rescale(&o->rec, o->op))
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s is not one rescale of an accumulator under scheme %s; `assay scheme "
-                          "diff A B --model NETWORK` tries its nodes",
-                          name, s->name);
+        return assay_fail(
+            err, ASSAY_ERR_INPUT,
+            "%s is not a single rescale of an accumulator under scheme %s; `assay scheme "
+            "diff A B --model NETWORK` tries its nodes",
+            name, s->name);
     return ASSAY_OK;
 }
 

@@ -200,7 +200,7 @@ assay_status assay_threshold_form_ask(int64_t (*code)(const void *of, int64_t x)
         return finish(&a.b, err);
     assay_threshold_form_free(out);
     return assay_fail(err, ASSAY_ERR_SCHEME,
-                      "the rescale is said to be monotone, but accumulator %lld became %lld and "
+                      "the rescale is declared monotone, but accumulator %lld became %lld and "
                       "%lld became %lld",
                       (long long)a.low.x, (long long)a.low.code, (long long)a.high.x,
                       (long long)a.high.code);

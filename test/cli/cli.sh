@@ -323,7 +323,7 @@ runs 0 "they are left out" test "$(grep -c "nvdla does not have these types" out
 runs 0 "or compared" sh -c '"$1" scheme matrix points.assay --schemes tflite,nvdla --as-is | grep -q "^ *2  *[0-9]"' - "$assay"
 
 refused "an input of another name" "no input 'nothing'" "$assay" run net.assay -s tflite -i "nothing=$first"
-refused "two files behind one -i" "every input file has an -i of its own" "$assay" run net.assay -s tflite -i "$first" "$first"
+refused "two files behind one -i" "give each input file an -i of its own" "$assay" run net.assay -s tflite -i "$first" "$first"
 refused "an option with nothing" "output needs a value" "$assay" golden net.assay -s tflite -i "$first" -o ''
 refused "missing input" "is not given" "$assay" run net.assay -s tflite
 refused "no scheme for a quantized network" "scheme" "$assay" run net.assay -i "$first"
@@ -339,7 +339,7 @@ head -c 3000 profile.yaml >short.yaml
 refused "truncated profile" "short.yaml" "$assay" quantize "$model" -p short.yaml -s tflite
 /usr/bin/python3 -c 'import numpy as np; np.save("nan.npy", np.full((2,1,32,32), np.nan, "f4"))'
 "$assay" profile "$model" -d nan.npy -o nan.yaml -q >out 2>err
-refused "a profile of nothing but NaN" "nothing but NaN" "$assay" quantize "$model" -p nan.yaml -s tflite
+refused "a profile of nothing but NaN" "only NaN" "$assay" quantize "$model" -p nan.yaml -s tflite
 refused "no bundle" "nowhere/manifest.json: not a golden bundle: .*No such file" "$assay" verify nowhere
 refused "a profile of another network" "plain_cnn|profile" "$assay" quantize "$source/datasets/models/plain_cnn.onnx" -p profile.yaml -s tflite
 refused "an existing bundle" "exists" "$assay" golden net.assay -s tflite -i "$first" -o b

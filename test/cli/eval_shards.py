@@ -144,7 +144,7 @@ def refusals():
     refused("--shard without -o", "-o FILE", "eval", *GLYPHS, "--shard", "1/2")
     refused("-o without --shard", "--shard K/N goes with", "eval", *GLYPHS, "-o", "x.json")
     for option in (["--json", "x.json"], ["--max-drop", "1"], ["--min-sqnr", "1"]):
-        refused(f"--shard with {option[0]}", f"{option[0]} is about all samples", "eval", *GLYPHS, "--shard", "1/2", "-o", "x.json", *option)
+        refused(f"--shard with {option[0]}", f"{option[0]} applies to all samples", "eval", *GLYPHS, "--shard", "1/2", "-o", "x.json", *option)
     for bad in ("0/4", "5/4", "3", "1/24"):
         refused(f"--shard {bad}", "--shard", "eval", *GLYPHS, "--shard", bad, "-o", "x.json")
     check(not os.path.exists("x.json"), "nothing is written then")

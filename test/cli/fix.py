@@ -61,7 +61,7 @@ def main():
         refused("a file that is missing", "none.npy", slices, "--fix", "starts=none.npy")
         with open("t.assay", "w", encoding="utf-8") as f:
             f.write("graph t { input x: f32[1]\n y: f32[1] = relu(x)\n output y }\n")
-        refused("another form of network", "only an ONNX model", "t.assay", "--fix", "x=1")
+        refused("another form of network", "for ONNX models only", "t.assay", "--fix", "x=1")
         os.chdir("/")
     TAP.end()
 

@@ -192,8 +192,8 @@ def refusals(base):
     refused("maps that are no integers", "expected one class per pixel", "eval", *base, "--labels", "real.npy")
     npy("minus.npy", "<i4", (N, H, W), [-1] * (N * H * W))
     refused("a label below 0", "row 0, column 0 is -1", "eval", *base, "--labels", "minus.npy")
-    refused("an axis that is none", "axis 7 does not count classes|takes a number", "eval", *base, "--class-axis", "7")
-    refused("an axis of one", "its axis 0 does not count classes", "eval", *base, "--class-axis", "0")
+    refused("an axis that is none", "axis 7 cannot be that of the classes|takes a number", "eval", *base, "--class-axis", "7")
+    refused("an axis of one", "its axis 0 cannot be that of the classes", "eval", *base, "--class-axis", "0")
     status, text = assay("eval", *base, "--labels", "minus.npy", "--ignore-label", "0")
     check(status == 2, "all labels are refused, whatever is ignored", text)
 

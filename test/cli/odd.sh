@@ -27,7 +27,7 @@ mkdir folder folder.assay
 head -c 16 /dev/zero >zeros.bin
 
 # ---- the form of a network goes by the ending of its name, and by nothing else ----
-forms='ends in .assay .text form., .onnx or .tflite'
+forms='must end in .assay .text form., .onnx or .tflite'
 for name in x x.tflitee x.ASSAY x.onnx.bak .onnx .assay x.d/.tflite x.txt folder; do
     refused "convert to $name" "^assay: $name: .*$forms" "$assay" convert two.assay -o "$name"
 done
@@ -196,7 +196,7 @@ refused "two schemes for one" "scheme show: 'ruy' is one argument too many; usag
 refused "--raw of a PNG" "raw samples, and this is a PNG" \
     "$assay" profile large.assay -d "$picture" --raw u8:32x32 -o p.yaml
 
-refused "how to quantize, without a profile" "run: --precision says how to quantize .* takes --profile" \
+refused "how to quantize, without a profile" "run: --precision says how to quantize .* needs --profile" \
     "$assay" run two.assay -i f4.npy -i f4.npy --precision '*=i16'
 refused "--literal of what is quantized here" "run: --literal applies to networks that come quantized" \
     "$assay" run two.assay -p two.yaml -s tflite -i f4.npy -i f4.npy --literal

@@ -240,9 +240,9 @@ prints '^  saturated to 24 bits    8388607$' "try shows the accumulator" \
     "$assay" scheme try ./narrow.yaml --acc 10000000 --scale 1e-5
 code 84 "and rescales what it holds" ./narrow.yaml --acc 10000000 --scale 1e-5
 for op in add softmax avg_pool quantize resize svdf_feature; do
-    refused "try --op $op" "$op is not one rescale of an accumulator under scheme tflite" \
+    refused "try --op $op" "$op is not a single rescale of an accumulator under scheme tflite" \
         "$assay" scheme try tflite --op $op --acc 3 --scale 0.5
-    undecided "refuses: $op is not one rescale" "diff --op $op" \
+    undecided "refuses: $op is not a single rescale" "diff --op $op" \
         "$assay" scheme diff tflite tflite-single --op $op --scale 0.5
 done
 refused "an op in float" 'leaves div in float' "$assay" scheme try tosa-single --op div --acc 3 --scale 0.5

@@ -83,7 +83,7 @@ def as_onnx():
     check(got == 0 and out.startswith("SAME"), "the same tensors", out + err)
     got, out, err = assay("quantize", "net.assay", "-s", "blackwell-mxfp8", "-o", "mx.assay")
     check(got == 0, "quantize in MX blocks", out + err)
-    one_line("as ONNX, in MX blocks", "scales of the run that are not float32", "convert", "mx.assay", "-o", "mx.onnx")
+    one_line("as ONNX, in MX blocks", "scales computed at run time that are not float32", "convert", "mx.assay", "-o", "mx.onnx")
 
 
 def read_text(path):
@@ -94,26 +94,26 @@ def read_text(path):
 def in_blocks():
     """Weights in llama.cpp's blocks: what is made, what stays, and what is refused."""
     got, out, err = assay("quantize", "net.assay", "--weights", "q8_0", "-o", "blocks.assay")
-    check(got == 0 and out.startswith("weights in q8_0: 1; nodes whose weights stay: 1\n") and "its operands are no rows" in out,
+    check(got == 0 and out.startswith("weights in q8_0: 1; nodes whose weights stay: 1\n") and "its operands are not rows" in out,
           "weights in blocks", out + err)
     check("const \"k:codes\": i8[4,1,1,32] q(1,0)" in read_text("blocks.assay") and "const \"k:d\": f16[4,1,1,1]" in read_text("blocks.assay"),
           "codes and scales stand in the network", read_text("blocks.assay"))
     got, out, err = assay("quantize", "net.assay", "--weights", "q6_K", "--strict")
-    check(got == 1 and "its rows are no multiple of 256 inputs" in out, "--strict: a row is no whole blocks", out + err)
+    check(got == 1 and "its rows are not a multiple of 256 inputs" in out, "--strict: a row is no whole blocks", out + err)
     write("odd.assay", b"graph g {\n input x: f32[2,2]\n var w: f32[4,2] = [1,2,3,4,5,6,7,8]\n const e: f32[0,2] = []\n"
           b" y: f32[2,4] = fc(x, w)\n z: f32[2,0] = fc(x, e)\n output y, z\n}\n")
     got, out, err = assay("quantize", "odd.assay", "--weights", "q4_0", "-o", "odd-q.assay")
-    check(got == 0 and "its weights are no constant of floats" in out and "its weights have no elements" in out,
+    check(got == 0 and "its weights are not a constant of floats" in out and "its weights have no elements" in out,
           "state and nothing as weights stay", out + err)
     sums = ["w0: f32[4,2] = dequantize(c)"] + [f"w{i + 1}: f32[4,2] = add(w{i}, w{i})" for i in range(60)]
     write("sums.assay", ("graph g {\n input x: f32[2,2]\n const c: i8[4,2] q(1,0) = [1,2,3,4,5,6,7,8]\n " + "\n ".join(sums) +
                          "\n y: f32[2,4] = fc(x, w60)\n output y\n}\n").encode())
     got, out, err = assay("quantize", "sums.assay", "-s", "hopper-fp8", "-o", "sums-q.assay")
     check(got == 0 and "scaled_matmul(" in read_text("sums-q.assay"), "weights that 2^60 paths lead to", out + err)
-    one_line("no such format", "there are q4_0, q8_0, q4_K and q6_K", "quantize", "net.assay", "--weights", "q4_1")
+    one_line("no such format", "expected q4_0, q8_0, q4_K or q6_K", "quantize", "net.assay", "--weights", "q4_1")
     one_line("weights and a scheme", "--scheme is for the next step", "quantize", "net.assay", "--weights", "q4_0", "-s", "hopper-fp8")
     one_line("weights in blocks already", "whose weights are floats", "quantize", "blocks.assay", "--weights", "q4_0")
-    one_line("codes of the run need a scheme", "--scheme says whose arithmetic", "run", "codes.assay", "-i", "x.bin")
+    one_line("codes of the run need a scheme", "give --scheme, the arithmetic", "run", "codes.assay", "-i", "x.bin")
 
 
 def names_taken():

@@ -89,7 +89,7 @@ runs 0 "steps" "$assay" profile $state -d x.npy --sequence -q -o steps.yaml
 runs 0 "show what is kept" past steps.yaml 4
 runs 0 "so do files, one after another" "$assay" profile $state -i s0.npy -i s1.npy -i s2.npy -q -o files.yaml
 runs 0 "which are steps" past files.yaml 4
-refused "steps in shards" "--shard takes samples apart" "$assay" profile $state -d x.npy --sequence --shard 1/3 -o no.yaml
+refused "steps in shards" "--shard splits the samples" "$assay" profile $state -d x.npy --sequence --shard 1/3 -o no.yaml
 runs 0 "golden of the steps" "$assay" golden $state -p steps.yaml -s tflite -d x.npy --sequence -q -o kept
 runs 0 "verify" "$assay" verify kept
 runs 0 "eval of the steps, with four threads" sh -c '"$1" eval $2 -p steps.yaml -s tflite -d x.npy --sequence -q -j 4 >four' - "$assay" "$state"

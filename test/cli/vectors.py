@@ -207,7 +207,7 @@ def refusals():
     refuses("one scheme alone", "--mutants", "scheme", "vectors", "tflite")
     refuses("mutants of two", "--mutants", "scheme", "vectors", "tflite", "gemmlowp", "--mutants")
     refuses("an unknown kind", "multiplier or scale", "scheme", "vectors", "tflite", "gemmlowp", "--kind", "x")
-    refuses("kinds of rows of what is no rescale", "kind is of rows", "scheme", "vectors", "tflite", "gemmlowp", "--op", "add",
+    refuses("kinds of rows of what is no rescale", "kind applies to rows, but", "scheme", "vectors", "tflite", "gemmlowp", "--op", "add",
             "--kind", "scale")
     refuses("a scheme twice", "given twice", "scheme", "vectors", "tflite", "gemmlowp", "tflite")
     refuses("multipliers of a scheme that has none", "--kind scale", "scheme", "vectors", "tflite", "xnnpack-qs8", "--kind",
@@ -225,8 +225,8 @@ def refusals():
     for name, word, text in (
             ("a cell more than columns", "bad.csv:4: more cells", b"acc,multiplier,shift,out\n\n1,1073741824,1,2\n1,1073741824,1,2,3\n"),
             ("a cell of two numbers", "bad.csv:2: acc", b"acc,multiplier,shift,out\n1 2,1073741824,1,2\n"),
-            ("a column twice", "bad.csv:1: the column out is there twice", b"acc,out,multiplier,shift,out\n1,2,1073741824,1,2\n"),
-            ("a byte 0", "bad.csv:2: a byte 0", b"acc,multiplier,shift,out\n1,1073741824,1,2\0,3\n"),
+            ("a column twice", "bad.csv:1: the column out occurs twice", b"acc,out,multiplier,shift,out\n1,2,1073741824,1,2\n"),
+            ("a byte 0", "bad.csv:2: it holds a 0 byte", b"acc,multiplier,shift,out\n1,1073741824,1,2\0,3\n"),
             ("columns without rows", "holds no rows", b"acc,multiplier,shift,out\n"),
             ("a code that is none", "row 0: out -9223372036854775808", b"acc,multiplier,shift,out\n1,1073741824,1,-9223372036854775808\n")):
         write("bad.csv", text)

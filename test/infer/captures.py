@@ -101,8 +101,8 @@ def try_edited():
 def try_bad():
     dumps("tflite", "net.assay", "d", lambda n: n > 0)
     refused("no input", "no dump of input", "--model", "net.assay", "--dumps", "d")
-    refused("no dumps named", "come together", "--model", "net.assay")
-    refused("no model named", "come together", "--dumps", "d")
+    refused("no dumps named", "must be given together", "--model", "net.assay")
+    refused("no model named", "must be given together", "--dumps", "d")
     refused("both ways", "not both", "golden", "d", "--model", "net.assay", "--dumps", "d")
     refused("an input without a model", "--input is for --model", "golden", "d", "-i", "x.npy")
     refused("a float network", "float", "--model", os.path.join(SOURCE, "datasets", "models", "res_dsconv.onnx"), "--dumps", "d")

@@ -235,14 +235,14 @@ def try_next():
         check("ruy" in ops["tanh"]["presets"], "next, %d: what is so is never left out" % i, said)
         now = sum(len(values) for o in found["ops"] for values in o["open"].values())
         if not os.path.exists(other):
-            check("nothing is asked" in said and "nothing that was tried" in said, "next, %d: nothing parts what is left" % i, said)
+            check("nothing is asked" in said and "networks tried distinguishes" in said, "next, %d: nothing parts what is left" % i, said)
             break
         asked = sum(v["shape"][0] for n in networks(other) for v in n["outputs"])
         check(0 < asked and all(n["op"] in ops for n in networks(other)), "next, %d: it asks" % i, said)
         left, probes = left or now, other
     check(left is not None and now < left, "next: less is open in the end", "%s, then %s" % (left, now))
     check_refused("a next probe that is there", "exists", "infer", probes, "out", "--next", "empty")
-    check_refused("a next probe of a bundle", "a next probe is made of one", "infer", "next0/tanh/golden", "next0/tanh/golden", "--next", "x")
+    check_refused("a next probe of a bundle", "a next probe is made from a first one", "infer", "next0/tanh/golden", "next0/tanh/golden", "--next", "x")
     check_refused("a next probe of rows", "--next is for", "infer", "--oracle", "true", "--kind", "multiplier", "--type", "i8", "--next", "x")
 
 

@@ -74,9 +74,9 @@ def change(path, text):
 
 def trouble(tap):
     refused(tap, "other options ask other rows", "asks other rows", *WINDOW[:4], "--multiplier", "0:127", "--shift", "0:31")
-    refused(tap, "--oracle beside it", "--oracle is for a command", *WINDOW, "--oracle", "true")
-    refused(tap, "--timeout beside it", "--timeout is for a command", *WINDOW, "--timeout", "3")
-    refused(tap, "--next beside it", "--next is for answers", *WINDOW, "--next", "more")
+    refused(tap, "--oracle beside it", "--oracle does not apply", *WINDOW, "--oracle", "true")
+    refused(tap, "--timeout beside it", "--timeout does not apply", *WINDOW, "--timeout", "3")
+    refused(tap, "--next beside it", "--next is for given answers", *WINDOW, "--next", "more")
     refused(tap, "without a kind", "--kind", "--type", "i8")
     name = next(n for n in ("out.npy", "out.hex") if os.path.exists("rtl/2/answers/" + n))
     codes = os.path.join("rtl/2/answers", name)

@@ -136,7 +136,7 @@ def every_file(bundle):
     write(path, whole)
     write(os.path.join(bundle, "tensors", "0099_conv_more.npy"), b"more")
     status, out = assay("verify", bundle)
-    check(status == 1 and "tensors/0099_conv_more.npy: is not of the bundle" in out, "a file too many is said", out)
+    check(status == 1 and "tensors/0099_conv_more.npy: does not belong to the bundle" in out, "a file too many is said", out)
     os.unlink(os.path.join(bundle, "tensors", "0099_conv_more.npy"))
     check(assay("verify", bundle)[0] == 0, "and all is well again")
 

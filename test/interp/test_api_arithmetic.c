@@ -31,7 +31,7 @@ static void test_try(void **unused)
     assay_free(json);
     assert_ok(assay_scheme_try(s, &rows, NULL, NULL, &err), &err);
     rows.n = 2;
-    assert_refused(assay_scheme_try(s, &rows, &text, &json, &err), &err, "one row");
+    assert_refused(assay_scheme_try(s, &rows, &text, &json, &err), &err, "only a single row");
     assert_true(!text && !json);
     assay_scheme_free(s);
 }
@@ -114,7 +114,8 @@ static void test_loader(void **unused)
     write_npy(beside, "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }", labels,
               sizeof labels);
     assert_ok(assay_load_memory("g", text, sizeof text - 1, NULL, &g, &form, &err), &err);
-    assert_refused(assay_loader_open(file, g, 1, NULL, &d, &err), &err, "none of number 1");
+    assert_refused(assay_loader_open(file, g, 1, NULL, &d, &err), &err,
+                   "there is no input number 1");
     assert_null(d);
     assay_loader_close(NULL);
     assert_ok(assay_loader_open(file, g, 0, NULL, &d, &err), &err);
@@ -168,7 +169,7 @@ static void test_infer_dot(void **unused)
     o.acc = "f32";
     o.k = 4;
     o.seconds = 0.1;
-    assert_refused(assay_infer_dot(&o, &verdict, &text, &json, &unit, &err), &err, "an oracle");
+    assert_refused(assay_infer_dot(&o, &verdict, &text, &json, &unit, &err), &err, "either oracle");
     assert_true(!text && !json && !unit);
     o.ask = answer_zero;
     o.user = &calls;

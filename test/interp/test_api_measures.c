@@ -62,7 +62,7 @@ static void tokens(void **state)
     assert_refused(assay_token_windows(stream, 5, 6, 0, -1, &n, NULL, NULL, &err), &err,
                    "5 tokens");
     assert_refused(assay_token_windows(stream, 5, 0, 0, -1, &n, NULL, NULL, &err), &err,
-                   "no tokens");
+                   "from 1 to 2^40 tokens");
     assert_ok(assay_program_make_for(g, NULL, NULL, &p, &err), &err);
     l.count = n;
     l.input = input;
@@ -77,9 +77,9 @@ static void tokens(void **state)
     assert_refused(assay_evaluate(p, NULL, &l, NULL, &json, &err), &err, "sample 1: token 3");
     assert_null(json);
     l.map[0] = l.map[1] = 1;
-    assert_refused(assay_evaluate(p, NULL, &l, NULL, &json, &err), &err, "labels of places");
+    assert_refused(assay_evaluate(p, NULL, &l, NULL, &json, &err), &err, "label_map needs either");
     l.tokens = -1;
-    assert_refused(assay_evaluate(p, NULL, &l, NULL, &json, &err), &err, "labels of places");
+    assert_refused(assay_evaluate(p, NULL, &l, NULL, &json, &err), &err, "label_map needs either");
     l = (assay_labelled){.size = sizeof l, .count = n, .input = input, .class_axis = 9};
     assert_refused(assay_evaluate(p, NULL, &l, NULL, &json, &err), &err, "class_axis");
     assay_program_free(p);
@@ -149,7 +149,7 @@ static void fixed(void **state)
     o.n_fixed = 1;
     o.fix = given; /* of a text */
     assert_refused(assay_load_memory("net", carry, sizeof carry - 1, &o, &g, NULL, &err), &err,
-                   "only an ONNX model");
+                   "for ONNX models only");
     o.fix = bad;
     assert_refused(assay_load_memory("net", carry, sizeof carry - 1, &o, &g, NULL, &err), &err,
                    "fix takes INPUT=NUMBER");

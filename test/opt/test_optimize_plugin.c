@@ -114,7 +114,7 @@ static void a_lie_is_found_out(void **state)
     rewrite_certified(&o);
     rewrite_finish(&o);
     rewrite_expect_refused(LYING_PLUGIN, wide(text, sizeof text), "absorb-up-weighted: r after c",
-                           "said to be monotone, but accumulator ");
+                           "declared monotone, but accumulator ");
 }
 
 /* The certificate cannot hold a plugin: whoever checks brings it. */

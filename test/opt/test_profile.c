@@ -371,8 +371,8 @@ static void test_check_names_what_is_missing(void **state)
     assert_null(profile_entry_of(q, lowered, assay_graph_find_value(lowered, "xw")));
     assert_refused(profile_check(p, other, &err), &err, "other weights: 'y'");
     assert_refused(profile_check(p, small, &err), &err,
-                   "2 value(s) of this one are not in it: 'y z', 'e\"1\"'; 2 of it are not in this "
-                   "one: 'xw', 'y'");
+                   "2 value(s) of this network are not in it: 'y z', 'e\"1\"'; 2 of its values are "
+                   "not in this network: 'xw', 'y'");
     profile_free(p);
     profile_free(q);
     assay_graph_free(small);

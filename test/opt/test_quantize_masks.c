@@ -173,7 +173,7 @@ static void test_masks_that_no_sample_has(void **state)
         quantized s = quantized_prepare_drawn(a.g, &rng, scheme[k / 2], none_below);
         quantized_make(&s, (assay_quantize_options){.precision = &set, .n_precision = 1});
         assert_string_equal(choice_of(&s, "ones")->range.note,
-                            "a mask's: both its values, seen or not");
+                            "a mask: both of its values, observed or not");
         for (int i = 0; i < 4; i++)
             assert_true(quantized_sqnr(&s, &rng, 0) > 18);
         quantized_drop(&s);

@@ -83,7 +83,7 @@ static void name_that_is_taken(void **state)
     (void)state;
     snprintf(both, sizeof both, text, "scale", "scale", "scale");
     assert_refused(quantize(both, "hopper-fp8", &q, &err), &err,
-                   "value 'x:scale:made': its name is one that");
+                   "value 'x:scale:made': the quantizer needs this name");
     assert_null(q);
     snprintf(first, sizeof first, text, "scale", "other", "scale");
     assert_ok(quantize(first, "hopper-fp8", &q, &err), &err);

@@ -65,9 +65,8 @@ static void test_bad_files(void **state)
         {"target: a\nops: {conv: {}}\n", "t.yaml:2:13: the key \"types\" is missing"},
         {"target: a\nops: {conv: {types: i8}}\n", "t.yaml:2:21: types: expected a list"},
         {"target: a\nops: {conv: {types: []}}\n", "t.yaml:2:21: types: expected a list"},
-        {"target: a\nops: {conv: {types: [i8, i8]}}\n",
-         "t.yaml:2:26: types: 'i8' stands there twice"},
-        {"target: a\nops: {conv: {types: [f32, f32]}}\n", "t.yaml:2:27: types: 'f32' stands"},
+        {"target: a\nops: {conv: {types: [i8, i8]}}\n", "t.yaml:2:26: types: 'i8' occurs twice"},
+        {"target: a\nops: {conv: {types: [f32, f32]}}\n", "t.yaml:2:27: types: 'f32' occurs"},
         {"target: a\nops: {conv: {types: [x8]}}\n",
          "t.yaml:2:22: types: expected f32 or an integer"},
         {"target: a\nops: {conv: {types: [i32]}}\n",
@@ -87,7 +86,7 @@ static void test_bad_files(void **state)
         {"target: a\nops: {rescale: {types: [i8], parameters: same}}\n",
          "t.yaml:2:42: parameters: same contradicts the op"},
         {"target: a\nops:\n  conv: {types: [i8]}\n  conv: {types: [i8]}\n",
-         "t.yaml:4:3: this key stands twice"},
+         "t.yaml:4:3: this key occurs twice"},
         {"target: a\nothers: float\n", "t.yaml:2:9: expected a map"},
     };
     assay_target *t;

@@ -205,7 +205,8 @@ static void registers(void **state)
             if (!list[i].gamma)
                 l.in[1] = (assay_type){.rank = 0};
             snprintf(message, sizeof message,
-                     "%sof which the rescale refuses some (rescale.input_bits, input_shift_range, "
+                     "%sand the rescale refuses some of these values (rescale.input_bits, "
+                     "input_shift_range, "
                      "result_overflow or sum_overflow)",
                      list[i].message);
             if (more) {

@@ -322,7 +322,7 @@ static void wrong_files(void **state)
         {"unit: x\nmac: {a: f16, b: f16, acc: f16, out: f16, group: 4, align_bits: 23, nan: "
          "0x7e00, "
          "out_round: odd, out_frac: 11}\n",
-         "more than out has"},
+         "more than the fraction bits of out"},
         {"unit: x\nmac: {a: f16, b: f16, acc: f16, out: f16, group: 4, align_bits: 23, nan: 65536, "
          "out_round: odd}\n",
          "wider than out"},

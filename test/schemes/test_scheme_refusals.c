@@ -190,7 +190,7 @@ static void scales(void **state)
         {"rescale: {encoding: thresholds, round: [floor]}\n" GIVEN("1", "1"), "conv",
          "given multipliers need an integer encoding"},
         {GIVEN("[1, 2]", "[1, 2]"), "conv", "2 given multipliers; expected 1 or 1"},
-        {GIVEN("1", "1, diff_min: -1"), "conv", "given diff_min; only softmax has one"},
+        {GIVEN("1", "1, diff_min: -1"), "conv", "given.diff_min: only softmax has one"},
         {"softmax: {kind: fixed-point}\n" GIVEN("1", "1, zero_point: 1"), "softmax",
          "given zero_point; a row's codes begin where its type does"},
         {"softmax: {kind: fixed-point}\nrescale: {product_bits: 32, left_shift: product}\n",

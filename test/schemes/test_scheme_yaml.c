@@ -35,7 +35,7 @@ static void bad_files(void **state)
     refused("scheme: a\nrescale: {encoding: shift}\n", "needs scale: power-of-two");
     refused("scheme: a\nops: {cnov: {}}\n", "unknown op \"cnov\"; nearest: conv");
     refused("scheme: a\nfloat_ops: [conf]\n", "nearest: conv");
-    refused("scheme: a\nscheme: b\n", "stands twice");
+    refused("scheme: a\nscheme: b\n", "occurs twice");
     refused("scheme: a b\n", "1 to 63 letters");
     refused("scheme: &x a\ndescription: *x\n", "anchors");
     refused("scheme: a\ndescription: *x\n", "aliases");

@@ -66,7 +66,7 @@ class Program:
         self.scheme: Optional[Scheme] = None if scheme is None else scheme_of(scheme)
         self.network = network if self.scheme is None or literal else network.under(self.scheme, adapt=adapt)
         if self.scheme is None and self.network.is_quantized:
-            raise InputError(f"{network.name}: the network is quantized; a scheme says whose arithmetic runs it")
+            raise InputError(f"{network.name}: the network is quantized; give a scheme, the arithmetic to run it with")
         options = engine_options(engine, threads, keep_all, as_is, isa)
         self._options = dict(engine=engine, threads=threads, keep_all=keep_all, as_is=as_is, literal=True, isa=isa)
         scheme_ref = self.scheme._ref if self.scheme else None

@@ -208,8 +208,8 @@ def apart(tap, folder):
 
 
 def refused(tap, golden):
-    for what, says in (("nothing[0]", "no node or tensor"), (planted.STEM + "[0,0,0]", "an index a dimension"),
-                       (planted.STEM + "[0,99,0,0]", "an index a dimension"), (planted.STEM, "no element differs")):
+    for what, says in (("nothing[0]", "no node or tensor"), (planted.STEM + "[0,0,0]", "one index per dimension"),
+                       (planted.STEM + "[0,99,0,0]", "one index per dimension"), (planted.STEM, "no element differs")):
         status, said = explain(golden, what)
         tap.check(status == 2 and says in said and said.count("\n") == 1, f"refused: {what}", status, said)
     status, said = explain(golden, planted.STEM + "[0,0,0,0]", "--sample", "7")
