@@ -218,7 +218,7 @@ static void unsupported_models_are_named(void **state)
          "scales other than 2 elements of float32"},
         {"in i i64 1\nin w u8 1,4\nconst s f32 1,2\n"
          "com.microsoft:GatherBlockQuantized w,i,s -> y block_size=4\nout y",
-         "a table or parameters that are not known at import"},
+         "a table ('w') is not known at import"},
         {"in x f32 1,1,4,4\nResize x,_,x -> y mode=area\nout y", "attribute 'mode' is 'area'"},
     };
     (void)state;

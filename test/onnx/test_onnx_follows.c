@@ -153,6 +153,28 @@ static const sampled cases[] = {
      1},
 };
 
+/* Weights of 4 bits in blocks, whose zero point is what is computed: 3. */
+#define ZERO_POINTS COUNT "Cast n -> z to=2\nconst rows i64 1 = 2\nExpand z,rows -> zs\n"
+
+static const sampled packed[] = {
+    {ZERO_POINTS "const w u8 2,1,2 = 85 5 17 1\nconst s f32 2 = 0.5 0.25\n"
+                 "com.microsoft:MatMulNBits x,w,s,zs -> y K=3 N=2 bits=4 block_size=4\nout y f32\n",
+     2,
+     {2, 2},
+     {-1, 0.5F, 10, -5},
+     false,
+     1},
+    {ZERO_POINTS
+     "const w u8 2,1 = 85 17\nconst s f32 2,1 = 0.5 0.25\nconst i i64 3 = 1 0 1\n"
+     "const two i64 2 = 2 1\nReshape zs,two -> z2\n"
+     "com.microsoft:GatherBlockQuantized w,i,s,z2 -> y block_size=16 bits=4\nout y f32\n",
+     2,
+     {3, 2},
+     {-0.5F, -0.5F, 1, 1, -0.5F, -0.5F},
+     false,
+     1},
+};
+
 static void check(const sampled *c)
 {
     char text[1500];
@@ -190,6 +212,13 @@ static void shapes_follow_the_sample(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(&cases[i]);
+}
+
+static void packed_weights_follow_the_sample(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+        check(&packed[i]);
 }
 
 static void another_sample_says_so(void **state)
@@ -253,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_follow_the_sample),
+        cmocka_unit_test(packed_weights_follow_the_sample),
         cmocka_unit_test(another_sample_says_so),
         cmocka_unit_test(of_a_scalar),
         cmocka_unit_test(not_in_bodies),

@@ -76,18 +76,16 @@ static bool check_params(onnx_node *n, const table *t)
 
 static bool read_table(onnx_node *n, table *t)
 {
-    onnx_value *codes = onnx_in(n, 0), *scale = onnx_in(n, 2), *zero = onnx_in(n, 3);
-
     if (t->bits != 4 && t->bits != 8)
         return onnx_refuse(n, "codes of %lld bits", (long long)t->bits);
     if (t->block < 1)
         return onnx_fail(n, ASSAY_ERR_INPUT, "attribute block_size is %lld, expected 1 or more",
                          (long long)t->block);
-    if (n->status || !codes->constant || !scale->constant || (zero && !zero->constant))
-        return onnx_refuse(n, "a table or parameters that are not known at import");
-    t->codes = codes->constant;
-    t->scale = scale->constant;
-    t->zero = zero ? zero->constant : NULL;
+    t->codes = onnx_known(n, 0, "a table");
+    t->scale = onnx_known(n, 2, "scales");
+    t->zero = onnx_known(n, 3, "zero points");
+    if (n->status)
+        return false;
     return read_shape(n, t) && check_params(n, t);
 }
 

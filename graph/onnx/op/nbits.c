@@ -12,19 +12,16 @@ typedef struct packed {
 
 static bool read_inputs(onnx_node *n, packed *p)
 {
-    onnx_value *codes = onnx_in(n, 1), *scale = onnx_in(n, 2), *zero = onnx_in(n, 3);
-    onnx_value *group = onnx_in(n, 4);
     int64_t per_byte = 8 / p->bits, blob = (p->block + per_byte - 1) / per_byte;
 
     p->blocks = (p->columns + p->block - 1) / p->block;
     p->zeros = (p->blocks + per_byte - 1) / per_byte;
-    if (!codes->constant || !scale->constant || (zero && !zero->constant) ||
-        (group && !group->constant))
-        return onnx_refuse(n, "weights or their parameters that are not known at import");
-    p->codes = codes->constant;
-    p->scale = scale->constant;
-    p->zero = zero ? zero->constant : NULL;
-    p->group = group ? group->constant : NULL;
+    p->codes = onnx_known(n, 1, "weights");
+    p->scale = onnx_known(n, 2, "scales");
+    p->zero = onnx_known(n, 3, "zero points");
+    p->group = onnx_known(n, 4, "g_idx");
+    if (n->status)
+        return false;
     if (p->codes->dtype != ONNX_UINT8 || p->codes->count != p->rows * p->blocks * blob ||
         p->scale->dtype != ONNX_FLOAT || p->scale->count != p->rows * p->blocks ||
         (p->zero && (p->zero->dtype != ONNX_UINT8 || p->zero->count != p->rows * p->zeros)))
