@@ -106,7 +106,7 @@ def draw_given(network, out, rule, count):
     """[(multiplier, shift)] that the scheme's file states for a node, and sometimes the zero point."""
     rng, bits = network.rng, rule["multiplier_bits"]
     made = [(rng.randint(1 << bits - 1, (1 << bits) - 1), bits + rng.randint(0, 12)) for _ in range(count)]
-    own = {"multiplier": ints([m for m, _ in made]), "shift": ints([rescale.written_right(rule, s) for _, s in made])}
+    own = {"multiplier": ints([m for m, _ in made]), "shift": ints([rescale.written(rule, s) for _, s in made])}
     if rng.random() < 0.5:
         out.given_zero = rng.randint(-300, 300)
         own["zero_point"] = out.given_zero

@@ -63,6 +63,13 @@ def written_right(rule, shift):
             "left": -shift}[sign]
 
 
+def written(rule, shift):
+    """A shift to the right as the target writes it."""
+    bits, sign = rule["multiplier_bits"], rule["shift_sign"]
+    return {"right": shift, "left-of-multiplier": bits - shift, "right-of-multiplier": shift - bits,
+            "left": -shift}[sign]
+
+
 def encode_magnitude(rule, real, common):
     if real == 0:
         return Scale(0, written_right(rule, rule["zero_shift"]))

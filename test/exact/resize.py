@@ -76,8 +76,8 @@ def node(network, x):
         scales = [f32(Fraction(o, n) * (1 + Fraction(rng.randint(0, 99), 100 * o))) for n, o in zip(extent, out_extent)]
     how = rng.choice(["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])
     shape = [batch] + out_extent + [depth] if nhwc else [batch, depth] + out_extent
-    other = rng.random() < 0.4
-    out = network.tensor(shape, None if other else x, kind=network.next_kind(x))
+    out = network.tensor(shape, None if rng.random() < 0.4 else x, kind=network.next_kind(x))
+    other = (out.scale, out.zero, out.kind) != (x.scale, x.zero, x.kind)  # drawn ones may be equal
     record = network.records("resize", out.name, x)
     change = (lambda: elements.requantize(record, elements.form(record, x, out), out)) if linear else (
         lambda: many.between(record, x, out))
