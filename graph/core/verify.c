@@ -104,6 +104,23 @@ static assay_status check_value(const assay_graph *g, int i, assay_error *err)
     return v->data ? check_constant(v, err) : ASSAY_OK;
 }
 
+/* Whether an op computes codes, which its unit makes of any kind: not positions, plain numbers, or
+ * elements that stay as they are. */
+static bool computes_codes(assay_op op)
+{
+    switch (op) {
+    case ASSAY_OP_ARG_MAX:
+    case ASSAY_OP_ARG_MIN:
+    case ASSAY_OP_TOPK:
+    case ASSAY_OP_WHERE:
+    case ASSAY_OP_UPDATE_SLICE:
+    case ASSAY_OP_SCATTER_ND:
+        return false;
+    default:
+        return !(assay_op_get(op)->traits & ASSAY_T_FLOAT_ONLY);
+    }
+}
+
 /* The element kind that a node gives may be the inferred one, or, where the network is quantized,
  * any integer with parameters; sums of products may also be given as they are, in plain i32. */
 static bool kinds_fit(const assay_node *n, const assay_type *inferred, const assay_type *actual)
@@ -114,7 +131,8 @@ static bool kinds_fit(const assay_node *n, const assay_type *inferred, const ass
     if (sums && inferred->elem.kind == ASSAY_KIND_INT &&
         assay_elem_equal(actual->elem, assay_int(32, true)))
         return true;
-    return inferred->elem.kind == ASSAY_KIND_INT && assay_is_quantized(actual);
+    return computes_codes(n->op) && inferred->elem.kind == ASSAY_KIND_INT &&
+           assay_is_quantized(actual);
 }
 
 static assay_status node_fail(const assay_node *n, assay_error *err, const char *text,
