@@ -1,6 +1,6 @@
-/* Products of floats on a unit whose step is one aligned sum, or an IEEE fused multiply-add, 16
- * columns of B at a time (schemes/mac/tile.h, chain.h). What that leaves out is the reference's,
- * element by element. */
+/* Products of floats on a unit whose step is one aligned sum, an exact sum of int8mx, or an IEEE
+ * fused multiply-add, 16 columns of B at a time (schemes/mac/tile.h, chain.h). What that leaves out
+ * is the reference's, element by element. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

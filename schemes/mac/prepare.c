@@ -115,8 +115,9 @@ static assay_status matrix(const assay_scheme *s, const assay_unit_spec *spec, a
         return refuse(s, spec, "its unit takes scales in another format", err);
     if (block > 0 && (m->a_run % block != 0 || m->b_run % block != 0))
         return refuse(s, spec, "its unit's scales cover fewer elements of K", err);
-    const int64_t shorter = m->a_run < m->b_run ? m->a_run : m->b_run;
-    if (block == 0 && shorter < spec->depth && (m->a_run % shorter != 0 || m->b_run % shorter != 0))
+    const int64_t shorter = m->a_run < m->b_run ? m->a_run : m->b_run,
+                  longer = m->a_run < m->b_run ? m->b_run : m->a_run;
+    if (block == 0 && longer < spec->depth && longer % shorter != 0)
         return refuse(s, spec, "the runs of K that share a scale are not nested", err);
     return ASSAY_OK;
 }

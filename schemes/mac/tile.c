@@ -1,4 +1,5 @@
-/* Sums of 16 columns at a time on a unit whose step is one aligned sum; tile.h has the terms. */
+/* Sums of 16 columns at a time on a unit whose step is one aligned or exact sum; tile.h has the
+ * terms. */
 #include "schemes/mac/tile.h"
 
 #include <string.h>
@@ -6,15 +7,16 @@
 enum {
     COLUMNS = MAC_TILE,
     GROUPS = 8,
-    NOTHING = -20000
-}; /* the exponent of a zero: below any other */
+    WHOLE = 1024,    /* products of int8mx, each at most 4, whose sum is no more than 2^12 */
+    NOTHING = -20000 /* the exponent of a zero: below any other */
+};
 
 /* ---- which units ---- */
 
 /* Of 8 bits or fewer; no unit has elements of ue4m3, which stands among them. */
 static bool is_small(int64_t format)
 {
-    return format >= ASSAY_MAC_E5M2 && format <= ASSAY_MAC_E2M1;
+    return (format >= ASSAY_MAC_E5M2 && format <= ASSAY_MAC_E2M1) || format == ASSAY_MAC_INT8MX;
 }
 
 /* Products of 22 digits at most. */
@@ -54,6 +56,30 @@ static bool has_exact_groups(const assay_mac *m)
            m->align_bits <= 36;
 }
 
+static bool is_integers(const assay_mac *m)
+{
+    return m->a == ASSAY_MAC_INT8MX && m->b == ASSAY_MAC_INT8MX && m->out == ASSAY_MAC_F32 &&
+           m->align_bits == ASSAY_MAC_NONE && m->out_frac == 0;
+}
+
+/* Exact sums of int8mx, multiples of 2^-12: up to 2^12 f32 holds each, so that neither the order
+ * nor a rounding shows. */
+static bool is_whole(const assay_mac *m)
+{
+    return is_integers(m) && m->scale_block == 0 && m->a_digits == ASSAY_MAC_NONE &&
+           m->b_digits == ASSAY_MAC_NONE && m->product_limit == ASSAY_MAC_NONE &&
+           m->zero_sign != ASSAY_MAC_ZERO_IEEE;
+}
+
+/* Steps of such a sum under scales that are powers of two, and the running value: rounded once, as
+ * an IEEE addition is. */
+static bool is_scaled_whole(const assay_mac *m)
+{
+    return is_integers(m) && m->scale == ASSAY_MAC_E8M0 && m->group > 0 && m->group <= WHOLE &&
+           m->scale_block > 0 && m->scale_block % m->group == 0 && is_one_sum(m) && is_plain(m) &&
+           m->out_round == ASSAY_ROUND_HALF_EVEN;
+}
+
 /* Of a record without contradictions: scales of a term are no f32, and a group divides an
  * instruction. */
 bool mac_tile_takes(const assay_mac *m)
@@ -63,6 +89,8 @@ bool mac_tile_takes(const assay_mac *m)
                                                 m->scale_block % m->group == 0);
     const bool elements = (is_small(m->a) && is_small(m->b)) ||
                           (is_wide(m->a) && is_wide(m->b) && m->scale_block == 0);
+    if (is_whole(m) || is_scaled_whole(m))
+        return true;
     return elements && m->out == ASSAY_MAC_F32 && m->acc == ASSAY_MAC_F32 && m->group > 0 &&
            m->group <= 64 && is_one_sum(m) && is_plain(m) && truncates &&
            m->align_bits != ASSAY_MAC_NONE &&
@@ -240,6 +268,62 @@ static void exact_step(const mac_tile *t, const float *a, const int32_t *a_scale
     }
 }
 
+/* ---- whole sums ---- */
+
+/* A step's sum under its scales is an f32 as it stands; where its exponent leaves those of normal
+ * numbers, or the result does, the column is odd. */
+static void scaled_step(const mac_tile *t, const float *a, int32_t a_scale, size_t first, size_t n,
+                        float y[COLUMNS], mac_running *r)
+{
+    const float *b = t->value + first * COLUMNS;
+    const uint8_t *scale = t->scale + first / (size_t)t->b_run * COLUMNS;
+    float sum[COLUMNS] = {0};
+    for (size_t k = 0; k < n; k++)
+        for (int j = 0; j < COLUMNS; j++)
+            sum[j] += a[k] * b[k * COLUMNS + (size_t)j];
+    for (int j = 0; j < COLUMNS; j++) {
+        const int32_t up = a_scale + scale[j] - 254;
+        r->odd[j] = r->odd[j] || up < -110 || up > 110;
+        y[j] += sum[j] * power_of_two(up);
+    }
+}
+
+static void scaled_run(const mac_tile *t, const float *a, const int32_t *a_scale, size_t first,
+                       size_t last, mac_running *r)
+{
+    const size_t group = (size_t)t->unit->group;
+    float y[COLUMNS] = {0};
+    for (size_t i = first; i < last; i += group)
+        scaled_step(t, a + i, a_scale[i / (size_t)t->a_run], i, last - i < group ? last - i : group,
+                    y, r);
+    for (int j = 0; j < COLUMNS; j++) {
+        uint32_t bits;
+        memcpy(&bits, &y[j], sizeof bits);
+        const int32_t field = (int32_t)(bits >> 23 & 0xff),
+                      digits = (int32_t)(bits & 0x7fffff) | 0x800000;
+        r->odd[j] = r->odd[j] || (y[j] != 0 && field == 0) || field == 0xff;
+        r->digits[j] = y[j] == 0 ? 0 : bits >> 31 ? -digits : digits;
+        r->unit[j] = field - 127;
+    }
+}
+
+static void whole_run(const mac_tile *t, const float *a, size_t first, size_t last, mac_running *r)
+{
+    float sum[COLUMNS] = {0}, reach[COLUMNS] = {0};
+    for (size_t i = first; i < last; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            sum[j] += a[i] * t->value[i * COLUMNS + (size_t)j];
+    for (size_t i = first; i < last && last - first > WHOLE; i++)
+        for (int j = 0; j < COLUMNS; j++) {
+            const float p = a[i] * t->value[i * COLUMNS + (size_t)j];
+            reach[j] += p < 0 ? -p : p;
+        }
+    for (int j = 0; j < COLUMNS; j++) {
+        r->odd[j] = r->odd[j] || reach[j] > 4096;
+        store(r, j, (int64_t)(sum[j] * 4096), -12, 23);
+    }
+}
+
 uint32_t mac_tile_pattern(const mac_running *r, int j)
 {
     const int32_t d = r->digits[j];
@@ -253,6 +337,14 @@ void mac_tile_run(const mac_tile *t, const float *a, const int32_t *exponent,
                   const int32_t *a_scale, size_t first, size_t last, mac_running *r)
 {
     const size_t group = (size_t)t->unit->group;
+    if (is_whole(t->unit)) {
+        whole_run(t, a, first, last, r);
+        return;
+    }
+    if (is_scaled_whole(t->unit)) {
+        scaled_run(t, a, a_scale, first, last, r);
+        return;
+    }
     for (int j = 0; j < COLUMNS; j++) {
         r->digits[j] = 0;
         r->unit[j] = NOTHING;

@@ -1,11 +1,13 @@
 /* Dots of 16 columns at a time, of units whose step is one aligned sum of small products.
  *
- * Elements of at most 8 bits have at most 4 significant digits: a product is exact in a float, and
+ * Elements of at most 8 bits have at most 8 significant digits: a product is exact in a float, and
  * times a power of two that brings the step's last kept digit to 1, truncating it to an integer is
  * the unit's cut. The greatest exponents come first, then the cut terms and their sum, in integers.
  * Elements of 16 bits, and tf32, have at most 11: their products are exact in a float, too, but
  * each has a power of two of its own, as their exponents reach beyond a float's. Exact groups
- * (mxf4, nvf4) are summed in floats, too, and their scales' digits are multiplied in integers. What
+ * (mxf4, nvf4) are summed in floats, too, and their scales' digits are multiplied in integers;
+ * exact sums of int8mx are floats altogether, up to 2^12, where each is a multiple of 2^-12; under
+ * scales of powers of two an IEEE addition is what rounds such a sum and the running value. What
  * is no number, and results below the least normal or beyond the greatest number, are not computed
  * here: `odd`, and an element's `special`, say so. */
 #ifndef ASSAY_SCHEMES_MAC_TILE_H

@@ -26,6 +26,8 @@ static const product products[] = {
     {"nv-hopper-tf32-f32", ASSAY_KIND_TF32, ASSAY_KIND_F32, DEPTH, DEPTH, false, true},
     {"nv-blackwell-mxf8-e4m3", ASSAY_KIND_F8E4M3FN, ASSAY_KIND_F8E8M0, 32, 64, false, true},
     {"nv-blackwell-nvf4", ASSAY_KIND_F4E2M1, ASSAY_KIND_F8E4M3FN, 16, 16, true, true},
+    {"nv-hopper-e4m3-f32", ASSAY_KIND_F8E4M3FN, ASSAY_KIND_F32, DEPTH, 32, false, true},
+    {"nv-hopper-e4m3-f32", ASSAY_KIND_F8E4M3FN, ASSAY_KIND_F32, 24, DEPTH + 3, false, false},
 };
 
 /* Patterns of numbers that are neither large nor small. */

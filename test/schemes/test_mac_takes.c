@@ -18,6 +18,7 @@
 #define F32            CHAIN("f32", "f32", "f32")
 #define SUM(a, b, out) "a: " a ", b: " b ", acc: " out ", out: " out NAN32 ", out_round: trunc, "
 #define F8             SUM("e4m3fn", "e5m2", "f32")
+#define I8             "a: int8mx, b: int8mx, acc: f32, out: f32" NAN32 ", "
 #define F4             SUM("e2m1", "e2m1", "f32") "scale_block: 32, "
 
 typedef struct take {
@@ -68,7 +69,31 @@ static const take takes[] = {
     {"a: e4m3fn, b: e4m3fn, acc: f16, out: f16, nan: 0x7e00, out_round: trunc, group: 4, "
      "align_bits: 24",
      false, false},
-    {SUM("int8mx", "e4m3fn", "f32") "group: 4, align_bits: 24", false, false},
+    {SUM("int8mx", "e4m3fn", "f32") "group: 4, align_bits: 24", false, true},
+    {I8 "group: 32", false, true},
+    {I8 "group: 0, k_order: descending, flush_acc: plus, out_round: floor", false, true},
+    {I8 "group: 4, sum: pairs, accumulator: after, product_round: ceil, split_k: 2", false, true},
+    {I8 "group: 4, instruction: 8, start: zero, chains: 2, promote: 16, exact_group: 2", false,
+     true},
+    {I8 "group: 4, align_bits: 24", false, false},
+    {I8 "group: 4, scale_block: 32", false, true},
+    {I8 "group: 32, exact_group: 4, scale_block: 32, least_max: 9", false, true},
+    {I8 "group: 0, scale_block: 32", false, false},
+    {I8 "group: 2048, scale_block: 2048", false, false},
+    {I8 "group: 64, scale_block: 32", false, false},
+    {I8 "group: 4, scale_block: 32, scale: ue4m3", false, false},
+    {I8 "group: 4, scale_block: 32, out_round: odd", false, false},
+    {I8 "group: 4, scale_block: 32, out_frac: 22", false, false},
+    {I8 "group: 4, scale_block: 32, accumulator: after", false, false},
+    {I8 "group: 4, scale_block: 32, flush_out: after", false, false},
+    {I8 "group: 4, out_frac: 22", false, false},
+    {I8 "group: 4, a_digits: 6", false, false},
+    {I8 "group: 4, b_digits: 6", false, false},
+    {I8 "group: 4, product_limit: 1", false, false},
+    {I8 "group: 4, zero_sign: ieee", false, false},
+    {"a: int8mx, b: int8mx, acc: f16, out: f16, nan: 0x7e00, group: 4", false, false},
+    {"a: int8mx, b: e4m3fn, acc: f32, out: f32" NAN32 ", group: 4", false, false},
+    {"a: e4m3fn, b: int8mx, acc: f32, out: f32" NAN32 ", group: 4", false, false},
     {"a: e5m2, b: e5m2, acc: f16, out: f32, out_round: trunc" NAN32 ", group: 4, align_bits: 24",
      false, false},
     {F8 "group: 0, align_bits: 24", false, false},
