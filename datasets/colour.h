@@ -13,7 +13,7 @@
 #include "datasets/preprocess.h"
 #include "datasets/resize.h"
 
-/* Of a type that is as `in`, but has another count of channels: 1, or 3. */
+/* `in` with the other number of channels: 1 instead of 3, or 3 instead of 1. */
 assay_sample_type dataset_recoloured(const assay_sample_type *in, int64_t channels);
 
 /* One image of type `in`, of u8, i8, u16 or f32, to `out`, which dataset_recoloured gave. */

@@ -1,6 +1,6 @@
 /* Data sets: samples with labels, read one at a time from any thread.
  *
- *   folder of PNG   labels.txt in it: a line "NAME LABEL" for each image
+ *   folder of PNG   labels.txt in it: one line "NAME LABEL" per image
  *   folder of .npy  the same, a sample a file; read where a folder holds no PNG; 1s in front of an
  *                   image's three dimensions do not count
  *   one PNG         *.png: a data set of one sample, without a label
@@ -76,7 +76,7 @@ const assay_sample_type *dataset_sample_type(const assay_dataset *d);
 /* Label of sample i, or -1 when the data set has none. */
 int64_t dataset_label(const assay_dataset *d, int64_t i);
 
-/* Are labels by pixel? Then size[] receives height and width of their maps. */
+/* Are there labels per pixel? Then size[] receives the height and width of their maps. */
 bool dataset_map_size(const assay_dataset *d, int64_t size[2]);
 /* The label of each pixel of sample i, of a data set that has them: label[height * width], -1 where
  * the map holds `ignored`. May be called from several threads at once. */
@@ -93,7 +93,7 @@ bool dataset_has_windows(const assay_dataset *d);
 assay_status dataset_next_tokens(const assay_dataset *d, int64_t i, int64_t ignored, int64_t *label,
                                  assay_error *err);
 
-/* Does the path name an .npz file, or a folder of such without PNG and .npy? */
+/* Does the path name an .npz file, or a folder of .npz files without PNG and .npy files? */
 bool dataset_is_npz(const char *path);
 
 /* Number of class names (classes.txt, looked for as preprocess.yaml; else 0) and their text. */

@@ -1,7 +1,7 @@
 /* PNG images as they are stored: 8-bit or 16-bit samples, gray or RGB.
  *
  * Palettes and gray of fewer bits are expanded, which loses nothing. Transparent pixels are
- * refused, for what to do with them is not ours to guess; alpha that is opaque everywhere is
+ * refused, as no background is known to blend them with; alpha that is opaque everywhere is
  * dropped. Gamma and colour profiles are ignored. */
 #ifndef ASSAY_DATASETS_PNG_H
 #define ASSAY_DATASETS_PNG_H

@@ -1,4 +1,4 @@
-/* Resizing of images, before anything else becomes of them.
+/* Resizing of images, before any other preprocessing.
  *
  * Pixel y of `out` rows has its centre at (y + 1/2) * in / out - 1/2 of `in` rows, kept inside;
  * columns likewise. Nearest takes the pixel that holds the centre; bilinear weighs the four around
@@ -14,7 +14,7 @@ typedef struct assay_extent {
     int64_t height, width, channels;
 } assay_extent;
 
-/* False when t is no image. */
+/* False when t is not an image. */
 bool dataset_extent_of(const assay_sample_type *t, assay_extent *out);
 
 /* Element i of `to` becomes v: f32, or an integer of u8, i8 or u16, the nearest, ties to even, that

@@ -6,7 +6,7 @@
 
 /* "out of memory"; returns ASSAY_ERR_MEMORY. err may be NULL. */
 assay_status assay_out_of_memory(assay_error *err);
-/* The same of a file, a node or a buffer: "WHAT: out of memory". */
+/* The same for a file, a node or a buffer: "WHAT: out of memory". */
 assay_status assay_out_of_memory_for(assay_error *err, const char *what, ...)
     __attribute__((format(printf, 2, 3)));
 

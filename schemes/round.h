@@ -97,7 +97,7 @@ static inline int64_t assay_round_shift(int64_t n, unsigned s, enum assay_roundi
 
 /* n / d rounded by `mode`; d must not be 0. INT64_MIN / -1 saturates to INT64_MAX. */
 int64_t assay_round_div(int64_t n, int64_t d, enum assay_rounding mode);
-/* The same of 128 bits: |n| < 2^127, 0 < d. */
+/* The same for 128 bits: |n| < 2^127, 0 < d. */
 assay_int128 assay_round_div128(assay_int128 n, int64_t d, enum assay_rounding mode);
 
 /* ---- narrowing ---- */

@@ -1,4 +1,4 @@
-/* A scheme: a vtable and the record of parameters behind it.
+/* A scheme: a vtable and its record of parameters.
  *
  * Rooms, lowest first (see README.md):
  *   round.def        the one place that rounds
@@ -30,7 +30,7 @@ assay_status assay_scheme_open(const char *name_or_path, assay_scheme **out, ass
 /* From text in memory; `file` names it in messages. */
 assay_status assay_scheme_parse(const char *file, const char *text, size_t length,
                                 assay_scheme **out, assay_error *err);
-/* The same of a text that stands for itself: one that extends another is refused, so that nothing
+/* The same for a text that stands for itself: one that extends another is refused, so that nothing
  * but the text is read. */
 assay_status assay_scheme_parse_whole(const char *file, const char *text, size_t length,
                                       assay_scheme **out, assay_error *err);
@@ -118,8 +118,8 @@ bool assay_scheme_is_exact(const assay_scheme *s, const char *op, unsigned bits)
 bool assay_scheme_is_exact_by_channel(const assay_scheme *s, const char *op, unsigned bits);
 /* Whether that holds, too, where operands and result differ in bits or sign. */
 bool assay_scheme_is_exact_mixed(const assay_scheme *s, const char *op);
-/* The same of results that are floats: by default of none, for a runtime's floats hang on its order
- * of addition and its approximations of functions. */
+/* The same for results that are floats: by default of none, for a runtime's floats hang on its
+ * order of addition and its approximations of functions. */
 bool assay_scheme_is_exact_float(const assay_scheme *s, const char *op);
 /* The claims in words, one per line: what is exact, what is approximate, what is not modelled. NULL
  * when nothing is said. */
@@ -128,7 +128,7 @@ const char *assay_scheme_contract(const assay_scheme *s, enum assay_contract whi
 
 /* ---- what a target says about the optimizer's rules ---- */
 
-/* The i-th word of the scheme (file key `rules`, or a plugin's): *rule its name, or NULL behind the
+/* The i-th word of the scheme (file key `rules`, or a plugin's): *rule its name, or NULL after the
  * last one; returns by how many codes the rule may change results, or ASSAY_RULE_NEVER. */
 int64_t assay_scheme_rule_policy(const assay_scheme *s, size_t i, const char **rule);
 

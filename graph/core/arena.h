@@ -8,11 +8,11 @@
 
 typedef struct assay_arena assay_arena;
 
-/* NULL when memory is out. */
+/* NULL when out of memory. */
 assay_arena *assay_arena_new(void);
 void assay_arena_free(assay_arena *a);
 
-/* Zeroed bytes, 16-aligned; NULL when memory is out. Zero bytes give a valid pointer. */
+/* Zeroed bytes, 16-aligned; NULL when out of memory. Zero bytes give a valid pointer. */
 void *assay_arena_alloc(assay_arena *a, size_t bytes);
 /* count * size bytes, checked for overflow. */
 void *assay_arena_array(assay_arena *a, size_t count, size_t size);
@@ -20,7 +20,7 @@ void *assay_arena_copy(assay_arena *a, const void *from, size_t bytes);
 char *assay_arena_string(assay_arena *a, const char *text);
 
 /* Gives something else to the owner: `release(p)` is called when the arena is freed, last owned
- * first. ASSAY_ERR_MEMORY when memory is out; then p is still the caller's. */
+ * first. ASSAY_ERR_MEMORY: out of memory; the caller still owns p. */
 assay_status assay_arena_own(assay_arena *a, void (*release)(void *p), void *p);
 
 #endif

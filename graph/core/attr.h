@@ -83,7 +83,7 @@ enum assay_scale_rule {
 };
 /* How an element is taken to its scale. */
 enum assay_scale_by { ASSAY_SCALE_BY_DIVIDE, ASSAY_SCALE_BY_RECIPROCAL };
-/* Which power of two a number between two becomes: of nearest, the upper one from half way on. */
+/* The power of two that a number between two becomes; nearest: the upper one from halfway on. */
 enum assay_power_round { ASSAY_POWER_UP, ASSAY_POWER_DOWN, ASSAY_POWER_NEAREST };
 /* Target kinds of cast. */
 enum assay_cast_elem {
@@ -161,7 +161,7 @@ const assay_attr_field *assay_attr_find(assay_attrs_id id, const char *name); /*
 void assay_attr_default(const assay_attr_field *f, assay_attrs *a);
 /* Sets every field to its default; the rest of the union is zeroed. */
 void assay_attrs_defaults(assay_attrs_id id, assay_attrs *a);
-/* Copies the fields of one struct (n entries of a list, not what lies behind them). */
+/* Copies the fields of one struct (of a list the n entries in use, not the rest). */
 void assay_attrs_copy(assay_attrs_id id, assay_attrs *to, const assay_attrs *from);
 /* Field by field; floats by bits, so that equal means prints equal. */
 bool assay_attr_equal(const assay_attr_field *f, const assay_attrs *a, const assay_attrs *b);

@@ -1,4 +1,4 @@
-/* Weights with a scale for each block of inputs: which scale a weight has.
+/* Weights with a scale per block of inputs: which scale a weight has.
  *
  * A filter, the weights of one output channel, is [outer][extent][inner] in memory; each run of
  * `block` of its extent, at one place of outer and inner, has a scale. For a convolution's weights
@@ -21,7 +21,7 @@ typedef struct assay_blocks {
  */
 bool assay_blocks_of(assay_op op, bool transpose_b, const assay_type *w, assay_blocks *out);
 
-/* Which of the type's scales scale number i of a filter is. */
+/* The index among the type's scales of scale number i of a filter. */
 static inline int64_t assay_block_scale(const assay_blocks *b, int64_t channel, int64_t i)
 {
     return b->by_block ? i * b->channels + channel : channel * b->count + i;

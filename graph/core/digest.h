@@ -15,7 +15,7 @@ assay_status assay_graph_digest(const assay_graph *g, char digest[33], assay_err
 enum assay_lineage {
     ASSAY_LINEAGE,             /* counts divided by their greatest common divisor */
     ASSAY_LINEAGE_BY_AXES,     /* profiles of November 2026: copies along an axis count once */
-    ASSAY_LINEAGE_WITH_COPIES, /* profiles before that: as often as they stand there */
+    ASSAY_LINEAGE_WITH_COPIES, /* older profiles: as often as they occur */
     ASSAY_LINEAGE_FORMS
 };
 

@@ -1,7 +1,7 @@
 /* The network: values, nodes and the graph that owns them.
  *
  * A graph is static: every shape is known. Nodes stand in execution (topological) order. Values
- * keep the source model's names for ever; names made by lowering are derived from them. All
+ * keep the source model's names forever; names made by lowering are derived from them. All
  * memory of a graph lives in its arena and goes with assay_graph_free. */
 #ifndef ASSAY_GRAPH_GRAPH_H
 #define ASSAY_GRAPH_GRAPH_H

@@ -1,4 +1,4 @@
-/* The view of a shape rule. One function a rule (op.def's seventh column): assay_shape_RULE, in
+/* The view of a shape rule. One function per rule (op.def's seventh column): assay_shape_RULE, in
  * infer_*.c. To add a rule, name it in op.def and write the function. */
 #ifndef ASSAY_GRAPH_INFER_H
 #define ASSAY_GRAPH_INFER_H
@@ -34,7 +34,7 @@ assay_status assay_infer_axes(const assay_inference *c, const assay_list *axes);
 /* A list of n entries, each in lo..hi. */
 assay_status assay_infer_list(const assay_inference *c, const char *name, const assay_list *l,
                               int n, int64_t lo, int64_t hi);
-/* Inputs first..last are of one class: all float, all integer, all bool. Absent ones are fine. */
+/* Inputs first..last have one element kind: float, integer or bool. Absent inputs are skipped. */
 assay_status assay_infer_alike(const assay_inference *c, int first, int last);
 /* Input i, when present, is a vector of n elements. */
 assay_status assay_infer_vector(const assay_inference *c, int i, const char *what, int64_t n);

@@ -11,7 +11,7 @@
 /* Whether z = 0 has no result. */
 bool assay_integers_divide(assay_op op);
 
-/* *y = x op z, as binary.def says; false where op is no function of two integers. Sums,
+/* *y = x op z, as binary.def says; false where op is not a function of two integers. Sums,
  * differences, products and powers wrap in 64 bits; div is toward zero, floor_div down; mod has the
  * sign of b, or of x where it is truncated (attribute of mod). z is not 0 where
  * assay_integers_divide(op). */

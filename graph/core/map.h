@@ -11,11 +11,11 @@ typedef struct assay_map {
     size_t size; /* not 0 */
 } assay_map;
 
-/* Maps a regular file that is not empty; ASSAY_ERR_IO else. Given to assay_unmap when done. */
+/* Maps a regular file that is not empty; otherwise ASSAY_ERR_IO. Free with assay_unmap. */
 assay_status assay_map_file(const char *path, assay_map **out, assay_error *err);
-/* What is read again comes from the file again: whole pages of these mapped bytes leave memory. */
+/* Drops the whole pages of these mapped bytes from memory; later reads fetch them again. */
 void assay_map_forget(const void *bytes, size_t size);
-/* Takes an assay_map, as assay_arena_own calls it; NULL is nothing. */
+/* Takes an assay_map, as assay_arena_own calls it; NULL is fine. */
 void assay_unmap(void *map);
 
 #endif

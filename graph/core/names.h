@@ -4,9 +4,9 @@
 
 #include "graph/core/graph.h"
 
-/* Enters value `id` under its name, which must not be there yet. */
+/* Adds value `id` under its name, which must be new. */
 assay_status assay_names_add(assay_graph *g, int id, assay_error *err);
-/* Enters all values anew, after their indices changed. Needs no memory when the graph shrank. */
+/* Adds all values again after their indices changed. Needs no memory when the graph shrank. */
 assay_status assay_names_rebuild(assay_graph *g, assay_error *err);
 
 #endif

@@ -24,7 +24,7 @@ static inline float assay_round_f16(float x)
 {
     const float magnitude = fabsf(x);
     float y = magnitude;
-    if (magnitude >= 65520.0f) /* half way from the greatest, 65504, to 65536 */
+    if (magnitude >= 65520.0f) /* halfway from the largest, 65504, to 65536 */
         y = INFINITY;
     else if (magnitude < 0x1p-14f)
         y = (magnitude + 0.5f) - 0.5f;

@@ -1,4 +1,4 @@
-/* The op table: one line per op in op.def; traits are what passes consult. */
+/* The op table: one line per op in op.def, with the traits that passes consult. */
 #ifndef ASSAY_GRAPH_OP_H
 #define ASSAY_GRAPH_OP_H
 
@@ -12,7 +12,7 @@ typedef enum assay_op {
     ASSAY_OP_COUNT
 } assay_op;
 
-/* Traits. Passes ask for these and never switch over op names for what a trait says. */
+/* Traits. Passes test these; they never switch over op names for what a trait states. */
 enum assay_trait {
     ASSAY_T_MOVE = 1 << 0,     /* output elements are input elements: same parameters in and out */
     ASSAY_T_UNARY = 1 << 1,    /* element-wise in one value, hence a table on a small domain */
@@ -44,9 +44,9 @@ typedef struct assay_op_info {
     uint32_t traits;
 } assay_op_info;
 
-/* NULL when op is not in the table. */
+/* NULL when the table does not have op. */
 const assay_op_info *assay_op_get(assay_op op);
-/* ASSAY_OP_COUNT when there is no such op. */
+/* ASSAY_OP_COUNT when no op has that name. */
 assay_op assay_op_find(const char *name);
 
 #endif

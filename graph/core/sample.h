@@ -1,4 +1,4 @@
-/* The sample that a model is imported for, where shapes follow from what is computed.
+/* The sample that a model is imported for where shapes depend on computed values.
  *
  * A graph's shapes are known; a model may compute them: how many elements are set, or the numbers
  * of a Reshape. Such a model is imported for one sample: where a shape needs the elements of a

@@ -1,4 +1,4 @@
-/* State of a network that hands it in and out. */
+/* State of a network that takes it as inputs and returns it as outputs. */
 #ifndef ASSAY_GRAPH_CORE_STATE_H
 #define ASSAY_GRAPH_CORE_STATE_H
 

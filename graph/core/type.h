@@ -1,4 +1,4 @@
-/* Element kinds, shapes and quantization parameters: what a value in a network is.
+/* Element kinds, shapes and quantization parameters of a value in a network.
  *
  * real = scale * (q - zero_point), per tensor, per index of one axis, or per block of an axis. */
 #ifndef ASSAY_GRAPH_TYPE_H
@@ -16,7 +16,7 @@
  * (one code a byte, sign-extended). Digests and dumps use the same container, little-endian. */
 size_t assay_elem_size(assay_elem e);
 
-/* Least and greatest code of an integer element kind (u64 does not occur). */
+/* Smallest and largest code of an integer element kind (u64 does not occur). */
 int64_t assay_elem_min(assay_elem e);
 int64_t assay_elem_max(assay_elem e);
 /* The code of an integer type that has v's low bits. */
@@ -72,10 +72,10 @@ const char *assay_shape_print(const assay_type *t, char *buf, size_t size);
 bool assay_qparams_equal(const assay_qparams *a, const assay_qparams *b);
 /* Same element, shape and parameters. */
 bool assay_type_equal(const assay_type *a, const assay_type *b);
-/* *t with its axis perm[i] as axis i; and elements of *t in that order. */
+/* *t with its axis perm[i] as axis i; and the elements of *t in that order. */
 assay_type assay_type_permuted(const assay_type *t, const int *perm);
 void assay_elements_permuted(const assay_type *t, const void *data, const int *perm, void *out);
-/* Of a positive scale: a code counts 2^k. */
+/* Whether a positive scale is 2^k. */
 bool assay_is_power_of_two(float scale);
 
 /* True when the value carries codes of a real number: an integer kind with parameters. */
@@ -84,7 +84,7 @@ static inline bool assay_is_quantized(const assay_type *t)
     return t->elem.kind == ASSAY_KIND_INT && t->q.granularity != ASSAY_Q_NONE;
 }
 
-/* Plain i32: what a weighted op or matmul gives when its sums are not to be rescaled. */
+/* Plain i32: the result of a weighted op or matmul whose sums are not rescaled. */
 static inline bool assay_is_accumulator(const assay_type *t)
 {
     return t->elem.kind == ASSAY_KIND_INT && t->elem.bits == 32 && t->elem.is_signed &&

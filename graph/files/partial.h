@@ -24,10 +24,10 @@ assay_status file_partial_file(const char *path, assay_partial *out, assay_error
 assay_status file_partial_folder(const char *path, bool (*ours)(const char *folder),
                                  assay_partial *out, assay_error *err);
 
-/* Moves a partial file to `path`, over what stands there, after all its bytes are on the disk. The
- * partial is gone whatever the status. */
+/* Moves a partial file to `path`, replacing what exists there, after all its bytes are on the disk.
+ * The partial is gone whatever the status. */
 assay_status file_partial_file_place(assay_partial *p, const char *path, assay_error *err);
-/* The same of one among many that another call puts on the disk (syncfs) before they count. */
+/* The same for one among many that another call puts on the disk (syncfs) before they count. */
 assay_status file_partial_move(assay_partial *p, const char *path, assay_error *err);
 
 /* Moves a partial folder to `path`, after the disk has all of it. With `replace` a folder may stand

@@ -9,8 +9,8 @@
 
 #define FILE_TEMPORARY 200 /* bytes of such a path */
 
-/* Makes an empty folder in $TMPDIR, or in /tmp where that is no absolute path that a shell reads as
- * it stands. ASSAY_ERR_IO: none can be made, *path is "". */
+/* Makes an empty folder in $TMPDIR, or in /tmp where that is not an absolute path that a shell
+ * reads verbatim. ASSAY_ERR_IO: none can be made, *path is "". */
 assay_status file_temporary_make(char path[FILE_TEMPORARY], assay_error *err);
 /* A group of processes that works in the folder and is killed with this one; 0: none does. */
 void file_temporary_serve(const char *path, pid_t group);

@@ -31,7 +31,7 @@ assay_status text_constant_unpack(const char *path, assay_npy *a, const assay_ty
  * is malloc'd for the caller. */
 assay_status text_constant_read(const char *path, const assay_type *t, void **data,
                                 assay_error *err);
-/* The same of a file's bytes, which are in memory; `path` is for messages. */
+/* The same for a file's bytes, which are in memory; `path` is for messages. */
 assay_status text_constant_parse(const char *path, const unsigned char *bytes, size_t size,
                                  const assay_type *t, void **data, assay_error *err);
 

@@ -57,12 +57,12 @@ assay_status text_scan_float(assay_scanner *p, float *v);
 /* An attribute's value: up to ',' or '}', or a whole "[...]". */
 assay_status text_scan_raw(assay_scanner *p, char *buf, size_t size);
 
-/* Makes room for element n of a malloc'd array that grows by doubling; NULL when memory is out (the
+/* Makes room for element n of a malloc'd array that grows by doubling; NULL when out of memory (the
  * old array is then still there). */
 void *text_scan_grow(void *array, size_t n, size_t size);
 
 /* ---- types (graph/text/parse_type.c) ---- */
-/* Arrays behind a parsed type's parameters; freed once the value has been added to its graph. */
+/* The arrays of a parsed type's parameters; freed once the value has been added to its graph. */
 typedef struct assay_text_params {
     float *scale;
     int32_t *zero_point;

@@ -10,7 +10,7 @@ typedef struct assay_fixed {
     size_t n;
 } assay_fixed;
 
-/* n texts, "INPUT=NUMBER,..." or "INPUT=FILE.npy". ASSAY_ERR_INPUT: one that is no such thing.
+/* n texts, "INPUT=NUMBER,..." or "INPUT=FILE.npy". ASSAY_ERR_INPUT: one that has neither form.
  * assay_fixed_free either way. */
 assay_status assay_fixed_read(const char *const *text, size_t n, assay_fixed *out,
                               assay_error *err);

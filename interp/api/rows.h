@@ -17,8 +17,8 @@ assay_status assay_rows_type(const assay_scheme *s, const char *name, assay_elem
 /* Whether a scheme can be asked about `op` (NULL: any). ASSAY_ERR_UNSUPPORTED: it has no record;
  * ASSAY_ERR_INPUT: no such op, and which is nearest. */
 assay_status assay_scheme_has(const assay_scheme *s, const char *op, assay_error *err);
-/* No two of n schemes that a report could not tell apart: of one name, and of other records, or
- * (once) the same. */
+/* Refuses two of n schemes that a report could not distinguish: of one name, and of other records,
+ * or (once) the same. */
 assay_status assay_schemes_differ(const assay_scheme *const *s, size_t n, bool once,
                                   assay_error *err);
 /* The greatest accumulator that is asked about, and the least below 0. */

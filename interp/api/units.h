@@ -18,8 +18,8 @@ enum { ASSAY_UNIT_WORD = 1300 };
 /* Name, description, contract, the multiple that k is of, and all parameters as a unit file has
  * them. */
 json_t *assay_unit_json(const assay_mac_unit *u);
-/* ASSAY_ERR_INPUT: columns that the unit needs or has not, a k that it does not take, a code that
- * is none. */
+/* ASSAY_ERR_INPUT: columns that are missing or that the unit lacks, a k that it does not take, a
+ * code that is none. */
 assay_status assay_dots_check(const assay_mac_unit *u, const assay_dots *d, assay_error *err);
 assay_mac_rows assay_dots_rows(const assay_dots *d);
 
@@ -37,7 +37,7 @@ json_t *assay_unit_trial_json(const assay_unit_trial *t);
 /* Of the rows that are drawn where no other seed is asked for. */
 enum { ASSAY_UNITS_SEED = 17 };
 
-/* Two units, the parameters that differ, and a row that tells them apart. */
+/* Two units, the parameters that differ, and a row that distinguishes them. */
 typedef struct assay_units_pair {
     const assay_mac_unit *unit[2];
     size_t differ, same; /* parameters */

@@ -1,4 +1,4 @@
-/* Rows and networks that tell schemes apart: what the library and the command ask alike. */
+/* Rows and networks that distinguish schemes: shared by the library and the command. */
 #ifndef ASSAY_INTERP_API_VECTORS_H
 #define ASSAY_INTERP_API_VECTORS_H
 

@@ -83,7 +83,7 @@ assay_status blame_run(const char *golden, const char *device, const blame_optio
                        blame_report **out, assay_error *err);
 void blame_free(blame_report *r);
 
-/* The row of a node by its name or its first output's, with an element in brackets behind it or
+/* The row of a node by its name or its first output's, followed by an element in brackets or
  * without; -1: there is none. */
 int blame_find_row(const blame_report *r, const char *name);
 

@@ -44,7 +44,7 @@ typedef struct blame_case {
      */
     const double *factor;
     int64_t n_factors;
-    bool has_zero; /* of the output: a zero point that its type has not */
+    bool has_zero; /* of the output: a zero point outside its type */
     int32_t zero;
     bool has_last; /* of softmax: how its last step rounds */
     enum assay_rounding last;

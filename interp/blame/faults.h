@@ -13,7 +13,7 @@ blame_fault *blame_add_fault(blame_report *r, int row, const blame_search *s);
 /* What was found, the best first. */
 void blame_fill_fault(blame_fault *f, const blame_finding *found, int n);
 /* apart.c: what would tell found[0] from the others that explain everything: the smallest
- * accumulator, or that all were tried. Of conv and fc, where they differ behind the sum. */
+ * accumulator, or that all were tried. Of conv and fc, where they differ after the sum. */
 void blame_say_apart(blame_search *s, const blame_finding *found, int n, blame_fault *f);
 void blame_drop_faults(blame_report *r);
 
@@ -29,7 +29,7 @@ assay_status blame_assume_unseen(blame_search *s, const blame_finding *f, bool *
 bool blame_doubt_unseen(const blame_report *r, int row);
 
 /* behind.c: of a row whose accumulators differ and were all that was dumped: whether what a node
- * before does behind its own accumulators explains them entirely. That is then its fault. */
+ * before does after its own accumulators explains them entirely. That is then its fault. */
 bool blame_behind(blame_report *r, int row);
 
 /* region.c: the fault of the region that ends in a row; *replay as above. */

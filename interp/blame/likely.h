@@ -1,4 +1,4 @@
-/* Edits that are likely though they explain little alone: another cause lies behind them. */
+/* Edits that are likely although they explain little alone, as another cause follows them. */
 #ifndef ASSAY_INTERP_BLAME_LIKELY_H
 #define ASSAY_INTERP_BLAME_LIKELY_H
 

@@ -37,7 +37,7 @@ typedef struct blame_family {
     bool (*post)(struct blame_search *s, int i, int32_t *codes, blame_story *story);
     bool late;   /* many choices: tried only where no other family explains everything */
     bool sought; /* its choices are looked for: count leaves them in s->sought */
-    bool behind; /* behind the sums: accumulators show nothing of it */
+    bool behind; /* after the sums: accumulators do not show it */
 } blame_family;
 
 /* The families in the order of the data path. */
@@ -152,7 +152,7 @@ typedef struct blame_finding {
 } blame_finding;
 
 /* Takes a finding as given from here on, the node as replayed has it: an edit, or where the node's
- * own output was not dumped a change to its codes, which then comes behind whatever is sought. */
+ * own output was not dumped a change to its codes, which then comes after whatever is sought. */
 bool blame_search_assume(blame_search *s, const blame_finding *f);
 
 /* What is tried: whole schemes alone; the families that are not late; and the late ones where those

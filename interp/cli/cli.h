@@ -67,7 +67,7 @@ bool cli_integer(const cli_args *a, const char *option, int64_t fallback, int64_
 
 /* Where what is said of a written file goes: standard output, unless that is the file. */
 FILE *cli_notes(const char *file);
-/* The same of a command that may write several files, where no option reads from "-". */
+/* The same for a command that may write several files, where no option reads from "-". */
 FILE *cli_notes_of(const cli_args *a);
 
 /* Prints "assay: TEXT" to stderr and returns CLI_TROUBLE. */

@@ -158,7 +158,7 @@ int cli_session_load(cli_session *s, const cli_args *a);
 int cli_session_open(cli_session *s, const cli_args *a, bool keep_all);
 void cli_session_close(cli_session *s);
 
-/* All values of an option, in the next free places of *room, which goes behind them. */
+/* All values of an option, in the next free places of *room, which then points after them. */
 const char *const *cli_values(const cli_args *a, const char *option, const char ***room, size_t *n);
 
 /* Quantizer options from the command line, whose lists are in `room`, of as many as options were

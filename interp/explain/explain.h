@@ -33,7 +33,7 @@ void explain_trace_free(explain_trace *t);
 /* One more step; also for those who go on where the node ends. */
 void explain_say(explain_trace *t, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same of texts that were allocated, which the trace takes; NULL: memory was out. */
+/* The same for texts that were allocated, which the trace takes; NULL: memory was out. */
 void explain_add(explain_trace *t, char *name, char *text);
 /* The value in words: a code, or a float. */
 void explain_say_value(explain_trace *t, const char *name, int64_t value);

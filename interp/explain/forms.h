@@ -1,4 +1,4 @@
-/* The steps of row functions that are no rescale alone: averages, sums of two operands, clamps,
+/* The steps of row functions that are more than a rescale: averages, sums of two operands, clamps,
  * four corners, softmax. Each says what the function does of the unit's own numbers; false: it is
  * none of these, or its steps do not lead to the element. */
 #ifndef ASSAY_INTERP_EXPLAIN_FORMS_H
@@ -36,7 +36,7 @@ int64_t explain_say_quotient(explain_trace *t, int64_t v, int64_t d, enum assay_
 /* The way into the output's type of a value that has its zero point; false: it does not lead to the
  * element. */
 bool explain_say_store(explain_trace *t, const assay_unit *u, int64_t v, const explain_seen *s);
-/* The same of one that has not. */
+/* The same for one that does not. */
 bool explain_say_end(explain_trace *t, const assay_unit *u, int64_t v, const explain_seen *s);
 /* A rescale of the unit, as schemes/explain has it. */
 void explain_say_rescale(explain_trace *t, const assay_unit *u, const explain_rescale *r);

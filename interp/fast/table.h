@@ -17,7 +17,7 @@ bool fast_table_pays(const assay_fast_setup *s, int64_t outputs);
 
 /* The node's unary function. Fails only for want of memory. */
 assay_status fast_table_make(const assay_fast_setup *s, assay_table *out, assay_error *err);
-/* The same of any function of rows of codes. */
+/* The same for any function of rows of codes. */
 typedef void (*assay_table_fn)(const assay_fast_setup *s, const int32_t *x, size_t n, int32_t *y);
 assay_status fast_table_make_of(const assay_fast_setup *s, assay_table_fn f, assay_table *out,
                                 assay_error *err);

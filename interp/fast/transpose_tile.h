@@ -45,7 +45,7 @@ static inline void fast_transpose_load(const uint8_t *from, int64_t step,
 /* Bytes [rows][columns] to [columns][rows]. */
 void fast_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, uint8_t *to,
                           int threads);
-/* The same of elements of `size` bytes: 1, 2, 4 or 8. */
+/* The same for elements of `size` bytes: 1, 2, 4 or 8. */
 void fast_transpose_cells(const void *from, int64_t rows, int64_t columns, int size, void *to,
                           int threads);
 

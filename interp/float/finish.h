@@ -1,5 +1,5 @@
 /* Bias and fused activation: y = min(max(x + bias, lo), hi), one pass. Of convolutions over what is
- * still in the cache, behind the products; of other ops without a bias. */
+ * still in the cache, after the products; for other ops without a bias. */
 #ifndef ASSAY_INTERP_FLOAT_FINISH_H
 #define ASSAY_INTERP_FLOAT_FINISH_H
 

@@ -67,7 +67,7 @@ assay_status golden_bundle_put(assay_bundle_writer *w, const char *part, unsigne
 /* w->path = PARTIAL/part */
 assay_status golden_bundle_path(assay_bundle_writer *w, const char *part, assay_error *err);
 
-/* Makes the folder PARTIAL/part; that it is there already is no error. */
+/* Makes the folder PARTIAL/part; an existing folder is not an error. */
 assay_status golden_bundle_make_dir(assay_bundle_writer *w, const char *part, assay_error *err);
 
 /* ---- bundle_name.c ---- */

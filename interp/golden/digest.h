@@ -19,7 +19,7 @@ void golden_digest_bytes(const void *bytes, size_t n, char hex[33]);
  * of memory on big-endian hosts, where a swapped copy is needed. */
 assay_status golden_digest_elements(const void *data, size_t n, size_t width, assay_digest *out,
                                     assay_error *err);
-/* The same of a whole tensor, printed. */
+/* The same for a whole tensor, printed. */
 assay_status golden_digest_tensor(const assay_type *type, const void *data, char hex[33],
                                   assay_error *err);
 /* Digest of a whole file, streamed. */

@@ -80,7 +80,7 @@ int golden_dumps_mask(const assay_dumps *d, int i, const assay_bundle_tensor *t,
  */
 assay_status golden_dumps_read(const assay_dumps *d, int i, const assay_type *like, assay_type *t,
                                void **data, assay_error *err);
-/* The same of one .npy file; `like` may be NULL. */
+/* The same for one .npy file; `like` may be NULL. */
 assay_status golden_dump_read_npy(const char *path, const assay_type *like, assay_type *t,
                                   void **data, assay_error *err);
 

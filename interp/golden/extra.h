@@ -9,7 +9,7 @@
 /* A new array of names: dumps, below their folder, that are of no tensor of the bundle `a` (nor,
  * with `masks`, of the mask of one). NULL when out of memory. */
 json_t *golden_extra_dumps(const assay_dumps *d, const assay_bundle *a, bool masks);
-/* The same of a bundle's tensors, whose names and samples `a` has not. */
+/* The same for a bundle's tensors, whose names and samples `a` lacks. */
 json_t *golden_extra_tensors(const assay_bundle *b, const assay_bundle *a);
 /* A new array of what was not read of the others, each a name and the reason: "NAME: of this tensor
  * another file was read". Asked when all has been read. */

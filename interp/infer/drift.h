@@ -7,7 +7,7 @@
  * multiplier is a power of two. Its step is then at one distance from n 2^k for all odd n, but for
  * a wrapped product that may be negative: at one of two.
  *
- * - No operand that saturates: behind it all codes are one.
+ * - No operand that saturates: beyond it all codes are equal.
  * - Rounding before the product is of k bits at most: more leave no 89 operands.
  * - Products and operands that wrap keep 5 bits before the point at least, for 89 codes to differ.
  *   So they wrap where n+1 is a multiple of 32, which none is here; and what they lose, as what is

@@ -30,7 +30,7 @@ typedef struct infer_options {
     double timeout;  /* seconds a call of the oracle may take */
     int64_t multiplier_lo, multiplier_hi;
     int32_t shift_lo, shift_hi; /* total right shifts */
-    /* Told behind each call of the device how many rows were asked; may be NULL. */
+    /* Called after each call of the device with the number of rows asked; may be NULL. */
     void (*told)(void *listener, size_t rows);
     void *listener;
 } infer_options;

@@ -1,4 +1,4 @@
-/* Kind scale: what becomes of R that is out of range, and fields that few rows tell apart. */
+/* Kind scale: what happens to an R out of range, and fields that few rows distinguish. */
 #ifndef ASSAY_INTERP_INFER_LIMITS_H
 #define ASSAY_INTERP_INFER_LIMITS_H
 

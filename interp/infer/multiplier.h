@@ -10,9 +10,9 @@ assay_status infer_multiplier(infer_task *t, infer_rules *out, assay_error *err)
 
 /* ---- refine.c ---- */
 /* Asks rows on which the engine's candidates part and drops those that are wrong, until no row of
- * many that are drawn parts them. */
+ * many that are drawn distinguishes them. */
 assay_status infer_part_candidates(infer_engine *e, assay_error *err);
-/* The same of whole rules. */
+/* The same for whole rules. */
 assay_status infer_part_rules(infer_task *t, infer_rules *rules, assay_error *err);
 /* Those that rows of the log, from `from` on, contradict. */
 void infer_drop_rules(infer_task *t, infer_rules *rules, size_t from);

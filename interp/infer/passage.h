@@ -17,10 +17,10 @@ typedef struct infer_passage {
     bool placed; /* one shift for all multipliers; else nothing below is set */
     infer_span m;
     infer_span taken;   /* operands that are not refused */
-    infer_span operand; /* behind the pre-shift */
-    int64_t pre, shift; /* the shift behind it */
+    infer_span operand; /* after the pre-shift */
+    int64_t pre, shift; /* the shift after it */
     int64_t left;       /* bits of a left shift of the operand */
-    infer_span lifted;  /* the operand behind that, before 32 bits */
+    infer_span lifted;  /* the operand after that, before 32 bits */
     infer_span plain;   /* what the product would be without it */
     infer_span product, wrapped;
     infer_span value; /* rounded, before it is narrowed */
@@ -38,7 +38,7 @@ bool infer_same_value(const infer_rule *a, const infer_passage *p, const infer_r
  * if no product wrapped; and, unless the other rule shifts operands to the left as well
  * (same_left), no such operand either. False: that is not told. */
 bool infer_low_bits(const infer_rule *k, const infer_passage *p, bool same_left, int64_t *bits);
-/* Whether so many low bits of a value are all that goes on behind it. */
+/* Whether so many low bits of a value are all that is used afterwards. */
 bool infer_keeps_low(const infer_rule *k, int64_t bits);
 /* Whether both bring values of `v` to one code at every zero point. */
 bool infer_same_end(const infer_options *o, const infer_rule *a, const infer_rule *b, infer_span v);

@@ -31,7 +31,7 @@ int32_t infer_next_shift(const infer_engine *e, int32_t s);
 /* Leaves out one of result_bits, sum_bits and store, where that changes no code; false: none. The
  * rules by which they are left out are those of this folder's README. */
 bool infer_leave_out(const infer_options *o, infer_rule *k, const infer_reach *r);
-/* The same of input_bits, input_shift_range, operand_bits, left_shift and product_bits. */
+/* The same for input_bits, input_shift_range, operand_bits, left_shift and product_bits. */
 bool infer_leave_out_before(const infer_engine *e, infer_rule *k, const infer_reach *r);
 /* Whether the latter leaves out anything of a rule whose refusals are open. */
 bool infer_is_idle_open(const infer_engine *e, const infer_rule *k);

@@ -28,7 +28,7 @@ bool infer_same_steps(const assay_steps *a, const assay_steps *b, int bits, int6
 /* The same of those below 0, or of the others. */
 bool infer_same_steps_of(const assay_steps *a, const assay_steps *b, int bits, int64_t min,
                          int64_t max, bool negative);
-/* The same of one product. */
+/* The same for one product. */
 bool infer_same_product(const assay_steps *a, const assay_steps *b, assay_int128 p, int64_t min,
                         int64_t max);
 

@@ -20,7 +20,7 @@ void infer_form_row(infer_task *t, infer_row *row, bool exact);
 void infer_form_any_row(infer_task *t, infer_row *row);
 /* Multiplier, shift, pre-shift and whether they are known, by the task's encoder. */
 void infer_encode_row(const infer_task *t, infer_row *row);
-/* The same of all rows of the log. */
+/* The same for all rows of the log. */
 void infer_encode_log(infer_task *t);
 
 #endif

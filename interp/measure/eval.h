@@ -42,7 +42,7 @@ typedef struct assay_accuracy {
 } assay_accuracy;
 
 /* Evaluates the program's first output (judge.h). predictions, when not NULL, receives the best
- * class of each sample, -1 where the output is no list of classes. threads 0: all cores. */
+ * class of each sample, -1 where the output is not a list of classes. threads 0: all cores. */
 assay_status measure_evaluate(const assay_program *p, const assay_samples *samples, int threads,
                               int64_t *predictions, assay_accuracy *out, assay_error *err);
 

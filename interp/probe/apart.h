@@ -1,5 +1,5 @@
-/* Schemes told apart by networks of one op: a small node on which each two give other codes, with
- * what each gives.
+/* Schemes distinguished by networks of one op: a small node on which each pair gives different
+ * codes, with what each gives.
  *
  *   DIR/networks/                    a folder of probes (probe.h) of these nodes alone
  *   DIR/expected/SCHEME/OP/NAME.npy  what a device of that scheme answers */

@@ -35,7 +35,7 @@ typedef struct probe_net {
 } probe_net;
 
 typedef void probe_maker(probe_net *n, const char *op);
-/* The networks of networks.def in their order; name NULL behind the last. */
+/* The networks of networks.def in their order; name NULL after the last. */
 typedef struct probe_network {
     const char *name;
     probe_maker *make;

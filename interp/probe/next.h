@@ -17,7 +17,7 @@ typedef struct probe_questions {
     int records, classes;    /* so many are left, and so many kinds of answers these nodes have */
     int64_t elements, tried; /* of the nodes; networks that were looked at */
     int64_t compared;        /* elements of nodes that every record has computed */
-    char refused[192];       /* why one that has not did not; "": all have */
+    char refused[192];       /* why one did not compute it; "": all did */
     probe_net *net;          /* of which the nodes are */
     int n_nets;
     assay_arena *arena;
@@ -38,8 +38,8 @@ assay_status probe_find_questions(const assay_scheme *scheme, const probe_left *
                                   const probe_network *network, const probe_types *types,
                                   uint64_t seed, probe_questions *out, assay_error *err);
 void probe_questions_free(probe_questions *q);
-/* Adds a question's node to a network, its names behind `prefix`; values that are there already are
- * the same. */
+/* Adds a question's node to a network, its names prefixed by `prefix`; values that are there
+ * already are the same. */
 void probe_copy_node(probe_net *to, const blame_case *c, const char *prefix);
 
 #endif

@@ -55,7 +55,8 @@ assay_status probe_find(const char *dir, const char *device, const probe_ask *as
 void probe_findings_free(probe_findings *f);
 
 /* What is said of an op of which several records are left: how many, how many kinds of answers the
- * nodes that ask next have, and what those nodes are; none: nothing that was tried parts them. */
+ * nodes that ask next have, and what those nodes are; none: nothing that was tried distinguishes
+ * them. */
 typedef struct probe_next_said {
     const char *op;
     int records, classes, nodes;
@@ -65,8 +66,9 @@ typedef void probe_next_told(void *user, const probe_next_said *said);
 
 /* DIR2, as probe_write makes it: the fewest nodes that part what is left of each op, and in
  * OP/answered what was answered before, so that probe_find of DIR2 and the answers to it goes by
- * all. *asked: nodes; 0: nothing that was tried parts what is left, and DIR2 is not made. `dir` and
- * `device` as of probe_find, which gave `found`. ASSAY_ERR_INPUT: dir is no folder of probes. */
+ * all. *asked: nodes; 0: nothing that was tried distinguishes the rest, and DIR2 is not made. `dir`
+ * and `device` as of probe_find, which gave `found`. ASSAY_ERR_INPUT: dir is no folder of probes.
+ */
 assay_status probe_next(const char *dir, const char *device, const probe_ask *ask,
                         const probe_findings *found, const char *dir2, probe_next_told *told,
                         void *user, int *asked, assay_error *err);

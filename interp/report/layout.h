@@ -8,7 +8,7 @@ typedef struct report_edge {
     int from, to;
 } report_edge;
 
-/* Vertices 0 .. n_real - 1 are the caller's; behind them stand the bends of edges that span several
+/* Vertices 0 .. n_real - 1 are the caller's; after them come the bends of edges that span several
  * layers, which all edges from one vertex share. Every edge leads from a layer to the next. */
 typedef struct report_layout {
     int n_real, n, n_layers;

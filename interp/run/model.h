@@ -1,4 +1,4 @@
-/* Networks from files: ONNX, TFLite, and our own text form, told apart by what they hold. */
+/* Networks from files: ONNX, TFLite, and our own text form, recognized by content. */
 #ifndef ASSAY_INTERP_MODEL_H
 #define ASSAY_INTERP_MODEL_H
 
@@ -21,7 +21,7 @@ typedef struct assay_model_options {
 
 /* What a model is, by its first bytes; n may be less than 8 where there are no more. */
 enum assay_model_form run_model_form(const void *head, size_t n);
-/* The same of a file. */
+/* The same for a file. */
 assay_status run_model_file_form(const char *path, enum assay_model_form *form, assay_error *err);
 /* "INPUT=1x3x64x64"; *name, which the shape borrows, is malloc'd. ASSAY_ERR_INPUT: no such thing.
  */
@@ -39,7 +39,7 @@ assay_status run_model_load(const char *path, const assay_model_options *options
  * already holds integer nodes stays as it is. */
 assay_status run_model_load_canonical(const char *path, const assay_model_options *options,
                                       assay_graph **out, assay_error *err);
-/* The same of a model in memory, which the graph borrows; `name` stands for the file in messages.
+/* The same for a model in memory, which the graph borrows; `name` stands for the file in messages.
  */
 assay_status run_model_load_memory(const char *name, const void *bytes, size_t size,
                                    const assay_model_options *options, bool canonical,

@@ -28,7 +28,7 @@ void run_plan_print(FILE *f, const assay_graph *g, const assay_plan *p);
 /* The same as SVG: steps across, addresses down (interp/page/plan_draw.c). */
 void page_plan_draw(FILE *f, const assay_graph *g, const assay_plan *p);
 
-/* Replaces the room for scratch, which stands behind all values. */
+/* Replaces the scratch memory, which lies after all values. */
 void run_plan_set_scratch(assay_plan *p, size_t bytes);
 
 enum assay_engine {
@@ -96,8 +96,8 @@ void assay_run_reset(assay_run *r); /* variables back to their initial state */
 /* Memory of a value in this run (inputs are written here, outputs read; constants read-only). NULL
  * for unused values, and for those that a program without keep_all does not keep. */
 void *assay_run_data(assay_run *r, int value);
-/* The same of any value, for observers: without keep_all it is there from the node that makes it to
- * the last one that uses it. */
+/* The same for any value, for observers: without keep_all it is there from the node that makes it
+ * to the last one that uses it. */
 void *run_value(assay_run *r, int value);
 
 /* Called after each node with its outputs in place. accumulators is NULL unless asked for, and for

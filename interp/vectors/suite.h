@@ -19,7 +19,7 @@ enum vectors_verdict {
 typedef struct vectors_case {
     size_t a, b;
     enum vectors_verdict verdict;
-    size_t row;  /* the first that tells them apart */
+    size_t row;  /* the first that distinguishes them */
     bool proved; /* VECTORS_SAME on all of the domain, by rules; else by the settings alone */
     char why[640];
 } vectors_case;
@@ -44,7 +44,7 @@ typedef struct vectors_suite {
 /* space, side, cases and seed are given; fills verdicts, rows and codes. Free it with
  * vectors_suite_free, also on failure. ASSAY_ERR_MEMORY, or as vectors_ask. */
 assay_status vectors_suite_make(vectors_suite *s, assay_error *err);
-/* The same of rows that are given: verdicts VECTORS_TOLD or VECTORS_OPEN, and codes. */
+/* The same for rows that are given: verdicts VECTORS_TOLD or VECTORS_OPEN, and codes. */
 assay_status vectors_suite_judge(vectors_suite *s, assay_error *err);
 void vectors_suite_free(vectors_suite *s);
 

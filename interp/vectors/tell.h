@@ -1,4 +1,4 @@
-/* Schemes told apart, or a scheme from all its mutants: the whole job, and how it is reported. */
+/* Distinguishing schemes, or a scheme from all its mutants: the whole job and its report. */
 #ifndef ASSAY_INTERP_VECTORS_TELL_H
 #define ASSAY_INTERP_VECTORS_TELL_H
 
@@ -25,7 +25,7 @@ typedef struct vectors_telling {
 /* Fills the rest; free it with vectors_tell_free, also on failure. */
 assay_status vectors_tell_run(vectors_telling *t, assay_error *err);
 void vectors_tell_free(vectors_telling *t);
-/* All are told apart; of mutants, all that were seen to differ anywhere and none is open. */
+/* All are distinguished; of mutants, all that were seen to differ anywhere and none is open. */
 bool vectors_tell_all(const vectors_telling *t);
 
 void vectors_tell_print(FILE *f, const void *telling);

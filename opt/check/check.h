@@ -80,7 +80,7 @@ void check_replay_end(checker *c);
 int64_t check_depth(const checker *c, const assay_graph *g, const assay_node *n);
 
 /* ---- products: pair.c, weights.c, products.c ---- */
-/* The one product before and after, and the function in front of it (linear) or behind it: in all
+/* The one product before and after, and the function before it (linear) or after it: in all
  * else they are the same. */
 assay_status check_product_pair(const checker *c, bool linear, const assay_node **a,
                                 const assay_node **function, const assay_node **b);
@@ -121,7 +121,7 @@ int64_t check_magnitude(const checker *c, const assay_graph *g, const assay_node
 /* A pair [lo, hi], in order. */
 bool check_interval(const json_t *pair, int64_t *lo, int64_t *hi);
 
-/* ---- sinking: a node `below` rescales; afterwards `moved`, and a rescale behind each output ----
+/* ---- sinking: a node `below` rescales; afterwards `moved`, and a rescale after each output ----
  */
 bool check_same_rescale(const assay_graph *g, const assay_node *a, const assay_graph *h,
                         const assay_node *b);

@@ -42,13 +42,13 @@ bool lower_same_bounds(const assay_node *a, const assay_node *b);
 /* Uses of y, which `lower` yields so far, go to x; `lower` is without use afterwards. An output of
  * the network keeps its name when x's producer can yield it. */
 assay_status lower_stand_for(assay_graph *g, int x, int lower);
-/* BASE + suffix, in the graph's arena; NULL when memory is out. */
+/* BASE + suffix, in the graph's arena; NULL when out of memory. */
 char *lower_derived_name(assay_graph *g, const char *base, const char *suffix);
 
 /* ---- layouts ---- */
 /* Permutations of the axes of a value into the layout and back; perm[i] is the source's axis. */
 void lower_layout_perms(int rank, int layout, assay_list *there, assay_list *back);
-/* The type behind a transpose; parameters are t's own. */
+/* The type after a transpose; parameters are t's own. */
 assay_type lower_permuted_type(const assay_type *t, const assay_list *perm);
 /* Where an image op keeps its layout; NULL: it has none that rules change. */
 int *lower_layout_of(assay_node *n);

@@ -47,7 +47,7 @@ assay_status lower_clip(assay_graph *g, int *changed, assay_error *err);
 /* Nodes of the same op, attributes and inputs become one: the first in order. A later one that
  * yields an output of the network stays. */
 assay_status lower_eliminate_common(assay_graph *g, int *changed, assay_error *err);
-/* Padding by zeros in space goes into the convolution behind it. */
+/* Padding by zeros in space goes into the convolution after it. */
 assay_status lower_fold_pad(assay_graph *g, int *changed, assay_error *err);
 /* Nodes that give back their input go: reshape to the same shape, transpose that moves nothing,
  * slice of everything, pad by nothing, concat of one, clip without bounds, ... */

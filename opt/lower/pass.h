@@ -16,7 +16,7 @@ static inline bool lower_is_f32_constant(const assay_graph *g, int value)
     return lower_is_constant(g, value) && g->value[value].type.elem.kind == ASSAY_KIND_F32;
 }
 
-/* Uses of every value, graph outputs included; malloc'd, NULL when memory is out. */
+/* Uses of every value, graph outputs included; malloc'd, NULL when out of memory. */
 int *lower_rewrite_uses(const assay_graph *g);
 
 /* Marks for nodes to drop; malloc'd and clear, with room for `extra` nodes to come. */
@@ -41,7 +41,7 @@ bool lower_needs_target(const assay_node *n);
 void lower_fit_attributes(const assay_scheme *s, const assay_graph *g, assay_node *n);
 
 /* Whether the target can compute node n of g (*can): what it says, and a unit prepared to try. When
- * it cannot, `why` (`size` bytes) says so in words. ASSAY_ERR_MEMORY is no answer. */
+ * it cannot, `why` (`size` bytes) says so in words. ASSAY_ERR_MEMORY: undecided. */
 assay_status lower_target_computes(const assay_scheme *s, const assay_graph *g, const assay_node *n,
                                    bool *can, char *why, size_t size, assay_error *err);
 

@@ -38,7 +38,7 @@ typedef struct assay_extremes {
 assay_extremes prove_product_extremes(const assay_graph *g, const assay_node *n, int64_t lo,
                                       int64_t hi, int64_t channel);
 
-/* What the accumulators of n, whose unit is u, go through. behind: numbers that another node adds
+/* What the accumulators of n, whose unit is u, go through. behind: numbers that a later node adds
  * to the sums of a matrix product, or ASSAY_NO_VALUE. */
 assay_status prove_product_reach(const assay_graph *g, const assay_node *n, int behind,
                                  const assay_scheme *s, const assay_unit *u, assay_sums *sums,

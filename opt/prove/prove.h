@@ -43,7 +43,7 @@ assay_prover prove_application; /* by the obligation that the rule names: one of
  * operand of an element-wise node may be one constant number, or the same value. */
 assay_status prove_tabulate(const assay_graph *g, int node, const assay_scheme *s, assay_run_fn run,
                             int64_t **table, size_t *size, assay_error *err);
-/* The same of two operands, first one slowest. */
+/* The same for two operands, first one slowest. */
 assay_status prove_tabulate_pairs(const assay_graph *g, int node, const assay_scheme *s,
                                   assay_run_fn run, int64_t **table, assay_error *err);
 

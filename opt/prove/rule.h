@@ -49,7 +49,7 @@ typedef struct assay_rule {
 } assay_rule;
 
 /* Rules of a scheme that is a shared object: it exports `const assay_rule_list
- * *assay_rules_plugin(void)`, built against this header, and they are tried behind ours. Their
+ * *assay_rules_plugin(void)`, built against this header, and they are tried after ours. Their
  * obligations are discharged here, as those of all rules. */
 #define ASSAY_RULES_ABI 2
 typedef struct assay_rule_list {

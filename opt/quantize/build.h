@@ -29,7 +29,7 @@ assay_status quantize_build_add_value(quantize_builder *b, const char *name, con
                                       int source, int *id);
 /* The value as it is in the float graph. */
 assay_status quantize_build_get_real(quantize_builder *b, int v, int *id);
-/* A constant with codes that were just made in the arena of `to`. `role` tells twins apart. */
+/* A constant with codes that were just made in the arena of `to`. `role` distinguishes twins. */
 assay_status quantize_build_coded_constant(quantize_builder *b, int v, const char *role,
                                            const assay_type *type, const void *data, int *id);
 /* The value in the codes that node i reads it in: its own, or a rescale of them. */

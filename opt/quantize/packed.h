@@ -9,7 +9,7 @@
  * keeps its name and is computed by nodes from the constants W:codes, W:d and what else the format
  * has. The report counts the weights (n_integer), and lists the nodes whose weights stay as they
  * are, with the reason: free it with quantize_report_free whatever the status. ASSAY_ERR_INPUT: no
- * such format; a weight that is no number, or beyond its scales. */
+ * such format; a weight that is not a number, or beyond its scales. */
 assay_status quantize_pack_weights(const assay_graph *g, const char *format, assay_graph **out,
                                    assay_quantize_report *report, assay_error *err);
 

@@ -175,7 +175,7 @@ assay_status quantize_constant_value(assay_graph *to, const assay_value *v, cons
 /* Range of a float constant; ASSAY_ERR_INPUT when an element is not finite. */
 assay_status quantize_constant_range(const assay_value *v, double *min, double *max,
                                      assay_error *err);
-/* The same of max(element, floor): -infinity is finite above a floor. */
+/* The same for max(element, floor): -infinity is finite above a floor. */
 assay_status quantize_constant_range_above(const assay_value *v, double floor, double *min,
                                            double *max, assay_error *err);
 /* Type of a value in per-tensor codes; its parameters lie in the arena. */

@@ -7,7 +7,7 @@
 #include "opt/quantize/qdq.h"
 
 #define ASSAY_QDQ_IN    64 /* inputs or outputs of a node that is grouped */
-#define ASSAY_QDQ_FUSED 8  /* activations behind one node, and roundings between them */
+#define ASSAY_QDQ_FUSED 8  /* activations after one node, and roundings between them */
 
 typedef struct assay_grouping {
     assay_graph *g;
@@ -72,9 +72,9 @@ bool quantize_qdq_because(assay_grouping *q, const char *format, ...)
 const assay_type *quantize_qdq_type_of(const assay_grouping *q, int value);
 /* The maker of what a value was before its rounding to a narrow float: groups look through that. */
 const assay_node *quantize_qdq_real_maker_of(const assay_grouping *q, int value);
-/* Codes behind every float input; a constant float bias is left for later. */
+/* Codes after every float input; a constant float bias is left for later. */
 bool quantize_qdq_find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group);
-/* A quantize behind every output, with activations between that the node absorbs. */
+/* A quantize after every output, with activations between that the node absorbs. */
 bool quantize_qdq_find_outputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group);
 
 #endif

@@ -9,7 +9,7 @@
  *    connect share parameters, so that a rescale is inserted only where a target's fixed output,
  *    or another width, forbids it (V:as:W is V in the parameters of W, V:i16 is V in 16 bits).
  *  - relu and clip become bounds of the layer in front when nobody else sees its output, whose
- *    parameters then come from the profile behind the activation.
+ *    parameters then come from the profile after the activation.
  *  - What the target cannot do stays in float between explicit quantize and dequantize nodes, and
  *    is reported with the reason. */
 #ifndef ASSAY_OPT_QUANTIZE_H

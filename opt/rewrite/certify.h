@@ -7,10 +7,10 @@
 #include "graph/core/buf.h"
 #include "opt/prove/prove.h"
 
-/* A certificate without steps. NULL when memory is out. */
+/* A certificate without steps. NULL when out of memory. */
 json_t *rewrite_certificate_new(const assay_graph *g, const assay_scheme *s);
 /* The next body of a graph's control flow, without steps, in the certificate of that graph, which
- * owns it. NULL when memory is out. */
+ * owns it. NULL when out of memory. */
 json_t *rewrite_certificate_body(json_t *certificate);
 /* One application, in a network's certificate or a body's. spread: of a bounded one, by how many
  * codes it changes each of the network's n_outputs outputs at most. */

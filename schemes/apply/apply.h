@@ -52,7 +52,7 @@ int32_t apply_rescale_one(const assay_rescale *r, int64_t x, size_t channel);
 /* Whether the target accepts x: false where it would raise an error (result_overflow: refuse,
  * input_bits). */
 bool apply_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel);
-/* The same of a sum that apply_rescale_end ends. */
+/* The same for a sum that apply_rescale_end ends. */
 bool apply_rescale_end_accepts(const assay_rescale *r, assay_int128 sum);
 /* Whether such a rule refuses anything; and whether r may refuse an operand of `x`, which lies
  * within +-2^62, in some channel. False is certain. */

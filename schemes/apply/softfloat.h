@@ -87,7 +87,7 @@ static inline uint32_t apply_f32_from_i32(int32_t x)
     int64_t significand = assay_round_shift(magnitude << zeros, 8, ASSAY_ROUND_HALF_EVEN);
     return sign + ((157 - zeros) << 23) + (uint32_t)significand; /* 127 + 31 - 1: implicit bit */
 }
-/* The same of most integers, by the short path. */
+/* The same for most integers, by the short path. */
 static inline uint32_t apply_f32_from_integer(int64_t x)
 {
     return x == (int32_t)x ? apply_f32_from_i32((int32_t)x) : apply_f32_from_i64(x);

@@ -87,7 +87,7 @@ static inline int32_t apply_finish(const assay_tail *t, int64_t v)
     return apply_store(t, apply_narrow(v + t->zero_point, t->sum_bits, t->sum_overflow));
 }
 
-/* The same of any v below 2^127 - 2^64. */
+/* The same for any v below 2^127 - 2^64. */
 static inline int32_t apply_finish128(const assay_tail *t, assay_int128 v)
 {
     v = apply_narrow128(v + t->zero_point, t->sum_bits, t->sum_overflow);

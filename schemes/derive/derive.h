@@ -42,7 +42,7 @@ typedef struct assay_encoded {
  * of two, out of range). */
 bool derive_encode(const assay_rule_rescale *k, double real, assay_encoded *e, char *why,
                    size_t size);
-/* The same of a channel under common_shift: `greatest` is the greatest finite |R| of its layer. */
+/* The same for a channel under common_shift: `greatest` is the greatest finite |R| of its layer. */
 bool derive_encode_beside(const assay_rule_rescale *k, double real, double greatest,
                           assay_encoded *e, char *why, size_t size);
 /* Shifts between ours (right, total) and the target's way of writing them. */
@@ -90,7 +90,7 @@ void derive_near(assay_rescale *r, const double *real, size_t n, int64_t *near);
 void derive_near_steps(assay_rescale *r, float in, const float *w, size_t n, float out,
                        double *real, int64_t *near);
 /* No code of a relu lies below `zero`, the zero point of its output's type (a given one, or what is
- * subtracted before the scaling, is no code of 0). */
+ * subtracted before the scaling, is not a code of 0). */
 void derive_relu(assay_rescale *r, int64_t zero);
 /* What the device's compiler chose for this node, or NULL; and its multipliers, checked against the
  * rule: e has room for g->n. */
@@ -127,7 +127,7 @@ assay_interval derive_around(double lo, double hi);
  */
 assay_status derive_centred(const assay_derive *d, int input);
 /* Refuses what reaches from lo to hi where a signed register of so many bits does not hold it, the
- * least of which is -2^(bits - 1); `what` names it. The same of sums of so many products, and of
+ * least of which is -2^(bits - 1); `what` names it. The same for sums of so many products, and of
  * what is within +-2^62. */
 assay_status derive_fits(const assay_derive *d, double lo, double hi, unsigned bits,
                          const char *what);
@@ -136,7 +136,7 @@ assay_status derive_fits_product(const assay_derive *d, assay_interval x, assay_
 assay_status derive_holds(const assay_derive *d, assay_interval x, unsigned bits, const char *what);
 /* Either of two in 32 bits. */
 assay_status derive_hold_both(const assay_derive *d, const assay_interval x[2], const char *what);
-/* What is no accumulator of a network is not asked about as it runs. So nodes are refused whose
+/* Only accumulators are checked as a network runs. So nodes are refused whose
  * rescale in that slot may refuse an operand `x`; and, of several, those of the slots ASSAY_FIRST
  * and ASSAY_SECOND: y[i] becomes what they make of x[i], {0, 0} where the target refuses nothing.
  */
@@ -145,10 +145,10 @@ assay_status derive_accepts_both(const assay_derive *d, const assay_interval x[2
                                  assay_interval y[2]);
 /* The sum of two operands, or their difference where the unit subtracts. */
 assay_interval derive_sum_of(const assay_derive *d, const assay_interval x[2]);
-/* The same of the slot's rescale in another form, which stands for it. */
+/* The same for the slot's rescale in another form, which stands for it. */
 assay_status derive_accepts_form(const assay_derive *d, int slot, const assay_rescale *form,
                                  assay_interval x, const char *what);
-/* The same of sums at the output's scale, to which its zero point is added (apply_rescale_end). */
+/* The same for sums at the output's scale, to which its zero point is added (apply_rescale_end). */
 assay_status derive_accepts_end(const assay_derive *d, assay_interval x, const char *what);
 assay_status derive_accepts_codes(const assay_derive *d); /* of unary and binary rescales */
 /* After all of these: refuses a unit with a rescale that may refuse and was not looked at. */

@@ -14,7 +14,7 @@ bool derive_unit_adds_alike(const assay_unit *a, const assay_unit *b);
 /* How many forms the unit's rescale of sums has: one, or one for each channel. Of any unit that
  * was prepared for products. */
 size_t derive_unit_forms(const assay_unit *u);
-/* Whether codes follow sums of this magnitude at most, `greatest`, before and behind the
+/* Whether codes follow sums of this magnitude at most, `greatest`, before and after the
  * accumulator: two sums that differ by d give codes that differ by at most d * ratio * (1 + 2^-6)
  * and 3, ratio being the real scale (of the channel). false: something wraps on the way, the
  * multiplier is too coarse, or it is not known. */

@@ -79,8 +79,8 @@ static inline void mac_store(int64_t format, void *data, size_t i, uint64_t patt
 /* k has to be a multiple of this. */
 size_t mac_multiple(const assay_mac *m);
 
-/* d[i] = c[i] + A's row i times B's row i, a pattern of `out`; n of each. Of k that is no multiple,
- * or scales that are not there, nothing is said. ASSAY_ERR_MEMORY or ASSAY_OK. */
+/* d[i] = c[i] + A's row i times B's row i, a pattern of `out`; n of each. For k that is not a
+ * multiple, or missing scales, the result is undefined. ASSAY_ERR_MEMORY or ASSAY_OK. */
 assay_status mac_dots(const assay_mac *m, size_t n, const assay_mac_rows *rows, void *d,
                       assay_error *err);
 /* d[i, j] = c[i, j] + A's row i times B's row j: [n, columns], c too; B is [columns, k]. */

@@ -38,7 +38,7 @@ const char *mac_expected(const assay_mac_parameter *p, char *out, size_t size);
 /* The value of p in m as a unit file has it. */
 void mac_print(const assay_mac_parameter *p, const assay_mac *m, char *out, size_t size);
 
-/* How many words p's choice has; 0 where p is no choice. */
+/* How many words p's choice has; 0 where p is not a choice. */
 int64_t mac_choices(const assay_mac_parameter *p);
 
 /* What no parameter can say alone: the fault in one line, or NULL. */

@@ -7,8 +7,8 @@
  *   several along K           y = fma(scale of a * scale of b, dot of the run, y), run after run, y
  *                             from +0; a run: as long as both scales hold (DeepGEMM's promotion)
  * then times (scale's scale of a * of b) where there are any; plus the bias where there is one;
- * rounded to `floats` where that is no f32. Products and sums here are binary32, each rounded once,
- * half to even. */
+ * rounded to `floats` where that is not f32. Products and sums here are binary32, each rounded
+ * once, half to even. */
 #ifndef ASSAY_SCHEMES_MAC_SCHEME_H
 #define ASSAY_SCHEMES_MAC_SCHEME_H
 

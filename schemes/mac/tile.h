@@ -26,7 +26,7 @@ typedef struct mac_element {
 } mac_element;
 
 /* What the pattern of a block scale stands for: digits * 2^(unit - fraction bits); digits 0 where
- * it is no number above 0. */
+ * it is not a number above 0. */
 typedef struct mac_tile_scale {
     int32_t digits, unit;
 } mac_tile_scale;

@@ -54,7 +54,7 @@ typedef struct mac_weights_format {
 /* The format of this name, or NULL; names of all, in order, NULL at the end. */
 const mac_weights_format *mac_weights_find(const char *name);
 extern const char *const mac_weights_names[];
-/* One block of f32 patterns. False: one is no number, or d or d_min would be none. */
+/* One block of f32 patterns. False: one is not a number, or d or d_min would not be. */
 bool mac_weights_encode(const mac_weights_format *f, const int32_t *x, mac_weights_block *b);
 
 #endif

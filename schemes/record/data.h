@@ -1,4 +1,4 @@
-/* Data behind a scheme of the built-in families: the base record, the overrides for wide codes, for
+/* Data of a scheme of the built-in families: the base record, the overrides for wide codes, for
  * ops and for nodes, multipliers given by a device's compiler, and the contract. */
 #ifndef ASSAY_SCHEMES_DATA_H
 #define ASSAY_SCHEMES_DATA_H

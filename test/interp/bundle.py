@@ -330,7 +330,7 @@ def twice():
         m = json.loads(read("bad/manifest.json"))
         m[part].append(dict(m[part][0], **more))
         write("bad/manifest.json", json.dumps(m).encode())
-        line = f'assay: bad/manifest.json: "{part}" has \'{m[part][0]["name"]}\' twice\n'
+        line = f'assay: bad/manifest.json: "{part}" lists \'{m[part][0]["name"]}\' twice\n'
         runs = [assay(*a) for a in (("verify", "bad"), ("verify", "--files-only", "bad"), ("diff", "bad", "all"), ("diff", "all", "bad"),
                                     ("blame", "bad", "all"), ("blame", "all", "bad"), ("report", "bad", "-o", "r.html"),
                                     ("explain", "bad", "all", "c[0,0,0,0]"), ("capsule", "bad", "all", "c", "-o", "cap"))]

@@ -20,7 +20,7 @@ void onnx_export_quantize(onnx_writer *w, const char *from, int v);
 /* The name of node n's bias as real numbers, at the scale of the products, whatever its own
  * parameters say. */
 const char *onnx_export_bias(onnx_writer *w, const assay_node *n);
-/* Whether v is a bias of 64 bits, which DequantizeLinear has not. */
+/* Whether v is a bias of 64 bits, which DequantizeLinear lacks. */
 bool onnx_export_is_wide_bias(const assay_graph *g, int v);
 
 /* ---- small.c: float_encode, float_decode, scaled_matmul, block_scale ---- */
@@ -46,7 +46,7 @@ void onnx_export_shaped(onnx_writer *w, const assay_node *n, const char *name,
 /* Node n on real values named `in`, its result named y. Refuses what ONNX has no operator for. */
 void onnx_export_operation(onnx_writer *w, const assay_node *n, const char *const *in,
                            const char *y);
-/* The same of a product of codes without a scale: in has both operands and their zero points. */
+/* The same for a product of codes without a scale: in has both operands and their zero points. */
 void onnx_export_sums(onnx_writer *w, const assay_node *n, const char *const *in, const char *y);
 
 #endif

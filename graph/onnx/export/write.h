@@ -22,7 +22,7 @@ void onnx_write_begin(onnx_writer *w, const assay_graph *g, int64_t opset, assay
 assay_status onnx_write_end(onnx_writer *w, unsigned char **bytes, size_t *length);
 
 /* Zeroed memory, and formatted text, that live as long as the writer; "" or NULL on failure. Text
- * is the name of something made: where a value of the network has it, ":made" is put behind it, so
+ * is the name of something made: where a value of the network has it, ":made" is appended, so
  * that the same text is always the same name. */
 void *onnx_memory(onnx_writer *w, size_t bytes);
 const char *onnx_text(onnx_writer *w, const char *format, ...)

@@ -65,7 +65,7 @@ bool onnx_out_used(const onnx_node *n, size_t i);
 /* What v holds: a constant's elements; of a value that the run computes those of the sample that
  * the model is imported for, and then the graph holds for that sample (onnx.h). NULL: not known. */
 const onnx_const *onnx_elements(onnx_node *n, onnx_value *v);
-/* The same of input i, refused as `what` where it is not known; NULL when absent. */
+/* The same for input i, refused as `what` where it is not known; NULL when absent. */
 const onnx_const *onnx_known(onnx_node *n, size_t i, const char *what);
 /* An input that must be known (onnx_known), as integers. Absent: returns false. */
 bool onnx_int_list(onnx_node *n, size_t i, const char *what, assay_list *list);
@@ -150,7 +150,7 @@ onnx_value *onnx_quantized_op(onnx_node *n, assay_op op, const assay_attrs *attr
 /* quantize, dequantize and rescale, whose result's type is given (the shape is x's). */
 onnx_value *onnx_convert(onnx_node *n, assay_op op, onnx_value *x, assay_elem elem,
                          const assay_qparams *q, const char *suffix);
-/* Data movement and the choice of codes keep parameters: gives them to the values before and behind
+/* Data movement and the choice of codes keep parameters: gives them to the values before and after
  * that have none yet. */
 assay_status onnx_spread_params(assay_graph *g, assay_error *err);
 /* The same between a node of control flow and its bodies; out may be NULL, before it is there. */
@@ -191,7 +191,7 @@ typedef struct onnx_inner {
 } onnx_inner;
 
 bool onnx_capture(onnx_node *n, const pb_graph *const *g, int n_g, onnx_captures *c);
-/* Begins the graph, with room for `more` inputs behind those of captures: these are constants,
+/* Begins the graph, with room for `more` inputs after those of captures: these are constants,
  * or inputs. True where onnx_leave must follow. */
 bool onnx_enter(onnx_node *n, onnx_inner *inner, const char *tag, const onnx_captures *c, int more);
 /* What stands for an outer value: an input, or where `copied` a constant for a constant. */

@@ -33,7 +33,7 @@ onnx_value *onnx_rows(onnx_node *n, onnx_value *table, onnx_value *index, const 
 onnx_value *onnx_part(onnx_node *n, onnx_value *x, int axis, int64_t begin, int64_t size,
                       const char *suffix);
 
-/* Values one behind another along an axis; one alone is itself (index.c). */
+/* Values joined along an axis; a single value is returned itself (index.c). */
 onnx_value *onnx_joined(onnx_node *n, onnx_value *const *in, int n_in, int64_t axis,
                         const char *suffix);
 /* A constant 0, 1, ... along `axis` of `dim`, whose other axes are 1 (index.c). */
@@ -58,7 +58,8 @@ void onnx_heads_joined(onnx_node *n, onnx_value *x);
  * softcap) where the node has that attribute (attention_std.c). */
 onnx_value *onnx_shared_heads(onnx_node *n, onnx_value *x, int64_t heads, const char *suffix);
 onnx_value *onnx_capped(onnx_node *n, onnx_value *x);
-/* x [B,N,S,H] turned by the angles of its rows, whose cosines and sines are in cache (rotary.c). */
+/* x [B,N,S,H] rotated by the angles of its rows, whose cosines and sines are in cache (rotary.c).
+ */
 onnx_value *onnx_rotated(onnx_node *n, onnx_value *x, onnx_value *const cache[2], onnx_value *rows,
                          bool interleaved, const char *suffix);
 

@@ -73,7 +73,7 @@ typedef struct onnx_const {
     onnx_block *block; /* whose data these are, or NULL */
 } onnx_const;
 
-/* A constant behind a DequantizeLinear, which becomes a node when something needs its floats. */
+/* A constant after a DequantizeLinear, which becomes a node when something needs its floats. */
 typedef struct onnx_codes {
     struct onnx_value *constant;
     assay_qparams q;
@@ -140,7 +140,7 @@ struct onnx_import {
      * to the operators that hold them. begin_body makes the initializers of g known, until
      * onnx_pop_scope. import_body, between the two and any number of times, imports its nodes:
      * `in` are what its inputs stand for, `out` its outputs, not resolved, and lost where nodes are
-     * unsupported. Names get /TAG behind them; with NULL, those that are taken. */
+     * unsupported. /TAG is appended to names; with NULL, only to those taken. */
     assay_status (*begin_body)(onnx_import *im, const pb_graph *g, const char *tag,
                                assay_error *err);
     assay_status (*import_body)(onnx_import *im, const pb_graph *g, const char *tag,
@@ -148,7 +148,7 @@ struct onnx_import {
 };
 
 /* ---- memory.c ---- */
-/* Zeroed bytes for the time of the import. NULL when memory is out, or the import has used what a
+/* Zeroed bytes for the time of the import. NULL when out of memory, or the import has used what a
  * file of its size may. */
 void *onnx_alloc(onnx_import *im, size_t bytes);
 /* Zeroed memory for the constant's elements; false as onnx_alloc. */
@@ -161,7 +161,7 @@ void onnx_forget(const onnx_import *im, const onnx_const *c);
 
 /* ---- values (values.c) ---- */
 onnx_value *onnx_find_value(const onnx_import *im, const char *name); /* not resolved; or NULL */
-/* The entry of that name, made when there is none; NULL when memory is out. */
+/* The entry of that name, made when there is none; NULL when out of memory. */
 onnx_value *onnx_add_value(onnx_import *im, const char *name);
 onnx_value *onnx_resolve(onnx_value *v);
 /* A name that no value has: BASE/SUFFIX, with a number when that is taken. NULL: no memory. */
@@ -184,7 +184,7 @@ int onnx_materialize_codes(onnx_import *im, onnx_value *v, const assay_qparams *
                            assay_error *err);
 
 /* ---- names in subgraphs (scope.c) ---- */
-/* A scope inside the one at hand, for `max` names; NULL when memory is out. */
+/* A scope inside the one at hand, for `max` names; NULL when out of memory. */
 onnx_scope *onnx_push_scope(onnx_import *im, size_t max);
 void onnx_pop_scope(onnx_import *im);
 /* Gives a name its meaning in the scope; false when it has one there. */

@@ -166,7 +166,7 @@ static int materialize_floats(onnx_import *im, onnx_value *v, assay_error *err)
     return v->id = id;
 }
 
-/* A constant of float64 in the graph's width; NULL when memory is out. */
+/* A constant of float64 in the graph's width; NULL when out of memory. */
 static const onnx_const *as_float32(onnx_import *im, const onnx_const *c)
 {
     onnx_const *y = onnx_new_const(im, ONNX_FLOAT, c->rank, c->dim);

@@ -72,7 +72,7 @@ typedef struct tfl_import {
     char why[360];                       /* the last one's words */
     uint64_t budget;                     /* work left, see tfl_charge */
     const assay_tflite_options *options; /* or NULL */
-    bool follows_data; /* a shape was computed: those behind it are inferred, not the file's */
+    bool follows_data; /* a shape was computed: later ones are inferred, not the file's */
     assay_error *err;
     /* The driver's own (import/import.c), which hands itself down to the operators that hold
      * subgraphs. Fills *op from the operator's table; does not look at what kind it is. */
@@ -101,7 +101,7 @@ typedef struct tfl_op {
 
 /* ---- faults.c ---- */
 /* Takes `amount` (about bytes touched) from the budget, which is proportional to the file's size:
- * no file, however its offsets share parts, makes the importer work for ever. */
+ * no file, however its offsets share parts, makes the importer work forever. */
 assay_status tfl_charge(tfl_import *m, uint64_t amount);
 assay_status tfl_no_memory(tfl_import *m);
 
@@ -129,11 +129,11 @@ assay_status tfl_read_tensors(tfl_import *m, flat_table subgraph);
 /* Indices of tensors; -1 is kept where `optional`. `what` they are is for the error. */
 assay_status tfl_read_indices(tfl_import *m, flat_vector v, bool optional, const char *what,
                               const int **out);
-/* `name`, with "#" and index behind it when the graph has such a value already. */
+/* `name`, followed by "#" and the index if the graph already has a value of that name. */
 const char *tfl_unique(tfl_import *m, const char *name, int index);
 
 /* ---- tensor.c ---- */
-/* As the schema calls it: "FLOAT64". */
+/* The schema's name: "FLOAT64". */
 const char *tfl_type_name(enum tfl_type raw);
 assay_status tfl_describe(tfl_import *m, int tensor, flat_table table);
 /* "FILE: tensor 3 'NAME': what" */

@@ -44,7 +44,7 @@ assay_status tfl_node(const tfl_op *op, assay_op kind, const int *in, int n_in, 
 /* The same without attributes, into a new value named "OUTPUT/part" of that type. */
 assay_status tfl_step(const tfl_op *op, assay_op kind, const int *in, int n_in, const char *part,
                       const assay_type *type, int *value);
-/* At least n inputs, all there, and outputs; else malformed. */
+/* Checks for at least n inputs, all present, and an output; otherwise malformed. */
 assay_status tfl_expect(const tfl_op *op, int n);
 /* A node on input i only; other inputs were attributes. */
 assay_status tfl_only_input(const tfl_op *op, int i, const assay_attrs *attr);

@@ -20,7 +20,7 @@ assay_status tfl_real_weights(const tfl_op *op, int x, int w);
  * comes first (tensorflow/lite/kernels/padding.h). */
 void tfl_pad_same(int64_t in, int64_t reach, int64_t stride, int64_t *begin, int64_t *end);
 /* Of a transposed convolution along spatial axis i, whose first pad, stride and dilation are set:
- * what stands behind, so that `in` positions give the extent `out`. */
+ * the pad after, so that `in` positions give the extent `out`. */
 void tfl_pad_transposed(int64_t in, int64_t kernel, int64_t out, int i, assay_attr_conv *a);
 /* The node on x, weights and, when the operator has one, the bias in input `bias`. bias_type: that
  * of a missing bias of 16-bit activations. */

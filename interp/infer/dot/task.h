@@ -25,7 +25,7 @@ typedef struct infer_dot_task {
     size_t tried;                   /* records held against rows */
     size_t hot;                     /* the part that was the last to tell a record apart */
     double end;                     /* processor seconds at which the search ends */
-    uint64_t nan[INFER_DOT_NANS];   /* patterns that were answered and are no numbers */
+    uint64_t nan[INFER_DOT_NANS];   /* answered patterns that are not numbers */
     int n_nans;
     assay_status status; /* memory was short while a record was tried */
     assay_error *err;
@@ -80,7 +80,7 @@ typedef struct infer_dot_others {
 assay_status infer_dot_gather(infer_dot_task *t, infer_dot_others *o);
 void infer_dot_others_free(infer_dot_others *o);
 /* Rows are asked that tell these from the best, and some of each probe; again with what is then
- * the best, until nothing that is drawn tells them apart. */
+ * the best, until no row drawn distinguishes them. */
 assay_status infer_dot_refine(infer_dot_task *t, infer_dot_others *o, assay_error *err);
 
 #endif
