@@ -321,6 +321,35 @@ static void note_is_kept(void **state)
     assay_graph_free(g);
 }
 
+/* What a runtime leaves to other kernels: LiteRT's delegate takes signed weights of fully connected
+ * without zero points alone, unsigned ones with theirs. */
+static void zero_points_of_a_delegate(void **state)
+{
+    static const layer layers[] = {
+        {"i8[1,2] q(0.5,3)", "i8[1,2] q(0.25,0)", "[1,-2]", "[7]", "i8[1,1] q(1,3)"},
+        {"i8[1,2] q(0.5,3)", "i8[1,2] q(0.25,-7)", "[1,-2]", "[7]", "i8[1,1] q(1,3)"},
+        {"u8[1,2] q(0.5,3)", "u8[1,2] q(0.25,120)", "[1,2]", "[7]", "u8[1,1] q(1,3)"},
+    };
+    static const struct {
+        const char *scheme;
+        bool admits[3];
+    } cases[] = {{"litert-xnnpack", {true, false, true}}, {"tflite", {true, true, true}}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        assay_error err;
+        assay_scheme *s;
+        assert_ok(assay_scheme_open(cases[i].scheme, &s, &err), &err);
+        for (size_t k = 0; k < 3; k++) {
+            char why[ASSAY_ADMIT_WHY] = "";
+            assay_graph *g = make(&layers[k]);
+            if (assay_scheme_admits(s, g, &g->node[0], why, sizeof why) != cases[i].admits[k])
+                fail_msg("%s, layer %zu: %s", cases[i].scheme, k, why);
+            assay_graph_free(g);
+        }
+        assay_scheme_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +357,7 @@ int main(void)
         cmocka_unit_test(networks_are_read_whole),
         cmocka_unit_test(no_record_admits_all),
         cmocka_unit_test(presets_admit_what_targets_have),
+        cmocka_unit_test(zero_points_of_a_delegate),
         cmocka_unit_test(contract_says_what_is_outside),
         cmocka_unit_test(note_is_kept),
     };

@@ -53,7 +53,7 @@ static void unpack(const packed *p, uint8_t *codes)
         for (int64_t b = 0; b < p->blocks; b++, from += blob) {
             const int64_t left = p->columns - b * p->block, n = left < p->block ? left : p->block;
             for (int64_t k = 0; k < n; k++)
-                *codes++ = (uint8_t)(from[k >> half] >> 4 * (k & half) & mask);
+                *codes++ = (uint8_t)((unsigned)from[k >> half] >> 4 * (k & half) & mask);
         }
 }
 
