@@ -208,10 +208,13 @@ static uint64_t whole(const dot *d, uint64_t c, uint64_t *parts)
 
 /* ---- rows and matrices ---- */
 
-/* Decoded patterns of `rows` rows of k, and where scales are of `blocks`; each as K goes. */
+/* Decoded patterns of `rows` rows of k, and where scales are of `blocks`; each as K goes. `table`:
+ * decoded elements by pattern, where these are of a byte and many; NULL. */
 typedef struct side {
-    assay_mac_value *elements, *scales;
+    assay_mac_value *elements, *scales, *table;
 } side;
+
+enum { MANY = 1024 };
 
 static void decode_row(const assay_mac *m, int64_t format, int64_t flush, const void *data,
                        size_t row, size_t k, assay_mac_value *out)
@@ -221,13 +224,23 @@ static void decode_row(const assay_mac *m, int64_t format, int64_t flush, const 
             mac_read_pattern(m, format, flush, mac_load(format, data, row * k + element(m, k, i)));
 }
 
+static void look_up_row(const assay_mac *m, const uint8_t *row, size_t k,
+                        const assay_mac_value table[256], assay_mac_value *out)
+{
+    for (size_t i = 0; i < k; i++)
+        out[i] = table[row[element(m, k, i)]];
+}
+
 /* The first `rows` rows after `row` of one operand. */
 static void decode_side(const assay_mac *m, int64_t format, const void *data, const void *scales,
                         size_t row, size_t rows, size_t k, const side *s)
 {
     const size_t blocks = m->scale_block > 0 ? k / (size_t)m->scale_block : 0;
     for (size_t i = 0; i < rows; i++) {
-        decode_row(m, format, m->flush_in, data, row + i, k, s->elements + i * k);
+        if (s->table)
+            look_up_row(m, (const uint8_t *)data + (row + i) * k, k, s->table, s->elements + i * k);
+        else
+            decode_row(m, format, m->flush_in, data, row + i, k, s->elements + i * k);
         if (blocks > 0)
             decode_row(m, m->scale, ASSAY_MAC_FLUSH_NONE, scales, row + i, blocks,
                        s->scales + i * blocks);
@@ -241,31 +254,43 @@ typedef struct work {
     const mac_watch *watch;
 } work;
 
-static bool reserve_side(const assay_mac *m, size_t rows, size_t k, side *s)
+/* Room for `rows` rows at once, of `all` that will be decoded. */
+static bool reserve_side(const assay_mac *m, int64_t format, size_t rows, size_t all, size_t k,
+                         side *s)
 {
     const size_t blocks = m->scale_block > 0 ? k / (size_t)m->scale_block : 0;
+    const bool many = mac_layout_of((enum assay_mac_format)format)->bits == 8 && all * k >= MANY;
     s->elements = malloc((rows * k + 1) * sizeof *s->elements);
     s->scales = malloc((rows * blocks + 1) * sizeof *s->scales);
-    return s->elements && s->scales;
+    s->table = many ? malloc(256 * sizeof *s->table) : NULL;
+    for (uint64_t i = 0; s->table && i < 256; i++)
+        s->table[i] = mac_read_pattern(m, format, m->flush_in, i);
+    return s->elements && s->scales && (s->table || !many);
 }
 
 static void release(work *w)
 {
     free(w->a.elements);
     free(w->a.scales);
+    free(w->a.table);
     free(w->b.elements);
     free(w->b.scales);
+    free(w->b.table);
     free(w->room);
     free(w->parts);
 }
 
-static assay_status reserve(const assay_mac *m, size_t a_rows, size_t b_rows, size_t k, work *w,
+/* For n rows of A, one at a time, and as many of B, or all of B's `columns` rows at once (0: not).
+ */
+static assay_status reserve(const assay_mac *m, size_t n, size_t columns, size_t k, work *w,
                             assay_error *err)
 {
     const size_t terms = m->group > 0 ? (size_t)m->group : k;
     *w = (work){.room = malloc((terms + 1) * sizeof *w->room),
                 .parts = malloc((size_t)m->split_k * sizeof *w->parts)};
-    const bool a = reserve_side(m, a_rows, k, &w->a), b = reserve_side(m, b_rows, k, &w->b);
+    const bool a = reserve_side(m, m->a, 1, n, k, &w->a),
+               b = columns > 0 ? reserve_side(m, m->b, columns, columns, k, &w->b)
+                               : reserve_side(m, m->b, 1, n, k, &w->b);
     if (a && b && w->room && w->parts)
         return ASSAY_OK;
     release(w);
@@ -299,7 +324,7 @@ static assay_status dots(const assay_mac *m, size_t n, const assay_mac_rows *row
                          const mac_watch *watch, assay_error *err)
 {
     work w;
-    const assay_status s = reserve(m, 1, 1, rows->k, &w, err);
+    const assay_status s = reserve(m, n, 0, rows->k, &w, err);
     if (s)
         return s;
     w.watch = watch;
@@ -328,7 +353,7 @@ assay_status mac_matmul(const assay_mac *m, size_t n, size_t columns, const assa
                         void *d, assay_error *err)
 {
     work w;
-    const assay_status s = reserve(m, 1, columns, rows->k, &w, err);
+    const assay_status s = reserve(m, n, columns, rows->k, &w, err);
     if (s)
         return s;
     decode_side(m, m->b, rows->b, rows->scale_b, 0, columns, rows->k, &w.b);

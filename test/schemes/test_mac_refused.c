@@ -141,9 +141,10 @@ static void too_long_an_order(void **state)
     assert_non_null(strstr(err.text, "at most 256"));
 }
 
-enum { ROWS = 3, COLUMNS = 4, DEPTH = 32 };
+enum { ROWS = 3, COLUMNS = 4, DEPTH = 512 };
 
-/* A matrix product with block scales is its dots, one by one. */
+/* A matrix product with block scales, its elements by table, is its dots, one by one and decoded
+ * each. */
 static void product_is_dots(void **state)
 {
     uint8_t a[ROWS * DEPTH], b[COLUMNS * DEPTH], scale_a[ROWS], scale_b[COLUMNS];
@@ -151,10 +152,11 @@ static void product_is_dots(void **state)
     assay_mac_unit u;
     assay_error err = {0};
     (void)state;
-    assert_int_equal(read_record(F8 "group: 16, align_bits: 24, scale_block: 32", &u, &err),
-                     ASSAY_OK);
+    assert_int_equal(
+        read_record(F8 "group: 16, align_bits: 24, scale_block: 512, flush_in: plus", &u, &err),
+        ASSAY_OK);
     for (size_t i = 0; i < sizeof a; i++)
-        a[i] = (uint8_t)(0x20 + i * 29 % 0x40 + i % 2 * 0x80);
+        a[i] = (uint8_t)(i % 7 == 0 ? i % 9 : 0x20 + i * 29 % 0x40 + i % 2 * 0x80);
     for (size_t i = 0; i < sizeof b; i++)
         b[i] = (uint8_t)(0x18 + i * 43 % 0x48 + i % 3 / 2 * 0x80);
     for (size_t i = 0; i < ROWS * COLUMNS; i++)
@@ -189,7 +191,7 @@ static void product_is_dots(void **state)
         alloc_countdown = reached ? n : 0;
         uint32_t d[ROWS];
         if (reached)
-            assert_int_equal(mac_dots(&u.record, 1, &rows, d, &err), ASSAY_ERR_MEMORY);
+            assert_int_equal(mac_dots(&u.record, ROWS, &rows, d, &err), ASSAY_ERR_MEMORY);
         alloc_countdown = 0;
     }
     assert_in_range(n, 3, 20);
