@@ -1,4 +1,4 @@
-/* Calibration: the range of real values that is worth representing, from what a profile saw. */
+/* Calibration: the range of real values worth representing, from a profile's observations. */
 #ifndef ASSAY_OPT_CALIBRATE_H
 #define ASSAY_OPT_CALIBRATE_H
 
@@ -6,7 +6,7 @@
 #include "opt/profile/histogram.h"
 
 typedef enum assay_calibration {
-    ASSAY_CALIBRATE_MIN_MAX,    /* everything that was seen */
+    ASSAY_CALIBRATE_MIN_MAX,    /* everything that was observed */
     ASSAY_CALIBRATE_PERCENTILE, /* all but a few elements at each end */
     ASSAY_CALIBRATE_MSE,        /* least mean squared error of clipping plus rounding */
     ASSAY_CALIBRATE_KL          /* least Kullback-Leibler divergence of the quantized histogram */
@@ -42,7 +42,7 @@ void calibrate_range(const assay_histogram *h, const assay_calibrate_how *how, d
                      assay_calibrated *out);
 
 /* The same for the parameters that are to be chosen from it: with Glow's method, KL is Glow's own,
- * over the bins (merged by twos until there are at most 2048) in place of Glow's histogram. */
+ * over the bins (merged by twos until there are at most 2048) instead of Glow's histogram. */
 void calibrate_for(const assay_choice *c, const assay_histogram *h, const assay_calibrate_how *how,
                    assay_calibrated *out);
 

@@ -1,6 +1,6 @@
 /* Choosing quantization parameters: from a range of real values to a scale and a zero point.
  *
- * The range always takes in 0, so that 0 is exactly a code (padding, ReLU, absent taps). */
+ * The range always includes 0, so that 0 is exactly a code (padding, ReLU, absent taps). */
 #ifndef ASSAY_OPT_QPARAMS_H
 #define ASSAY_OPT_QPARAMS_H
 
@@ -17,7 +17,7 @@ typedef enum assay_symmetry {
 
 typedef enum assay_qparams_method {
     ASSAY_QPARAMS_ASSAY, /* the formula below */
-    ASSAY_QPARAMS_GLOW,  /* Glow's numbers to the bit, flaws included (qparams_glow.c) */
+    ASSAY_QPARAMS_GLOW,  /* Glow's numbers to the bit, including its flaws (qparams_glow.c) */
     ASSAY_QPARAMS_FBGEMM /* FBGEMM's, as PyTorch uses it on x86 (qparams_fbgemm.c) */
 } assay_qparams_method;
 
@@ -36,7 +36,7 @@ typedef struct assay_choice {
 void calibrate_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi);
 
 /* scale = (max - min) / (codes - 1) and zero_point = lo_code - min / scale rounded half up and
- * clamped, after the range is widened to take in 0; symmetric ranges use the least scale that
+ * clamped, after the range is widened to include 0; symmetric ranges use the least scale that
  * holds both ends. Rounding half up treats signed and unsigned types alike ([-3, 3] has zero
  * point 0 as i8 and 128 as u8), and no range is small enough to lose its zero point. An empty
  * range [0, 0] gets scale 1. Ranges are clipped to [-2^60, 2^60] and scales are at least 2^-60, so
@@ -45,22 +45,23 @@ void calibrate_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi);
 assay_status calibrate_choose_qparams(const assay_choice *c, double min, double max, float *scale,
                                       int32_t *zero_point, assay_error *err);
 
-/* What Glow's qparams method makes of a range first: 0 taken in, stretched to where symmetric
+/* What Glow's qparams method makes of a range first: 0 included, stretched to where symmetric
  * codes reach. */
 assay_status calibrate_choose_glow_range(const assay_choice *c, double min, double max,
                                          float *least, float *greatest, bool *symmetric,
                                          assay_error *err);
 
-/* The above for ASSAY_QPARAMS_GLOW. Its flaws: unsigned [-3, 3] has zero point 0 and loses every
- * negative value; so does any range with |min + max| below 2^-23; an empty range has scale 0.1.
- * ASSAY_ERR_INPUT for what Glow does not have: narrow, nearest, symmetric unsigned codes. */
+/* As calibrate_choose_qparams for ASSAY_QPARAMS_GLOW. Its flaws: unsigned [-3, 3] has zero point 0
+ * and loses every negative value; so does any range with |min + max| below 2^-23; an empty range
+ * has scale 0.1. ASSAY_ERR_INPUT for what Glow does not have: narrow, nearest, symmetric unsigned
+ * codes. */
 assay_status calibrate_choose_glow(const assay_choice *c, double min, double max, float *scale,
                                    int32_t *zero_point, assay_error *err);
 
-/* The above for ASSAY_QPARAMS_FBGEMM: scales are at least 6.1e-5, an empty range has scale 0.1, a
- * zero point is rounded half to even; symmetric ranges are its preserve_sparsity, whose zero point
- * for signed codes is that of (least + greatest) / 2. ASSAY_ERR_INPUT for nearest, and for
- * symmetric unsigned codes by data. */
+/* As calibrate_choose_qparams for ASSAY_QPARAMS_FBGEMM: scales are at least 6.1e-5, an empty range
+ * has scale 0.1, a zero point is rounded half to even; symmetric ranges are its preserve_sparsity,
+ * whose zero point for signed codes is that of (least + greatest) / 2. ASSAY_ERR_INPUT for nearest,
+ * and for symmetric unsigned codes by data. */
 assay_status calibrate_choose_fbgemm(const assay_choice *c, double min, double max, float *scale,
                                      int32_t *zero_point, assay_error *err);
 
@@ -72,7 +73,7 @@ int64_t calibrate_quantize_real(double x, double scale, int64_t zero_point, int6
 /* "asymmetric", "symmetric", "symmetric-narrow", "symmetric-unsigned", "power-of-two",
  * "power-of-two-nearest": sets symmetry, narrow and nearest of c; false for any other name. */
 bool calibrate_symmetry_find(const char *name, assay_choice *c);
-/* The names in one line, for messages. */
+/* The names on one line, for messages. */
 extern const char calibrate_symmetry_names[];
 
 #endif

@@ -1,5 +1,5 @@
-/* Agreement of the writer of certificates (opt/rewrite/certify.c) and their checker (opt/check):
- * the version, and what is digested in which way. */
+/* Shared by the writer of certificates (opt/rewrite/certify.c) and their checker (opt/check):
+ * the version, and how what is digested. */
 #ifndef ASSAY_OPT_CERTIFICATE_H
 #define ASSAY_OPT_CERTIFICATE_H
 

@@ -19,15 +19,15 @@ typedef struct checker {
     const char *pass; /* of the step, or NULL */
     const assay_scheme *scheme;
     assay_graph *before, *after;
-    const assay_graph *model; /* what the steps begin with, or NULL: not given */
+    const assay_graph *model; /* the network the steps start from; NULL: not given */
     assay_graph **constant;   /* results of earlier steps that computed or changed constants */
     int n_constants;
-    int64_t *spread; /* by output of the network: what bounded steps come to; owned */
+    int64_t *spread; /* by output of the network: the sum of bounded steps; owned */
     size_t n_spread;
     bool unproved;        /* a step was applied without a proof */
     bool in_body;         /* of control flow */
     check_replay *replay; /* with the model; owned */
-    int given;            /* steps with something that only the model could tell */
+    int given;            /* steps with something that only the model could show */
     assay_error *err;
 } checker;
 
@@ -37,8 +37,8 @@ uint32_t check_traits(const assay_node *n);
 /* A node's arithmetic; release it with the scheme's vtable. */
 assay_status check_prepare(const checker *c, const assay_graph *g, const assay_node *n,
                            assay_unit **unit);
-/* The arithmetic of a node before and of one after the step. Both are NULL at first; they are
- * released whether this fails or not. */
+/* The arithmetic of a node before and of one after the step. Both are NULL at first; the caller
+ * releases them even on failure. */
 assay_status check_prepare_pair(const checker *c, const assay_node *a, const assay_node *b,
                                 assay_unit **before, assay_unit **after);
 void check_release_pair(const checker *c, assay_unit *before, assay_unit *after);
@@ -89,7 +89,7 @@ assay_status check_model_bias(const checker *c, const assay_node *a);
 /* Accumulators that can occur, those of no products at all (0) among them. */
 typedef struct check_reachable {
     int64_t lo, hi;
-    bool known;             /* false: the model's weights are not at hand, or cannot be told */
+    bool known;             /* false: the model's weights are missing or cannot be identified */
     bool overflows;         /* sums may leave the accumulator: then lo and hi are its ends */
     int64_t greatest, pair; /* magnitudes: of all products and the bias, of two raw products */
 } check_reachable;
@@ -105,14 +105,14 @@ typedef struct check_table {
 } check_table;
 
 /* *worst: the greatest difference of the codes that two units make of accumulators factor * x and
- * x, x in lo..hi, channel by channel; those before go through the table, which may be NULL. Of a
- * plugin that does not say that it is monotone every accumulator is looked at; too many are
- * refused. */
+ * x, x in lo..hi, channel by channel; those before go through the table, which may be NULL. For a
+ * plugin that does not declare itself monotone, every accumulator is tried; too many are refused.
+ */
 assay_status check_forms(const checker *c, const assay_unit *before, const assay_unit *after,
                          const check_table *table, int64_t factor, int64_t lo, int64_t hi,
                          int64_t channels, int64_t *worst);
-/* Both units make the same accumulators of such sums, by the same rules or exactly; of sums that
- * are not known that is taken as given. */
+/* Both units make the same accumulators of such sums, by the same rules or exactly; for unknown
+ * sums that is assumed. */
 bool check_sums_alike(const checker *c, const assay_unit *a, const assay_unit *b,
                       const check_reachable *all);
 /* Sum of the magnitudes of a channel's weights, where check_reach knows them. */

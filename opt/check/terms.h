@@ -21,8 +21,8 @@ struct term {
     bool shapeless;   /* made in a fragment without the network's extents */
     const void *data; /* of a constant */
     int round;        /* of spread.c, in which `change` was computed: */
-    int64_t change;   /* codes by which the step at hand may change it */
-    int64_t max;      /* ... and by which anything may */
+    int64_t change;   /* codes by which the current step may change it */
+    int64_t max;      /* ... and by which any step may */
 };
 
 struct check_replay {

@@ -11,7 +11,7 @@ typedef struct assay_affine {
 
 /* Recognises node n as an affine map of its input *x along dimension `axis` of its output: a
  * BatchNorm with constant parameters, or add, sub, mul, div with a constant that varies along that
- * axis only. *found is false, and nothing allocated, when it is none. */
+ * axis only. *found is false, and nothing allocated, when it is not one. */
 assay_status lower_affine_match(const assay_graph *g, const assay_node *n, int axis, int *x,
                                 assay_affine *map, bool *found, assay_error *err);
 void lower_affine_free(assay_affine *map);

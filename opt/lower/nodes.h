@@ -1,5 +1,5 @@
-/* Questions of passes, rules and their proofs about nodes and values, and edits that several of
- * them make. Internal to opt/. */
+/* Queries of passes, rules and their proofs about nodes and values, and edits shared by several
+ * of them. Internal to opt/. */
 #ifndef ASSAY_OPT_NODES_H
 #define ASSAY_OPT_NODES_H
 
@@ -17,7 +17,7 @@ bool lower_same_type(const assay_value *a, const assay_value *b);
 bool lower_is_plain(const assay_node *n);                       /* no fused activation, no bounds */
 bool lower_is_unary(const assay_graph *g, const assay_node *n); /* a function of one code */
 bool lower_is_rescale(const assay_graph *g, const assay_node *n); /* of codes to codes */
-/* Rescale, relu, clip: what one rescale with saturation can stand for. */
+/* Rescale, relu, clip: what one rescale with saturation can replace. */
 bool lower_is_monotone(const assay_graph *g, const assay_node *n);
 bool lower_is_binary(const assay_graph *g, const assay_node *n);
 /* Between f32 and codes of one scale. */
@@ -39,7 +39,7 @@ bool lower_is_output(const assay_graph *g, int value);
 bool lower_same_bounds(const assay_node *a, const assay_node *b);
 
 /* ---- edits ---- */
-/* Uses of y, which `lower` yields so far, go to x; `lower` is without use afterwards. An output of
+/* Uses of y, which `lower` yields so far, go to x; `lower` is unused afterwards. An output of
  * the network keeps its name when x's producer can yield it. */
 assay_status lower_stand_for(assay_graph *g, int x, int lower);
 /* BASE + suffix, in the graph's arena; NULL when out of memory. */

@@ -29,10 +29,10 @@ assay_status lower_fold_constants(assay_graph *g, assay_evaluate_fn evaluate, in
 assay_status lower_fold_codes(assay_graph *g, assay_evaluate_fn evaluate, int *changed,
                               assay_error *err);
 /* BatchNorm, and add, sub, mul and div by constants, one per channel, into the convolution,
- * transposed convolution or fully-connected layer in front, when nobody else sees its output. The
+ * transposed convolution or fully-connected preceding layer, when nothing else uses its output. The
  * layer's output takes the name of the value that it then computes. */
 assay_status lower_fold_affine(assay_graph *g, int *changed, assay_error *err);
-/* A BatchNorm that is left becomes a depthwise 1x1 convolution (one rounding when quantized), or
+/* A remaining BatchNorm becomes a depthwise 1x1 convolution (one rounding when quantized), or
  * mul and add where there are no spatial axes. */
 assay_status lower_batch_norm(assay_graph *g, int *changed, assay_error *err);
 /* matmul by a constant matrix becomes a fully-connected layer. */
@@ -42,20 +42,20 @@ assay_status lower_matmul(assay_graph *g, int *changed, assay_error *err);
  * becomes reciprocal; a power of 2, 1/2, -1 or -1/2 becomes square, sqrt, reciprocal or rsqrt. */
 assay_status lower_arithmetic(assay_graph *g, int *changed, assay_error *err);
 /* The greater or lesser of a value and one number becomes a clip; clips and relus in a row become
- * one where nobody else sees what is between them. */
+ * one where nothing else uses the values between them. */
 assay_status lower_clip(assay_graph *g, int *changed, assay_error *err);
 /* Nodes of the same op, attributes and inputs become one: the first in order. A later one that
  * yields an output of the network stays. */
 assay_status lower_eliminate_common(assay_graph *g, int *changed, assay_error *err);
 /* Padding by zeros in space goes into the convolution after it. */
 assay_status lower_fold_pad(assay_graph *g, int *changed, assay_error *err);
-/* Nodes that give back their input go: reshape to the same shape, transpose that moves nothing,
- * slice of everything, pad by nothing, concat of one, clip without bounds, ... */
+/* Nodes that return their input are removed: reshape to the same shape, transpose that moves
+ * nothing, slice of everything, pad by nothing, concat of one, clip without bounds, ... */
 assay_status lower_eliminate_identity(assay_graph *g, int *changed, assay_error *err);
 /* Casts of floats to float16 and bfloat16 go, and their results keep their names: what is profiled
  * and quantized is in float32 between its nodes. */
 assay_status lower_drop_narrowing(assay_graph *g, assay_error *err);
-/* Nodes whose outputs reach no output of the graph go, and constants that nobody uses. */
+/* Nodes whose outputs reach no output of the graph go, and unused constants. */
 assay_status lower_eliminate_dead(assay_graph *g, int *changed, assay_error *err);
 
 /* ---- profile: opt/profile/profile.h; parameters: opt/calibrate/qparams.h; quantizer:

@@ -22,7 +22,7 @@ int *lower_rewrite_uses(const assay_graph *g);
 /* Marks for nodes to drop; malloc'd and clear, with room for `extra` nodes to come. */
 bool *lower_rewrite_dead(const assay_graph *g, int extra);
 
-/* Makes `node` the producer of value `out` in place of its output 0 (which loses its producer). */
+/* Makes `node` the producer of value `out` instead of its output 0 (which loses its producer). */
 void lower_rewrite_output(assay_graph *g, int node, int out);
 
 /* Replaces input `slot` of a node, which may be one past its last. */
@@ -36,12 +36,12 @@ assay_status lower_rewrite_constant(assay_graph *g, const char *base, const char
 /* Nodes that only index need no arithmetic of the target. */
 bool lower_needs_target(const assay_node *n);
 
-/* Puts the attributes of an op on codes into the target's words: where padding of an average pool
+/* Puts the attributes of an op on codes into the target's terms: where padding of an average pool
  * counts, whether what ceil_mode hangs over does. */
 void lower_fit_attributes(const assay_scheme *s, const assay_graph *g, assay_node *n);
 
-/* Whether the target can compute node n of g (*can): what it says, and a unit prepared to try. When
- * it cannot, `why` (`size` bytes) says so in words. ASSAY_ERR_MEMORY: undecided. */
+/* Whether the target can compute node n of g (*can): by its declaration, and by preparing a unit.
+ * When it cannot, `why` (`size` bytes) says so in words. ASSAY_ERR_MEMORY: undecided. */
 assay_status lower_target_computes(const assay_scheme *s, const assay_graph *g, const assay_node *n,
                                    bool *can, char *why, size_t size, assay_error *err);
 

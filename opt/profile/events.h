@@ -1,4 +1,4 @@
-/* Reading a YAML file event by event, in an order that is known: for files too large for a tree.
+/* Reading a YAML file event by event, in a known order: for files too large for a tree.
  * Every complaint is one line, PATH:LINE: ... */
 #ifndef ASSAY_OPT_EVENTS_H
 #define ASSAY_OPT_EVENTS_H
@@ -32,7 +32,7 @@ assay_status profile_events_key(assay_events *r, const char *key);
 /* The current scalar as a count, or as a finite number. */
 assay_status profile_events_as_count(assay_events *r, const char *what, uint64_t *out);
 assay_status profile_events_as_float(assay_events *r, const char *what, float *out);
-/* A key and its value. The text is malloc'd and replaces (frees) what *out is. */
+/* A key and its value. The text is malloc'd and replaces *out, which is freed. */
 assay_status profile_events_count(assay_events *r, const char *key, uint64_t *out);
 assay_status profile_events_float(assay_events *r, const char *key, float *out);
 assay_status profile_events_int(assay_events *r, const char *key, long lo, long hi, int *out);

@@ -29,9 +29,9 @@ typedef struct assay_histogram {
     uint64_t *count; /* the ring */
 } assay_histogram;
 
-/* An empty one; *h is to be cleared whatever the status. */
+/* An empty one; clear *h whatever the status. */
 assay_status profile_histogram_init(assay_histogram *h, assay_error *err);
-/* Gives its memory back. */
+/* Frees its memory. */
 void profile_histogram_clear(assay_histogram *h);
 /* Forgets every element. */
 void profile_histogram_reset(assay_histogram *h);
@@ -51,7 +51,7 @@ bool profile_histogram_can_merge(const assay_histogram *a, const assay_histogram
 /* Adds `from`. */
 void profile_histogram_merge(assay_histogram *into, const assay_histogram *from);
 
-/* Whether they saw the same, as far as they tell. */
+/* Whether they saw the same elements, as far as histograms show. */
 bool profile_histogram_equal(const assay_histogram *a, const assay_histogram *b);
 
 /* The bin of x, which is finite and in the histogram's range. */

@@ -1,4 +1,4 @@
-/* A profile: the numbers that the values of a float network were seen to hold.
+/* A profile: the numbers that the values of a float network were observed to hold.
  *
  * The state is integer and depends only on the set of observations: in any order, over any number
  * of threads or shards, merged in any grouping, it is the same, and so is the file. For each value
@@ -32,7 +32,7 @@ typedef struct assay_profile_range {
     uint64_t first, end;
 } assay_profile_range;
 
-/* Where the numbers come from. Strings are "" when unknown. Merging demands that they agree. */
+/* Where the numbers come from. Strings are "" when unknown. Merging requires them to agree. */
 typedef struct assay_profile_origin {
     const char *model;         /* XXH3-128 hex of the source file */
     const char *graph;         /* assay_graph_digest of the canonical graph */
@@ -64,8 +64,8 @@ assay_status profile_channels_like(assay_profile *p, const assay_profile *like, 
 
 /* From now on what a ReLU or a clip to constant bounds makes of a value is counted together with
  * that value, which is cheaper than twice: its own observation is ignored. p must be new, g the
- * graph that it was made for, and what is observed what the network computes. Channels are asked
- * for before. */
+ * graph that it was made for, and what is observed what the network computes. Request channels
+ * before. */
 void profile_follow_clamps(assay_profile *p, const assay_graph *g);
 
 /* Counts n elements, all of each sample, of the value with this index in the profile's graph. A

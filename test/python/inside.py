@@ -26,7 +26,7 @@ def rescales():
         check(said["code"] == int(assay.Scheme(name).apply(acc, scale=scale)) and said["acc"] == acc, f"the code of {name} is that of apply()", said)
     formed = s.try_row(100, in_scale=0.5, weight_scale=0.25, out_scale=2.0)
     check(formed.report["steps"][0][0] == "scales", "of three scales", formed)
-    raises(assay.InputError, "several rows", s.try_row, [1, 2], scale=0.5, words="one row")
+    raises(assay.InputError, "several rows", s.try_row, [1, 2], scale=0.5, words="only a single row")
     raises(assay.InputError, "no factor", s.try_row, 1, words="a row is an accumulator")
     raises(assay.SchemeError, "a scale that is refused", assay.Scheme("npu16").try_row, 5, scale=1e30, words="npu16")
 

@@ -132,7 +132,7 @@ def packed_weights(net, q):
     command("quantize", "net.assay", "--weights", "q8_0", "-o", "packed.assay", "--json", "packed.json")
     packed = net.pack_weights("q8_0")
     check(packed.report == json.loads(read("packed.json")) and packed.text() == assay.load("packed.assay").text(), "weights in blocks, as the command's", packed.report)
-    raises(assay.InputError, "no such blocks", net.pack_weights, "q4_1", words="there are q4_0")
+    raises(assay.InputError, "no such blocks", net.pack_weights, "q4_1", words="expected q4_0")
     raises(assay.InputError, "weights in blocks of a quantized network", q.pack_weights, "q8_0", words="whose weights are floats")
 
 

@@ -67,7 +67,7 @@ def comparing():
     raises(assay.InputError, "a scale without end", assay.compare, "tflite", "ruy", scale=float("inf"), words="low to high")
     raises(assay.InputError, "accumulators of one number", assay.vectors, ["tflite"], acc=(1,), words="two numbers")
     raises(TypeError, "no scheme at all", assay.compare, "tflite", None, words="NoneType")
-    raises(assay.InputError, "no schemes", assay.matrix, [], words="takes schemes")
+    raises(assay.InputError, "no schemes", assay.matrix, [], words="needs schemes")
     raises(assay.LimitError, "too many", assay.matrix, ["tflite"] * 65, words="64")
 
 

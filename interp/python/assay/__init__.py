@@ -8,10 +8,10 @@
     result = small.program("tflite").run(images[0])     # every tensor by name, the target's bits
     golden = small.program("tflite").golden("golden", images[0])
     print(assay.diff(golden, "device-dumps"))           # the first divergence first
-    print(assay.blame(golden, "device-dumps"))          # which node is at fault itself, and why
+    print(assay.blame(golden, "device-dumps"))          # which node is itself at fault, and why
 
-Schemes are a target's arithmetic: assay.presets() names those that are shipped, Scheme("tflite") opens one.
-What the library refuses is an AssayError with its one line. Programs serve many threads, and other threads run
+Schemes are a target's arithmetic: assay.presets() names the shipped ones, Scheme("tflite") opens one.
+What the library refuses raises an AssayError with the library's one-line message. Threads may share programs, and other threads run
 while the library computes. Arrays that come back are views of the library's memory, which lives as long as they do.
 """
 from ._library import lib as _lib

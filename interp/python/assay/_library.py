@@ -166,7 +166,7 @@ lib = _bind()
 
 
 def call(name: str, *args: Any) -> None:
-    """A function that can fail; its line becomes the exception's."""
+    """A function that can fail; its message becomes the exception's."""
     err = Error()
     status = getattr(lib, name)(*args, c.byref(err))
     if status:
@@ -174,7 +174,7 @@ def call(name: str, *args: Any) -> None:
 
 
 def made(name: str, *args: Any) -> int:
-    """The same of one that makes a handle, its last argument."""
+    """The same for one that makes a handle, its last argument."""
     out = P()
     call(name, *args, c.byref(out))
     assert out.value is not None

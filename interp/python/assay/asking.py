@@ -20,7 +20,7 @@ _VERDICTS = ("unique", "class", "none")
 
 
 class Inference:
-    """What answers say. verdict: "unique", "class" or "none" (of rows), "explained" or "unexplained" (of a network's answers);
+    """What answers reveal. verdict: "unique", "class" or "none" (of rows), "explained" or "unexplained" (of a network's answers);
     text: as `assay infer` prints it; report: as it writes JSON; scheme_text: the record found, a scheme file."""
 
     def __init__(self, verdict: str, printed: str, report: Dict[str, Any], scheme_text: str) -> None:
@@ -41,7 +41,7 @@ class Inference:
 
 
 class DotInference(Inference):
-    """What dot products say: as Inference; the record found is a matrix unit."""
+    """What dot products reveal: as Inference; the record found is a matrix unit."""
 
     @property
     def presets(self) -> List[str]:
@@ -50,7 +50,7 @@ class DotInference(Inference):
         return found
 
     def scheme(self) -> Scheme:
-        raise TypeError("dot products show a matrix unit, not a scheme: unit() gives it")
+        raise TypeError("dot products reveal a matrix unit, not a scheme: use unit()")
 
     def unit(self) -> MatrixUnit:
         """The unit found."""
@@ -58,21 +58,25 @@ class DotInference(Inference):
 
 
 def probe(path: Any, *, types: str = "s8s8", ops: Sequence[str] = (), scheme: Optional[str] = None, formats: Sequence[str] = (), seed: int = 1) -> None:
-    """Writes small networks that show a device's arithmetic, op by op, with their inputs, to the new folder `path`. types: of activations and
+    """Writes small networks that reveal a device's arithmetic, op by op, with their inputs, to the new folder `path`. types: of
+    activations and
     weights, "s8s8", "u8s8", "u8u8" or "s16s8"; formats: of "text", "onnx", "tflite"."""
     o = ProbeOptions(types=text(types), ops=text(",".join(ops) or None), scheme=text(scheme), formats=text(",".join(formats) or None), seed=seed)
     call("assay_probe", text(path), c.byref(o))
 
 
 def infer_answers(path: Any, outputs: Any, *, schemes: Sequence[Any] = (), only: bool = False, hex_bits: int = 0, next: Any = None) -> Inference:
-    """What a device's outputs say: path is of probe(), with outputs/OP/NAME.npy; or a golden bundle, with the device's dumps of it.
-    schemes: looked at beside the shipped ones, or (only) in place of them. next: a new folder for the smallest probe that parts what is left."""
+    """What a device's outputs reveal: path was written by probe(), with outputs/OP/NAME.npy; or a golden bundle, with the device's dumps
+    of it.
+    schemes: considered in addition to the shipped ones, or (only) instead of them. next: a new folder for the smallest probe that
+    distinguishes the remaining records."""
     o = AnswersOptions(schemes=texts(schemes), n_schemes=len(schemes), only=only, hex_bits=hex_bits, next=text(next))
     return _answered("assay_infer_answers", text(path.path if isinstance(path, Golden) else path), text(outputs), options=o)
 
 
 def infer_dumps(model: Any, dumps: Any, inputs: Any = None, *, schemes: Sequence[Any] = (), only: bool = False, hex_bits: int = 0) -> Inference:
-    """What a device's dumps of a quantized network say: model is its file, dumps a folder of any of its tensors, or a dict of arrays by tensor name.
+    """What a device's dumps of a quantized network reveal: model is its file, dumps a folder of any of its tensors, or a dict of arrays
+    by tensor name.
     inputs: samples as Profile.observe takes them, where they were not dumped. schemes, only and hex_bits are as infer_answers() takes them."""
     o = AnswersOptions(schemes=texts(schemes), n_schemes=len(schemes), only=only, hex_bits=hex_bits)
     arrays, n = stacked(inputs, load(model).inputs) if inputs is not None else ([], 0)
@@ -93,7 +97,7 @@ def infer(oracle: Oracle, *, kind: str, type: str, budget: int = 20000, acc_bits
           progress: Optional[Callable[[int, int], None]] = None) -> Inference:
     """Which rescale a device has, by asking it rows.
 
-    oracle: a function that gets a dict of arrays, a row an element (acc, zp, and multiplier and shift, or in_scale, weight_scale and
+    oracle: a function that gets a dict of arrays, one row per element (acc, zp, and multiplier and shift, or in_scale, weight_scale and
     out_scale; lo and hi where rows have bounds), and returns the codes, or (codes, refused); or a shell command that reads and writes
     such .npy files. kind: "multiplier" or "scale"; type: of the codes, "i8", "u8" or "i16". multiplier, shift: the ranges to ask about.
     progress is told (rows asked, budget).
@@ -112,7 +116,8 @@ def infer_dot(oracle: Oracle, *, a: str, b: str, acc: str, k: int, out: Optional
 
     oracle: a function that gets a dict of arrays of raw patterns (a and b [n, k], c [n], and where the unit has block scales scale-a and
     scale-b [n, k / scale_block]) and returns the results' patterns [n], unsigned and as wide as their format; or a shell command, as infer()
-    takes it. a, b, acc, out (None: acc), scale: formats as unit files name them, "f16", "e4m3fn", ... seconds: of the processor, for searching. progress is told (rows asked, budget).
+    takes it. a, b, acc, out (None: acc), scale: formats as unit files name them, "f16", "e4m3fn", ... seconds: processor time for the
+    search. progress is told (rows asked, budget).
     """
     o = InferDotOptions(a=text(a), b=text(b), acc=text(acc), out=text(out), scale=text(scale), scale_block=scale_block, k=k, budget=budget,
                         timeout=timeout, seconds=seconds, progress=telling(progress))

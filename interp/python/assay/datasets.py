@@ -20,11 +20,12 @@ class Dataset:
     def __init__(self, path: Any, network: Network, *, input: Optional[str] = None, labels: Any = None, raw: Optional[str] = None,
                  preprocess: Any = None, array: Optional[str] = None, stride: int = 0) -> None:
         """input: its name (None: the only one); labels: a file or folder, where they are not beside the data; raw: type and shape of raw
-        samples, "u8:32x32x3"; preprocess: a file (None: preprocess.yaml beside the data); array: of .npz (None: the input's name);
+        samples, "u8:32x32x3"; preprocess: a file (None: preprocess.yaml beside the data); array: its name in an .npz file (None: the
+        input's name);
         stride: of windows of tokens."""
         names = list(network.inputs)
         if input is None and len(names) != 1:
-            raise InputError(f"the network has {len(names)} inputs: input= says which one the data is for")
+            raise InputError(f"the network has {len(names)} inputs: give input=, the one that the data is for")
         name = names[0] if input is None else input
         if name not in names:
             raise InputError(f"the network has no input '{name}'")
@@ -78,7 +79,7 @@ class Dataset:
 
     @property
     def preprocessing(self) -> str:
-        """In words, as Profile.of(preprocessing=...) notes it."""
+        """In words, as Profile.of(preprocessing=...) records it."""
         return str(lib.assay_loader_preprocessing(self._ref).decode())
 
     def __repr__(self) -> str:

@@ -30,7 +30,7 @@ class Diff:
 
     @property
     def tensors(self) -> List[Dict[str, Any]]:
-        """Of each tensor: name, op, verdict, elements, mismatches, max_lsb, max_abs, max_rel, cosine, sqnr_db."""
+        """For each tensor: name, op, verdict, elements, mismatches, max_lsb, max_abs, max_rel, cosine, sqnr_db."""
         rows: List[Dict[str, Any]] = self.report["tensors"]
         return rows
 
@@ -39,14 +39,14 @@ class Diff:
 
 
 class Blame:
-    """Which nodes are at fault themselves, and why. clean: none; text: as `assay blame` prints it; report: as it writes JSON."""
+    """Which nodes are themselves at fault, and why. clean: none is; text: as `assay blame` prints it; report: as it writes JSON."""
 
     def __init__(self, clean: bool, printed: str, report: Dict[str, Any]) -> None:
         self.clean, self.text, self.report = clean, printed, report
 
     @property
     def faults(self) -> List[Dict[str, Any]]:
-        """The most upstream first; of each its node and cause."""
+        """Most upstream first; each with its node and cause."""
         found: List[Dict[str, Any]] = self.report["faults"]
         return found
 
@@ -66,8 +66,9 @@ class Explanation:
 
 
 class Capsule:
-    """A faulty node as a network of its own. path: its folder; text: as `assay capsule` prints it; report: node, class (what blame says
-    of it), first and end (the part of the output that it holds), elements and differing of them, samples, missing (forms that cannot hold it)."""
+    """A faulty node as a network of its own. path: its folder; text: as `assay capsule` prints it; report: node, class (blame's verdict on
+    it), first and end (the part of the output that it holds), elements and differing of them, samples, missing (forms that cannot hold
+    it)."""
 
     def __init__(self, path: str, printed: str, report: Dict[str, Any]) -> None:
         self.path, self.text, self.report = path, printed, report
@@ -90,8 +91,8 @@ def dumps_folder(side: Any, golden: Any) -> Iterator[str]:
 
 
 def write_dumps(path: Any, tensors: Mapping[str, Any], golden: Any = None) -> None:
-    """Arrays by tensor name as .npy files, as a device would dump them. golden: the bundle that they are to be beside, for its names
-    of files, which no two tensors share; a name that is no tensor of it is an InputError."""
+    """Arrays by tensor name as .npy files, as a device would dump them. golden: the bundle whose file names they get, which no two tensors
+    share; a name that is not one of its tensors is an InputError."""
     path = os.fsdecode(path)
     os.makedirs(path, exist_ok=True)
     stems: Dict[str, Optional[str]] = {}
@@ -121,8 +122,8 @@ def diff(reference: Any, other: Any, *, max_lsb: Optional[float] = None, rel: Op
 
     reference: a bundle (Golden or folder) or a .npy file; other: a bundle, a folder of dumps, a .npy file, or a dict of arrays by
     tensor name. Without thresholds codes must be equal. max_lsb: codes may differ by so much; rel, abs: real values; cosine, sqnr (dB): of
-    the whole tensor; tensors: {"logits": {"rel": 0.01}} where one has thresholds of its own. junit: a file to write,
-    JUnit XML with a test case a tensor.
+    the whole tensor; tensors: {"logits": {"rel": 0.01}} for a tensor with thresholds of its own. junit: a file to write,
+    JUnit XML with a test case per tensor.
     """
     general = _limits(dict(max_lsb=max_lsb, rel=rel, abs=abs, cosine=cosine, sqnr=sqnr))
     special = (Thresholds * (len(tensors) + 1))(*(_limits(v) for v in tensors.values()))
@@ -135,10 +136,11 @@ def diff(reference: Any, other: Any, *, max_lsb: Optional[float] = None, rel: Op
 
 def blame(golden: Any, device: Any, *, rel: Optional[float] = None, schemes: Sequence[Any] = (), threads: int = 0, hex_bits: int = 0,
           html: Any = None, junit: Any = None, progress: Optional[Callable[[int, int], None]] = None) -> Blame:
-    """Which nodes of a device are at fault themselves: each is replayed from the device's own inputs, and causes are tried to the bit.
+    """Which nodes of a device are themselves at fault: each is replayed from the device's own inputs, and causes are tried to the bit.
 
     golden: a bundle; device: a folder of dumps, a bundle, or a dict of arrays by tensor name. rel: floats may differ by so much. schemes:
-    tried beside the shipped ones. hex_bits: of a word of .hex dumps (0: as they say). html, junit: files to write, a page, and JUnit XML in which
+    tried in addition to the shipped ones. hex_bits: width of a word in .hex dumps (0: as the dumps state). html, junit: files to write,
+    a page, and JUnit XML in which
     a node at fault is a failure. progress is told (steps done, of all).
     """
     files = BlameFiles(html=text(html), junit=text(junit), hex_bits=hex_bits, progress=telling(progress))
@@ -153,7 +155,8 @@ def blame(golden: Any, device: Any, *, rel: Optional[float] = None, schemes: Seq
 
 
 def explain(golden: Any, element: str, device: Any = None, *, sample: Optional[int] = None, rel: Optional[float] = None) -> Explanation:
-    """One output element of a node step by step in the scheme's arithmetic, "conv1[0,3,5,7]", and with a device where its way parts from it.
+    """One output element of a node step by step in the scheme's arithmetic, "conv1[0,3,5,7]", and, with a device, where the device
+    departs from it.
 
     golden: a bundle; device: a folder of dumps, a bundle, or a dict of arrays by tensor name: then a node's name alone is its first
     element that differs. sample: its number (None: the first in which the element differs). rel: floats may differ by so much.

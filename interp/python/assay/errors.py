@@ -3,12 +3,12 @@ from typing import Dict, NoReturn, Type
 
 
 class AssayError(Exception):
-    """The base of all that the library refuses; the text is its line: file, node or value at fault, what was expected, what
-    was found."""
+    """The base class of everything that the library refuses; the text is its message: the file, node or value at fault, what was
+    expected, what was found."""
 
 
 class MissingLibraryError(AssayError, ImportError):
-    """The shared library is not there, or of another version."""
+    """The shared library is missing, or of another version."""
 
 
 class InputError(AssayError, ValueError):
@@ -28,15 +28,15 @@ class OutOfMemoryError(AssayError, MemoryError):
 
 
 class LimitError(AssayError):
-    """A size beyond what is accepted."""
+    """A size above the accepted limit."""
 
 
 class SchemeError(AssayError):
-    """The scheme refuses: a width, a range, a trap on overflow."""
+    """The scheme refuses a width or a range, or traps on overflow."""
 
 
 class InternalError(AssayError):
-    """A broken invariant of Assay's: please report it."""
+    """A broken invariant of Assay itself: please report it."""
 
 
 _BY_STATUS: Dict[int, Type[AssayError]] = {

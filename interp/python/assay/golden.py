@@ -12,7 +12,7 @@ from .tensors import Array, TensorType, type_of, view
 
 
 class Verification(NamedTuple):
-    """What verifying found; good: nothing. faults: a line for each."""
+    """What verification found; good: no fault. faults: one line per fault."""
 
     good: bool
     tensors: int
@@ -85,11 +85,11 @@ class Golden(Mapping[str, Array]):
         return str(self._stored[i].digest.decode())
 
     def has_data(self, name: str) -> bool:
-        """False: the bundle has digests only."""
+        """False: the bundle holds only digests."""
         return bool(self._stored[self._at[self._samples[0], name]].has_data)
 
     def verify(self, *, replay: bool = True, engine: str = "ref", threads: int = 1) -> Verification:
-        """Files against the manifest; with replay also the manifest against a fresh run of the bundle's own network and scheme."""
+        """Checks files against the manifest and, with replay, the manifest against a fresh run of the bundle's own network and scheme."""
         faults: List[str] = []
         found = Verified()
         note = noting(faults.append)

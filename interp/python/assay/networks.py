@@ -128,7 +128,7 @@ class Network:
         i = self._json["index"].get(name, -1)
         ptr = lib.assay_value_constant(self._ref, i)
         if not ptr:
-            raise InputError(f"'{name}' is no constant of {self.name}")
+            raise InputError(f"'{name}' is not a constant of {self.name}")
         return view(ptr, self._type(i), self._ref)
 
     def text(self) -> str:
@@ -175,7 +175,7 @@ class Network:
 
     def under(self, scheme: SchemeLike, *, adapt: bool = False) -> "Network":
         """The network in integers as the scheme defines them: an ONNX network's dequantize -> op -> quantize become integer ops (others
-        stay as they are). adapt: parameters that the scheme cannot have are exchanged first."""
+        stay as they are). adapt: parameters that the scheme cannot represent are replaced first."""
         if not self._is_onnx:
             return self
         made = Network(self._copy(), keep=self._ref)

@@ -1,4 +1,4 @@
-"""What was found out about a network as one page of HTML."""
+"""What is known about a network, as one page of HTML."""
 import json
 import os
 import tempfile
@@ -27,11 +27,12 @@ def _file(source: Any, folder: str, i: int) -> Tuple[str, str]:
 
 
 def report(page: Any, *sources: Any, tensors: Optional[str] = None, model_explorer: Any = None) -> None:
-    """Gathers bundles, profiles and measures in one page of HTML, which needs nothing but itself: the graph, each tensor, the memory plan, accuracy,
+    """Gathers bundles, profiles and measures in one page of HTML, self-contained: the graph, each tensor, the memory plan, accuracy,
     sensitivity, differences and their causes.
 
     page: the file to write, None for none; sources: Golden, Diff, Blame, what evaluate() and sensitivity() return, or files: bundles, profiles, and
-    what commands write with --json. tensors: a pattern; of bundles only these are looked into. model_explorer: a new folder for the measures by node
+    what commands write with --json. tensors: a pattern; of bundles, only these tensors are read. model_explorer: a new folder for the
+    measures by node
     that Google's Model Explorer takes.
     """
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:

@@ -1,4 +1,4 @@
-"""Profiles: what the values of a float network were seen to hold."""
+"""Profiles: what the values of a float network were observed to hold."""
 import ctypes as c
 import os
 import tempfile
@@ -29,9 +29,11 @@ class Profile:
     @classmethod
     def of(cls, network: Network, *, preprocessing: Optional[str] = None, dataset: Optional[str] = None, whole: int = 0,
            per_channel: Optional[str] = None) -> "Profile":
-        """An empty one. preprocessing, dataset: noted in the file, and to be the same in profiles that are merged; whole: how many samples
-        all parts have together (a profile with a part missing is refused by quantize). per_channel: a pattern of values, "*" for all, of each channel
-        of which there is a histogram, too."""
+        """An empty one. preprocessing, dataset: recorded in the file; they must be equal in profiles that are merged; whole: how many
+        samples
+        all parts have together (a profile with a part missing is refused by quantize). per_channel: a pattern of values, "*" for all,
+        which also get
+        a histogram per channel."""
         self = cls(made("assay_profile_new", network._ref), network)
         call("assay_profile_describe", self._ref, text(preprocessing), text(dataset), whole)
         if per_channel is not None:
@@ -58,7 +60,7 @@ class Profile:
         """
         g = network or self._network
         if g is None:
-            raise InputError("a profile from a file observes with network=...")
+            raise InputError("a profile from a file needs network=... to observe")
         arrays, n = stacked(inputs, g.inputs)
         pointers = (P * len(arrays))(*[a.ctypes.data for a in arrays])
         tell = telling(progress)
@@ -69,7 +71,7 @@ class Profile:
         call("assay_profile_observe", self._ref, g._ref, start, n, pointers, threads, tell, None)
 
     def merge(self, other: "Profile") -> None:
-        """Adds the other, which is of other samples of the same network; refused, and nothing changed, otherwise."""
+        """Adds the other, of other samples of the same network; otherwise refused, with nothing changed."""
         call("assay_profile_merge", self._ref, other._ref)
 
     def to_dict(self) -> Dict[str, Any]:
@@ -107,7 +109,7 @@ class Profile:
 
     @property
     def ranges(self) -> Mapping[str, Any]:
-        """Least and greatest element by value, as (min, max)."""
+        """Smallest and largest element of each value, as (min, max)."""
         return {v["name"]: (v["min"], v["max"]) for v in self.to_dict()["values"]}
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Programs: a network bound to a scheme, and what a run of it gives."""
+"""Programs: a network bound to a scheme, and the results of its runs."""
 import ctypes as c
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional
 
@@ -23,7 +23,7 @@ class Result(Mapping[str, Array]):
     """What one run gave: arrays by tensor name, in execution order, read-only, without a copy.
 
     The arrays keep the memory of the run; nothing writes there again. Codes come as they are: result.real(name) are the
-    real values. accumulators: int64 arrays by the name of the tensor that they were rescaled to, where they were asked for.
+    real values. accumulators: int64 arrays by the name of the tensor that they were rescaled to, if requested.
     """
 
     def __init__(self, ref: Ref, index: Mapping[str, int], types: Mapping[str, TensorType], outputs: List[str],
@@ -42,7 +42,7 @@ class Result(Mapping[str, Array]):
 
     @property
     def outputs(self) -> Dict[str, Array]:
-        """The network's outputs alone."""
+        """Only the network's outputs."""
         return {name: self[name] for name in self._outputs}
 
     def type(self, name: str) -> TensorType:
@@ -54,11 +54,12 @@ class Result(Mapping[str, Array]):
 
 
 class Program:
-    """A network bound to a scheme; many threads may run it at once.
+    """A network bound to a scheme; any number of threads may run it at once.
 
     scheme: None for a float network. engine: "ref", "fast" (the same bits sooner) or "both", which compares them. threads: within
-    a node, for the fast engine. keep_all: every tensor is in the result, else inputs and outputs alone. as_is: a quantized network
-    that holds what the scheme's types do not. adapt, literal: as `assay run` has them, of QDQ networks.
+    a node, for the fast engine. keep_all: results hold every tensor, otherwise only inputs and outputs. as_is: accepts a quantized
+    network outside
+    the scheme's types. adapt, literal: as `assay run` has them, of QDQ networks.
     """
 
     def __init__(self, network: Network, scheme: Optional[SchemeLike] = None, *, engine: str = "ref", threads: int = 1,
@@ -84,7 +85,7 @@ class Program:
 
     @property
     def contract(self) -> Optional[Dict[str, Any]]:
-        """Which nodes are claimed to give the target's own bits: as a bundle's manifest has it; None without a scheme."""
+        """Which nodes are claimed to give exactly the target's bits, as in a bundle's manifest; None without a scheme."""
         out = P()
         call("assay_program_contract", self._ref, c.byref(out))
         said: Optional[Dict[str, Any]] = take_json(out)
@@ -112,7 +113,7 @@ class Program:
     __call__ = run
 
     def sequence(self) -> "Run":
-        """A run whose state goes on from step to step."""
+        """A run whose state is carried from step to step."""
         return Run(self)
 
     def golden(self, path: Any, samples: Any, *, accumulators: bool = False, formats: str = "npy", hex_bits: int = 0,
@@ -121,7 +122,7 @@ class Program:
         """Runs the samples and writes a golden bundle to the new folder `path`: every tensor and its digest.
 
         samples: the inputs of one run, or a list of them. formats: of npy, raw, hex, ..., separated by commas. sequence: the samples are
-        steps, the state goes on. The bundle is whole or absent.
+        steps, between which state is carried on. The bundle is whole or absent.
         """
         from .golden import Golden
         every = list(samples) if isinstance(samples, (list, tuple)) else [samples]
@@ -156,7 +157,7 @@ class Run:
         self._ref = Ref(made("assay_run_new", program._ref), lib.assay_run_free, program._ref)
 
     def reset(self) -> None:
-        """Variables back to their initial state."""
+        """Resets variables to their initial state."""
         lib.assay_run_reset(self._ref)
 
     def _fill(self, inputs: Any) -> None:
@@ -167,7 +168,7 @@ class Run:
             np.copyto(view(lib.assay_run_data(self._ref, p._index[name]), t, self._ref, readonly=False), fit[name], casting="unsafe")
 
     def step(self, inputs: Any, *, accumulators: bool = False) -> Result:
-        """One run. The arrays of an earlier step's result then hold this step's values: copy what is to stay."""
+        """One run. The arrays of an earlier step's result then hold this step's values: copy what you want to keep."""
         p = self._program
         sums: Dict[str, Array] = {}
         failed: List[BaseException] = []
@@ -184,7 +185,7 @@ class Run:
 
         self._fill(inputs)
         if accumulators and len(p._types) <= len(p._inputs) + len(p._outputs) and len(p._first) > len(p._outputs):
-            raise InputError("accumulators take a program with keep_all")
+            raise InputError("accumulators need a program made with keep_all")
         try:
             call("assay_execute_with", self._ref, NODE(keep) if accumulators else NODE(), accumulators, None)
         except Exception:

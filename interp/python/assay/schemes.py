@@ -35,7 +35,7 @@ class Steps:
 
 
 def presets() -> List[str]:
-    """Names of the schemes that are shipped, each of a real target."""
+    """Names of the shipped schemes, each of a real target."""
     names: List[str] = []
     while (name := lib.assay_scheme_preset(len(names))) is not None:
         names.append(name.decode())
@@ -86,7 +86,7 @@ class Scheme:
 
     @property
     def text(self) -> str:
-        """A scheme file that says every parameter (of a plugin: its words)."""
+        """A scheme file that states every parameter (a plugin: its own description)."""
         return str(lib.assay_scheme_record(self._ref).decode())
 
     def to_dict(self) -> Dict[str, Any]:
@@ -102,20 +102,21 @@ class Scheme:
         return self.to_dict()[section]
 
     def edit(self, changes: Mapping[str, Any], name: Optional[str] = None) -> "Scheme":
-        """Another scheme with these parameters otherwise: s.edit({"accumulator": {"bits": 20}}, name="narrow")."""
+        """Another scheme, with these parameters changed: s.edit({"accumulator": {"bits": 20}}, name="narrow")."""
         record = _merged(self.to_dict(), _plain(changes))
         record["scheme"] = name or record.get("scheme", self.name) + "-edited"
         return Scheme.from_dict(record, record["scheme"])
 
     def show(self, op: Optional[str] = None, wide: bool = False) -> str:
-        """What it does for an op (None: "conv"), of codes of more than 8 bits (wide) or of at most 8, as `assay scheme show` prints it: in words,
-        tables and examples, what it inherits from whom, its record."""
+        """What it does for an op (None: "conv"), on codes of more than 8 bits (wide) or at most 8, as `assay scheme show` prints it:
+        words, tables and
+        examples, what it inherits and from which scheme, its record."""
         out = P()
         call("assay_scheme_show", self._ref, text(op), wide, c.byref(out))
         return take_text(out)
 
     def diff(self, other: SchemeLike, op: str = "conv", wide: bool = False) -> List[Difference]:
-        """Parameters that differ for nodes of an op, of codes of more than 8 bits (wide) or of at most 8."""
+        """Parameters that differ for nodes of an op, on codes of more than 8 bits (wide) or at most 8."""
         out = P()
         call("assay_scheme_diff", self._ref, scheme(other)._ref, op.encode(), wide, c.byref(out))
         return [Difference(d["parameter"], d["a"], d["b"], d["doc"], d["read"]) for d in take_json(out)]
@@ -124,10 +125,10 @@ class Scheme:
               multiplier: Any = None, shift: Any = None, pre: Any = None, zero_point: Any = None, in_zero_point: Any = None,
               lo: Any = None, hi: Any = None, op: Optional[str] = None, type: Optional[str] = None, wide: bool = False,
               per_tensor: bool = False, refused: bool = False) -> Any:
-        """Codes that the target makes of accumulators, int64 of the shape to which all arguments broadcast.
+        """The codes that the target computes from accumulators, int64 of the shape to which all arguments broadcast.
 
         A row's factor is `scale` (real units a step of the accumulator / real units a code); or in_scale * weight_scale /
-        out_scale, formed as the target does; or multiplier and shift as the target writes them. type: of the codes, "i8",
+        out_scale, computed as on the target; or multiplier and shift as the target stores them. type: of the codes, "i8",
         "u8", "i16", ... (default: the scheme's activations). A row that the target refuses is a SchemeError; with
         refused=True the result is (codes, refused), a bool array, and such a code is 0.
         """
@@ -154,7 +155,7 @@ class Scheme:
         return Steps(take_text(out[0]), take_json(out[1]))
 
     def derive(self, scale: Any, *, op: Optional[str] = None, wide: bool = False) -> Tuple[Array, Array, Array]:
-        """Multiplier, shift and pre-shift that stand for real scales, as the target writes them: int64 of scale's shape."""
+        """Multiplier, shift and pre-shift that encode real scales, as the target stores them: int64 of scale's shape."""
         columns, shape = _columns({}, dict(scale=scale))
         out = [np.zeros(shape, np.int64) for _ in range(3)]
         rows = Rows(n=out[0].size, op=text(op), wide=wide, scale=address(columns["scale"]))

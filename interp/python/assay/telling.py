@@ -1,4 +1,4 @@
-"""Where schemes differ, rows and networks that tell them apart, and what rows that someone has let live."""
+"""Where schemes differ, rows and networks that distinguish them, and which mutants given rows let survive."""
 import ctypes as c
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -12,7 +12,8 @@ Scales = Union[float, Tuple[float, float, int]]
 
 
 class Comparison:
-    """Two schemes beside each other, decided and not sampled. differ: somewhere; undecided: how many scales or nodes are not decided; text: as
+    """Two schemes compared, decided rather than sampled. differ: whether they differ anywhere; undecided: how many scales or nodes are
+    not decided; text: as
     `assay scheme diff` prints it; report: as it writes JSON."""
 
     def __init__(self, differ: bool, undecided: int, printed: str, report: Dict[str, Any]) -> None:
@@ -23,7 +24,7 @@ class Comparison:
 
 
 class Matrix:
-    """Many schemes beside each other. text: as `assay scheme matrix` prints it; tables: as it writes JSON."""
+    """Many schemes compared. text: as `assay scheme matrix` prints it; tables: as it writes JSON."""
 
     def __init__(self, printed: str, tables: List[Dict[str, Any]]) -> None:
         self.text, self.tables = printed, tables
@@ -36,8 +37,8 @@ def compare(a: SchemeLike, b: SchemeLike, *, scale: Optional[Scales] = None, net
             type: Optional[str] = None, wide: bool = False, acc: Optional[Tuple[int, int]] = None, zero_point: int = 0, in_zero_point: int = 0,
             as_is: bool = False) -> Comparison:
     """Where two schemes differ: their parameters (op: those that it reads); rescales by one scale, or by (first, last, how many), for every
-    accumulator; the nodes of a quantized network, for every accumulator that its weights can reach or all operands. as_is: nodes that a
-    scheme's types do not admit, too."""
+    accumulator; the nodes of a quantized network, for every accumulator that its weights can reach or all operands. as_is: also nodes that
+    a scheme's types do not admit."""
     differ, undecided, out = c.c_bool(), c.c_int(), [P(), P()]
     q = _question(scale, network, op, type, wide, acc, zero_point, in_zero_point, as_is)
     call("assay_scheme_compare", scheme(a)._ref, scheme(b)._ref, c.byref(q), c.byref(differ), c.byref(undecided), *map(c.byref, out))
@@ -46,7 +47,7 @@ def compare(a: SchemeLike, b: SchemeLike, *, scale: Optional[Scales] = None, net
 
 def matrix(schemes: Sequence[SchemeLike], *, scale: Scales = (0.001, 0.5, 40), network: Optional[Network] = None, op: Optional[str] = None,
            type: Optional[str] = "i8", wide: bool = False, acc: Tuple[int, int] = (-4096, 4096), zero_point: int = 0, as_is: bool = False) -> Matrix:
-    """The share of disagreement of each two schemes, over scales or (network) node by node; the arguments are as compare() takes them."""
+    """How often each pair of schemes disagrees, over scales or (network) node by node; the arguments are as compare() takes them."""
     held, out = [scheme(s) for s in schemes], [P(), P()]
     q = _question(None if network else scale, network, op, type, wide, acc, zero_point, 0, as_is)
     call("assay_scheme_matrix", _pointers(held), len(held), c.byref(q), *map(c.byref, out))
@@ -65,7 +66,8 @@ def _question(scale: Optional[Scales], network: Optional[Network], op: Any, type
 
 
 class Vectors:
-    """What rows tell. whole: all schemes are told apart, or no mutant that differs anywhere lives; text: as the command prints it; report: as it
+    """What rows distinguish. whole: all schemes are distinguished, or no mutant that differs anywhere survives; text: as the command
+    prints it; report: as it
     writes JSON."""
 
     def __init__(self, whole: bool, printed: str, report: Dict[str, Any]) -> None:
@@ -77,8 +79,10 @@ class Vectors:
 
 def vectors(schemes: Sequence[SchemeLike], *, op: Optional[str] = None, kind: Optional[str] = None, type: Optional[str] = None, wide: bool = False,
             acc: Optional[Tuple[int, int]] = None, seed: int = 17, path: Any = None) -> Vectors:
-    """The least rows, or the nodes of a small network, on which each two of the schemes differ; of one scheme, rows that tell it from all its
-    mutants. kind: rows of "multiplier" or "scale"; type: of the output, "i8", ...; acc: the accumulators that count. path: a new folder for the
+    """The fewest rows, or the nodes of a small network, on which each pair of the schemes differs; for one scheme, rows that distinguish
+    it from all its
+    mutants. kind: rows of "multiplier" or "scale"; type: of the output, "i8", ...; acc: the accumulators to consider. path: a new folder
+    for the
     rows (.npy, .hex, .h), the networks and the answers."""
     held = [scheme(s) for s in schemes]
     return _asked("assay_scheme_vectors", _pointers(held), len(held), options=_options(op, kind, type, wide, acc, seed, path))
@@ -86,7 +90,8 @@ def vectors(schemes: Sequence[SchemeLike], *, op: Optional[str] = None, kind: Op
 
 def lint_vectors(path: Any, of: SchemeLike, *, op: Optional[str] = None, kind: Optional[str] = None, type: Optional[str] = None, wide: bool = False,
                  acc: Optional[Tuple[int, int]] = None, seed: int = 17) -> Vectors:
-    """Which mutants of a scheme the rows of path, a folder of .npy columns or a .csv file, let live; the other arguments are as vectors() takes
+    """Which mutants of a scheme the rows of path, a folder of .npy columns or a .csv file, let survive; the other arguments are as
+    vectors() takes
     them."""
     return _asked("assay_vectors_lint", scheme(of)._ref, text(path), options=_options(op, kind, type, wide, acc, seed, None))
 

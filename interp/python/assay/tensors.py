@@ -68,7 +68,7 @@ class TensorType:
 
 
 def type_of(t: Type) -> TensorType:
-    """A type of the library's; its parameters are copied."""
+    """A type from the library; its parameters are copied."""
     bits = t.elem.bits
     dtype: "np.dtype[Any]"
     if t.elem.kind == _FLOAT:
@@ -93,7 +93,7 @@ def type_of(t: Type) -> TensorType:
 
 
 class _Memory:
-    """Memory of the library's that lives as long as an array over it."""
+    """Memory of the library that lives as long as any array over it."""
 
     def __init__(self, ptr: int, t: TensorType, owner: Any, readonly: bool) -> None:
         self.owner = owner
@@ -124,7 +124,7 @@ def fitting(value: Any, t: TensorType, what: str) -> Array:
 
 
 def by_name(inputs: Any, types: Mapping[str, TensorType]) -> Mapping[str, Any]:
-    """Arrays by input: of a network with one input the array alone is enough."""
+    """Arrays by input: for a network with one input, the array alone is enough."""
     if not isinstance(inputs, Mapping):
         if len(types) != 1:
             raise InputError(f"the network has {len(types)} inputs: give a dict of {', '.join(types)}")

@@ -9,7 +9,7 @@ def assert_bits(device: Any, golden: Any, max_lsb: float = 0, *, rel: Optional[f
                 tensors: Mapping[str, Mapping[str, float]] = {}) -> None:
     """Asserts that a device gave the golden bits.
 
-    device: a dict of arrays by tensor name, a folder of dumps, or a bundle; some of the tensors will do. golden: a bundle (Golden or
+    device: a dict of arrays by tensor name, a folder of dumps, or a bundle; some of the tensors are enough. golden: a bundle (Golden or
     folder). max_lsb: codes may differ by so much; rel: real values, relatively; tensors: {"logits": {"rel": 0.01}}. The message of a
     failure is the verdict of diff and, with explain, that of blame: the first divergence, the node at fault, the cause.
     """
@@ -23,4 +23,4 @@ def assert_bits(device: Any, golden: Any, max_lsb: float = 0, *, rel: Optional[f
             said.append(str(blame(golden, device, rel=rel)).rstrip())
         except AssayError as e:
             said.append(f"no blame: {e}")
-    raise AssertionError("the device's bits are not the golden ones\n" + "\n\n".join(said))
+    raise AssertionError("the device's bits differ from the golden ones\n" + "\n\n".join(said))

@@ -15,7 +15,7 @@ UnitLike = Union[str, "MatrixUnit"]
 
 
 class UnitDifference:
-    """Two units beside each other. apart: a dot product was found on which they differ; text: as `assay scheme diff` prints it; report:
+    """Two units compared. apart: a dot product was found on which they differ; text: as `assay scheme diff` prints it; report:
     parameters that differ, and the row, as it writes JSON."""
 
     def __init__(self, apart: bool, printed: str, report: Dict[str, Any]) -> None:
@@ -26,7 +26,7 @@ class UnitDifference:
 
 
 def units() -> List[str]:
-    """Names of the matrix units that are shipped."""
+    """Names of the shipped matrix units."""
     names: List[str] = []
     while (name := lib.assay_matrix_unit_preset(len(names))) is not None:
         names.append(name.decode())
@@ -64,7 +64,8 @@ class MatrixUnit:
         return str(self.to_dict()["name"])
 
     def dot(self, a: Any, b: Any, *, c: Any = None, scale_a: Any = None, scale_b: Any = None) -> Array:
-        """Dot products of raw patterns: a and b [n, k], unsigned integers of the least 8, 16, 32 or 64 bits that hold their format; c [n] of
+        """Dot products of raw patterns: a and b [n, k], unsigned integers of the narrowest of 8, 16, 32 or 64 bits that holds their
+        format; c [n] of
         the accumulator's format (None: +0); scale_a and scale_b [n, k / block] where the unit has block scales. The result is [n],
         patterns of the unit's results."""
         rows, held = self._rows(a, b, c, scale_a, scale_b)
@@ -83,7 +84,7 @@ class MatrixUnit:
         return Steps(take_text(printed), take_json(report))
 
     def diff(self, other: UnitLike, *, seed: int = 0) -> UnitDifference:
-        """Parameters that differ, and a small dot product on which the units do. seed: of the rows that are drawn."""
+        """Parameters that differ, and a small dot product on which the units do. seed: of the random rows."""
         apart, printed, report = c.c_bool(), P(), P()
         call("assay_matrix_units_diff", self._ref, unit(other)._ref, seed, c.byref(apart), _by(printed), _by(report))
         return UnitDifference(bool(apart.value), take_text(printed), take_json(report))
@@ -118,7 +119,7 @@ def _column(name: str, value: Any, bits: Any, shape: Tuple[int, ...]) -> Optiona
     if array.dtype.kind not in "iu" or array.shape != shape:
         raise InputError(f"{name} takes patterns, integers {list(shape)}, not {array.dtype} {list(array.shape)}")
     if array.size and (array.min() < 0 or int(array.max()) >> bits):
-        raise InputError(f"{name} holds what is no pattern of {bits} bits")
+        raise InputError(f"{name} holds a value that is not a pattern of {bits} bits")
     return np.ascontiguousarray(array, f"u{bits // 8}")
 
 
