@@ -18,6 +18,14 @@ static double power_of_two(double s, bool nearest)
     return ldexp(1.0, down ? exponent - 1 : exponent);
 }
 
+/* The scale of what is 0 alone. Functions of more than 8 bits are tables of a few points, between
+ * which they are straight: their operand's codes stay within 1 of it (at 1 for a scale, the table
+ * of e^x would go from 0 to infinity between two points). */
+static double of_zeros(assay_elem e)
+{
+    return e.bits > 8 ? ldexp(1.0, 1 - e.bits) : 1.0;
+}
+
 assay_status calibrate_choose_qparams(const assay_choice *c, double min, double max, float *scale,
                                       int32_t *zero_point, assay_error *err)
 {
@@ -42,7 +50,7 @@ assay_status calibrate_choose_qparams(const assay_choice *c, double min, double 
         s = (max - min) / (double)(hi - lo);
     else
         s = fmax(-min / (double)(zp - lo), max / (double)(hi - zp));
-    s = s > 0.0 ? fmax(s, MIN_SCALE) : 1.0;
+    s = s > 0.0 ? fmax(s, MIN_SCALE) : of_zeros(c->elem);
     if (c->power_of_two || c->symmetry == ASSAY_SYMMETRIC_POWER_OF_TWO)
         s = power_of_two(s, c->nearest);
     *scale = (float)s;

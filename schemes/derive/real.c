@@ -10,11 +10,11 @@ int64_t derive_round_real(double x, enum assay_rounding mode)
         return 0;
     if (x >= max || x <= -max)
         return x > 0 ? INT64_C(1) << 62 : -(INT64_C(1) << 62);
-    double whole = trunc(x), rest = fabs(x - whole); /* exact; from the floor it would not be */
+    int64_t q = (int64_t)x;            /* toward zero */
+    double rest = fabs(x - (double)q); /* exact; from the floor it would not be */
     uint64_t fraction = (uint64_t)(rest * 0x1p64);
     if (rest > 0 && fraction == 0)
         fraction = 1; /* smaller than a fraction shows: it is there, all that a rule asks */
-    int64_t q = (int64_t)whole;
     if (x < 0 && fraction > 0) { /* the floor is one below, and so much nearer */
         q--;
         fraction = 0 - fraction;

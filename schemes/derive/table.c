@@ -143,8 +143,17 @@ static float evaluate(const assay_derive *d, float x)
                : (float)evaluate64(d->u->op, d->spec, (double)x);
 }
 
+/* Of a point, which may lie half a step before the 0 where a function begins (roots): what it is
+ * there. */
+static float at_point(const assay_derive *d, float x)
+{
+    const float f = evaluate(d, x);
+    return isnan(f) && x < 0 ? evaluate(d, 0) : f;
+}
+
 /* TFLite LUTPopulate of int16: 513 points, each corrected by half the interpolation error in the
- * middle of its interval. */
+ * middle of its interval; by nothing where that is beyond float32 (in TFLite a NaN as an integer,
+ * which C++ leaves undefined). */
 static assay_status interpolated(const assay_derive *d)
 {
     assay_unit *u = d->u;
@@ -160,10 +169,12 @@ static assay_status interpolated(const assay_derive *d)
         return derive_memory(d);
     for (int i = 0; i < 512; i++) {
         float x = in_min + (float)i * step, next = in_min + (float)(i + 1) * step;
-        float value = roundf(evaluate(d, x) * inverse);
-        float middle = roundf(evaluate(d, x + half) * inverse);
-        float line = roundf((evaluate(d, next) * inverse + value) / 2.0f);
+        float value = roundf(at_point(d, x) * inverse);
+        float middle = roundf(at_point(d, x + half) * inverse);
+        float line = roundf((at_point(d, next) * inverse + value) / 2.0f);
         float bias = roundf((line - middle) / 2.0f);
+        if (!isfinite(bias))
+            bias = 0;
         table[i] = (int64_t)fminf(fmaxf(value - bias, -32768.0f), 32767.0f);
     }
     float last = roundf(evaluate(d, in_max) * inverse);

@@ -53,7 +53,7 @@ static void test_known_values(void **state)
 static void test_fixes(void **state)
 {
     (void)state;
-    assay_elem i8 = assay_int(8, true), u8 = assay_int(8, false);
+    assay_elem i8 = assay_int(8, true), u8 = assay_int(8, false), i16 = assay_int(16, true);
     expect(i8, ASYM, -3, 3, .0235294122, 0);
     expect(u8, ASYM, -3, 3, .0235294122, 128); /* the middle, not 0 */
     expect(u8, SYM, -3, 3, 3.0 / 127, 128);
@@ -61,6 +61,8 @@ static void test_fixes(void **state)
     expect(i8, ASYM, -5e-8, 3e-8, 8e-8 / 255, 31);
     expect(i8, ASYM, 0, 0, 1, -128);
     expect(i8, SYM, 0, 0, 1, 0);
+    expect(i16, SYM, 0, 0, 0x1p-15, 0);
+    expect(i16, ASYM, 0, 0, 0x1p-15, -32768);
     expect(i8, ASYM, -3.4e38, 3.4e38, 0x1p61 / 255, 0); /* scales stay where products are finite */
     expect(i8, SYM, -1e-40, 1e-40, 0x1p-60, 0);
 }
