@@ -117,8 +117,9 @@ static const cli_verb verbs[] = {
     {"derive", "NAME --scale FILE --multiplier FILE --shift FILE",
      "the integers that stand for real scales", " scale multiplier shift pre type op wide errors ",
      1, 1, cli_scheme_derive},
-    {"dot", "UNIT --a FILE --b FILE [--c FILE] -o FILE", "sums of a matrix unit",
-     " a b c scale-a scale-b output ", 1, 1, cli_scheme_dot},
+    {"dot", "UNIT --a FILE --b FILE [--c FILE] -o FILE",
+     "dot products of a matrix unit, on raw bit patterns", " a b c scale-a scale-b output ", 1, 1,
+     cli_scheme_dot},
     {"vectors", "A (B ... | --mutants) [-o DIR] [--json FILE]",
      "the fewest rows, or a small network, that tell schemes (or two units) apart, or a scheme "
      "from its mutants",

@@ -109,17 +109,35 @@ bool mac_parse(const assay_mac_parameter *p, const char *text, int64_t *out)
     }
 }
 
+#define NAME(ID, name, bits, exponent, fraction, bias, specials) name,
+static const char *const format_names[] = {ASSAY_MAC_FLOATS(NAME)};
+#undef NAME
+#define NAME(ID, name, text, rule, ieee, addend) text,
+static const char *const rounding_names[] = {ASSAY_ROUNDINGS(NAME)};
+#undef NAME
+
+/* What these are, and n names with commas between them. */
+static const char *list(const char *what, const char *const *names, size_t n, const char *end,
+                        char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "%s", what);
+    for (size_t i = 0; i < n && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "", names[i]);
+    if (used < size)
+        snprintf(out + used, size - used, "%s", end);
+    return out;
+}
+
 const char *mac_expected(const assay_mac_parameter *p, char *out, size_t size)
 {
     const char *none =
         p->kind == ASSAY_MAC_MODE_OR_NONE || p->kind == ASSAY_MAC_INT_OR_NONE ? ", or none" : "";
     switch (p->kind) {
     case ASSAY_MAC_FORMAT:
-        return "a format (f32, bf16, e4m3fn, ...: schemes/mac/formats.def)";
+        return list("a format: ", format_names, ASSAY_MAC_FORMATS, "", out, size);
     case ASSAY_MAC_MODE:
     case ASSAY_MAC_MODE_OR_NONE:
-        snprintf(out, size, "a rounding (trunc, floor, half-even, odd, ...)%s", none);
-        return out;
+        return list("a rounding: ", rounding_names, ASSAY_ROUND_COUNT, none, out, size);
     case ASSAY_MAC_INT:
     case ASSAY_MAC_INT_OR_NONE:
         snprintf(out, size, "an integer from %lld to %lld%s", (long long)p->min, (long long)p->max,

@@ -45,7 +45,7 @@ static assay_status read_order(const char *file, const assay_tree *t, assay_mac 
 static assay_status read_parameter(const char *file, const assay_tree *t,
                                    const assay_mac_parameter *p, assay_mac *m, assay_error *err)
 {
-    char expected[128];
+    char expected[256];
     if (p->kind == ASSAY_MAC_ORDER)
         return read_order(file, t, m, err);
     if (t->kind == ASSAY_TREE_SCALAR && mac_parse(p, t->text, mac_member(m, p)))
@@ -189,5 +189,7 @@ assay_status mac_open(const char *name, assay_mac_unit *out, assay_error *err)
     for (const char *const *n = assay_mac_units(); *n; n++)
         assay_guess_consider(&g, *n);
     return assay_fail(err, ASSAY_ERR_INPUT,
-                      "no matrix unit \"%.60s\"; nearest: %s (a file: ./NAME.yaml)", name, g.best);
+                      "no matrix unit \"%.60s\"; nearest: %s; `assay scheme list --units` names "
+                      "them (a file needs a '/' or ends in .yaml)",
+                      name, g.best);
 }

@@ -223,6 +223,15 @@ static assay_status check_all(const assay_reading *c, const assay_tree *tree)
     return ASSAY_OK;
 }
 
+static assay_status without_name(const assay_reading *c, const assay_tree *tree)
+{
+    char why[400];
+    if (!assay_tree_get(tree, "unit"))
+        return assay_read_fail(c, tree, "the key \"scheme\" (its name) is missing");
+    snprintf(why, sizeof why, "this " ASSAY_READ_IS_UNIT, c->file);
+    return assay_read_fail(c, tree, why);
+}
+
 assay_status assay_scheme_read(const char *file, const char *text, size_t length,
                                enum assay_vouched by, assay_scheme_data *d, int depth,
                                assay_error *err)
@@ -249,7 +258,7 @@ assay_status assay_scheme_read(const char *file, const char *text, size_t length
     if (!s && parent)
         s = assay_claims_begin(&c, &claims);
     if (!s && !assay_tree_get(tree, "scheme"))
-        s = assay_read_fail(&c, tree, "the key \"scheme\" (its name) is missing");
+        s = without_name(&c, tree);
     for (const assay_tree *t = tree->child; t && !s; t = t->next)
         s = read_key(&c, t);
     if (!s)

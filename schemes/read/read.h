@@ -6,6 +6,9 @@
 #include "schemes/record/guess.h"
 #include "schemes/record/tree.h"
 
+/* What is said of a matrix unit, by name or file, where a scheme is expected. */
+#define ASSAY_READ_IS_UNIT "is a matrix unit; a scheme names its units: mac: {units: [%s]}"
+
 typedef struct assay_reading {
     const char *file;
     assay_scheme_data *data;

@@ -11,6 +11,7 @@
 #include "schemes/derive/derive.h"
 #include "schemes/mac/scheme.h"
 #include "schemes/prepare/prepare.h"
+#include "schemes/read/read.h"
 #include "schemes/record/data.h"
 #include "schemes/record/guess.h"
 #include "schemes/record/tree.h"
@@ -184,6 +185,27 @@ static assay_status open_file(const char *path, assay_scheme **out, assay_error 
     return s;
 }
 
+/* A name that no shipped scheme has: a matrix unit's, or none. */
+static assay_status unknown(const char *name, assay_error *err)
+{
+    size_t length;
+    char words[ASSAY_GUESS_WORDS];
+    if (assay_mac_unit_text(name, &length))
+        return assay_fail(err, ASSAY_ERR_SCHEME, "%s " ASSAY_READ_IS_UNIT, name, name);
+    const char *const *const lists[] = {assay_scheme_presets(), assay_mac_schemes(),
+                                        assay_mac_units()};
+    assay_guess g = ASSAY_GUESS(name);
+    for (int i = 0; i < 3; i++)
+        for (const char *const *p = lists[i]; *p; p++)
+            assay_guess_consider(&g, *p);
+    return assay_fail(
+        err, ASSAY_ERR_SCHEME,
+        "no scheme \"%s\"%s; `assay scheme list` names schemes and `assay scheme list "
+        "--units` matrix units (a file needs a '/' or ends in .yaml, a plugin ends in "
+        ".so)",
+        name, assay_guess_words(&g, words));
+}
+
 assay_status assay_scheme_open(const char *name, assay_scheme **out, assay_error *err)
 {
     *out = NULL;
@@ -195,19 +217,8 @@ assay_status assay_scheme_open(const char *name, assay_scheme **out, assay_error
     const char *text = assay_preset_text(name, &length);
     if (!text)
         text = assay_mac_scheme_text(name, &length);
-    if (!text) {
-        assay_guess g = ASSAY_GUESS(name);
-        char words[ASSAY_GUESS_WORDS];
-        for (const char *const *p = assay_scheme_presets(); *p; p++)
-            assay_guess_consider(&g, *p);
-        for (const char *const *p = assay_mac_schemes(); *p; p++)
-            assay_guess_consider(&g, *p);
-        return assay_fail(
-            err, ASSAY_ERR_SCHEME,
-            "no scheme \"%s\"%s; `assay scheme list` names the presets (a file needs a "
-            "'/' or ends in .yaml, a plugin ends in .so)",
-            name, assay_guess_words(&g, words));
-    }
+    if (!text)
+        return unknown(name, err);
     return parse(name, text, length, ASSAY_VOUCHED_TESTED, out, err);
 }
 

@@ -66,7 +66,7 @@ def main():
     npy("s2.npy", "|u1", (1, 2), [1, 1])
     npy("a16.npy", "|u1", (1, 16), 16 * [0])
     refuses("no output", "needs --a", UNIT, *both)
-    refuses("no such unit", "nearest: nv-volta-f16-f32", "nv-volt-f16-f32", *both, *out)
+    refuses("no such unit", "nearest: nv-volta-f16-f32; `assay scheme list --units`", "nv-volt-f16-f32", *both, *out)
     refuses("no such file", "nofile.npy", UNIT, "--a", "nofile.npy", "--b", "b.npy", *out)
     refuses("k that is no multiple", "multiples of 4", UNIT, "--a", "k3.npy", "--b", "k3.npy", *out)
     refuses("k that is no multiple of the block", "multiples of 32", "nv-blackwell-mxf8-e4m3", "--a", "a16.npy",

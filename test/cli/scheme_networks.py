@@ -72,6 +72,14 @@ def faulty(scheme):
     check(got == 0 and "device" in out, "the element beside the device's", out + err)
 
 
+def wrong_names():
+    """A unit is no scheme; a name that neither has."""
+    one_line("a unit for a scheme", "is a matrix unit; a scheme names its units: mac: {units: [nv-hopper-e4m3-f32]}", "quantize", "net.assay", "-s", "nv-hopper-e4m3-f32", "-o", "not.assay")
+    write("u.yaml", b"unit: u\nmac: {a: f16, b: f16, acc: f32, out: f32, group: 4, nan: 0x7fc00000}\n")
+    one_line("a unit's file for a scheme", "is a matrix unit; a scheme names its units: mac: {units: [./u.yaml]}", "quantize", "net.assay", "-s", "./u.yaml", "-o", "not.assay")
+    one_line("no such unit or scheme", "nearest: nv-hopper-e4m3-f32; `assay scheme list` names schemes and `assay scheme list --units` matrix units", "scheme", "show", "nv-hoper-e4m3-f32")
+
+
 def as_onnx():
     """What is written as ONNX gives the same tensors when it is read again."""
     got, out, err = assay("convert", "q.assay", "-o", "net.onnx")
@@ -159,6 +167,7 @@ def main():
     check(got == 0 and "the same" in out, "diff of equal schemes", out + err)
     got, out, err = assay("quantize", "net.assay", "-s", "hopper-fp8", "-o", "q.assay")
     check(got == 0, "quantize", out + err)
+    wrong_names()
     as_onnx()
     in_blocks()
     names_taken()

@@ -304,8 +304,11 @@ static void wrong_files(void **state)
         {"unit: x\nmac: {a: f16, b: f16, acc: f16, out: bf16, " REST "}\n", "does not hold"},
         {"unit: x\nmac: {" GOOD ", out_frac: 99999999999999999999}\n", "an integer"},
         {"unit: x\nmac: {" GOOD ", out_frac: 3x}\n", "found \"3x\""},
-        {"unit: x\nmac: {" GOOD ", align_cut: down}\n", "expected a rounding"},
-        {"unit: x\nmac: {a: f15}\n", "expected a format"},
+        {"unit: x\nmac: {" GOOD ", align_cut: down}\n",
+         "expected a rounding: half-up, half-away, half-even, half-zero, floor, trunc, ceil, odd, "
+         "away"},
+        {"unit: x\nmac: {a: f15}\n",
+         "expected a format: f64, f32, tf32, bf16, f16, e5m2, e5m2fnuz, e4m3fn, "},
         {"unit: x\nmac: {a: f16, b: f16, acc: f32, out: f32, group: 4}\n", "nan is not given"},
         {"unit: x\nmac: {a: e8m0, b: f16, acc: f32, out: f32, group: 4, align_bits: 23, nan: "
          "0x7e00, "
