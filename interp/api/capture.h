@@ -1,4 +1,4 @@
-/* A network and a device's dumps of it as a golden bundle, for what reads bundles. */
+/* A network and a device's dumps of it as a golden bundle, for code that reads bundles. */
 #ifndef ASSAY_INTERP_API_CAPTURE_H
 #define ASSAY_INTERP_API_CAPTURE_H
 
@@ -7,7 +7,7 @@
 
 typedef struct assay_capture {
     const char *model, *dumps;
-    const char *const *schemes; /* to run it under before the shipped ones */
+    const char *const *schemes; /* to try before the shipped ones */
     int n_schemes;
     /* Samples of the network's inputs: how many (0: they are dumped), and input i of one. NULL:
      * they are dumped. */
@@ -18,8 +18,8 @@ typedef struct assay_capture {
     char dir[FILE_TEMPORARY], golden[216]; /* out: a temporary folder, and the bundle in it */
 } assay_capture;
 
-/* assay_capture_end whatever the status. ASSAY_ERR_INPUT: the network is float; no dump of an
- * input. */
+/* assay_capture_end whatever the status. ASSAY_ERR_INPUT: the network is float; an input was not
+ * dumped. */
 assay_status assay_capture_make(assay_capture *c, assay_error *err);
 void assay_capture_end(assay_capture *c);
 

@@ -1,4 +1,4 @@
-/* Choices for quantizing, from their texts: types, calibrations, nodes that stay in float. */
+/* Quantization choices, parsed from texts: types, calibrations, nodes that stay in float. */
 #ifndef ASSAY_INTERP_API_CHOICES_H
 #define ASSAY_INTERP_API_CHOICES_H
 
@@ -13,7 +13,7 @@ typedef struct assay_choices {
     assay_target *target;
 } assay_choices;
 
-/* ASSAY_ERR_INPUT: a text that is none of those there are. Free with assay_choices_free whatever
+/* ASSAY_ERR_INPUT: an unknown text. Free with assay_choices_free whatever
  * the status. */
 assay_status assay_choices_make(const assay_quantizer_options *o, assay_choices *q,
                                 assay_error *err);

@@ -25,11 +25,11 @@ assay_status assay_source_preprocess(assay_source *from, const char *file, assay
  * what the input takes. Of `o` labels, raw and window_step are read. */
 assay_status assay_source_open(assay_source *from, const assay_value *in,
                                const assay_dataset_options *o, bool is_stated, assay_error *err);
-/* Sample i, or the only one there is. */
+/* Sample i, or the only sample. */
 assay_status assay_source_read(const assay_source *from, const assay_value *in, int64_t i,
                                void *input, assay_error *err);
 
-/* Is a sample of type t, which `file` holds, what the input takes? Dimensions of 1 in front do not
+/* Is a sample of type t, which `file` holds, what the input takes? Leading dimensions of 1 do not
  * count; codes are in the smallest container of their width. */
 assay_status assay_sample_check(const assay_sample_type *t, const assay_value *in, const char *file,
                                 assay_error *err);

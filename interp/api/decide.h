@@ -1,4 +1,4 @@
-/* Schemes compared over scales and networks: what the library and the command ask alike. */
+/* Schemes compared over scales and networks: shared by the library and the command. */
 #ifndef ASSAY_INTERP_API_DECIDE_H
 #define ASSAY_INTERP_API_DECIDE_H
 

@@ -1,4 +1,4 @@
-/* Rows asked of a device, told as progress. */
+/* Rows asked of a device, reported as progress. */
 #ifndef ASSAY_INTERP_API_LISTENER_H
 #define ASSAY_INTERP_API_LISTENER_H
 
@@ -11,7 +11,7 @@ typedef struct assay_row_listener {
     size_t budget;
 } assay_row_listener;
 
-/* Makes the inference tell `progress` (NULL: nobody), by way of *l, which it borrows. */
+/* Makes the inference report to `progress` (NULL: none), by way of *l, which it borrows. */
 void assay_listen_to_rows(assay_row_listener *l, assay_progress progress, void *user,
                           infer_options *o);
 

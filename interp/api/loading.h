@@ -17,11 +17,11 @@ typedef struct assay_loading {
 } assay_loading;
 
 /* Reads the options' texts; *l stays where it is while the model is loaded. ASSAY_ERR_INPUT: one
- * that is no such thing. assay_loading_free either way. */
+ * that is malformed. assay_loading_free either way. */
 assay_status assay_loading_take(const assay_load_options *given, assay_loading *l,
                                 assay_error *err);
-/* Of the network that was loaded so from `file`: has it the inputs that shapes are given for? Links
- * its state. */
+/* Of the network that was loaded so from `file`: does it have the inputs that shapes are given for?
+ * Links its state. */
 assay_status assay_loading_end(const assay_loading *l, const char *file, assay_graph *g,
                                assay_error *err);
 void assay_loading_free(assay_loading *l);

@@ -12,15 +12,15 @@
 assay_status assay_options_take(const void *from, void *to, size_t room, assay_error *err);
 #define ASSAY_OPTIONS_TAKE(from, own, err) assay_options_take(from, own, sizeof *(own), err)
 
-/* *out (NULL: not wanted) becomes the JSON as text; takes `json`, whose NULL is a lack of memory.
+/* *out (NULL: not wanted) becomes the JSON as text; takes `json`; NULL means out of memory.
  */
 assay_status assay_text_of_json(json_t *json, char **out, assay_error *err);
 /* ... what print(f, what) prints. */
 assay_status assay_text_of(void (*print)(FILE *f, const void *what), const void *what, char **out,
                            assay_error *err);
-/* Makes the n texts NULL, those that are wanted. */
+/* Sets the requested ones of n texts to NULL. */
 void assay_texts_begin(char **const *text, int n);
-/* Frees the n texts and makes them NULL where status is a failure; returns it. */
+/* Frees the n texts and sets them to NULL if status is a failure; returns status. */
 assay_status assay_texts_end(assay_status status, char **const *text, int n);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct assay_rewritten {
  * it): proofs are about what runs. The report's certificate is the caller's. */
 assay_status assay_rewrite(assay_graph *g, const assay_scheme *s, bool as_is,
                            const assay_optimize_options *o, assay_rewritten *out, assay_error *err);
-/* What was done, without the lines of the log: a new reference; NULL when memory is short. */
+/* What was done, without the lines of the log: a new reference; NULL when out of memory. */
 json_t *assay_rewritten_json(const assay_rewritten *w);
 
 #endif

@@ -12,8 +12,8 @@ typedef struct assay_shown {
     char title[600];
 } assay_shown;
 
-/* Values that match, and with channels each channel after its value. ASSAY_ERR_INPUT: none does;
- * channels that were not profiled; types of codes that there are none of. Free with
+/* Values that match, and with channels each channel after its value. ASSAY_ERR_INPUT: none matches;
+ * channels that were not profiled; unknown types of codes. Free with
  * assay_shown_free whatever the status. */
 assay_status assay_shown_make(const assay_profile *p, const assay_show_options *o, assay_shown *out,
                               assay_error *err);

@@ -23,8 +23,8 @@ json_t *assay_unit_json(const assay_mac_unit *u);
 assay_status assay_dots_check(const assay_mac_unit *u, const assay_dots *d, assay_error *err);
 assay_mac_rows assay_dots_rows(const assay_dots *d);
 
-/* One row in words, and as JSON (NULL when memory is short); *status becomes what printing it came
- * to. */
+/* One row in words, and as JSON (NULL when out of memory); *status becomes the status of printing
+ * it. */
 typedef struct assay_unit_trial {
     const assay_mac_unit *unit;
     const assay_dots *row;
@@ -34,14 +34,14 @@ typedef struct assay_unit_trial {
 void assay_unit_print_trial(FILE *f, const void *trial);
 json_t *assay_unit_trial_json(const assay_unit_trial *t);
 
-/* Of the rows that are drawn where no other seed is asked for. */
+/* The seed of random rows unless another is given. */
 enum { ASSAY_UNITS_SEED = 17 };
 
 /* Two units, the parameters that differ, and a row that distinguishes them. */
 typedef struct assay_units_pair {
     const assay_mac_unit *unit[2];
     size_t differ, same; /* parameters */
-    const char *unlike;  /* why they take no common row, or NULL */
+    const char *unlike;  /* why no row fits both, or NULL */
     bool found;
     vectors_dot row;
 } assay_units_pair;

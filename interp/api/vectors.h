@@ -6,9 +6,9 @@
 #include "interp/vectors/lint.h"
 #include "interp/vectors/tell.h"
 
-/* n schemes, each two told apart, or one from its mutants. ASSAY_ERR_INPUT: options that are none,
- * two schemes of one name, an option of rows where the op is not one rescale under all of them.
- * vectors_tell_free, also on failure. */
+/* Distinguishes each pair of n schemes, or one from its mutants. ASSAY_ERR_INPUT: options that are
+ * none, two schemes of one name, an option of rows where the op is not one rescale under all of
+ * them. vectors_tell_free, also on failure. */
 assay_status assay_tell_schemes(const assay_scheme *const *s, size_t n,
                                 const assay_vectors_options *o, vectors_telling *out,
                                 assay_error *err);

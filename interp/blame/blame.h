@@ -1,4 +1,4 @@
-/* Blame: the nodes of a device that are at fault themselves, and the causes. */
+/* Blame: the nodes of a device that are themselves at fault, and the causes. */
 #ifndef ASSAY_INTERP_BLAME_BLAME_H
 #define ASSAY_INTERP_BLAME_BLAME_H
 
@@ -9,11 +9,11 @@
 #include "interp/blame/search.h"
 
 enum blame_verdict {
-    BLAME_CLEAN,     /* as the golden tensor, or an equal replay of equal inputs */
+    BLAME_CLEAN,     /* equals the golden tensor, or the replay of equal inputs */
     BLAME_INHERITED, /* it differs, but only because its inputs do */
-    BLAME_OWN,       /* replayed from the device's own inputs it differs */
+    BLAME_OWN,       /* differs from a replay on the device's own inputs */
     BLAME_NOT_DUMPED,
-    BLAME_SUSPECT /* one of a region between dumps that differs as a whole */
+    BLAME_SUSPECT /* lies in a region between dumps that differs as a whole */
 };
 const char *blame_verdict_name(enum blame_verdict v);
 
@@ -25,7 +25,7 @@ typedef struct blame_row {
     int64_t cumulative, isolated; /* how many differ from golden; from the replay */
     double lsb, sqnr;             /* against golden: greatest difference of codes, dB */
     double lsb_isolated, sqnr_isolated;
-    bool on_sums; /* in place of codes the accumulators were dumped: those are counted */
+    bool on_sums; /* accumulators were dumped instead of codes: they are counted */
     int region;   /* of suspects: the row whose output was dumped; -1: none */
 } blame_row;
 
@@ -35,16 +35,16 @@ typedef struct blame_row {
 typedef struct blame_fault {
     int row;
     char class[BLAME_CLASS];
-    char classes[BLAME_CLASSES][BLAME_CLASS]; /* full explanations, the simplest first */
+    char classes[BLAME_CLASSES][BLAME_CLASS]; /* full explanations, simplest first */
     int n_classes;
     char detail[BLAME_WORDS];
-    char apart[3][280]; /* what would tell it from other full explanations, in words */
+    char apart[3][280]; /* what would distinguish it from other full explanations, in words */
     int n_apart;
     int64_t elements, differing;
     int64_t left_out; /* elements of samples without a fault: the cause is of the others alone */
     char where[64];   /* those others, in words */
     double explained; /* share of the elements that were dumped */
-    char common[240]; /* where the elements that differ lie, where that says something */
+    char common[240]; /* where the elements that differ lie, if that is telling */
     char sample[160]; /* one element that differs, in words */
     /* The hypothesis, and before it those that are taken as given. */
     struct blame_cause {
@@ -59,8 +59,8 @@ typedef struct blame_fault {
 typedef struct blame_options {
     unsigned hex_bits;
     int threads;
-    double rel;                 /* floats may differ by so much; below 0: by nothing */
-    const char *const *schemes; /* tried beside the shipped ones */
+    double rel;                 /* relative difference allowed between floats; below 0: none */
+    const char *const *schemes; /* tried in addition to the shipped ones */
     int n_schemes;
     const char *only; /* a node's (or its output's) name: no other one's cause is sought */
     void (*step)(void *user, int done, int of);
@@ -68,7 +68,7 @@ typedef struct blame_options {
 } blame_options;
 
 typedef struct blame_report {
-    const char *golden, *path; /* as they were named; the caller's. path NULL: no device */
+    const char *golden, *path; /* as the caller named them, borrowed. path NULL: no device */
     blame_device device;
     blame_row *row; /* by node */
     blame_fault *fault;
@@ -87,7 +87,7 @@ void blame_free(blame_report *r);
  * without; -1: there is none. */
 int blame_find_row(const blame_report *r, const char *name);
 
-/* judge.c: verdicts of all rows, after the replay; anew after another. */
+/* judge.c: verdicts of all rows, after each replay. */
 assay_status blame_judge(blame_report *r, double rel, assay_error *err);
 
 /* common.c: where the elements lie that differ from what s replays: "; they lie at ...", or nothing
@@ -96,10 +96,10 @@ void blame_say_common(const blame_search *s, char *text, size_t size);
 
 /* Its detail; where one before it says the same schemes, which (report.c). */
 const char *blame_say_detail(const blame_report *r, const blame_fault *f, char *text, size_t size);
-/* Where nothing is at fault: that, and of how many nodes that is known. */
+/* For a report without faults: says so, and for how many nodes this is known. */
 void blame_say_clean(const blame_report *r, FILE *f);
 void blame_print(const blame_report *r, FILE *f);
-/* A new reference, NULL when memory is short; and as a file, "-": standard output. */
+/* A new reference, NULL when out of memory; and as a file, "-": standard output. */
 json_t *blame_json(const blame_report *r);
 assay_status blame_write_json(const blame_report *r, const char *path, assay_error *err);
 #endif

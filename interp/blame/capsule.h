@@ -13,7 +13,7 @@
 
 typedef struct blame_capsule {
     int row;
-    blame_cut cut; /* of the output, what is in it */
+    blame_cut cut; /* the part of the output in it */
     int samples;
     int tries; /* cuts that were tried */
     int64_t elements, differing;
@@ -22,8 +22,8 @@ typedef struct blame_capsule {
 } blame_capsule;
 
 /* The smallest cut around an element that differs of which blame still says the row's class (any
- * class, where that is `unexplained`). ASSAY_ERR_INPUT: the row has no fault of its own; DIR is
- * there already. */
+ * class, where that is `unexplained`). ASSAY_ERR_INPUT: the row has no fault of its own; DIR
+ * already exists. */
 assay_status blame_capsule_write(const blame_report *r, int row, const char *dir,
                                  blame_capsule *out, assay_error *err);
 /* What it shows and the command that shows it, in lines; as {"node", "class", "first", "end",

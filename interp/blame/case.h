@@ -1,4 +1,4 @@
-/* One node with one sample's inputs, everything about it open to change: what hypotheses edit. It
+/* One node with one sample's inputs, every part of which can be changed: what hypotheses edit. It
  * runs as a network of one node by the ordinary engines, so that what is computed of an edited node
  * is what a target with that edit computes. */
 #ifndef ASSAY_INTERP_BLAME_CASE_H
@@ -49,12 +49,12 @@ typedef struct blame_case {
     bool has_last; /* of softmax: how its last step rounds */
     enum assay_rounding last;
     bool keep_all; /* built so that bundles can be made of its runs */
-    bool plain;    /* built for the reference kernels: sooner, where little is run */
+    bool plain;    /* built for the reference kernels: faster for small runs */
 } blame_case;
 
-/* Whether a node can be a case: no state, no more inputs than there is room for, one output. */
+/* Whether a node can be a case: no state, at most BLAME_IN inputs, one output. */
 bool blame_case_can(const assay_node *n);
-/* The node as it is; in[i] as for assay_replay_node. Types and constants are the graph's. */
+/* The node unedited; in[i] as for assay_replay_node. Types and constants are the graph's. */
 void blame_case_fill(blame_case *c, const assay_graph *g, const assay_node *n,
                      const assay_scheme *scheme, const void *const *in, assay_arena *arena);
 /* The record in force for the node; false where the scheme has none. */
@@ -69,8 +69,8 @@ typedef struct blame_built {
 assay_status blame_case_build(const blame_case *c, blame_built *b, assay_error *err);
 void blame_case_drop(blame_built *b);
 
-/* Runs it: out has room for the elements of c->out. sums may be NULL; else int64 an element. A
- * status other than OK: the node cannot be as it was edited. */
+/* Runs it: out has room for the elements of c->out. sums may be NULL; otherwise one int64 per
+ * element. A status other than OK: the node cannot be as it was edited. */
 assay_status blame_case_run(const blame_case *c, void *out, int64_t *sums, assay_error *err);
 
 /* ---- cut.c ---- */
@@ -82,7 +82,7 @@ bool blame_case_window(const blame_case *c, assay_window *w);
  * input is left. */
 bool blame_case_narrow(blame_case *c, const blame_rows *rows, int n);
 
-/* What of an output is kept: elements [first, end) along each axis. */
+/* The part of an output that is kept: elements [first, end) along each axis. */
 typedef struct blame_cut {
     int64_t first[ASSAY_MAX_RANK], end[ASSAY_MAX_RANK];
 } blame_cut;

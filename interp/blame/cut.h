@@ -1,4 +1,4 @@
-/* Pieces of cutting a case (case.h), and the ops that are cut in ways of their own. */
+/* Pieces of cutting a case (case.h), and the ops that need their own way of cutting. */
 #ifndef ASSAY_INTERP_BLAME_CUT_H
 #define ASSAY_INTERP_BLAME_CUT_H
 
@@ -17,6 +17,6 @@ typedef struct blame_cut_op {
     unsigned (*axes)(const blame_case *c);
     bool (*cut)(blame_case *c, const blame_cut *cut);
 } blame_cut_op;
-/* NULL: there is none for this op. */
+/* NULL: this op has none. */
 const blame_cut_op *blame_cut_op_of(const blame_case *c);
 #endif

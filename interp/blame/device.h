@@ -12,7 +12,7 @@ typedef struct blame_tensor {
     void *golden;
     void *device;   /* NULL: not dumped */
     uint8_t *mask;  /* an entry per element, 0: not observed; NULL: all are */
-    void *replayed; /* what its node gives for what the node's inputs are believed to be */
+    void *replayed; /* the result of its node for the assumed inputs */
     void *believed; /* the device's where it was observed, else replayed: what consumers are
                        replayed from; borrowed, or `merged` */
     void *merged;
@@ -41,8 +41,8 @@ typedef struct blame_device {
     int64_t *number;      /* by sample: its number in the bundle */
     blame_tensor *tensor; /* [sample][value] */
     int64_t dumped;       /* how many tensors were found */
-    json_t *extra;        /* names of what is of none (interp/golden/extra.h) */
-    json_t *unread;       /* and of what was not read of the others */
+    json_t *extra;        /* names of files that belong to no tensor (interp/golden/extra.h) */
+    json_t *unread;       /* and of those of tensors that were not read */
     json_t *numbers;      /* constants and parameters that differ (interp/golden/numbers.h) */
     void **constant;      /* by value: a constant that differs; NULL: the same, or not dumped */
 } blame_device;
@@ -63,10 +63,10 @@ assay_status blame_device_numbers(blame_device *d, const assay_bundle *other,
 /* What the device gave at another time: of values that were not dumped yet, from a folder of dumps.
  * On failure d is closed. */
 assay_status blame_device_add(blame_device *d, const char *folder, assay_error *err);
-/* Without a replay: every value is believed to be the golden's. */
+/* Without a replay: every value is assumed to be the golden one. */
 void blame_device_trust(blame_device *d);
 void blame_device_close(blame_device *d);
-/* Fills replayed and believed of every value, node by node, anew where they are filled already.
+/* Fills replayed and believed of every value, node by node, again if already filled.
  * step (may be NULL) is called after each node. */
 assay_status blame_device_replay(blame_device *d, void (*step)(void *), void *user,
                                  assay_error *err);

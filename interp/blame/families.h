@@ -34,7 +34,7 @@ void blame_tell(blame_story *story, const char *class, int changed, const char *
     __attribute__((format(printf, 4, 5)));
 
 /* Puts the record that a scheme has for the node in place of the case's, which it must have; types
- * and what is accepted stay. Returns how many fields that the node reads are other ones; 0: none.
+ * and what is accepted stay. Returns how many of the fields that the node reads changed; 0: none.
  */
 int blame_scheme_apply(const assay_scheme *scheme, blame_case *c);
 
@@ -72,7 +72,7 @@ float *blame_weight_scales(blame_case *c, int64_t *n);
  * shape, in the order of permuted axes; in reverse order along a set of axes; a list in words. */
 bool blame_permutation(int n, int k, int *perm);
 void blame_transpose(const assay_type *t, const int *perm, const int32_t *from, int32_t *to);
-/* The way back: what was in the order of permuted axes, in t's. */
+/* The inverse: elements in the order of permuted axes, in t's order. */
 void blame_untranspose(const assay_type *t, const int *perm, const int32_t *from, int32_t *to);
 void blame_flip(const assay_type *t, unsigned axes, const int32_t *from, int32_t *to);
 const char *blame_say_list(const int *list, int n, char *text, size_t size);
@@ -87,8 +87,8 @@ enum { BLAME_DEALT = 10 };
 int64_t blame_dealt(int way, int64_t n, int64_t k);
 const char *blame_say_dealt(int way, char *text, size_t size);
 
-/* Codes that are worth a try before all others; as zero points also those beside them that the type
- * has not: one more or less, the other sign. */
+/* Codes that are worth trying before all others; as zero points also those beside them that the
+ * type has not: one more or less, the other sign. */
 #define BLAME_USUAL 12
 int blame_usual_codes(const assay_type *t, int32_t zero_point, int32_t code[BLAME_USUAL]);
 int blame_usual_zero_points(const assay_type *t, int32_t zero_point, int32_t code[BLAME_USUAL]);

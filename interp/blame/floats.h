@@ -1,4 +1,4 @@
-/* Float sums: what the order in which a device adds them may make. */
+/* Float sums: how much the order in which a device adds them may change. */
 #ifndef ASSAY_INTERP_BLAME_FLOATS_H
 #define ASSAY_INTERP_BLAME_FLOATS_H
 

@@ -1,4 +1,4 @@
-/* In which layout a device's dumps are, where their own shape does not say: channels as many as
+/* The layout of a device's dumps where their shape does not show it: channels as many as
  * rows and columns. */
 #ifndef ASSAY_INTERP_BLAME_LAYOUTS_H
 #define ASSAY_INTERP_BLAME_LAYOUTS_H

@@ -7,6 +7,6 @@
 /* Needs nothing but itself: nodes as a column coloured by verdict; for each fault the tensor, the
  * differences, the cause, one element worked through. */
 assay_status blame_write_html(const blame_report *r, const char *path, assay_error *err);
-/* A test a node; one that is at fault fails, one that was not dumped is skipped. */
+/* One test per node; a node at fault fails, one that was not dumped is skipped. */
 assay_status blame_write_junit(const blame_report *r, const char *path, assay_error *err);
 #endif

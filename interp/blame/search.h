@@ -12,13 +12,13 @@
 
 #define BLAME_CLASS   32
 #define BLAME_DETAIL  240
-#define BLAME_PREFIX  2  /* edits that are taken as given while another is sought */
-#define BLAME_CLASSES 16 /* full explanations that are named */
+#define BLAME_PREFIX  2  /* edits that are assumed while another is sought */
+#define BLAME_CLASSES 16 /* full explanations that are listed */
 #define BLAME_SOUGHT  4  /* choices of a family that are looked for */
 
 struct blame_search;
 
-/* What a hypothesis says of itself. */
+/* How a hypothesis describes itself. */
 typedef struct blame_story {
     char class[BLAME_CLASS];
     char detail[BLAME_DETAIL];
@@ -43,7 +43,7 @@ typedef struct blame_family {
 /* The families in the order of the data path. */
 extern const blame_family blame_families[];
 extern const int blame_n_families;
-/* NULL: there is none of that name. */
+/* NULL: no family has that name. */
 const blame_family *blame_family_named(const char *name);
 /* Where a class stands in the data path; unknown ones come last. */
 int blame_rank(const char *class);
@@ -102,7 +102,7 @@ typedef struct blame_search {
     blame_lane lane[2];   /* along channel_axis, along other_axis */
     uint32_t unseen_bits; /* of codes: not compared */
     bool wants_edits; /* what is found is to be taken as given: edits beside numbers solved for */
-    double rel;       /* floats may differ by so much; below 0: by nothing */
+    double rel;       /* relative difference allowed between floats; below 0: none */
     /* Nodes from this one to the end, in order; none where the node makes the end. */
     const int *after;
     int n_after;
@@ -159,12 +159,12 @@ bool blame_search_assume(blame_search *s, const blame_finding *f);
  * explain nothing. */
 enum blame_effort { BLAME_SCHEMES, BLAME_QUICK, BLAME_THOROUGH };
 
-/* All full explanations, the simplest first, at most `max`; where there is none, the best that
- * there is. Returns how many. */
+/* All full explanations, simplest first, at most `max`; if there is none, the best partial
+ * one. Returns how many. */
 int blame_search_run(blame_search *s, enum blame_effort effort, blame_finding *out, int max);
 
 /* ---- looks (look.c) ---- */
-/* What of a sample is looked at first: all of it, or where the node is large a part. */
+/* The part of a sample that is examined first: all of it, or if the node is large some of it. */
 typedef struct blame_look {
     int k;          /* index into s->sample */
     bool part;      /* less than all of it: */
@@ -198,7 +198,7 @@ bool blame_predict(blame_search *s, const blame_family *f, int i, int32_t *codes
 bool blame_finish(const blame_search *s, int k, const int32_t *codes, int32_t *end);
 
 /* ---- pull.c ---- */
-/* Where the nodes behind only move codes: compares what they show of the node's own output, of
+/* Where the following nodes only move codes: compares what they show of the node's own output, of
  * which what they do not show is not seen. */
 void blame_search_pull(blame_search *s);
 /* The same search opened once more, with the same samples left out and dumps pulled back; nothing

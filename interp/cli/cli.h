@@ -24,7 +24,7 @@ typedef struct cli_verb {
     const char *name;
     const char *usage;      /* after the name */
     const char *summary;    /* one line */
-    const char *options;    /* of the command's, those that it takes, each between blanks */
+    const char *options;    /* the command's options that it takes, each between blanks */
     int min_args, max_args; /* positional, after the verb */
     int (*run)(const struct cli_args *args);
 } cli_verb;
@@ -37,14 +37,14 @@ typedef struct cli_command {
     const cli_option *options;               /* ends with name NULL */
     const cli_verb *verbs;                   /* ends with name NULL; NULL: it has none */
     int min_args, max_args;                  /* positional; max -1: any number */
-    int (*run)(const struct cli_args *args); /* not asked where there are verbs */
+    int (*run)(const struct cli_args *args); /* not called where there are verbs */
 } cli_command;
 
 /* Parsed arguments; strings are argv's own. */
 typedef struct cli_args {
     const cli_command *command;
     const cli_verb *verb;          /* NULL where the command has none */
-    const cli_command *const *all; /* the subcommands that there are; ends with NULL */
+    const cli_command *const *all; /* all subcommands; ends with NULL */
     int n_positional;
     const char **positional;
     int n_given;
@@ -65,7 +65,7 @@ bool cli_number(const cli_args *a, const char *option, double fallback, double l
 bool cli_integer(const cli_args *a, const char *option, int64_t fallback, int64_t lo, int64_t hi,
                  int64_t *out);
 
-/* Where what is said of a written file goes: standard output, unless that is the file. */
+/* Where notes about a written file go: standard output, unless that is the file. */
 FILE *cli_notes(const char *file);
 /* The same for a command that may write several files, where no option reads from "-". */
 FILE *cli_notes_of(const cli_args *a);

@@ -6,20 +6,20 @@
 #include "interp/cli/session.h"
 #include "interp/measure/part_file.h"
 
-/* What was asked for, and what came of it. */
+/* What was requested, and the results. */
 typedef struct cli_evaluation {
     const cli_args *args;
     const char *name;          /* of the scheme */
     const char *contract;      /* as golden_contract_print prints it */
     bool twin;                 /* there is a float network to compare with */
     bool labelled;             /* the samples have labels, which are what this says */
-    assay_judge judge;         /* of it `maps` and `tokens` alone, where shards are merged */
+    assay_judge judge;         /* where shards are merged, only its `maps` and `tokens` */
     bool by_agreement;         /* what --max-drop is about, whatever labels there are */
-    double max_drop, min_sqnr; /* infinite, where none was asked for */
+    double max_drop, min_sqnr; /* infinite if not requested */
     assay_fidelity result;     /* without a twin only `other` */
 } cli_evaluation;
 
-/* What eval and eval merge are asked to judge by. */
+/* The criteria of eval and eval merge. */
 #define CLI_VERDICT_OPTIONS                                                                        \
     {"max-drop", 0, "POINTS",                                                                      \
      "exit 1 when top-1 (mean IoU, with label maps) falls by more than this below the float "      \
@@ -31,8 +31,8 @@ typedef struct cli_evaluation {
     }
 /* Reads those; CLI_TROUBLE after a message. */
 int cli_evaluation_options(const cli_args *a, cli_evaluation *e);
-/* Is there what --max-drop and --min-sqnr judge by? `where`, in messages: the data set, or a file
- * of those that are merged. */
+/* Is what --max-drop and --min-sqnr judge by available? `where`, in messages: the data set, or a
+ * file of those that are merged. */
 int cli_evaluation_judges(const cli_evaluation *e, const char *where, bool merged);
 /* Prints the numbers of a part that is all there is; the exit status. */
 int cli_evaluation_report(cli_evaluation *e, const assay_part *whole);

@@ -133,7 +133,8 @@ typedef struct cli_session {
 /* Loads a model with the shapes that --shape and --batch give, in canonical form or as it is. */
 int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_graph **g);
 
-/* CLI_OK when --output is not given or its ending names a form of networks. Asked before the work.
+/* CLI_OK when --output is not given or its extension names a network format. Called before the
+ * work.
  */
 int cli_check_output(const cli_args *a);
 
@@ -143,12 +144,12 @@ assay_status cli_admits(const cli_args *a, const assay_graph *g, const assay_sch
                         assay_error *err);
 
 /* Makes integer nodes of an ONNX network's dequantize -> op -> quantize (not with --literal), with
- * --adapt after its parameters were exchanged for the scheme's; other networks stay. report may be
- * NULL. */
+ * --adapt after its parameters were replaced by the scheme's; other networks do not change. report
+ * may be NULL. */
 assay_status cli_group(const cli_args *a, assay_graph *g, const assay_scheme *scheme,
                        assay_quantize_report *report, assay_error *err);
 
-/* What --engine and --node-threads ask for. */
+/* The engine options of --engine and --node-threads. */
 int cli_engine_options(const cli_args *a, assay_program_options *o);
 
 /* Loads the first positional argument and quantizes when --profile is given. CLI_OK or an exit
@@ -170,7 +171,8 @@ void cli_report_print(const assay_quantize_report *r, FILE *f);
 /* "PATH: 43 values over 256 samples", and which values held NaN or infinity; and --json. */
 int cli_profile_report(const cli_args *a, const char *path, const assay_profile *p);
 
-/* Has the input elements? One that has none, a cache before its first row, needs no data. */
+/* Does the input have elements? One without, such as a cache before its first row, needs no data.
+ */
 bool cli_takes_data(const assay_graph *g, int input);
 /* The index of the input that "NAME=TEXT" names, and where TEXT begins; -1 and 0 without one. */
 int cli_named_input(const assay_graph *g, const char *text, size_t *skip);
@@ -181,12 +183,12 @@ int cli_sources_find(const cli_args *a, const assay_graph *g, assay_source *sour
 /* How the samples of n sources are read, from files beside them or from --preprocess. */
 assay_status cli_sources_preprocess(const cli_args *a, assay_source *source, int n,
                                     assay_error *err);
-/* That in words: one line where all are read alike, else one an input; malloc'ed, or NULL. */
+/* The same in words: one line where all are read alike, else one per input; malloc'ed, or NULL. */
 char *cli_sources_print(const assay_graph *g, const assay_source *source, int first);
 
 /* Data sets bound to a network's inputs. */
 typedef struct cli_data {
-    assay_source *source;  /* one an input, in the network's order */
+    assay_source *source;  /* one per input, in the network's order */
     int labels;            /* whose labels are the samples' */
     char *preprocessing;   /* of all sources */
     assay_samples samples; /* ready for measure_evaluate */
@@ -204,9 +206,9 @@ int cli_data_open(cli_data *d, const cli_args *a, const assay_graph *g, const ch
 int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
                        const assay_graph *coded, const char *what);
 void cli_data_close(cli_data *d);
-/* The line of progress ends: what comes is said below it. */
+/* Ends the progress line: later output goes below it. */
 void cli_data_end(cli_data *d);
-/* What the data sets are called, in the order of the inputs; malloc'ed, or NULL. */
+/* The data sets' names, in the order of the inputs; malloc'ed, or NULL. */
 char *cli_data_names(const cli_data *d);
 /* --shard 3/16 keeps the third sixteenth of the samples, in whole samples; all, where it is not
  * given. CLI_TROUBLE after a message. */
@@ -223,14 +225,15 @@ int cli_data_judge(const cli_data *d, const assay_value *out, assay_judge *j, bo
 int cli_trial_run(const cli_args *a, bool by_sample,
                   int (*judge)(const cli_args *a, const assay_trial *t));
 
-/* --input [NAME=]FILE ... : a file an input, by name or in order; more make more samples. */
+/* --input [NAME=]FILE ... : one file per input, by name or in order; more files are more samples.
+ */
 typedef struct cli_files {
     const cli_args *args;
     const assay_graph *graph;
     const char **file; /* [sample][input]; the names are argv's own */
     int64_t samples;
 } cli_files;
-/* Which file is for what; none is read yet. cli_files_close either way. */
+/* Which file is for which input; none is read yet. cli_files_close either way. */
 int cli_files_open(cli_files *f, const cli_args *a, const assay_graph *g);
 void cli_files_close(cli_files *f);
 const char *cli_files_name(const cli_files *f, int64_t sample, int input);

@@ -10,9 +10,9 @@ typedef struct cli_shapes {
     bool used; /* the graph holds for that sample */
 } cli_shapes;
 
-/* What to load with, nothing without --input. *c must outlive the loading. */
+/* The sample to load with, empty without --input. *c must outlive the loading. */
 assay_sample cli_shapes_sample(cli_shapes *c, const cli_args *a);
-/* After it: trouble when there is more than one sample for a graph that holds for one. */
+/* After loading: trouble when there is more than one sample for a graph that holds for one only. */
 int cli_shapes_check(const cli_shapes *c, const char *model, const assay_graph *g);
 
 #endif

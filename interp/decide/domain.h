@@ -14,7 +14,7 @@ typedef struct decide_domain {
     const char *what; /* "pairs of codes", ... */
     size_t n;         /* operands */
     size_t width;     /* results of each: 1, or the row's length */
-    char why[128];    /* why they cannot be tried; "" where there is no arithmetic to compare */
+    char why[128];    /* why they cannot be tried; "" if there is no arithmetic to compare */
     assay_type in[ASSAY_SPEC_IN];
     assay_unit_spec spec;
     unsigned calls; /* enum assay_calls */

@@ -18,7 +18,7 @@ typedef struct decide_layer {
     assay_unit_spec spec;
 } decide_layer;
 
-/* Whether node i of g is such a layer; 0 no, 1 yes, -1 when memory is short. decide_layer_free. The
+/* Whether node i of g is such a layer; 0 no, 1 yes, -1 when out of memory. decide_layer_free. The
  * bounds are exact for conv and fc with constant weights: each product at its extremes. For others
  * they are depth times the greatest product. */
 int decide_layer_of(const assay_graph *g, int i, decide_layer *out);

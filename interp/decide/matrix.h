@@ -1,4 +1,4 @@
-/* Many schemes beside each other: the share of disagreement of each two. */
+/* Many schemes compared: how often each pair disagrees. */
 #ifndef ASSAY_INTERP_DECIDE_MATRIX_H
 #define ASSAY_INTERP_DECIDE_MATRIX_H
 
@@ -7,8 +7,8 @@
 enum { DECIDE_MATRIX_SCHEMES = 64 };
 
 /* Prints a table for the scales of q, or for each node of its graph, and gives them to programs:
- * *tables, the caller's, also on failure. as_is: nodes that a scheme's types do not admit are
- * asked, too. The schemes have records. ASSAY_ERR_LIMIT: too many. */
+ * *tables, the caller's, also on failure. as_is: also compares nodes that a scheme's types do not
+ * admit. The schemes have records. ASSAY_ERR_LIMIT: too many. */
 assay_status decide_matrix(const assay_scheme *const *s, int n, const decide_question *q,
                            bool as_is, FILE *to, json_t **tables, assay_error *err);
 

@@ -12,7 +12,7 @@
 #include "schemes/rescale/thresholds.h"
 #include "schemes/scheme.h"
 
-/* Rescales that are asked about. */
+/* The rescales to compare. */
 typedef struct decide_question {
     const char *op; /* NULL: "conv"; of records: all parameters, not those that the op reads */
     bool wide;      /* the arithmetic of codes of more than 8 bits */
@@ -31,7 +31,7 @@ unsigned decide_form(const decide_question *q, const assay_scheme *s);
 /* Two schemes and what is known so far. */
 typedef struct decide_pair {
     const assay_scheme *a, *b;           /* with records */
-    FILE *out;                           /* what is printed goes here */
+    FILE *out;                           /* where it prints to */
     json_t *parameters, *scales, *nodes; /* the same for programs: a row each */
     int same;                            /* parameters */
     bool as_is;                          /* nodes that their types do not admit are compared too */
@@ -42,11 +42,12 @@ typedef struct decide_pair {
 
 void decide_pair_open(decide_pair *p, const assay_scheme *a, const assay_scheme *b, FILE *out);
 void decide_pair_close(decide_pair *p);
-/* All that is asked. ASSAY_ERR_INPUT: two schemes of one name with different records. */
+/* Compares all that the question asks. ASSAY_ERR_INPUT: two schemes of one name with different
+ * records. */
 assay_status decide_compare(decide_pair *p, const decide_question *q, assay_error *err);
 /* The whole for programs; the caller's, NULL: no memory. */
 json_t *decide_pair_json(const decide_pair *p, const decide_question *q);
-/* What is not decided, where no difference was found: true, and why. */
+/* True if no difference was found but something is undecided; prints what. */
 bool decide_is_open(const decide_pair *p, const decide_question *q, char *why, size_t size);
 
 /* ---- parts ---- */

@@ -1,4 +1,4 @@
-/* The nodes of a network that schemes are compared on, one after the other. */
+/* The nodes of a network that schemes are compared on, one after another. */
 #ifndef ASSAY_INTERP_DECIDE_WALK_H
 #define ASSAY_INTERP_DECIDE_WALK_H
 
@@ -9,7 +9,7 @@
  * operands, or, where those are too many (d->why), neither. */
 typedef struct decide_visitor {
     void *user;
-    /* Is nothing asked of the node? It counts as found then. NULL: all are asked. */
+    /* Is the node skipped? It then counts as found. NULL: none is. */
     bool (*skips)(void *user, const assay_graph *g, const assay_node *n);
     assay_status (*layer)(void *user, const assay_graph *g, const decide_layer *l,
                           assay_error *err);

@@ -8,7 +8,7 @@
 
 #include "interp/explain/watch.h"
 
-#define EXPLAIN_PRODUCTS 32 /* so many are shown one by one; beyond, in as many groups */
+#define EXPLAIN_PRODUCTS 32 /* shown one by one up to this number, beyond it in as many groups */
 
 typedef struct explain_step {
     char *name; /* "product", "rounding 1", ...; of the same in binary "product, binary" */
@@ -30,10 +30,10 @@ assay_status explain_element(const assay_program *p, int node, const void *const
                              int64_t element, explain_trace *t, assay_error *err);
 void explain_trace_free(explain_trace *t);
 
-/* One more step; also for those who go on where the node ends. */
+/* Adds a step; also for callers that continue where the node ends. */
 void explain_say(explain_trace *t, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for texts that were allocated, which the trace takes; NULL: memory was out. */
+/* The same for texts that were allocated, which the trace takes; NULL: out of memory. */
 void explain_add(explain_trace *t, char *name, char *text);
 /* The value in words: a code, or a float. */
 void explain_say_value(explain_trace *t, const char *name, int64_t value);

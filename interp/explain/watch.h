@@ -9,7 +9,7 @@
 
 /* The row function that gave the element. */
 enum explain_kind {
-    EXPLAIN_NOTHING, /* none did: the element was moved, or computed in floats */
+    EXPLAIN_NOTHING, /* none: the element was moved, or computed in floats */
     EXPLAIN_REQUANTIZE,
     EXPLAIN_POOL,
     EXPLAIN_WINDOW,
@@ -41,7 +41,7 @@ typedef struct explain_seen {
     int32_t *row;  /* row, window; interpolate: the four corners */
     size_t n_row, at;
     /* Products of the accumulator: centred operands in the order of reduction; n 0 and no blocks:
-     * they were not to be had. */
+     * they are not available. */
     int32_t *x, *w;
     size_t n;
     int64_t *block; /* exact sums of blocks of weights */

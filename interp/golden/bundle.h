@@ -41,8 +41,8 @@ typedef struct assay_bundle_options {
     bool accumulators;      /* pre-rescale sums too */
     unsigned forms;         /* set of assay_dump_format; 0 means npy */
     int64_t samples;        /* how many will be recorded; more than one get folders of their own */
-    bool sequence;          /* the samples are steps: the network's state goes on between them */
-    unsigned hex_bits;      /* $readmemh word width in bits (hex.h); 0: one element a word */
+    bool sequence;          /* the samples are steps: the network's state is carried between them */
+    unsigned hex_bits;      /* $readmemh word width in bits (hex.h); 0: one element per word */
     const char *model_file; /* as the user named it; its base name is recorded */
     const char *preprocessing; /* canonical text or NULL */
     bool lists; /* long lists per block stand in the manifest and in the text of the network, as
@@ -55,11 +55,11 @@ typedef struct assay_bundle_options {
  * for the others. `index` has g->n_values entries. */
 void golden_bundle_number(const assay_graph *g, int *index);
 
-/* File name of a tensor without extension: "0007_conv_NAME", with what a file system may dislike
- * made '_'; names are cut at 160 bytes. */
+/* File name of a tensor without extension: "0007_conv_NAME", with characters unsafe in file names
+ * replaced by '_'; names are cut at 160 bytes. */
 #define ASSAY_BUNDLE_STEM 256
 void golden_bundle_stem(int index, const char *op, const char *name, char stem[ASSAY_BUNDLE_STEM]);
-/* A file's path without ".npy"; false when it is none or too long. */
+/* A file's path without ".npy"; false when it is not one, or too long. */
 bool golden_bundle_stem_of(const char *file, char *stem, size_t size);
 
 /* ---- writing ---- */
@@ -88,8 +88,8 @@ unsigned golden_dump_find(const char *name, size_t length);
 assay_status golden_dump_render(enum assay_dump_format format, const char *stem, unsigned hex_bits,
                                 const assay_type *type, const void *data, unsigned char **bytes,
                                 size_t *size, assay_error *err);
-/* Files in some forms where they are to stay: in a partial folder; stem is the path without
- * extension. */
+/* Writes files in several formats to their final place inside a partial folder; stem is the path
+ * without extension. */
 assay_status golden_dump_write(const char *stem, unsigned forms, unsigned hex_bits,
                                const assay_type *type, const void *data, assay_error *err);
 /* One .npy file, whole or not at all (graph/files/files.h). */
@@ -134,8 +134,8 @@ typedef struct assay_bundle {
     assay_bundle_tensor *tensor;
 } assay_bundle;
 
-/* Reads and checks DIR/manifest.json. A bundle may be a stranger's: of what it names, only regular
- * files below DIR are ever opened, and no link in it is followed. */
+/* Reads and checks DIR/manifest.json. A bundle need not be trusted: of the files that it names
+ * only regular ones below DIR are opened, and no link is followed. */
 assay_status golden_bundle_open(const char *dir, assay_bundle **out, assay_error *err);
 void golden_bundle_free(assay_bundle *b);
 /* The network that a bundle holds and its scheme (NULL for a float run), to be freed. *is_preset:
@@ -143,7 +143,7 @@ void golden_bundle_free(assay_bundle *b);
 assay_status golden_bundle_network(const assay_bundle *b, assay_graph **graph,
                                    assay_scheme **scheme, bool *is_preset, assay_error *err);
 /* Elements of tensor i, malloc'd in native order; the file's shape and dtype are checked.
- * ASSAY_ERR_IO where a file is there and cannot be read, _INPUT where it is not as it should be. */
+ * ASSAY_ERR_IO where a file exists and cannot be read, _INPUT where its content is wrong. */
 assay_status golden_bundle_read(const assay_bundle *b, int i, void **data, assay_error *err);
 /* Its accumulators, int64 of its shape; *type describes them. */
 assay_status golden_bundle_read_sums(const assay_bundle *b, int i, assay_type *type, void **data,

@@ -62,7 +62,7 @@ void golden_diff_free(assay_diff *d);
 
 /* Verdict, then at most ASSAY_DIFF_SHOWN elements, then the table. */
 void golden_diff_print(const assay_diff *d, FILE *f);
-/* What it writes: a new reference, NULL when memory is short. */
+/* What it writes: a new reference, NULL when out of memory. */
 json_t *golden_diff_json(const assay_diff *d);
 assay_status golden_diff_write_json(const assay_diff *d, const char *path, assay_error *err);
 assay_status golden_diff_write_junit(const assay_diff *d, const char *path, assay_error *err);

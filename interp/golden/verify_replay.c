@@ -107,7 +107,7 @@ static void add_counts(json_t **sum, const json_t *list)
 }
 
 /* A contract without what is claimed, which is no part of a scheme's text: nodes by op alone. Takes
- * and returns the manifest, NULL when memory is short. */
+ * and returns the manifest, NULL when out of memory. */
 static json_t *drop_claims(json_t *m)
 {
     json_t *contract = json_incref(json_object_get(m, "contract")), *sum = json_object();
@@ -130,7 +130,7 @@ static json_t *drop_origin(json_t *m, bool claims)
     return claims || !json_is_object(json_object_get(m, "contract")) ? m : drop_claims(m);
 }
 
-/* Reads what was printed as ASSAY_JSON_FORMAT here, or NULL when memory is short: the reader of
+/* Reads what was printed as ASSAY_JSON_FORMAT here, or NULL when out of memory: the reader of
  * jansson 2.14 then may leave out characters. */
 static json_t *read_printed(const char *text, size_t size)
 {
@@ -145,7 +145,7 @@ static json_t *read_printed(const char *text, size_t size)
     return NULL;
 }
 
-/* A manifest again, or NULL when memory is short: json_deep_copy (jansson 2.14) would leave out
+/* A manifest again, or NULL when out of memory: json_deep_copy (jansson 2.14) would leave out
  * keys.
  */
 static json_t *copy_manifest(const json_t *m)

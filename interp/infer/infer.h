@@ -75,7 +75,7 @@ typedef struct infer_asked {
 void infer_print_scheme(FILE *f, const void *asked);
 void infer_print_report(FILE *f, const infer_options *o, const infer_result *r, const char *path);
 /* The same for programs; path: of the scheme file, NULL: none was written. A new reference, NULL
- * when memory is short. */
+ * when out of memory. */
 json_t *infer_json(const infer_options *o, const infer_result *r, const char *path);
 
 #endif

@@ -43,7 +43,7 @@ typedef struct assay_call {
     const assay_view *out; /* node->n_out views */
     const assay_scheme_vtable *vt;
     const assay_unit *unit; /* NULL for pure data movement and float kernels */
-    bool in_turn;           /* float products are added one after the other, as the scheme says */
+    bool in_turn;           /* float products are added one by one, in the scheme's order */
     void *scratch;          /* at least what the kernel's scratch function asked for, 16-aligned */
     int64_t *accumulators;  /* when not NULL: receives the pre-rescale sums, out element order */
     bool trapped;           /* set when an accumulator declared to trap left its range ... */
@@ -103,7 +103,7 @@ assay_kernel float_kernel(assay_op op);
  * ops that are moves or that it has no kernel for. */
 assay_status float_check_float_node(const assay_graph *g, const assay_node *n, assay_error *err);
 
-/* Whether codes can be computed with: what the quantizer asks (assay_quantize_options.has_kernel).
+/* Whether the op has an integer kernel: for the quantizer (assay_quantize_options.has_kernel).
  */
 bool run_has_integer_kernel(assay_op op);
 

@@ -1,5 +1,5 @@
 /* Running a program over many samples: accuracy, and profiles. All cores work over samples; memory
- * is an arena a thread, whatever the number of samples. */
+ * is one arena per thread, whatever the number of samples. */
 #ifndef ASSAY_INTERP_EVAL_H
 #define ASSAY_INTERP_EVAL_H
 
@@ -13,7 +13,7 @@
 typedef struct assay_samples {
     void *user;
     int64_t first, count; /* samples first .. first + count - 1 */
-    bool sequence; /* they are steps: the state goes on from each to the next, in one thread */
+    bool sequence; /* they are steps: state is carried from each to the next, in one thread */
     assay_status (*read)(void *user, int64_t i, int k, void *input, assay_error *err);
     int64_t (*label)(void *user, int64_t i);
     void (*done)(void *user); /* may be NULL; called one at a time after each sample */
@@ -23,9 +23,10 @@ typedef struct assay_samples {
      * sample has one label, or none. */
     assay_status (*label_map)(void *user, int64_t i, int64_t *label, assay_error *err);
     int64_t map[2];
-    int64_t tokens; /* above 0: label_map gives as many, the tokens that follow each of a sample */
-    bool by_agreement; /* what is lost is of agreement with the reference, not of labels */
-    int class_axis; /* 1 + the axis of the first output that counts classes; 0: as judge.h says */
+    int64_t
+        tokens; /* above 0: label_map gives the tokens that follow each of a sample's `tokens` */
+    bool by_agreement; /* the drop is measured in agreement with the reference, not with labels */
+    int class_axis;    /* 1 + the first output's axis of classes; 0: as judge.h says */
     /* The same samples for a reference network that takes them otherwise; NULL: the same way. */
     const struct assay_samples *reference;
 } assay_samples;
@@ -56,8 +57,8 @@ assay_status measure_evaluate_part(const assay_program *p, const assay_samples *
 void measure_output_hash(const assay_type *t, const void *data, XXH128_canonical_t *hash);
 void measure_accuracy_digest(const XXH128_canonical_t *hash, int64_t n, char digest[33]);
 
-/* Profiles every float value of an all-float program, each right after its node has run. Of what a
- * failure leaves in the profile nothing is to be used. */
+/* Profiles every float value of an all-float program, each right after its node has run. After a
+ * failure the profile must not be used. */
 assay_status measure_profile_samples_of(const assay_program *p, const assay_samples *samples,
                                         int threads, assay_profile *profile, assay_error *err);
 

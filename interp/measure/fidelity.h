@@ -1,5 +1,5 @@
-/* Fidelity of one network's values to another's on the same samples: signal to quantization noise,
- * labels met and agreement of the first output (judge.h). */
+/* Fidelity of one network's values to another's on the same samples: signal-to-quantization-noise
+ * ratio, correct labels and agreement of the first output (judge.h). */
 #ifndef ASSAY_INTERP_FIDELITY_H
 #define ASSAY_INTERP_FIDELITY_H
 
@@ -16,7 +16,7 @@ typedef struct assay_fidelity {
     int64_t compared;   /* samples, pixels or tokens, whose best class is compared; 0: there are no
                            classes */
     int64_t agree;      /* of them with the same best class in both */
-    bool by_agreement;  /* that is what a drop is of, whatever labels there are */
+    bool by_agreement;  /* the drop is measured by that, whatever labels there are */
     double output_sqnr; /* dB, of the first output */
     double output_mse;  /* mean of squared differences of it, in its real values */
 } assay_fidelity;
@@ -26,7 +26,7 @@ typedef struct assay_fidelity {
  * without labels the share of samples (pixels) that it classifies otherwise than the reference. NaN
  * for an output without classes: only its noise can be judged. */
 double measure_fidelity_drop(const assay_fidelity *f);
-/* What those are points of, such as "top-1" or "agreement with float (no labels)". */
+/* What those points measure, such as "top-1" or "agreement with float (no labels)". */
 const char *measure_fidelity_drop_name(const assay_fidelity *f);
 
 /* The first output of a reference on every sample, for measures that need no more of it. Zero at

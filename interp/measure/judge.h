@@ -1,5 +1,5 @@
-/* Criteria for an output: where in it classes are, how many labels it meets, and how near it is to
- * another network's. */
+/* Criteria for an output: where in it classes are, how many labels it matches, and how near it is
+ * to another network's. */
 #ifndef ASSAY_INTERP_JUDGE_H
 #define ASSAY_INTERP_JUDGE_H
 
@@ -30,7 +30,7 @@ bool measure_judge_has_labels(const assay_judge *j, const assay_samples *samples
 int64_t measure_judge_best(const assay_judge *j, const assay_type *t, const void *scores,
                            int64_t place);
 
-/* Labels met so far, by one thread. */
+/* Labels matched so far, by one thread. */
 typedef struct assay_tally {
     int64_t samples; /* places with a label */
     int64_t top[ASSAY_EVAL_TOP];

@@ -8,7 +8,7 @@
 
 typedef struct assay_part_file {
     const char *path; /* the caller's */
-    json_t *of;       /* what it is a part of: an object of texts, integers and truths */
+    json_t *of;       /* what it is a part of: an object of strings, integers and booleans */
     assay_part part;
 } assay_part_file;
 

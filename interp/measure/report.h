@@ -17,7 +17,7 @@ void measure_eval_json(json_t **o, const assay_fidelity *f, bool twin, bool labe
  * many the best class is right, of how many it is this; of the twin, too. The part has counts by
  * class. */
 void measure_classes_json(json_t **o, const assay_part *p);
-/* New references; NULL when memory is short. `given`: what the search began with. */
+/* New references; NULL when out of memory. `given`: what the search began with. */
 json_t *measure_sensitivity_json(const assay_sensitivity *s);
 json_t *measure_tune_json(const assay_tune_result *r, const assay_quantize_options *given);
 

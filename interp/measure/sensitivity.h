@@ -5,7 +5,7 @@
 #include "interp/measure/fidelity.h"
 #include "opt/quantize/quantize.h"
 
-/* What to quantize, how, and on which samples it is judged. */
+/* What to quantize, how, and the samples to judge it on. */
 typedef struct assay_trial {
     const assay_graph *floating; /* canonical */
     const assay_profile *profile;

@@ -6,9 +6,9 @@
 
 typedef struct assay_tune_options {
     double target_drop; /* points (measure_fidelity_drop) that may be lost */
-    double target_sqnr; /* above 0: dB of the first output instead, and the drop does not count */
+    double target_sqnr; /* above 0: dB of the first output instead of the drop */
     int max_float;      /* nodes that may be kept in float at most */
-    /* A line a trial, in order; may be NULL. */
+    /* Gets one line per trial, in order; may be NULL. */
     void (*log)(void *user, const char *line);
     void *user;
 } assay_tune_options;

@@ -4,7 +4,7 @@
 
 #include "interp/measure/eval.h"
 
-/* What is done with samples. A worker is what one thread has of its own: worker_bytes, zero at
+/* What is done with samples. A worker is the memory of one thread: worker_bytes, zero at
  * first. */
 typedef struct measure_work {
     const assay_samples *samples;

@@ -6,7 +6,7 @@
 
 #include "graph/base.h"
 
-/* ---- building: new references, NULL when memory is short ----
+/* ---- building: new references, NULL when out of memory ----
  *
  * What is NULL makes what it is put into NULL, up to the root: a lack of memory anywhere ends as no
  * JSON at all, never as JSON without a key. Only the root needs to be asked. */

@@ -86,7 +86,7 @@ bool probe_is_explained(const probe_findings *f);
 void probe_print_report(FILE *f, const probe_findings *found, const char *path);
 /* A scheme file: the preset that explains most, and for each op what is otherwise. */
 void probe_print_scheme(FILE *f, const probe_findings *found);
-/* For programs: a new reference, NULL when memory is short; and as a file. */
+/* For programs: a new reference, NULL when out of memory; and as a file. */
 json_t *probe_json(const probe_findings *found, const char *path);
 assay_status probe_write_json(const char *file, const probe_findings *found, const char *path,
                               assay_error *err);

@@ -26,7 +26,7 @@ assay_status report_profile_view_of(const char *name, int channel, const assay_h
                                     const assay_choice *choice, const assay_calibrate_how *how,
                                     report_profile_view *v, assay_error *err);
 /* A profile's entries in the order of execution, malloc'ed; by name where an older file does not
- * say. NULL when memory is short. */
+ * say. NULL when out of memory. */
 const assay_profile_entry **report_profile_order(const assay_profile *p);
 
 /* All of them below each other, as one SVG: each a histogram, every bin that is not empty a step of

@@ -9,17 +9,18 @@
 
 #include "opt/profile/profile.h"
 
-/* Zeros go to one of these, behind the ring of bins, in turn: additions one after another to the
- * same place would wait for each other, and behind a ReLU every other element is zero. */
+/* Zeros go to these in turn, after the ring of bins: successive additions to the
+ * same place would wait for each other, and after a ReLU every other element is zero. */
 #define ASSAY_PROFILE_ZEROS 16
 #define ASSAY_PROFILE_ROW   (ASSAY_HISTOGRAM_BINS + ASSAY_PROFILE_ZEROS)
 /* Elements that a clamp leaves as they are have places in the first row, others in the second. */
 #define ASSAY_PROFILE_TABLE (2 * ASSAY_PROFILE_ROW)
 
-/* How to find places, and what is seen meanwhile. [0] is for elements in [lo, hi], [1] for others.
+/* How to find places, and what is observed meanwhile. [0] is for elements in [lo, hi], [1] for
+ * others.
  */
 typedef struct assay_profile_split {
-    float lo, hi; /* the clamp; infinite: there is none */
+    float lo, hi; /* the clamp; infinite: none */
     float scale[2];
     int32_t limit[2];
     float least, greatest; /* of all */

@@ -13,14 +13,14 @@ typedef struct assay_profile_pair {
     float lo, hi;
 } assay_profile_pair;
 
-/* Narrow counts of last elements, added to their histograms before these are looked at. */
+/* Narrow counts of the latest elements, added to their histograms before these are read. */
 typedef struct assay_profile_counts {
     uint32_t max;          /* no place has more; 0: all are 0 */
     uint32_t below, above; /* elements that the clamp made lo, hi */
     uint16_t table[ASSAY_PROFILE_TABLE];
 } assay_profile_counts;
 
-/* What is not in the histogram of a value yet. */
+/* What is not yet in the histogram of a value. */
 typedef struct assay_profile_fresh {
     assay_profile_entry *clamped; /* counted together with this one, or NULL */
     float lo, hi;                 /* the clamp */
@@ -65,7 +65,7 @@ bool profile_place_anew(const assay_profile_pair *p, const float *x, size_t n,
                         assay_profile_counts *counts, uint16_t *at);
 /* Adds counts to the histograms, and forgets them. */
 void profile_add(const assay_profile_pair *p, assay_profile_counts *counts);
-/* Adds them when n more might not fit, which is seldom: elements are spread over many bins. */
+/* Adds them when n more might not fit, which is rare: elements are spread over many bins. */
 void profile_add_full(const assay_profile_pair *p, assay_profile_counts *counts, size_t n);
 
 #define ASSAY_PROFILE_GATHERED 2048
@@ -78,7 +78,7 @@ typedef struct assay_profile_row {
     assay_profile_counts counts;
 } assay_profile_row;
 
-/* What is not in the histograms of a value's channels yet. */
+/* What is not yet in the histograms of a value's channels. */
 struct assay_profile_pending {
     bool stale; /* the value's own histogram is not all of its channels' */
     assay_profile_row row[];
@@ -90,9 +90,9 @@ void profile_observe_channels(assay_profile_entry *e, const assay_profile_fresh 
 void profile_flush_channels(assay_profile_entry *e, const assay_profile_fresh *f);
 void profile_join_channels(assay_profile_entry *e);
 
-/* The passes that this machine does fastest. */
+/* The fastest passes for this machine. */
 const assay_profile_rows *profile_rows_best(void);
-/* Adds samples [first, end); ASSAY_ERR_INPUT when some are there already. */
+/* Adds samples [first, end); ASSAY_ERR_INPUT when some were added before. */
 assay_status profile_add_range(assay_profile *p, assay_profile_range r, assay_error *err);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct prove_summed {
 /* The node that makes a value of the fragment, or NULL; its weighted node. */
 const assay_node *prove_made_by(const assay_graph *f, int value);
 const assay_node *prove_product_of(const assay_graph *f);
-/* Sums that stand in memory as numbers; a fragment that ends in the rescale of such. */
+/* Sums that are plain numbers in memory; a fragment that ends in the rescale of such. */
 bool prove_is_plain_i32(const assay_value *v);
 bool prove_read_summed(const assay_graph *f, prove_summed *out);
 /* The same products in the same order, a being the product of f; whether the two are of forms that

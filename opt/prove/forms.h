@@ -1,5 +1,5 @@
-/* Questions of proofs about the sums and rescales of a unit: of a built-in scheme it is read off
- * the unit, a plugin is asked. Internal to opt/. */
+/* Queries of proofs about the sums and rescales of a unit: answered from the unit of a built-in
+ * scheme, or by the plugin. Internal to opt/. */
 #ifndef ASSAY_OPT_FORMS_H
 #define ASSAY_OPT_FORMS_H
 
@@ -27,7 +27,7 @@ bool prove_sums_alike(const assay_scheme *s, const assay_unit *a, const assay_un
 /* How many forms unit u has whose weights are of this type. */
 size_t prove_form_count(const assay_scheme *s, const assay_unit *u, const assay_type *weights);
 /* The threshold form of a unit's rescale to codes. ASSAY_ERR_UNSUPPORTED: a plugin that does not
- * say it is monotone, over more than can be enumerated. */
+ * declare itself monotone, over more than can be enumerated. */
 assay_status prove_form_make(const assay_scheme *s, const assay_unit *u, size_t channel,
                              assay_interval r, assay_threshold_form *out, assay_error *err);
 

@@ -1,10 +1,10 @@
-/* Fragments: the nodes of a match cut out of the network, as a graph of their own. */
+/* Fragments: the nodes of a match, cut out of the network into a graph of their own. */
 #ifndef ASSAY_OPT_FRAGMENT_H
 #define ASSAY_OPT_FRAGMENT_H
 
 #include "opt/prove/rule.h"
 
-/* In the fragment the nodes stand in order, uppers first; m->lower is the last.
+/* In the fragment the nodes are in order, uppers first; m->lower is the last.
  *   elements > 0   element-wise nodes over vectors of that many codes
  *   elements == 0  as they are; inputs from constants become inputs
  * All that the nodes read from outside are the fragment's inputs, its outputs are lower's. Of

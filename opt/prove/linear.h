@@ -13,7 +13,7 @@ typedef struct prove_linear_case {
     const assay_scheme *scheme;
     const assay_type *weights;
     int64_t factor;
-    double ratio;              /* sums in front of the bias are sums now times 1 / ratio */
+    double ratio;              /* sums before the bias are the present sums times 1 / ratio */
     double error_lo, error_hi; /* of one rescaled code, in codes of the rescale's output */
 } prove_linear_case;
 
@@ -24,7 +24,7 @@ int64_t prove_linear_ceil_div(int64_t a, int64_t k);
 assay_status prove_linear_compare_exactly(const prove_linear_case *l, const assay_unit *before,
                                           const assay_unit *after, assay_proof *proof,
                                           assay_error *err);
-/* By the errors of the rescale, carried through the weights; was: sums in front of the rewrite. */
+/* By the errors of the rescale, carried through the weights; was: sums before the rewrite. */
 assay_status prove_linear_bound(const prove_linear_case *l, const assay_unit *before,
                                 const assay_unit *after, assay_interval was, assay_proof *proof,
                                 assay_error *err);

@@ -27,7 +27,7 @@ assay_status prove_compare_forms(const assay_scheme *s, const assay_type *weight
 /* ---- products.c ---- */
 /* Channels that differ in what is summed. */
 int64_t prove_product_channels(const assay_graph *g, const assay_node *n);
-/* The bias of a channel; false when no run knows it before. No bias is a bias of 0. */
+/* The bias of a channel; false when it is not constant. No bias is a bias of 0. */
 bool prove_product_bias(const assay_graph *g, const assay_node *n, int64_t channel, int64_t *bias);
 
 /* Least and greatest of the sum over the weights of a channel of (weight * e), e in lo..hi for each

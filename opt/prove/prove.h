@@ -22,7 +22,7 @@ typedef struct assay_proof {
     assay_interval was;          /* of a drift: accumulators before the rewrite */
     assay_drift *drift;          /* by channel of the form, or NULL; owned */
     size_t n_drift;
-    int64_t factor; /* the rescale multiplies by it; 0: by no whole number */
+    int64_t factor; /* the rescale multiplies by it; 0: not by an integer */
     bool fills;     /* a pad that moves fills with code `fill` */
     int64_t fill;
     void *data; /* what the rewrite must be given (assay_match.data); owned */
@@ -47,8 +47,8 @@ assay_status prove_tabulate(const assay_graph *g, int node, const assay_scheme *
 assay_status prove_tabulate_pairs(const assay_graph *g, int node, const assay_scheme *s,
                                   assay_run_fn run, int64_t **table, assay_error *err);
 
-/* Runs both fragments on samples of codes, extremes among them: SAMPLES to see whether an argument
- * is worth while, MORE for a counterexample where there is none. When results differ, the verdict
+/* Runs both fragments on samples of codes, including extremes: SAMPLES to see whether an argument
+ * is worthwhile, MORE for a counterexample where there is none. When results differ, the verdict
  * receives evidence and counterexample. */
 #define ASSAY_SAMPLES      4
 #define ASSAY_MORE_SAMPLES 200
@@ -57,14 +57,14 @@ assay_status prove_samples(const assay_scheme *s, assay_run_fn run, int samples,
 
 /* ---- common.c, for all of them ---- */
 void prove_proof_free(assay_proof *p);
-/* proof->after: the fragment rewritten, without what nobody needs, and verified. When it cannot be,
+/* proof->after: the fragment rewritten, without unused nodes, and verified. When it cannot be,
  * proof->possible is false. */
 assay_status prove_rewrite(const assay_match *m, const assay_rule *rule,
                            const assay_rule_image *image, assay_proof *proof, assay_error *err);
 /* The target must have the arithmetic of every node of
  * proof->after, or proof->possible becomes false. */
 assay_status prove_target(const assay_scheme *s, assay_proof *proof, assay_error *err);
-/* proof->possible becomes false with err's text; ASSAY_OK unless memory is short. */
+/* proof->possible becomes false with err's text; ASSAY_OK unless out of memory. */
 assay_status prove_impossible(assay_proof *proof, assay_status status, assay_error *err);
 
 #endif

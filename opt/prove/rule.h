@@ -19,7 +19,7 @@ typedef struct assay_match {
     int upper[ASSAY_MATCH_UPPER], slot[ASSAY_MATCH_UPPER];
     const char *obstacle; /* the pattern is there, but for this reason (static text) it must stay */
     const void *data;     /* for the rewrite: what the proof computed, native storage; or NULL */
-    int64_t factor;       /* likewise: the rescale multiplies by it; 0: by no whole number */
+    int64_t factor;       /* likewise: the rescale multiplies by it; 0: not by an integer */
     bool fills;           /* likewise: a pad that moves fills with code `fill` there */
     int64_t fill;
 } assay_match;
@@ -38,11 +38,11 @@ typedef struct assay_rule {
     const char *name;
     enum assay_obligation obligation;
     bool bounds; /* the rewrite saturates at the image when that is needed for equality */
-    bool late;   /* tried where no other rule applies any more */
+    bool late;   /* tried when no other rule applies */
     /* Whether the pattern is at m->lower; fills the rest of *m. uses: by value. */
     bool (*matches)(const assay_graph *g, const int *uses, assay_match *m);
-    /* Edits g in place. The output values of m->lower keep their names and types. Nodes may be left
-     * without use. image: NULL, or where to saturate. */
+    /* Edits g in place. The output values of m->lower keep their names and types. Nodes may remain
+     * unused. image: NULL, or where to saturate. */
     assay_status (*rewrite)(assay_graph *g, const assay_match *m, const assay_rule_image *image,
                             assay_error *err);
     uint32_t preference; /* 0: always in force; or of enum assay_preference (target.h) */
@@ -61,7 +61,7 @@ typedef struct assay_rule_list {
 
 enum assay_verdict_kind {
     ASSAY_EXACT,   /* proved: no bit changes */
-    ASSAY_BOUNDED, /* the whole domain was looked at: outputs differ by at most `bound` codes */
+    ASSAY_BOUNDED, /* over the whole domain outputs differ by at most `bound` codes */
     ASSAY_UNPROVED /* neither */
 };
 

@@ -1,4 +1,4 @@
-/* A QDQ network's parameters, exchanged for ones that a target can have. */
+/* A QDQ network's parameters, replaced by ones that a target can represent. */
 #ifndef ASSAY_OPT_ADAPT_H
 #define ASSAY_OPT_ADAPT_H
 

@@ -1,4 +1,4 @@
-/* The integer graph while it is built: build.c makes nodes, build_values.c values. Internal to
+/* The integer graph under construction: build.c makes nodes, build_values.c values. Internal to
  * quantize/. */
 #ifndef ASSAY_OPT_QUANTIZE_BUILD_H
 #define ASSAY_OPT_QUANTIZE_BUILD_H
@@ -24,7 +24,7 @@ typedef struct quantize_builder {
 
 /* NAME:SUFFIX, with the suffix again for as long as the name is taken. */
 const char *quantize_build_derived(quantize_builder *b, const char *name, const char *suffix);
-/* NULL for the name is lack of memory. */
+/* A NULL name means out of memory. */
 assay_status quantize_build_add_value(quantize_builder *b, const char *name, const assay_type *type,
                                       int source, int *id);
 /* The value as it is in the float graph. */

@@ -1,4 +1,4 @@
-/* Weights in blocks of codes that are made numbers again in front of what takes them. */
+/* Weights in blocks of codes, decoded to numbers before the ops that use them. */
 #ifndef ASSAY_OPT_QUANTIZE_PACKED_H
 #define ASSAY_OPT_QUANTIZE_PACKED_H
 

@@ -1,4 +1,4 @@
-/* The inside of the quantizer: what is decided before the integer graph is built.
+/* Internals of the quantizer: what is decided before the integer graph is built.
  *
  *   quantize.c           the driver: decide, build, ask the target, decide again; the report
  *   plan.c      which nodes are integer, which activations are fused
@@ -30,7 +30,7 @@ enum assay_plan_state {
     ASSAY_PLAN_PLAIN,   /* works on indices, booleans or codes: copied as it is */
     ASSAY_PLAN_FLOAT,   /* works on real values, stays in float */
     ASSAY_PLAN_INTEGER, /* becomes an integer node */
-    ASSAY_PLAN_FUSED    /* an activation that went into the node `fused_into` */
+    ASSAY_PLAN_FUSED    /* an activation fused into the node `fused_into` */
 };
 
 typedef struct assay_plan_node {
@@ -80,7 +80,7 @@ typedef struct assay_quantizer {
     assay_arena *arena; /* texts of reasons */
 } assay_quantizer;
 
-/* What the scheme demands of an integer node: its sums leave 0 alone as a zero point. */
+/* What the scheme requires of an integer node: its sums allow only 0 as a zero point. */
 static inline bool quantize_plan_wants_no_zero_point(const assay_quantizer *q, int node)
 {
     return assay_scheme_wants_no_zero_point(q->scheme, assay_op_get(q->g->node[node].op)->name,
@@ -101,7 +101,7 @@ void quantize_plan_masks(assay_quantizer *q);
  */
 void quantize_plan_phases(assay_quantizer *q);
 /* Given the nodes that cannot be integer: draws the borders of the float parts where they cost
- * least, and fuses activations into the integer nodes in front. May be called again after more
+ * least, and fuses activations into the preceding integer nodes. May be called again after more
  * nodes have become float or an activation is kept apart. */
 assay_status quantize_plan_borders(assay_quantizer *q, assay_error *err);
 /* Whether the op's outputs hold elements of its inputs: parameters are the same on both sides. */

@@ -45,7 +45,7 @@ assay_int128 apply_rescale_value(const assay_rescale *r, int64_t x, size_t chann
 int32_t apply_rescale_finish(const assay_rescale *r, assay_int128 value);
 /* The code of a sum at the output's scale that no rescale made: zero point, store. */
 int32_t apply_rescale_end(const assay_rescale *r, assay_int128 sum);
-/* The code of what is a code already, if one of its type: store. */
+/* The code of a value that already is a code, stored in the type. */
 int32_t apply_rescale_store(const assay_rescale *r, int64_t code);
 /* One accumulator through r->row. */
 int32_t apply_rescale_one(const assay_rescale *r, int64_t x, size_t channel);
@@ -102,7 +102,7 @@ typedef bool apply_accepts_fn(const assay_unit *u, int32_t a, int32_t b);
 apply_accepts_fn apply_add_accepts; /* of the kinds by integers, which end in an integer sum */
 assay_binary_row apply_add_left_shift;
 assay_pool_row apply_add_n;
-/* What of the sum of `count` codes is rescaled. */
+/* The operand of the rescale of a sum of `count` codes. */
 int64_t apply_add_n_operand(const assay_unit *u, int64_t sum, int32_t count);
 assay_binary_row apply_add_common_exponent;
 assay_binary_row apply_add_separate;

@@ -6,7 +6,7 @@
 #include "schemes/apply/unit.h"
 #include "schemes/round.h"
 
-/* x in so many bits (0: as it is) by enum assay_narrowing; refusing is the caller's affair. */
+/* x in so many bits (0: as it is) by enum assay_narrowing; refusing is left to the caller. */
 static inline int64_t apply_narrow(int64_t x, int32_t bits, int32_t how)
 {
     if (bits == 0)

@@ -1,7 +1,7 @@
 /* A unit: one node's arithmetic, prepared. derive/ fills it (floating point allowed), apply/ runs
  * it (integers only, this header included there).
  *
- * Rescales are the heart: a unit has up to three (first operand, second operand, output). */
+ * At its core are rescales: a unit has up to three (first operand, second operand, output). */
 #ifndef ASSAY_SCHEMES_UNIT_H
 #define ASSAY_SCHEMES_UNIT_H
 
@@ -84,8 +84,8 @@ struct assay_unit {
     struct assay_unit_block *blocks;
     assay_unit_param *param;
     size_t n_params;
-    bool memory_short;     /* an allocation failed: the unit is not to be used */
-    bool precomputed_used; /* multipliers given for the node are in it */
+    bool memory_short;     /* an allocation failed: the unit must not be used */
+    bool precomputed_used; /* it uses multipliers given for the node */
     bool asks_row;         /* no bound of codes says what reaches a rescale: accepted_row does */
     bool judged[3];        /* what reaches scale[i] is none that it refuses (derive/reach.c) */
 };

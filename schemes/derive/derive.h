@@ -25,7 +25,7 @@ assay_status derive_unknown(const assay_derive *d);
 
 /* ---- unit.c: memory ---- */
 /* n zeroed entries that live as long as the unit, listed by params() under `name` unless it is
- * NULL. NULL when memory is short. */
+ * NULL. NULL when out of memory. */
 int64_t *derive_unit_array(assay_unit *u, const char *name, size_t n);
 /* The first n of the unit's constants, listed by params() as "constants". */
 assay_status derive_list_constants(const assay_derive *d, size_t n);

@@ -177,7 +177,7 @@ unsigned assay_forms_of(const assay_scheme_data *d, const char *op);
 /* assay_scheme_fixed_output (scheme.h) under this record. */
 bool assay_fixed_output(const assay_record *r, enum assay_op op, assay_elem out, float *scale,
                         int32_t *zero_point);
-/* The canonical text (what is digested), malloc'ed; NULL when memory is short. */
+/* The canonical text (what is digested), malloc'ed; NULL when out of memory. */
 char *assay_scheme_text(const assay_scheme_data *d);
 
 #endif
