@@ -39,14 +39,15 @@ static assay_status blame_node(blaming *b, int row, bool *replay, assay_error *e
         const bool full = n > 0 && found[0].full;
         const int64_t changed = full ? found[0].story.changed : s.differing;
         bool single = false;
-        const bool simple = full && changed <= BLAME_MANY;
+        const bool simple = full && changed <= BLAME_MANY && !blame_is_solved(&found[0]);
         if (!simple && blame_doubt_unseen(b->report, row)) {
             *replay = true;
         } else if (!full && s.on_sums && blame_behind(b->report, row)) {
             single = false;
-        } else if (simple ||
-                   (!blame_try_screens(b->report, row, &s, changed) &&
-                    !blame_try_pairs(b->report, row, &s, full ? BLAME_MANY : changed, found, n))) {
+        } else if (simple || (!blame_try_screens(b->report, row, &s, changed) &&
+                              !blame_try_pairs(b->report, row, &s,
+                                               full && changed > BLAME_MANY ? BLAME_MANY : changed,
+                                               found, n))) {
             blame_fault *f = blame_add_fault(b->report, row, &s);
             if (f)
                 blame_fill_fault(f, found, n);

@@ -116,7 +116,7 @@ static int by_share(const void *x, const void *y)
     return blame_rank(a->finding.story.class) - blame_rank(b->finding.story.class);
 }
 
-static void note(blame_likely *list, int *n, const blame_likely *one)
+void blame_note_likely(blame_likely *list, int *n, const blame_likely *one)
 {
     if (*n < BLAME_LIKELY)
         list[(*n)++] = *one;
@@ -138,7 +138,7 @@ static void try_one(likely *l, const blame_family *f, int i, const bends *base, 
     const bends b = bends_of(l);
     one.share = base->bent > many ? b.bent : b.off;
     if (one.share <= few && (base->bent > many || b.bent <= few))
-        note(list, n, &one);
+        blame_note_likely(list, n, &one);
 }
 
 static bool can(const blame_search *s)

@@ -5,7 +5,7 @@
 #include "interp/blame/families.h"
 
 enum { QUICK_MACS = 2000000, QUICK_ELEMENTS = 100000, GLANCE_COST = 40000, ELEMENT_COST = 16 };
-enum { FEWEST_CHANNELS = 32 };
+enum { FEWEST_CHANNELS = 32, FEW_COST = 10000, FEW_CHANNELS = 8 };
 
 void blame_look_close(blame_look *l)
 {
@@ -150,14 +150,18 @@ static bool can_glance(const blame_search *s)
             assay_op_get(s->n->op)->traits & (ASSAY_T_UNARY | ASSAY_T_BINARY));
 }
 
-bool blame_glance_open(const blame_search *s, const blame_look *look, blame_look *out)
+/* What an element costs. */
+static int64_t each_of(const blame_search *s)
 {
-    const int64_t each =
-        assay_node_macs(s->d->graph, s->n) / (s->count ? s->count : 1) + ELEMENT_COST;
+    return assay_node_macs(s->d->graph, s->n) / (s->count ? s->count : 1) + ELEMENT_COST;
+}
+
+/* Of a look the places along each axis where most differ, so that all cost no more, of channels
+ * no fewer than `channels`. */
+static bool cut_look(const blame_search *s, const blame_look *look, int64_t cost, int64_t channels,
+                     blame_look *out)
+{
     blame_case c;
-    *out = (blame_look){0};
-    if (!can_glance(s) || look->n * each < 4 * (int64_t)GLANCE_COST)
-        return true;
     blame_case_fill(&c, s->d->graph, s->n, s->d->scheme, (const void *[BLAME_IN]){NULL}, NULL);
     const unsigned axes = blame_case_axes(&c);
     const int last = s->channel_axis;
@@ -166,15 +170,28 @@ bool blame_glance_open(const blame_search *s, const blame_look *look, blame_look
         const int axis = i == s->type->rank ? last : i; /* channels last */
         if ((i == last && i < s->type->rank) || axis < 0 || !(axes >> axis & 1))
             continue;
-        const int64_t others = size_of(out, s->type) / extent(out, axis) * each;
-        int64_t n = GLANCE_COST / others + 1;
-        n = axis == last && n < FEWEST_CHANNELS ? FEWEST_CHANNELS : n;
+        const int64_t others = size_of(out, s->type) / extent(out, axis) * each_of(s);
+        int64_t n = cost / others + 1;
+        n = axis == last && n < channels ? channels : n;
         if (!narrow(s, out, axis, n))
             return false;
     }
-    if (size_of(out, s->type) < look->n)
-        return list(s, out);
     return true;
+}
+
+bool blame_glance_open(const blame_search *s, const blame_look *look, blame_look *out)
+{
+    *out = (blame_look){0};
+    if (!can_glance(s) || look->n * each_of(s) < 4 * (int64_t)GLANCE_COST)
+        return true;
+    return cut_look(s, look, GLANCE_COST, FEWEST_CHANNELS, out) &&
+           (size_of(out, s->type) >= look->n || list(s, out));
+}
+
+bool blame_few_open(const blame_search *s, const blame_look *look, blame_look *out)
+{
+    *out = (blame_look){.k = look->k, .box = look->box, .part = look->part};
+    return (!can_glance(s) || cut_look(s, look, FEW_COST, FEW_CHANNELS, out)) && list(s, out);
 }
 
 bool blame_look_fits(const blame_search *s, const blame_look *l, const blame_case *c)

@@ -8,7 +8,7 @@
 #include "interp/blame/screens.h"
 
 enum { PAIRED = 6, ALIKE = 2, SCREENS = 12, ENOUGH = 512, FEWEST = 3, BIASES = 5 };
-enum { COST = 16, WORK = 30000000 };
+enum { COST = 16, WORK = 30000000, FEW_SOLVED = 3 };
 
 /* Whether a partial cause explains so little more than the replay does that any would, by chance,
  * of so many that were tried: five times the spread of what it explains. Of few elements nothing
@@ -19,6 +19,12 @@ bool blame_is_chance(const blame_search *s, const blame_finding *f)
     const double gain = good - (double)(s->n_seen - s->differing);
     const bool only_mends = f->spoilt == 0 && gain >= FEWEST;
     return s->n_seen >= ENOUGH && !only_mends && gain * gain < 25 * good * (1 - good / n);
+}
+
+/* They may be what two other causes make of sums. */
+bool blame_is_solved(const blame_finding *f)
+{
+    return strcmp(f->story.class, "bias.value") == 0 && f->story.changed > FEW_SOLVED;
 }
 
 /* Whether two causes change fewer numbers than `max`. */
@@ -71,23 +77,38 @@ static void add_before(blame_report *r, int row, const blame_search *s, const bl
     blame_fill_fault(f, &all, 1);
 }
 
+/* The search for two causes of a row. */
+typedef struct pairing {
+    blame_report *r;
+    int row;
+    blame_search *s;
+    int64_t max;          /* numbers that the two may change */
+    bool second;          /* none of few numbers was found */
+    bool over;            /* those that explain everything change more, or biases were solved for */
+    blame_finding *found; /* room for BLAME_FINDINGS */
+} pairing;
+
 /* Takes a cause as given and looks for another one beside it. */
-static bool try_beside(blame_report *r, int row, const blame_search *s, int64_t max,
-                       const blame_finding *given, blame_finding *found)
+static bool try_beside(pairing *p, const blame_finding *given)
 {
     blame_search with;
+    const blame_search *s = p->s;
+    blame_finding *found = p->found;
     bool done = false;
     if (blame_search_again(s, &with))
         return false;
     if (blame_search_assume(&with, given)) {
         const int64_t left = with.differing;
         const int k = blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS);
-        done = k > 0 && found[0].full && are_few(given, &found[0], max);
+        const bool full = k > 0 && found[0].full;
+        done =
+            full && are_few(given, &found[0], p->max) && (p->second || !blame_is_solved(&found[0]));
+        p->over = p->over || (full && !done);
         blame_fault *f = NULL;
         if (done && given->family->post)
-            add_before(r, row, s, found, k, given);
+            add_before(p->r, p->row, s, found, k, given);
         else if (done)
-            f = add_both(r, row, s, given, found, k);
+            f = add_both(p->r, p->row, s, given, found, k);
         if (f)
             f->differing = left;
     }
@@ -133,10 +154,11 @@ static const blame_finding *full_edit(const blame_finding *found, int n)
 }
 
 /* An edit that explains all that a change to codes leaves alone, and then that change. */
-static bool try_elsewhere(blame_report *r, int row, const blame_search *s, int64_t max,
-                          const blame_finding *change, blame_finding *found)
+static bool try_elsewhere(pairing *p, const blame_finding *change)
 {
     blame_search with;
+    const blame_search *s = p->s;
+    blame_finding *found = p->found;
     const blame_finding *edit = NULL;
     int32_t *codes = malloc((size_t)(s->n_samples * s->end_count) * sizeof *codes + 64);
     if (codes && s->n_after == 0 && !blame_search_again(s, &with)) {
@@ -148,27 +170,27 @@ static bool try_elsewhere(blame_report *r, int row, const blame_search *s, int64
         blame_search_close(&with);
     }
     const bool done =
-        edit && are_few(edit, change, max) && holds_in_channels(s, edit, change, codes);
+        edit && are_few(edit, change, p->max) && holds_in_channels(s, edit, change, codes);
     free(codes);
     if (done) {
         const blame_finding last = whole(s, change);
-        add_both(r, row, s, edit, &last, 1);
+        add_both(p->r, p->row, s, edit, &last, 1);
     }
     return done;
 }
 
 /* Where another bias in every channel explains all: the likeliest causes that make biases others,
  * each beside another cause that adds a number to a channel's sums. */
-static bool try_biases(blame_report *r, int row, blame_search *s, int64_t max, blame_finding *found)
+static bool try_biases(pairing *p)
 {
+    blame_search *s = p->s;
     const blame_family *bias = blame_family_named("bias");
     int32_t *codes = malloc((size_t)(s->n_samples * s->end_count) * sizeof *codes + 64);
     const int choices = bias && codes ? bias->count(s) : 0;
     bool done = false;
     for (int i = 0; i < choices && i < BIASES && !done; i++) {
         blame_finding given = {.family = bias, .i = i};
-        done = blame_predict(s, bias, i, codes, &given.story) &&
-               try_beside(r, row, s, max, &given, found);
+        done = blame_predict(s, bias, i, codes, &given.story) && try_beside(p, &given);
     }
     free(codes);
     return done;
@@ -195,27 +217,49 @@ static int tries_of(const blame_search *s)
     return s->n_after == 0 || tries >= PAIRED ? PAIRED : (int)tries;
 }
 
+static bool try_partial(pairing *p, const blame_finding *partial, int n)
+{
+    const int tries = tries_of(p->s);
+    bool done = false;
+    for (int i = 0, tried = 0; i < n && tried < tries && !done; i++) {
+        const bool more = !partial[i].full && !is_alike(partial, i);
+        tried += more;
+        if (more && !blame_is_chance(p->s, &partial[i]))
+            done = partial[i].family->edit || p->s->n_after > 0 ? try_beside(p, &partial[i])
+                                                                : try_elsewhere(p, &partial[i]);
+    }
+    return done;
+}
+
+/* Edits that explain little alone. */
+static bool try_hidden(pairing *p)
+{
+    blame_likely likely[BLAME_LIKELY];
+    blame_finding given;
+    bool done = false;
+    int k = blame_likely_edits(p->s, likely);
+    for (int i = 0; i < k && !done; i++)
+        done = try_beside(p, &likely[i].finding);
+    k = done ? 0 : blame_distant_edits(p->s, likely);
+    for (int i = 0; i < k && !done; i++)
+        done = try_beside(p, &likely[i].finding);
+    return done || (blame_crossed_edit(p->s, &given) && try_beside(p, &given));
+}
+
 bool blame_try_pairs(blame_report *r, int row, blame_search *s, int64_t max,
                      const blame_finding *partial, int n)
 {
-    blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
-    blame_likely likely[BLAME_LIKELY];
-    bool done = found && n > 0 && partial[0].full &&
-                strcmp(partial[0].story.class, "bias.value") == 0 &&
-                try_biases(r, row, s, max, found);
-    const int tries = tries_of(s);
-    for (int i = 0, tried = 0; i < n && tried < tries && found && !done; i++) {
-        const bool more = !partial[i].full && !is_alike(partial, i);
-        tried += more;
-        if (more && !blame_is_chance(s, &partial[i]))
-            done = partial[i].family->edit || s->n_after > 0
-                       ? try_beside(r, row, s, max, &partial[i], found)
-                       : try_elsewhere(r, row, s, max, &partial[i], found);
-    }
-    const int k = done || !found ? 0 : blame_likely_edits(s, likely);
-    for (int i = 0; i < k && !done; i++)
-        done = try_beside(r, row, s, max, &likely[i].finding, found);
-    free(found);
+    pairing p = {.r = r, .row = row, .s = s, .max = max < BLAME_MANY ? max : BLAME_MANY};
+    const bool biases =
+        n > 0 && partial[0].full && strcmp(partial[0].story.class, "bias.value") == 0;
+    p.found = malloc(BLAME_FINDINGS * sizeof *p.found);
+    bool done =
+        p.found && ((biases && try_biases(&p)) || try_partial(&p, partial, n) || try_hidden(&p));
+    p.max = max;
+    p.second = true;
+    if (p.over && !done && !(n > 0 && partial[0].full)) /* where there are none of few numbers */
+        done = try_partial(&p, partial, n) || try_hidden(&p);
+    free(p.found);
     return done;
 }
 

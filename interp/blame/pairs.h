@@ -6,6 +6,8 @@
 
 /* Whether a partial cause explains what anything might by chance. */
 bool blame_is_chance(const blame_search *s, const blame_finding *f);
+/* Whether it is biases that were solved for in several channels. */
+bool blame_is_solved(const blame_finding *f);
 /* A cause followed by another that changes codes last (screens.h). max: how many numbers the two
  * may change. True: found, and added to the report as the faults of this row. */
 bool blame_try_screens(blame_report *r, int row, const blame_search *s, int64_t max);

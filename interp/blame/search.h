@@ -177,6 +177,8 @@ bool blame_look_open(const blame_search *s, blame_look *out);
 /* Of a look the cells and channels where most elements differ, at a small part of its cost; out->n
  * is 0 where the look costs little itself, or the node cannot be cut. */
 bool blame_glance_open(const blame_search *s, const blame_look *look, blame_look *out);
+/* Likewise a few elements, for many tries; all of a look that cannot be cut. */
+bool blame_few_open(const blame_search *s, const blame_look *look, blame_look *out);
 void blame_look_close(blame_look *l);
 /* Whether an edited case can be cut to it. */
 bool blame_look_fits(const blame_search *s, const blame_look *l, const blame_case *c);

@@ -177,6 +177,34 @@ bool blame_weights_run_edit(blame_search *s, int i, blame_case *c, blame_story *
     return w != NULL;
 }
 
+/* Inputs or taps up to a place, or from it on, that have no weights. */
+enum { MAX_PLACES = 64 };
+
+int blame_weights_rest_count(blame_search *s)
+{
+    return blame_has_weights(s) && blame_input_type(s, 1)->rank >= 2 ? 2 * 4 * (MAX_PLACES - 1) : 0;
+}
+
+bool blame_weights_rest_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const assay_type *t = &c->in[1];
+    const int axis = i % 4, place = 1 + i / 8;
+    const bool last = i / 4 % 2;
+    (void)s;
+    if (axis >= t->rank || axis == channel_axis(c) || t->dim[axis] > MAX_PLACES ||
+        place >= t->dim[axis])
+        return false;
+    const blame_axis a = blame_axis_of(t, axis);
+    const int64_t first = last ? place : 0, n = last ? a.n - place : place;
+    char *w = own_weights(c);
+    for (int64_t o = 0; o < a.outer && w; o++)
+        blame_fill(t, w + (size_t)((o * a.n + first) * a.inner) * assay_elem_size(t->elem),
+                   n * a.inner, zero_of(t));
+    blame_tell(story, "weights.stale", 2, "weights %lld to %lld of axis %d are zero",
+               (long long)first, (long long)(first + n - 1), axis);
+    return w != NULL;
+}
+
 /* The first or the last sixteenths of the weights in memory, zero or the code 0. */
 enum { PARTS = 16 };
 

@@ -28,6 +28,12 @@ def one_bias(n):
     return n.b[:3] + [n.b[7]] + n.b[4:]
 
 
+def few_inputs(n):
+    """Of each filter the weights of the inputs from a place on are zero."""
+    size = len(n.w) // len(n.b)
+    return [0 if i % size >= size // 2 + 3 else v for i, v in enumerate(n.w)]
+
+
 def stored(fault):
     return lambda n: transposed(n, fault(n))
 
@@ -49,6 +55,10 @@ PAIRS = [
     (DEPTHWISE, ["bias.channel", "tile.edge"], change(b=one_bias, tile=4)),
     (DEPTHWISE, ["padding.place", "padding.value"], change(pad=[0, 0], pad_code=0)),
     (DEPTHWISE, ["output.layout", "padding.value"], stored(change(pad_code=127))),
+    (POINT, ["input.zero_point", "rescale.zero_point"], change(zx=lambda n: n.zx + 9, pad_code=0, zero=lambda n: n.zero - 5)),
+    (DEPTHWISE, ["padding.place", "weights.layout"], change(pad=[0, 0], w=flipped_filters)),
+    (POINT, ["saturation.bounds", "weights.stale"], change(w=few_inputs, hi=lambda n: n.zero + 4)),
+    (DEPTHWISE, ["rescale.shift", "rescale.zero_point"], change(s=shifted, zero=lambda n: n.zero - 4)),
 ]
 
 
