@@ -20,10 +20,10 @@ typedef struct assay_fast assay_fast;
 enum assay_layouts {
     ASSAY_LAYOUTS_FIXED, /* as the network says */
     ASSAY_LAYOUTS_ALIKE, /* any, all inputs and outputs the same */
-    ASSAY_LAYOUTS_FREE   /* input 0 and output 0 either way, each for itself */
+    ASSAY_LAYOUTS_FREE   /* input 0 and output 0 either way, independently */
 };
 
-/* The head of every prepared node. */
+/* The common head of all prepared nodes. */
 struct assay_fast {
     assay_status (*run)(const assay_fast *f, assay_call *call, assay_error *err);
     void (*free)(assay_fast *f);
@@ -36,7 +36,7 @@ struct assay_fast {
     void (*arrange)(assay_fast *f, bool in_last, bool out_last);
 };
 
-/* What a node is prepared from; all borrowed, and alive as long as the program. */
+/* What a node is prepared from; all borrowed, and living as long as the program. */
 typedef struct assay_fast_setup {
     const assay_graph *graph;
     const assay_node *node;
@@ -75,8 +75,8 @@ assay_status fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_er
 
 /* ---- small things that they share ---- */
 
-/* Whether the scheme may refuse accumulators of `sums`: the reference asks about each of them, and
- * takes the node. */
+/* Whether the scheme may refuse accumulators of `sums`: the node is then left to the reference,
+ * which checks each of them. */
 static inline bool fast_may_refuse(const assay_fast_setup *s, assay_interval sums)
 {
     return ASSAY_SCHEME_HAS(s->vt, facts, may_refuse) && s->vt->facts->may_refuse(s->unit, sums);
@@ -89,7 +89,7 @@ static inline assay_interval fast_codes_of(const assay_type *t)
     return (assay_interval){assay_elem_min(t->elem) - zero, assay_elem_max(t->elem) - zero};
 }
 
-/* Zeroed memory, 64-aligned; NULL when there is none. free() gives it back. */
+/* Zeroed memory, 64-aligned; NULL when out of memory. Released with free(). */
 void *fast_alloc(size_t bytes);
 assay_status fast_memory(const assay_fast_setup *s, assay_error *err);
 

@@ -112,7 +112,7 @@ void fast_vnni_depthwise_taps(const assay_taps *t);
 extern const assay_rows fast_rows_portable, fast_rows_avx2, fast_rows_avx512;
 
 /* The kernels of an instruction set by name ("portable", "avx2", "vnni"); NULL: the environment's
- * ASSAY_ISA, else the best that this machine has. An unknown name, or one that the machine lacks,
+ * ASSAY_ISA, else the best of this machine. An unknown name, or one that the machine lacks,
  * is refused. */
 assay_status fast_isa_choose(const char *name, const assay_isa_kernels **out, assay_error *err);
 

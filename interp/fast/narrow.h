@@ -1,4 +1,4 @@
-/* Parameters by which inner loops make codes of accumulators without storing them. */
+/* Parameters with which inner loops turn accumulators into codes without storing them. */
 #ifndef ASSAY_INTERP_FAST_NARROW_H
 #define ASSAY_INTERP_FAST_NARROW_H
 

@@ -1,5 +1,5 @@
-/* Operands of element-wise ops, part by part: an operand of the output's shape is read where it
- * stands, one that is broadcast is written out for the part. Codes between storage and int32. */
+/* Operands of element-wise ops, part by part: an operand of the output's shape is read in place,
+ * a broadcast one is expanded for the part. Codes between storage and int32. */
 #ifndef ASSAY_INTERP_FAST_OPERANDS_H
 #define ASSAY_INTERP_FAST_OPERANDS_H
 

@@ -24,7 +24,7 @@ assay_status fast_product_make(const assay_fast_setup *s, const assay_filters *f
                                const assay_operand_form *form, int64_t first, int64_t outputs,
                                const int32_t *run, int64_t n_runs, assay_product *out,
                                assay_error *err);
-/* Where unit 0 of column j stands, and how many bytes on the next unit does. */
+/* The place of unit 0 of column j, and the bytes from there to the next unit. */
 char *fast_product_column(const assay_product *p, int64_t j, int64_t *step);
 void fast_product_free(assay_product *p);
 
@@ -43,7 +43,7 @@ typedef struct assay_sink {
 /* The scheme's function for output 0 of a node, or NULL. */
 assay_block_fn fast_sink_block(const assay_fast_setup *s);
 
-/* Hands on the accumulators of rows x columns from (row, column) on; acc_step a row. */
+/* Passes on the accumulators of rows x columns from (row, column) on; acc_step a row. */
 void fast_sink_take(const assay_sink *k, const int32_t *acc, int64_t acc_step, int64_t row,
                     int rows, int64_t column, int columns);
 

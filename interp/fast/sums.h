@@ -1,6 +1,6 @@
 /* Sums of codes of at most 16 bits that a scheme bounds and divides: average pools, mean, sum.
- * Where all are over the same number of codes and few values can occur, what becomes of them is a
- * table of all of them, asked of the unit itself. */
+ * Where all are over the same number of codes and few values can occur, their results are a table
+ * of all of them, computed by the unit itself. */
 #ifndef ASSAY_INTERP_FAST_SUMS_H
 #define ASSAY_INTERP_FAST_SUMS_H
 

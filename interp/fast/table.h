@@ -11,8 +11,8 @@ typedef struct assay_table {
     void *value;           /* by the bits of the code's storage */
 } assay_table;
 
-/* Whether codes of input 0 and output 0 have tables, and asking for all of them costs little beside
- * computing `outputs` of them. */
+/* Whether codes of input 0 and output 0 have tables, and computing all of them costs little
+ * compared with `outputs` of them. */
 bool fast_table_pays(const assay_fast_setup *s, int64_t outputs);
 
 /* The node's unary function. Fails only for want of memory. */

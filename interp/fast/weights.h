@@ -1,4 +1,4 @@
-/* Weights before they are packed: filters one at a time, and what is proved of them. */
+/* Weights before they are packed: filters one at a time, and what is proved about them. */
 #ifndef ASSAY_INTERP_FAST_WEIGHTS_H
 #define ASSAY_INTERP_FAST_WEIGHTS_H
 

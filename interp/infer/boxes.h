@@ -1,5 +1,5 @@
-/* Comparison of two rules on every row of the domain, box by box: each is told to be alike, or
- * parted, until nothing is left or a row is found on which they differ. */
+/* Comparison of two rules on every row of the domain, box by box: each is shown to be equal, or
+ * split, until nothing is left or a row is found on which they differ. */
 #ifndef ASSAY_INTERP_INFER_BOXES_H
 #define ASSAY_INTERP_INFER_BOXES_H
 

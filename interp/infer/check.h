@@ -1,4 +1,4 @@
-/* Whole rules against the log, those rows first that told rules apart. */
+/* Whole rules against the log, starting with the rows that last distinguished rules. */
 #ifndef ASSAY_INTERP_INFER_CHECK_H
 #define ASSAY_INTERP_INFER_CHECK_H
 
@@ -18,7 +18,7 @@ void infer_check_close(infer_check *c);
 bool infer_check_holds(infer_check *c, const infer_rule *k);
 /* Drops those that some row of the log contradicts. */
 assay_status infer_rules_check(infer_task *t, infer_rules *r, assay_error *err);
-/* Appends to a list; false: memory is short. */
+/* Appends to a list; false: out of memory. */
 bool infer_rules_keep(infer_rules *r, const infer_rule *k);
 
 #endif

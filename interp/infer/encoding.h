@@ -1,4 +1,4 @@
-/* Kind scale: ways in which R becomes a multiplier and a shift, held against rows.
+/* Kind scale: ways in which R becomes a multiplier and a shift, compared with rows.
  *
  * Whatever follows the encoding, rows of one accumulator and zero point whose R becomes one
  * multiplier and shift have one answer. An encoding under which two such rows differ is wrong. */
@@ -30,7 +30,7 @@ assay_status infer_find_encodings(infer_task *t, bool bounded, infer_encodings *
  * which a target with such exponents refuses then. */
 bool infer_is_near_power(const infer_row *row);
 void infer_encodings_free(infer_encodings *l);
-/* How R may be formed of three scales before it is encoded. */
+/* How R may be computed from three scales before it is encoded. */
 extern const int32_t infer_formations[];
 #define INFER_FORMATIONS 4
 /* Rounding modes that differ where nothing is negative. */

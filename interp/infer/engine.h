@@ -23,7 +23,7 @@ enum infer_form {
 #define INFER_MIN_TAIL (-4)
 #define INFER_TAIL_N   12
 
-/* What becomes of small sums on their way into the type: rules that agree on these are a class. */
+/* What happens to small sums on their way into the type: rules that agree on these are a class. */
 typedef struct infer_tail {
     bool before; /* the zero point is subtracted first */
     int64_t code[INFER_TAIL_N];
@@ -66,7 +66,7 @@ typedef struct infer_placed {
     int operand_bits; /* beside the sign */
 } infer_placed;
 
-/* Rows that are answered differently. */
+/* Rows with different answers. */
 typedef struct infer_pair {
     const infer_row *a, *b;
 } infer_pair;
@@ -74,7 +74,7 @@ typedef struct infer_pair {
 typedef struct infer_engine {
     infer_task *t;
     const infer_row *row;
-    size_t *order; /* n rows of these, unbounded ones in the window: those that told first */
+    size_t *order; /* n rows of these, unbounded ones in the window: the most telling first */
     size_t n;
     infer_pair *pair;
     size_t n_pairs;
@@ -107,13 +107,13 @@ void infer_engine_close(infer_engine *e);
 assay_status infer_engine_take(infer_engine *e, const infer_row *row, size_t n, assay_error *err);
 /* Adds to the list. */
 void infer_push(infer_engine *e, const infer_candidate *c);
-/* Whether a stage has to end before it is through: too much work, too long a list. The
+/* Whether a stage has to end early: too much work, too long a list. The
  * task is then incomplete. */
 bool infer_stop(infer_engine *e);
 
 /* tails.c: ends that agree with rows whose operand is 0. */
 assay_status infer_find_ends(infer_engine *e, assay_error *err);
-/* The refusals that agree with rows whose multiplier is 0: all, where there are none such. */
+/* The refusals that agree with rows whose multiplier is 0: all, if there are no such rows. */
 void infer_find_inputs(infer_engine *e);
 /* prefix.c: multiplier, pre-shift, operand, left shift and product; e->list. */
 void infer_find_prefixes(infer_engine *e);

@@ -39,7 +39,7 @@ static inline int infer_bits_of(int64_t x)
 
 /* Adds a row unless it was added before. */
 void infer_rows_add(infer_rows *r, const infer_row *row);
-/* Appends what was answered; false: memory is short, and short_of_memory says so. */
+/* Appends what was answered; false: out of memory, and short_of_memory says so. */
 bool infer_rows_keep(infer_rows *r, const infer_row *row, size_t n);
 /* Forgets the rows, not that they were seen. */
 void infer_rows_clear(infer_rows *r);

@@ -1,4 +1,4 @@
-/* Pages of HTML that need nothing but themselves: their head, their colours, sorted tables. */
+/* Self-contained pages of HTML: their head, their colours, sorted tables. */
 #ifndef ASSAY_INTERP_HTML_H
 #define ASSAY_INTERP_HTML_H
 
@@ -20,7 +20,7 @@ void page_html_begin(FILE *f, const char *title, const char *style);
 /* `text` escaped, between `before` and `after`, which are markup. */
 void page_html_put(FILE *f, const char *before, const char *text, const char *after);
 /* Rows of every table by the column whose head was clicked, downwards (the first two columns,
- * numbers and names, upwards); a second time the other way round. A table says by
+ * numbers and names, upwards); a second time the other way round. A table marks with
  * aria-sort="ascending" what it is sorted by. */
 void page_html_sorting(FILE *f);
 void page_html_end(FILE *f);

@@ -1,4 +1,4 @@
-/* JSON that is whole or none, and as text in files. */
+/* JSON that is complete or absent, and JSON as text in files. */
 #ifndef ASSAY_INTERP_JSON_H
 #define ASSAY_INTERP_JSON_H
 

@@ -10,8 +10,8 @@ typedef struct page_planes {
     int64_t n, height, width, plane, line, step;
 } page_planes;
 
-/* Of rank 4 with channels last a plane a channel, the batch's below each other; else the last two
- * dimensions are a plane; a matrix is one. */
+/* Of rank 4 with channels last one plane per channel, the batch's below each other; else the last
+ * two dimensions are a plane; a matrix is one. */
 page_planes page_planes_of(const assay_type *t, bool channels_last);
 static inline int64_t page_planes_at(const page_planes *p, int64_t plane, int64_t y, int64_t x)
 {

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Bytes of the UTF-8 character that a text begins with, or 0 when it is none (RFC 3629). */
+/* Bytes of the UTF-8 character that a text begins with, or 0 when it begins with none (RFC 3629).
+ */
 size_t page_utf8_character(const char *text);
 /* The greatest length of at most `length` bytes that does not end inside a character. */
 size_t page_utf8_cut(const char *text, size_t length);

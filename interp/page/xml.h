@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* Writes text with markup characters escaped; control characters become spaces,
- * bytes that are no UTF-8 \xHH. */
+ * bytes that are not UTF-8 become \xHH. */
 void page_xml_text(FILE *f, const char *text);
 
 #endif

@@ -9,7 +9,7 @@
 #define PROBE_FIRST   4
 #define PROBE_CHANGES 8
 
-/* Nodes of one op and form in one network: what is asked of records as a whole. */
+/* Nodes of one op and form in one network, on which records are judged as a whole. */
 typedef struct probe_group {
     enum assay_op op;
     unsigned form; /* enum assay_form: together with the op what overrides go by */
@@ -72,7 +72,7 @@ typedef struct probe_stretch {
     int n_nodes;
     int64_t elements, given; /* given: by the way to compute that gives most */
     bool *agrees;            /* by scheme */
-    bool as_found;           /* what was found op by op gives all */
+    bool as_found;           /* what was found op by op gives all elements */
     char against[PROBE_FIRST][200];
     int n_against;
 } probe_stretch;
@@ -83,7 +83,7 @@ enum probe_state {
     PROBE_HELD,        /* all have one value; others give something else */
     PROBE_UNSEEN,      /* all have one value; others are refused */
     PROBE_OPEN,        /* several values */
-    PROBE_OPEN_MORE,   /* several, and there are more that were not tried */
+    PROBE_OPEN_MORE,   /* several, and more exist that were not tried */
     PROBE_OPEN_UNREAD, /* some read it and some do not */
 };
 
@@ -123,7 +123,7 @@ struct probe_findings {
     int n_ops;
     probe_stretch *stretch;
     int n_stretches;
-    int64_t not_of_network;     /* dumps that are none of the network's tensors */
+    int64_t not_of_network;     /* dumps that do not belong to the network's tensors */
     const char *unanswered[32]; /* networks without dumps; of networks.def */
     int n_unanswered;
 };

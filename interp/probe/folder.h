@@ -28,7 +28,7 @@ assay_status probe_folder_make(const probe_folder *w, const char *op, const char
                                assay_error *err);
 
 typedef assay_status probe_filler(probe_folder *w, void *user, assay_error *err);
-/* DIR with what `fill` adds and probe.json, whole or absent; it must not be there. */
+/* DIR with what `fill` adds and probe.json, whole or absent; it must not exist. */
 assay_status probe_folder_write(probe_folder *w, const char *dir, probe_filler *fill, void *user,
                                 assay_error *err);
 

@@ -1,4 +1,4 @@
-/* A probe network while it is made: values, numbers, nodes. The first error stays, so that makers
+/* A probe network under construction: values, numbers, nodes. The first error stays, so that makers
  * (networks.def) need not ask at each step. */
 #ifndef ASSAY_INTERP_PROBE_NET_H
 #define ASSAY_INTERP_PROBE_NET_H
@@ -13,7 +13,7 @@ typedef struct probe_types {
     const char *name;
     assay_elem activation, weight, bias;
     int32_t zero_point; /* of activations that may have any: a plain one that is not 0 */
-    const char *scheme; /* whose bits stand in the bundles, where nothing else is asked for */
+    const char *scheme; /* whose bits the bundles hold unless another is requested */
 } probe_types;
 
 /* NULL: no such family. */
@@ -25,13 +25,13 @@ typedef struct probe_net {
     assay_status status;
     assay_error *err;
     rows_random random;
-    bool varied;  /* other scales than the probe's own, by the random numbers */
+    bool varied;  /* scales other than the probe's own, drawn at random */
     bool powers;  /* all scales are powers of two */
     bool extreme; /* also what few runtimes take: averages that change the scale, biases at the ends
                      of 32 bits */
     int n_inputs, n_outputs, input[PROBE_INPUTS], output[PROBE_INPUTS];
     void *data[PROBE_INPUTS];        /* of the inputs: of the graph's arena */
-    const char *about[PROBE_INPUTS]; /* of the outputs: what their elements ask */
+    const char *about[PROBE_INPUTS]; /* of the outputs: what their elements test */
 } probe_net;
 
 typedef void probe_maker(probe_net *n, const char *op);
@@ -44,7 +44,7 @@ typedef struct probe_network {
 extern const probe_network probe_networks[];
 /* Makes one of them: types, err, random and varied are set, all else is 0. */
 assay_status probe_make(const probe_network *p, probe_net *n);
-/* Sets the graph's inputs and outputs, when all nodes are there. */
+/* Sets the graph's inputs and outputs, once all nodes are added. */
 assay_status probe_net_end(probe_net *n);
 
 /* ---- numbers ---- */
@@ -52,8 +52,8 @@ uint64_t probe_random(probe_net *n);
 /* Of lo..hi, both included; and of [0, 1). */
 int64_t probe_between(probe_net *n, int64_t lo, int64_t hi);
 double probe_unit(probe_net *n);
-/* A scale of the probe; where the network is varied another of its size, a power of two now and
- * then. */
+/* A scale of the probe; in a varied network another of similar size, sometimes a power of
+ * two. */
 double probe_vary(probe_net *n, double scale);
 /* Element i of the codes of a type: each in turn, where they are few; else the ends, powers of two
  * and numbers at random. */
@@ -70,7 +70,7 @@ typedef struct probe_shape {
 
 /* One scale and zero point; borrowed from n until the graph is freed. */
 assay_type probe_type(probe_net *n, assay_elem e, probe_shape shape, double scale, int32_t zero);
-/* One scale an index of axis 0, zero points 0; scale[] is copied. */
+/* One scale per index of axis 0, zero points 0; scale[] is copied. */
 assay_type probe_axis_type(probe_net *n, assay_elem e, probe_shape shape, const float *scale);
 
 /* ---- values ---- */

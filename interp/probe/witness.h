@@ -1,5 +1,5 @@
-/* A group's elements, the telling ones first: whether a record gives all of them, soon where it
- * does not. */
+/* A group's elements, the most telling first: whether a record gives all of them, decided early
+ * where it does not. */
 #ifndef ASSAY_INTERP_PROBE_WITNESS_H
 #define ASSAY_INTERP_PROBE_WITNESS_H
 
@@ -8,7 +8,7 @@
 typedef struct probe_part {
     int node, sample;
     bool gathers;          /* elements can be computed on their own: op of single elements */
-    int64_t *at, n, count; /* those that are looked at first; of so many */
+    int64_t *at, n, count; /* those that are compared first; of so many */
 } probe_part;
 
 typedef struct probe_witness {

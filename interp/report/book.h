@@ -1,4 +1,4 @@
-/* A report as it is read: its files, and what they say together. */
+/* A report as read: its files, and what they say together. */
 #ifndef ASSAY_INTERP_REPORT_BOOK_H
 #define ASSAY_INTERP_REPORT_BOOK_H
 
@@ -51,7 +51,7 @@ void report_chapter_clear(report_chapter *c);
  * of it, whose files are counted when it is verified. */
 assay_status report_check_place(const report *r, const char *path, assay_error *err);
 
-/* The first chapter with such a tensor, and its look's number; NULL: there is none. */
+/* The first chapter with such a tensor, and its look's number; NULL: none. */
 const report_chapter *report_find_tensor(const report *r, const char *name, int *look);
 /* The first profile's entry of that name, or NULL. */
 const assay_profile_entry *report_find_profiled(const report *r, const char *name);

@@ -1,4 +1,4 @@
-/* Layered drawings of graphs without circles. */
+/* Layered drawings of acyclic graphs. */
 #ifndef ASSAY_INTERP_REPORT_LAYOUT_H
 #define ASSAY_INTERP_REPORT_LAYOUT_H
 

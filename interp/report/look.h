@@ -9,7 +9,7 @@ enum { REPORT_BINS = 256 };
 
 typedef struct report_look {
     const assay_bundle_tensor *tensor; /* of the first sample that has it */
-    bool has_data;                     /* its elements were dumped, and looked into */
+    bool has_data;                     /* its elements were dumped, and read */
     int samples;
     /* ---- of all samples ---- */
     int64_t elements, nan, infinite, zeros; /* zeros: reals, so codes of the zero point */

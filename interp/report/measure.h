@@ -12,7 +12,7 @@ enum report_scale { REPORT_WORDS, REPORT_DB, REPORT_SHARE, REPORT_POINTS, REPORT
 typedef struct report_measure {
     const char *name; /* "SQNR in place, dB" */
     enum report_scale scale;
-    enum report_kind kind; /* whose rows say it; REPORT_BUNDLE: the bundle itself */
+    enum report_kind kind; /* whose rows hold it; REPORT_BUNDLE: the bundle itself */
     const char *key;
     const char *of; /* a share's whole; NULL: it is a share already */
 } report_measure;
@@ -27,7 +27,7 @@ int report_measure_of(const report *r, const report_chapter *c, const report_nod
 /* The same as a number, for programs; false: it is none, or nothing is said. */
 bool report_measure_number(const report *r, const report_chapter *c, const report_node *node, int m,
                            double *number);
-/* Whether it says anything of any node of a bundle. */
+/* Whether it says anything about any node of a bundle. */
 bool report_measure_says(const report *r, const report_chapter *c, int m);
 /* What a grade of measure m stands for; NULL: it has no such grade. */
 const char *report_grade_name(int m, int grade);

@@ -8,7 +8,7 @@
 #include "opt/calibrate/calibrate.h"
 #include "opt/profile/profile.h"
 
-/* One value, or a channel of one: what was seen, and what codes would represent. */
+/* One value, or a channel of one: what was observed, and what codes would represent. */
 typedef struct report_profile_view {
     const char *name; /* of the value */
     int channel;      /* -1: all of it */
@@ -26,7 +26,7 @@ assay_status report_profile_view_of(const char *name, int channel, const assay_h
                                     const assay_choice *choice, const assay_calibrate_how *how,
                                     report_profile_view *v, assay_error *err);
 /* A profile's entries in the order of execution, malloc'ed; by name where an older file does not
- * say. NULL when out of memory. */
+ * state it. NULL when out of memory. */
 const assay_profile_entry **report_profile_order(const assay_profile *p);
 
 /* All of them below each other, as one SVG: each a histogram, every bin that is not empty a step of

@@ -1,4 +1,4 @@
-/* Reports: what commands found out about a network, gathered in one page. */
+/* Reports: what commands found about a network, gathered on one page. */
 #ifndef ASSAY_INTERP_REPORT_H
 #define ASSAY_INTERP_REPORT_H
 
@@ -14,7 +14,7 @@ assay_status report_open(const char *const *path, const char *const *name, int n
                          const char *pattern, report **out, assay_error *err);
 void report_free(report *r);
 
-/* One page of HTML that needs nothing but itself: a chapter a file. The same files give the same
+/* One self-contained page of HTML: one chapter per file. The same files give the same
  * bytes. "-" is standard output. ASSAY_ERR_INPUT where `path` is one of the files, or in one of the
  * bundles, which it would spoil; the same of `dir` below. */
 assay_status report_write_html(const report *r, const char *path, assay_error *err);

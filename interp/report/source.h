@@ -17,7 +17,7 @@ enum report_kind {
 
 typedef struct report_source {
     enum report_kind kind;
-    const char *path, *name; /* the caller's; what the page calls it */
+    const char *path, *name; /* the caller's; its title on the page */
     assay_bundle *bundle;    /* of REPORT_BUNDLE */
     assay_profile *profile;  /* of REPORT_PROFILE */
     json_t *json;            /* of the others */
@@ -25,13 +25,13 @@ typedef struct report_source {
     json_t *by_tensor;       /* the name of a tensor -> its row, of several samples the worst */
 } report_source;
 
-/* Finds out what the file is and reads it. report_source_close whatever the status. */
+/* Identifies the file and reads it. report_source_close whatever the status. */
 assay_status report_source_open(const char *path, const char *name, report_source *s,
                                 assay_error *err);
 void report_source_close(report_source *s);
 /* "golden bundle", "profile", "sensitivity", ... */
 const char *report_kind_name(enum report_kind kind);
-/* The key by which a row of this kind names its tensor; NULL: there are no rows. */
+/* The key by which a row of this kind names its tensor; NULL: rows name none. */
 const char *report_kind_key(enum report_kind kind);
 
 #endif

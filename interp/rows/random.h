@@ -1,4 +1,4 @@
-/* Random numbers to make rows of: splitmix64 (Steele, Lea, Flood 2014), the same on every machine.
+/* Random numbers for making rows: splitmix64 (Steele, Lea, Flood 2014), the same on every machine.
  */
 #ifndef ASSAY_INTERP_ROWS_RANDOM_H
 #define ASSAY_INTERP_ROWS_RANDOM_H

@@ -14,7 +14,7 @@ static void *copy(const void *from, size_t bytes)
     return to;
 }
 
-static bool take_given(assay_scheme_data *d, const assay_precomputed *g)
+static bool take_precomputed(assay_scheme_data *d, const assay_precomputed *g)
 {
     assay_precomputed *to = d->precomputed = calloc(1, sizeof *to);
     if (!to)
@@ -44,7 +44,7 @@ assay_status assay_scheme_of_record(const assay_scheme *like, const assay_record
         d->base = *r;
         memcpy(d->in_float, old->in_float, sizeof d->in_float);
         d->name = strdup(like->name);
-        good = d->name && (!given || take_given(d, given));
+        good = d->name && (!given || take_precomputed(d, given));
     }
     if (!good) {
         assay_scheme_data_free(d);

@@ -1,4 +1,4 @@
-/* Inference of a matrix unit: dot products are asked of a device, and the record `mac`
+/* Inference of a matrix unit: a device is asked for dot products, and the record `mac`
  * (schemes/mac) that gives all of its answers is searched for. */
 #ifndef ASSAY_INTERP_INFER_DOT_H
 #define ASSAY_INTERP_INFER_DOT_H
@@ -15,12 +15,12 @@ typedef struct infer_dot_options {
     int64_t a, b, acc, out, scale; /* formats */
     size_t scale_block;            /* 0: no scales */
     size_t k;                      /* products of a row */
-    double seconds;                /* of the processor, for searching */
+    double seconds;                /* processor time for the search */
 } infer_dot_options;
 
 enum { INFER_DOT_UNITS = 100, INFER_DOT_OPEN = 64 };
 
-/* A parameter of which other values agree with every row, too. */
+/* A parameter of which other values also agree with every row. */
 typedef struct infer_dot_open {
     const assay_mac_parameter *parameter;
     char values[160];
@@ -33,7 +33,7 @@ typedef struct infer_dot_result {
     int n_units;
     infer_dot_open open[INFER_DOT_OPEN];
     int n_open;
-    size_t rows, tried;                            /* rows asked, records held against them */
+    size_t rows, tried;                            /* rows asked, records compared with them */
     size_t n_against;                              /* rows that contradict `found` */
     infer_contradiction against[INFER_FIRST_ROWS]; /* codes: patterns */
 } infer_dot_result;

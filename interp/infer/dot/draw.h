@@ -1,4 +1,4 @@
-/* Rows of each kind of probes.def, drawn. */
+/* Random rows of each kind of probes.def. */
 #ifndef ASSAY_INTERP_INFER_DOT_DRAW_H
 #define ASSAY_INTERP_INFER_DOT_DRAW_H
 

@@ -1,4 +1,4 @@
-/* Rows of dot products as a device is asked them, and its answers. */
+/* Rows of dot products as a device gets them, and its answers. */
 #ifndef ASSAY_INTERP_INFER_DOT_ROWS_H
 #define ASSAY_INTERP_INFER_DOT_ROWS_H
 
@@ -16,7 +16,7 @@ extern const char *const infer_dot_columns[DOT_COLUMNS]; /* names */
 /* One column of all rows: `width` patterns a row, stored as wide as .npy files have them. */
 typedef struct infer_dot_column {
     enum assay_mac_format format;
-    size_t width, row_bytes; /* width 0: there is no such column */
+    size_t width, row_bytes; /* width 0: no such column */
     void *data;
 } infer_dot_column;
 
@@ -35,11 +35,11 @@ typedef struct infer_dot_draft {
     enum infer_dot_probe probe;
 } infer_dot_draft;
 
-/* Room for a row, values NULL where memory is short; freed by infer_dot_draft_close. */
+/* Room for a row, values NULL when out of memory; freed by infer_dot_draft_close. */
 bool infer_dot_draft_open(infer_dot_draft *d, const infer_dot_rows *like);
 void infer_dot_draft_close(infer_dot_draft *d);
 
-/* A list, whose place is `at`, with room for so many bytes and one more; false: it is as before. */
+/* Gives the list at `at` room for so many bytes and one more; false: it is unchanged. */
 bool infer_dot_widen(void *at, size_t bytes);
 void infer_dot_rows_open(infer_dot_rows *r, const infer_dot_options *o);
 void infer_dot_rows_free(infer_dot_rows *r);

@@ -1,4 +1,4 @@
-/* One inference of a matrix unit on its way: the device, what was asked, the record that agrees
+/* One inference of a matrix unit in progress: the device, what was asked, the record that agrees
  * best. */
 #ifndef ASSAY_INTERP_INFER_DOT_TASK_H
 #define ASSAY_INTERP_INFER_DOT_TASK_H
@@ -6,7 +6,7 @@
 #include "interp/infer/dot/draw.h"
 #include "interp/infer/oracle.h"
 
-/* Rows that are held against a record at once, and how many times that are asked at most. */
+/* Rows compared with a record at once, and the largest number of such chunks that is asked. */
 enum { INFER_DOT_CHUNK = 16, INFER_DOT_CHUNKS = 1280, INFER_DOT_NANS = 16 };
 
 typedef struct infer_dot_task {
@@ -22,12 +22,12 @@ typedef struct infer_dot_task {
     assay_mac best;
     double cost; /* of the best: shares of rows that contradict it, summed over the probes */
     double chunk[INFER_DOT_CHUNKS]; /* its parts */
-    size_t tried;                   /* records held against rows */
-    size_t hot;                     /* the part that was the last to tell a record apart */
+    size_t tried;                   /* records compared with rows */
+    size_t hot;                     /* the part that last distinguished a record */
     double end;                     /* processor seconds at which the search ends */
     uint64_t nan[INFER_DOT_NANS];   /* answered patterns that are not numbers */
     int n_nans;
-    assay_status status; /* memory was short while a record was tried */
+    assay_status status; /* out of memory while a record was tried */
     assay_error *err;
 } infer_dot_task;
 
@@ -42,20 +42,20 @@ assay_status infer_dot_ask(infer_dot_task *t, assay_error *err);
 
 /* Whether m is a unit for rows of this form. */
 bool infer_dot_takes(const infer_dot_task *t, const assay_mac *m);
-/* Whether the parameter is one of those that are given. */
+/* Whether the parameter is one of those given. */
 bool infer_dot_is_given(const assay_mac_parameter *p);
 enum { INFER_DOT_VALUES = 512 };
-/* Values to try for the parameter in place of the one that m has; how many. */
+/* Values to try for the parameter instead of m's own; returns how many. */
 size_t infer_dot_values(const infer_dot_task *t, const assay_mac *m, const assay_mac_parameter *p,
                         int64_t out[INFER_DOT_VALUES]);
 /* Sets a parameter and what it contradicts. */
 void infer_dot_set(assay_mac *m, const assay_mac_parameter *p, int64_t value);
-/* The record with the formats that are given in place of its own. */
+/* Gives the record the given formats instead of its own. */
 void infer_dot_fit(const infer_dot_task *t, assay_mac *m);
 
 /* ---- search (search.c) ---- */
 
-/* What m answers to rows `first` on, a chunk of them or what there is: how many. */
+/* m's answers to rows from `first` on, at most a chunk of them; returns how many. */
 size_t infer_dot_answers(infer_dot_task *t, const assay_mac *m, const infer_dot_rows *rows,
                          size_t first, uint64_t out[INFER_DOT_CHUNK]);
 /* Rows of the log that contradict m, each the share of its probe's rows; at least `bound` where it
@@ -63,13 +63,14 @@ size_t infer_dot_answers(infer_dot_task *t, const assay_mac *m, const infer_dot_
 double infer_dot_cost(infer_dot_task *t, const assay_mac *m, double bound);
 /* Looks for a record without contradictions, from the best there is and from shipped units. */
 void infer_dot_search(infer_dot_task *t);
-/* Processor seconds of this process alone: what the device takes is not counted. */
+/* Processor seconds of this process alone: the device's time is not counted. */
 double infer_dot_seconds(void);
 bool infer_dot_is_late(const infer_dot_task *t);
 
 /* ---- what agrees, too (refine.c) ---- */
 
-/* Records that no row contradicts beside the best: one parameter of it changed, shipped units. */
+/* Records other than the best that no row contradicts: one parameter of it changed, shipped units.
+ */
 typedef struct infer_dot_others {
     assay_mac *record;
     const assay_mac_parameter **changed; /* NULL: a shipped unit */
@@ -79,7 +80,7 @@ typedef struct infer_dot_others {
 
 assay_status infer_dot_gather(infer_dot_task *t, infer_dot_others *o);
 void infer_dot_others_free(infer_dot_others *o);
-/* Rows are asked that tell these from the best, and some of each probe; again with what is then
+/* Asks rows that distinguish these from the best, and some of each probe; again with what is then
  * the best, until no row drawn distinguishes them. */
 assay_status infer_dot_refine(infer_dot_task *t, infer_dot_others *o, assay_error *err);
 
