@@ -1,4 +1,4 @@
-/* The float engine: binary32 kernels for profiling, for folding constants and to compare with.
+/* The float engine: binary32 kernels for profiling, for folding constants and for comparison.
  *
  * A kernel takes what its row in registry.c admits and may count on the verifier: shapes are what
  * the op's shape rule says. The fused activation is applied in one place, after a kernel

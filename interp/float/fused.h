@@ -1,4 +1,4 @@
-/* Rows of floats by fused multiply-adds, in vectors where the machine has them: the same bits
+/* Rows of floats by fused multiply-adds, in vectors if the machine has them: the same bits
  * everywhere. */
 #ifndef ASSAY_INTERP_FLOAT_FUSED_H
 #define ASSAY_INTERP_FLOAT_FUSED_H

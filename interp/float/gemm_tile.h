@@ -1,5 +1,5 @@
 /* The inner loop of a matrix product: a tile of sums over one block of the depth, each fused and in
- * order. One form for an instruction set; the same bits from each. */
+ * order. One form per instruction set, all with the same bits. */
 #ifndef ASSAY_INTERP_FLOAT_GEMM_TILE_H
 #define ASSAY_INTERP_FLOAT_GEMM_TILE_H
 
@@ -25,8 +25,8 @@ typedef struct float_tile {
     bool add;
 } float_tile;
 
-/* The greatest tile of an instruction set, at most TILE_ROWS by TILE_COLUMNS, and what computes it
- * or a smaller one. */
+/* The largest tile of an instruction set, at most TILE_ROWS by TILE_COLUMNS, and the function that
+ * computes it or a smaller one. */
 typedef struct float_tiles {
     int rows, columns;
     void (*run)(const float_tile *t);

@@ -16,7 +16,7 @@ typedef struct float_stage {
     bool whole; /* one stage holds what all outputs read: zeros stay from image to image */
 } float_stage;
 
-/* How much may lie in scratch, in floats: input, and a long row for each of `outputs` channels. */
+/* How much scratch may hold, in floats: input, and a long row for each of `outputs` channels. */
 typedef struct float_stage_room {
     int64_t staged, sums, max; /* wanted, so that they stay in a cache; at most, of each */
 } float_stage_room;

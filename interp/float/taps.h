@@ -1,4 +1,4 @@
-/* Rows of depthwise convolutions, a form for each instruction set; the same bits from each. */
+/* Rows of depthwise convolutions, one form per instruction set, all with the same bits. */
 #ifndef ASSAY_INTERP_FLOAT_TAPS_H
 #define ASSAY_INTERP_FLOAT_TAPS_H
 

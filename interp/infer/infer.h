@@ -19,14 +19,14 @@ enum infer_verdict { INFER_UNIQUE, INFER_CLASS, INFER_NONE };
 
 typedef struct infer_options {
     const char *oracle; /* a shell command, given a folder of rows and one for answers */
-    /* In place of the command, where it is not NULL: answers the rows in one folder by the other.
+    /* Instead of the command, if not NULL: answers the rows in one folder by the other.
      */
     assay_status (*ask)(void *user, const char *in, const char *out, assay_error *err);
     void *user;
     enum infer_kind kind;
     assay_elem type; /* of the codes: i8, u8 or i16 */
     int acc_bits;    /* of the accumulators, 2..64 */
-    size_t budget;   /* rows at most, repeated ones among them */
+    size_t budget;   /* largest number of rows, including repeated ones */
     double timeout;  /* seconds a call of the oracle may take */
     int64_t multiplier_lo, multiplier_hi;
     int32_t shift_lo, shift_hi; /* total right shifts */
@@ -66,7 +66,7 @@ typedef struct infer_result {
 assay_status infer_run(const infer_options *o, infer_result *r, assay_error *err);
 void infer_result_free(infer_result *r);
 
-/* What was asked, and what it came to. */
+/* What was asked, and the result. */
 typedef struct infer_asked {
     const infer_options *o;
     const infer_result *r;

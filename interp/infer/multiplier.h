@@ -4,12 +4,12 @@
 
 #include "interp/infer/finish.h"
 
-/* Every rule that is consistent; none where there is no such rule. Whether they are proved to be
+/* Every rule that is consistent; none if no rule is. Whether they are proved to be
  * one function on the domain goes to the task. */
 assay_status infer_multiplier(infer_task *t, infer_rules *out, assay_error *err);
 
 /* ---- refine.c ---- */
-/* Asks rows on which the engine's candidates part and drops those that are wrong, until no row of
+/* Asks rows on which the engine's candidates differ and drops those that are wrong, until no row of
  * many that are drawn distinguishes them. */
 assay_status infer_part_candidates(infer_engine *e, assay_error *err);
 /* The same for whole rules. */

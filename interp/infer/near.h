@@ -4,7 +4,7 @@
 
 #include "interp/infer/task.h"
 
-/* By one field after the other, from the shipped presets that are nearest. */
+/* Changes one field after another, from the shipped presets that are nearest. */
 void infer_nearest(const infer_task *t, infer_rule *out);
 /* The rules of presets that agree with every row: their names, how many. */
 int infer_presets(const infer_task *t, const char **name, int room);

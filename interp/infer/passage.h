@@ -1,5 +1,5 @@
-/* Boxes of rows through one rule: what reaches its registers, and whether two rules do the same
- * with it. */
+/* Boxes of rows through one rule: what reaches its registers, and whether two rules treat it
+ * alike. */
 #ifndef ASSAY_INTERP_INFER_PASSAGE_H
 #define ASSAY_INTERP_INFER_PASSAGE_H
 

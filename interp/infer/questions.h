@@ -1,4 +1,4 @@
-/* Rows to ask about, a family a function; each goes to task->next. Multipliers and shifts are
+/* Rows to ask about, one function per family; each goes to task->next. Multipliers and shifts are
  * within the task's window, zero points within the type. */
 #ifndef ASSAY_INTERP_INFER_QUESTIONS_H
 #define ASSAY_INTERP_INFER_QUESTIONS_H
@@ -14,7 +14,7 @@ int32_t infer_middle_shift(const infer_task *t);
 void infer_ask_zeros(infer_task *t);
 /* Operands at the ends of registers: which ones are refused. */
 void infer_ask_operands(infer_task *t);
-/* Products of powers of two that are -2, -1 and 1: what stands before the rounding. */
+/* Products of powers of two that are -2, -1 and 1: the stages before the rounding. */
 void infer_ask_powers(infer_task *t, bool before, size_t max);
 /* Such products beside others whose accumulator or multiplier is next to theirs: pairs. */
 void infer_ask_neighbours(infer_task *t, bool before, size_t max);

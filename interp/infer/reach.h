@@ -23,7 +23,7 @@ typedef struct infer_reach {
     infer_span value;  /* the rounded value, before it is narrowed */
 } infer_reach;
 
-/* What rows of the domain can bring into the registers of a rule: no less than they can. */
+/* What rows of the domain can bring into the registers of a rule, or more. */
 infer_reach infer_reach_of(const infer_engine *e, const infer_rule *k);
 /* The shift after s at which a rule may do something else, beyond e->shift_hi behind the last:
  * those so far out that every value is next to 0, or beyond every register, are one. */

@@ -4,7 +4,7 @@
 
 #include "interp/infer/finish.h"
 
-/* Rules that are consistent; none where there is no such rule, as long as the task is complete. */
+/* Rules that are consistent; none if no rule is, as long as the task is complete. */
 assay_status infer_scale(infer_task *t, infer_rules *out, assay_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* One inference on its way: the device, what was asked, and what a rule would have answered. */
+/* One inference in progress: the device, what was asked, and what a rule would have answered. */
 #ifndef ASSAY_INTERP_INFER_TASK_H
 #define ASSAY_INTERP_INFER_TASK_H
 
@@ -16,7 +16,7 @@ typedef struct infer_task {
     size_t spent;
     bool exhausted;   /* the budget ended before the questions */
     bool complete;    /* no list was cut short: every consistent rule is kept */
-    bool one;         /* those that are kept are one function on the domain */
+    bool one;         /* the kept rules are one function on the domain */
     size_t spellings; /* so many rules agree, of which one of each function is kept */
     /* multipliers and shifts that the device takes; kind scale: of which R = m / 2^shift is made */
     int64_t multiplier_lo, multiplier_hi;
@@ -27,16 +27,16 @@ typedef struct infer_task {
     int live_lo, live_hi;
     bool powers;       /* R has to be a power of two */
     bool zero_refused; /* R = 0, or what underflows to it in float32, is outside of the domain */
-    uint64_t work;     /* so often was a candidate held against a row */
-    uint64_t work_max; /* after so much searches are cut; 0: none is */
+    uint64_t work;     /* how often a candidate was compared with a row */
+    uint64_t work_max; /* searches are cut after this much; 0: never */
     char note[256];
 } infer_task;
 
 assay_status infer_task_open(infer_task *t, const infer_options *o, assay_error *err);
 void infer_task_close(infer_task *t);
 size_t infer_left(const infer_task *t);
-/* Whether searches are cut by now: by a count of work and no clock, so that a verdict is the same
- * on every machine. */
+/* Whether searches are cut by now: by a count of work and not by a clock, so that a verdict is the
+ * same on every machine. */
 bool infer_is_over(const infer_task *t);
 /* Whether the row's multiplier and shift are ones that the device takes; kind scale: are known. */
 bool infer_in_window(const infer_task *t, const infer_row *row);

@@ -20,7 +20,7 @@ typedef struct assay_derive {
 assay_status derive_fail(const assay_derive *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 assay_status derive_memory(const assay_derive *d);
-/* The class that support.c names for the op does not know it: nothing runs in its place. */
+/* The class that support.c names for the op does not know it: nothing runs instead. */
 assay_status derive_unknown(const assay_derive *d);
 
 /* ---- unit.c: memory ---- */
@@ -134,7 +134,7 @@ assay_status derive_fits(const assay_derive *d, double lo, double hi, unsigned b
 assay_status derive_fits_product(const assay_derive *d, assay_interval x, assay_interval y,
                                  double terms, unsigned bits, const char *what);
 assay_status derive_holds(const assay_derive *d, assay_interval x, unsigned bits, const char *what);
-/* Either of two in 32 bits. */
+/* Both in 32 bits. */
 assay_status derive_hold_both(const assay_derive *d, const assay_interval x[2], const char *what);
 /* Only accumulators are checked as a network runs. So nodes are refused whose
  * rescale in that slot may refuse an operand `x`; and, of several, those of the slots ASSAY_FIRST
@@ -151,7 +151,7 @@ assay_status derive_accepts_form(const assay_derive *d, int slot, const assay_re
 /* The same for sums at the output's scale, to which its zero point is added (apply_rescale_end). */
 assay_status derive_accepts_end(const assay_derive *d, assay_interval x, const char *what);
 assay_status derive_accepts_codes(const assay_derive *d); /* of unary and binary rescales */
-/* After all of these: refuses a unit with a rescale that may refuse and was not looked at. */
+/* After all of these: refuses a unit with a rescale that may refuse and was not checked. */
 assay_status derive_accepts_rest(const assay_derive *d);
 /* The shift to the left of the first n inputs' codes in 32 bits: `wanted`, or as much of it as
  * their magnitudes leave room for (TFLite has 20 for 8-bit codes and 15 for 16-bit ones, which is
@@ -208,7 +208,7 @@ static inline uint32_t derive_bits_of(float f)
     __builtin_memcpy(&bits, &f, sizeof bits);
     return bits;
 }
-/* Equal, less, greater and their kin: two operands, an answer of yes or no. */
+/* Equal, less, greater and the like: two operands, a boolean result. */
 bool derive_is_compare(enum assay_op op);
 /* table.c: ops whose output is their input, or one of them, under other parameters. */
 bool derive_keeps_value(enum assay_op op);

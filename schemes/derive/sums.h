@@ -1,5 +1,5 @@
-/* Rules by which a prepared unit of a parameter record adds up products: for those who check what
- * is claimed of its sums. Of a plugin's units nothing is known here; it says what it knows
+/* Rules by which a prepared unit of a parameter record adds up products: for code that checks
+ * claims about its sums. Of a plugin's units nothing is known here; it says what it knows
  * (vtable.h: facts). */
 #ifndef ASSAY_SCHEMES_SUMS_H
 #define ASSAY_SCHEMES_SUMS_H

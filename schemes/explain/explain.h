@@ -7,7 +7,7 @@
 
 #include "schemes/rescale/single.h"
 
-/* How a rescale is formed, encoded and applied, a sentence a line. */
+/* How a rescale is computed, encoded and applied, one sentence per line. */
 /* How products are added (sums.c). */
 void assay_explain_sums(FILE *f, const assay_record *rec);
 void assay_explain_formula(FILE *f, const assay_record *rec);
@@ -19,7 +19,7 @@ void assay_explain_steps(FILE *f, const assay_single *o, int64_t acc);
  * characters, its text. */
 #define ASSAY_EXPLAIN_NAME 24
 void assay_explain_steps_in_binary(FILE *f, const assay_single *o, int64_t acc);
-/* Two's complement digits of v, as many as it takes, the last `cut` (at most 127) behind a point.
+/* Two's complement digits of v, as many as it takes, the last `cut` (at most 127) after a point.
  */
 #define ASSAY_EXPLAIN_BITS 136
 const char *assay_explain_bits(assay_int128 v, unsigned cut, char text[ASSAY_EXPLAIN_BITS]);

@@ -1,6 +1,6 @@
 /* Dots of 16 columns at a time, of units that are chains of IEEE fused multiply-adds in binary32:
- * the processor's instruction is the step. What ends as NaN is not computed here: its pattern is
- * the unit's own. */
+ * the processor's instruction is the step. NaN results are not computed here: their pattern is the
+ * unit's own. */
 #ifndef ASSAY_SCHEMES_MAC_CHAIN_H
 #define ASSAY_SCHEMES_MAC_CHAIN_H
 

@@ -87,7 +87,7 @@ assay_status mac_dots(const assay_mac *m, size_t n, const assay_mac_rows *rows, 
 assay_status mac_matmul(const assay_mac *m, size_t n, size_t columns, const assay_mac_rows *rows,
                         void *d, assay_error *err);
 
-/* A unit file: its record, who it is, and what is known of it: sources, confidence, disputes. */
+/* A unit file: its record, its name, and what is known about it: sources, confidence, disputes. */
 typedef struct assay_mac_unit {
     char name[64], description[256], contract[512];
     assay_mac record;
@@ -97,13 +97,13 @@ typedef struct assay_mac_unit {
  * of what is wrong. */
 assay_status mac_read(const char *file, const char *text, size_t length, assay_mac_unit *out,
                       assay_error *err);
-/* The same of what stands in a scheme. */
+/* The same for a unit inside a scheme. */
 struct assay_tree;
 assay_status mac_read_tree(const char *file, const struct assay_tree *t, assay_mac_unit *out,
                            assay_error *err);
 /* A shipped unit by name, or (a name with '/' or ending in .yaml) a file. */
 assay_status mac_open(const char *name, assay_mac_unit *out, assay_error *err);
-/* Whether this names a unit and no scheme: a shipped one, or a file with the key `unit`. */
+/* Whether this names a unit rather than a scheme: a shipped one, or a file with the key `unit`. */
 bool mac_is_unit(const char *name);
 /* Names of the shipped units, in order, NULL at the end; and a unit's text, or NULL. */
 const char *const *assay_mac_units(void);

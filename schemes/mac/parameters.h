@@ -31,7 +31,7 @@ int64_t *mac_member(assay_mac *m, const assay_mac_parameter *p);
 /* Every default; ASSAY_MAC_MUST where there is none. */
 assay_mac mac_defaults(void);
 
-/* A value (of an order: nothing) from its word; false where it is none. */
+/* Sets a value (for an order: nothing) from its word; false if the word is not a value. */
 bool mac_parse(const assay_mac_parameter *p, const char *text, int64_t *out);
 /* What is expected of p's value; `out` is room for it. */
 const char *mac_expected(const assay_mac_parameter *p, char *out, size_t size);

@@ -50,7 +50,7 @@ void mac_scale_encode(const assay_mac_scaling *s, const int32_t *x, size_t n, ui
                       uint32_t second, int32_t *out);
 void mac_scale_decode(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t scale,
                       uint32_t second, int32_t *out);
-/* A pattern as f32 (exact but for nothing: f32 holds every number of every format); and an f32
+/* A pattern as f32 (always exact: f32 holds every number of every format); and an f32
  * rounded to a format, half to even. */
 uint32_t mac_to_f32(enum assay_mac_format f, uint32_t pattern);
 uint32_t mac_from_f32(enum assay_mac_format f, uint32_t bits, bool saturate);

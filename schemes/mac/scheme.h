@@ -38,11 +38,12 @@ typedef struct assay_mac_scheme {
     char name[64], description[256];
     int n_units;
     assay_mac_unit unit[ASSAY_MAC_UNITS];
-    bool shipped[ASSAY_MAC_UNITS]; /* by its name; else its parameters stand in the scheme */
+    bool shipped[ASSAY_MAC_UNITS]; /* by its name; else its parameters are in the scheme */
     ASSAY_MAC_SCHEME_PARAMETERS(ASSAY_MAC_SCHEME_MEMBER)
 } assay_mac_scheme;
 
-/* Does a scheme's text have the section? What cannot be read has none; fails for lack of memory. */
+/* Does a scheme's text have the section? Unreadable text has none; fails only when out of memory.
+ */
 assay_status mac_scheme_is(const char *text, size_t length, bool *is, assay_error *err);
 /* Reads a scheme's text; `file` names it in messages. */
 assay_status mac_scheme_parse(const char *file, const char *text, size_t length, assay_scheme **out,

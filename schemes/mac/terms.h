@@ -48,7 +48,7 @@ bool mac_greatest(const assay_mac *m, const mac_term *term, size_t n, size_t str
 /* A term in units of 2^grid. */
 assay_int128 mac_cut(const mac_term *t, int grid, int64_t mode);
 
-/* What is seen of a dot product as it is computed. Patterns are of `out`. */
+/* Events of a dot product as it is computed. Patterns are of `out`. */
 /* MAC_OPERAND: an instruction's NaN is that of an operand. */
 enum mac_event { MAC_STEP, MAC_CHAINS, MAC_OPERAND, MAC_PROMOTED, MAC_PART };
 typedef struct mac_seen {
