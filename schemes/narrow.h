@@ -19,7 +19,7 @@ typedef struct assay_narrow_form {
     int32_t shift;
 } assay_narrow_form;
 
-/* False: the rescale is none of these, or a plugin's, which does not say. */
+/* False: the rescale is none of these, or a plugin's, which does not state it. */
 bool assay_scheme_narrow(const assay_scheme_vtable *vt, const assay_unit *u, size_t channel,
                          assay_narrow_form *out);
 

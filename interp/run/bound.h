@@ -1,5 +1,5 @@
-/* Bounds of a node's accumulators, whatever its inputs hold: bound.c asks for the part that the op
- * needs, and says what is wrong. */
+/* Bounds of a node's accumulators, whatever its inputs hold: bound.c calls the part that the op
+ * needs, and reports what is wrong. */
 #ifndef ASSAY_INTERP_BOUND_H
 #define ASSAY_INTERP_BOUND_H
 

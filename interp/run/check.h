@@ -1,4 +1,4 @@
-/* Checks of what the integer kernels take for granted beyond the verifier. */
+/* Checks of what the integer kernels assume beyond the verifier. */
 #ifndef ASSAY_INTERP_CHECK_H
 #define ASSAY_INTERP_CHECK_H
 
@@ -19,7 +19,7 @@ assay_status run_check_vtable(const assay_graph *g, const assay_node *n, unsigne
 bool run_has_sums(const assay_node *n, unsigned calls, const assay_scheme_vtable *vt,
                   const assay_unit *unit);
 
-/* Whether the sums of a node stay within what its scheme allows them to be able to reach; else
+/* Whether the sums of a node stay within the range that its scheme allows them to reach; else
  * ASSAY_ERR_SCHEME and a line with the node, the bound and the limit. calls: what the node's kernel
  * calls; others than `accumulate` and `pool` have no sums. */
 assay_status run_check_accumulator(const assay_graph *g, const assay_node *n, unsigned calls,

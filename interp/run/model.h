@@ -10,7 +10,7 @@
 
 typedef struct assay_model_options {
     int64_t batch;                 /* ONNX: value of symbolic leading dimensions; 0: 1 */
-    const assay_onnx_shape *shape; /* ONNX: of inputs, in place of what the model says */
+    const assay_onnx_shape *shape; /* ONNX: of inputs, instead of the model's */
     size_t n_shapes;
     const assay_onnx_fixed *fixed; /* ONNX: inputs that become constants */
     size_t n_fixed;
@@ -23,7 +23,7 @@ typedef struct assay_model_options {
 enum assay_model_form run_model_form(const void *head, size_t n);
 /* The same for a file. */
 assay_status run_model_file_form(const char *path, enum assay_model_form *form, assay_error *err);
-/* "INPUT=1x3x64x64"; *name, which the shape borrows, is malloc'd. ASSAY_ERR_INPUT: no such thing.
+/* "INPUT=1x3x64x64"; *name, which the shape borrows, is malloc'd. ASSAY_ERR_INPUT: malformed.
  */
 assay_status run_model_parse_shape(const char *text, assay_onnx_shape *shape, char **name,
                                    assay_error *err);
@@ -63,7 +63,7 @@ bool run_model_is_float(const assay_graph *g);
  * leaves to this. Others stay as they are. *g is freed and NULL where that fails. */
 assay_status run_model_decode(assay_graph **g, const assay_model_options *options, bool canonical,
                               assay_error *err);
-/* Has the network variables, or one of its bodies? */
+/* Does the network, or one of its bodies, have variables? */
 bool run_model_has_state(const assay_graph *g);
 
 #endif

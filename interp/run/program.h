@@ -33,7 +33,7 @@ void run_plan_set_scratch(assay_plan *p, size_t bytes);
 
 enum assay_engine {
     ASSAY_ENGINE_REF,  /* the reference kernels */
-    ASSAY_ENGINE_FAST, /* the same bits sooner (interp/fast), the reference where it must */
+    ASSAY_ENGINE_FAST, /* the same bits faster (interp/fast), the reference where it must */
     ASSAY_ENGINE_BOTH  /* each node by both; a run ends at the first element that differs */
 };
 
@@ -48,7 +48,7 @@ typedef struct assay_program_options {
     /* Only the network's inputs and outputs will be looked at: the engine may store what is between
      * them as it likes, and a run takes no observer that reads values and no accumulators. */
     bool outputs_only;
-    const char *isa; /* "portable", "avx2", "vnni"; NULL: ASSAY_ISA, else the best there is */
+    const char *isa; /* "portable", "avx2", "vnni"; NULL: ASSAY_ISA, else the best available */
 } assay_program_options;
 
 struct assay_fast;
@@ -91,7 +91,7 @@ bool run_engine_find(const char *name, enum assay_engine *engine);
 typedef struct assay_run assay_run; /* one arena, one thread at a time; keeps variables' state */
 assay_status assay_run_new(const assay_program *p, assay_run **out, assay_error *err);
 void assay_run_free(assay_run *r);
-void assay_run_reset(assay_run *r); /* variables back to their initial state */
+void assay_run_reset(assay_run *r); /* resets variables to their initial state */
 
 /* Memory of a value in this run (inputs are written here, outputs read; constants read-only). NULL
  * for unused values, and for those that a program without keep_all does not keep. */

@@ -1,4 +1,4 @@
-/* A value that a model's shapes follow from, computed for one sample (graph/core/sample.h). */
+/* A value that determines a model's shapes, computed for one sample (graph/core/sample.h). */
 #ifndef ASSAY_INTERP_RUN_SAMPLE_H
 #define ASSAY_INTERP_RUN_SAMPLE_H
 
@@ -6,7 +6,7 @@
 #include "interp/assay.h"
 
 typedef struct run_sample {
-    const assay_scheme *scheme; /* of integer nodes; NULL: there are none */
+    const assay_scheme *scheme; /* of integer nodes; NULL: none */
     /* Writes the sample to the inputs of a run of `g`, what there is of the graph by then. */
     assay_status (*fill)(void *user, const assay_graph *g, assay_run *run, assay_error *err);
     void *user;

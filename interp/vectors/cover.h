@@ -1,4 +1,5 @@
-/* The least rows that do all that rows can: every case that some row decides is decided by one. */
+/* The fewest rows that decide as much as all rows: every case that some row decides is decided by a
+ * chosen one. */
 #ifndef ASSAY_INTERP_VECTORS_COVER_H
 #define ASSAY_INTERP_VECTORS_COVER_H
 
@@ -14,8 +15,8 @@ typedef struct vectors_cover {
 } vectors_cover;
 
 /* Marks the rows that are chosen (chosen[rows], all false before): the row that decides most cases
- * first, then the one that decides most of the rest; in the end those that others make needless go.
- * None of those left can be spared. Returns their number; VECTORS_NONE: out of memory. */
+ * first, then the one that decides most of the rest; finally those that others make redundant are
+ * dropped. None of those left can be spared. Returns their number; VECTORS_NONE: out of memory. */
 size_t vectors_cover_choose(const vectors_cover *c, bool *chosen);
 
 #endif

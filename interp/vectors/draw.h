@@ -7,8 +7,8 @@
 
 #define VECTORS_PER_SETTING 32 /* accumulators of one multiplier and zero point (or scale) */
 
-/* Appends `settings` times VECTORS_PER_SETTING rows, which depend on the record of `side`, the
- * space and the seed alone. False: out of memory. */
+/* Appends `settings` times VECTORS_PER_SETTING rows, which depend only on the record of `side`,
+ * the space and the seed. False: out of memory. */
 bool vectors_draw(const assay_scheme *side, const vectors_space *space, size_t settings,
                   uint64_t seed, vectors_rows *rows);
 

@@ -1,12 +1,12 @@
-/* Proof that rows of multipliers and shifts cannot tell two records apart. */
+/* Proof that rows of multipliers and shifts cannot distinguish two records. */
 #ifndef ASSAY_INTERP_VECTORS_EQUAL_H
 #define ASSAY_INTERP_VECTORS_EQUAL_H
 
 #include "interp/infer/boxes.h"
 #include "interp/vectors/rows.h"
 
-/* What is proved of: the multipliers that R becomes under a record and the total right shifts that
- * it takes, with every zero point and every accumulator of so many bits. */
+/* The domain of the proof: the multipliers that R becomes under a record and the total right shifts
+ * that it takes, with every zero point and every accumulator of so many bits. */
 typedef struct vectors_domain {
     int acc_bits;
     int64_t multiplier_lo, multiplier_hi, shift_lo, shift_hi;

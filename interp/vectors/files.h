@@ -10,7 +10,7 @@
  * vectors.json into a new folder; the nodes of x as apart.h says. */
 assay_status vectors_write(const char *dir, const vectors_suite *s, const vectors_sides *sides,
                            size_t outs, const probe_apart *x, assay_error *err);
-/* What vectors.json holds: what was asked, and of each case the verdict. The caller's; NULL: no
+/* The content of vectors.json: the question, and each case's verdict. The caller's; NULL: no
  * memory. */
 json_t *vectors_json(const vectors_suite *s, const vectors_sides *sides);
 /* Rows and expected codes (ASSAY_REFUSED where errors say so) of a folder of .npy columns, or of a

@@ -1,4 +1,4 @@
-/* Rows that someone has, judged: the mutants of a scheme that they let live. */
+/* Given rows, judged: the mutants of a scheme that survive them. */
 #ifndef ASSAY_INTERP_VECTORS_LINT_H
 #define ASSAY_INTERP_VECTORS_LINT_H
 
@@ -8,9 +8,9 @@
 
 typedef struct vectors_judgement {
     vectors_sides sides;
-    vectors_suite given, could; /* the rows, and those that would kill what they let live */
+    vectors_suite given, could; /* the rows, and those that would kill the survivors */
     vectors_case *cases;        /* of `could`, owned */
-    int64_t *expected;          /* what the rows say, owned */
+    int64_t *expected;          /* the codes that the rows expect, owned */
     size_t wrong, live;         /* rows that the scheme computes otherwise; mutants */
 } vectors_judgement;
 

@@ -13,7 +13,7 @@ typedef struct vectors_mutant {
 typedef struct vectors_mutants {
     size_t n, room;
     vectors_mutant *mutant;
-    char unseen[512]; /* parameters that rows of the space do not ask for, a blank before each */
+    char unseen[512]; /* parameters that rows of the space do not test, a blank before each */
 } vectors_mutants;
 
 /* All of `side` (vectors_side): other choices, other modes and widths of rounding steps, a step

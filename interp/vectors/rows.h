@@ -1,4 +1,4 @@
-/* Rows of a rescale as columns: what one unit is asked, and what a record answers.
+/* Rows of a rescale as columns: inputs of one unit, and a record's answers.
  *
  * A row is a rescale of its own. Of integers R = multiplier / 2^shift, shift the total right shift,
  * a pre-shift in it, whatever way the target writes it; of scales R is formed of the three, as the
@@ -19,7 +19,7 @@ typedef struct vectors_row {
 
 /* What all rows have in common. */
 typedef struct vectors_space {
-    const char *op; /* one that is one rescale (assay_single_start) */
+    const char *op; /* one that is a single rescale (assay_single_start) */
     bool wide;
     bool scales; /* rows of scales, not of integers */
     assay_elem type;

@@ -1,4 +1,4 @@
-/* Schemes, or a scheme and its mutants, as sides of a suite; and what tells each two apart. */
+/* Schemes, or a scheme and its mutants, as sides of a suite; and what distinguishes each pair. */
 #ifndef ASSAY_INTERP_VECTORS_SIDES_H
 #define ASSAY_INTERP_VECTORS_SIDES_H
 
@@ -8,7 +8,7 @@
 
 /* The first element of a network node's output on which both sides of a case differ. */
 typedef struct vectors_element {
-    int node; /* of probe_apart; -1: none tells them */
+    int node; /* of probe_apart; -1: none distinguishes them */
     int64_t i;
     bool is_float;
     double a, b;
@@ -46,7 +46,7 @@ assay_status vectors_sides_compare_ops(vectors_sides *s, probe_apart *x, bool by
 /* The nodes, and for each case that one tells an element of it. */
 void vectors_sides_print_nodes(FILE *f, const vectors_sides *s, const probe_apart *x);
 
-/* Whether mutant `other` is there and of the same parameter as mutant k. */
+/* Whether mutant `other` exists and is of the same parameter as mutant k. */
 bool vectors_sides_is_parameter(const vectors_sides *s, size_t k, size_t other);
 /* "rescale.store: wrap, low": mutants k to k + n - 1, of one parameter; numbers that follow each
  * other are a range. */

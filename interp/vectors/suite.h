@@ -1,4 +1,4 @@
-/* The least rows on which records differ, or the reason why there are none. */
+/* The fewest rows on which records differ, or the reason why there are none. */
 #ifndef ASSAY_INTERP_VECTORS_SUITE_H
 #define ASSAY_INTERP_VECTORS_SUITE_H
 
@@ -10,9 +10,9 @@
 #define VECTORS_WINDOW 256
 
 enum vectors_verdict {
-    VECTORS_TOLD, /* a row tells the two apart */
+    VECTORS_TOLD, /* a row distinguishes the two */
     VECTORS_SAME, /* one code on every such accumulator, with each of the suite's `settings` */
-    VECTORS_OPEN  /* no row was found, and not all was decided: why says what was not */
+    VECTORS_OPEN  /* no row was found, and not everything was decided: `why` says what was not */
 };
 
 /* Two sides, by number, that are to differ on some row. */
@@ -30,7 +30,8 @@ typedef struct vectors_suite {
     size_t n_sides;
     vectors_case *cases; /* borrowed */
     size_t n_cases;
-    bool refusals; /* a row that only one side refuses tells them apart, too; else side a never does
+    bool refusals; /* a row that only one side refuses also distinguishes them; else side a never
+                    * does
                     */
     uint64_t seed;
     vectors_domain domain; /* of side 0, against which equality is proved */

@@ -1,4 +1,4 @@
-/* A dot product on which two matrix units differ, as small as it is found. */
+/* A dot product on which two matrix units differ, as small as possible. */
 #ifndef ASSAY_INTERP_VECTORS_UNITS_H
 #define ASSAY_INTERP_VECTORS_UNITS_H
 
@@ -11,7 +11,7 @@ typedef struct vectors_dot {
     uint64_t d[2]; /* what each unit gives */
 } vectors_dot;
 
-/* Why no row can be given to both, in words, or NULL. */
+/* Why no row fits both, in words, or NULL. */
 const char *vectors_units_unlike(const assay_mac *a, const assay_mac *b);
 
 /* Draws rows, of few products first, until the units differ, and makes that row smaller while they

@@ -1,4 +1,4 @@
-/* Admission of networks that came quantized, by what a target holds. */
+/* Admission of quantized networks, by the types of a target. */
 #ifndef ASSAY_SCHEMES_ADMIT_H
 #define ASSAY_SCHEMES_ADMIT_H
 

@@ -1,4 +1,4 @@
-/* Fields of a record by the ops that ask for them. */
+/* Fields of a record by the ops that read them. */
 #ifndef ASSAY_SCHEMES_ASKS_H
 #define ASSAY_SCHEMES_ASKS_H
 
@@ -12,8 +12,8 @@ int assay_reads_change(const assay_record *a, const assay_record *b, assay_op op
  * ever asked for: results of op, what its nodes may hold, how their shifts are written. */
 bool assay_reads_given(const assay_record *r, assay_op op, enum assay_scope scope,
                        const assay_field *f);
-/* Whether the node of `spec` reads the same parameters under two schemes with records (what types
- * they make is not its affair), and neither gives it multipliers of its own: then their results are
+/* Whether the node of `spec` reads the same parameters under two schemes with records (the types
+ * they produce do not matter), and neither gives it multipliers of its own: then their results are
  * the same. */
 bool assay_reads_same(const assay_scheme *a, const assay_scheme *b, const assay_unit_spec *spec);
 /* Whether floats that op computes from floats may depend on field f. */

@@ -6,7 +6,7 @@
 
 typedef struct assay_claims assay_claims;
 
-/* After the parent was read: what its claims are of. *out goes to assay_claims_end, whatever
+/* After the parent was read: what its claims cover. *out goes to assay_claims_end, whatever
  * happens. */
 assay_status assay_claims_begin(const assay_reading *c, assay_claims **out);
 /* After the file's own keys: an op loses its claim where the file changed a parameter that it reads

@@ -6,7 +6,7 @@
 #include "schemes/record/guess.h"
 #include "schemes/record/tree.h"
 
-/* What is said of a matrix unit, by name or file, where a scheme is expected. */
+/* The message for a matrix unit, by name or file, where a scheme is expected. */
 #define ASSAY_READ_IS_UNIT "is a matrix unit; a scheme names its units: mac: {units: [%s]}"
 
 typedef struct assay_reading {
@@ -14,7 +14,7 @@ typedef struct assay_reading {
     assay_scheme_data *data;
     assay_error *err;
     const assay_tree **at; /* where the file states each field of the base; NULL: it does not */
-    /* contract.exact_ops, contract.exact_float_ops and contract.exact are its own */
+    /* the file states contract.exact_ops, contract.exact_float_ops, contract.exact */
     bool states_ops, states_floats, states_exact;
 } assay_reading;
 
@@ -30,7 +30,7 @@ assay_status assay_read_unknown_key(const assay_reading *c, const assay_tree *t,
 assay_status assay_read_contract(assay_reading *c, const assay_tree *t);
 
 /* ---- precomputed.c ---- */
-/* An integer or a list of some, of at most 33 bits; *out is the caller's, on failure too. */
+/* An integer or a list of integers, of at most 33 bits; *out is the caller's, on failure too. */
 assay_status assay_read_numbers(const assay_reading *c, const assay_tree *t, int64_t **out,
                                 size_t *n);
 /* `given: {multiplier: [...], shift: [...], zero_point: N}` of a node. */
