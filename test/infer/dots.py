@@ -25,7 +25,7 @@ DEVICE = os.path.join(HERE, "dot_device.py")
 TYPES = {8: "uint8", 16: "uint16", 32: "uint32", 64: "uint64"}
 QUICK = ("x86-avx512-bf16", "nv-volta-f16-f32", "amd-cdna3-f16-k4")
 NEAR = (("amd-cdna3-bf16", dict(lanes=4)), ("nv-ampere-f16-f32", dict(flush_out="after")),
-        ("nv-rtxblackwell-e5m2-f32", dict(flush_out="after", overflow="largest")))
+        ("nv-rtxblackwell-e5m2-f32", dict(flush_out="after", overflow="largest")), ("doc-arm-bfdot", dict(flush_in="none", nan_rule="operand")))
 FRESH = 200  # rows that are compared
 TROUBLE = {"exit": "exit status 3", "length": "elements for", "type": "patterns of f32", "moody": "answers differently",
            "nothing": "out.npy: cannot open: No such file or directory (call 1)"}

@@ -202,9 +202,12 @@ static bool sign(const drawing *g)
     return rows_next(g->r) & 1;
 }
 
+/* Of this exponent, or tiny beside the rest: then all that may be seen of it is that it is there.
+ */
 static void draw_c(const drawing *g, int64_t e)
 {
-    g->d->value[DOT_C][0] = number(g, format(g, DOT_C), sign(g), e, one_in(g, 4));
+    const enum assay_mac_format f = format(g, DOT_C);
+    g->d->value[DOT_C][0] = one_in(g, 8) ? any(g, f, -1) : number(g, f, sign(g), e, one_in(g, 4));
 }
 
 static void zeros(const drawing *g)
@@ -318,10 +321,6 @@ static void brink(const drawing *g)
 
 static void ends(const drawing *g)
 {
-    if (one_in(g, 4)) {
-        brink(g);
-        return;
-    }
     const int end = one_in(g, 2) ? 1 : -1;
     size_t i = place(g);
     for (int64_t n = among(g, 0, 3); n > 0; n--, i = neighbour(g, i)) {
@@ -389,7 +388,7 @@ void infer_dot_draw(rows_random *r, const infer_dot_rows *like, enum infer_dot_p
     static void (*const how[INFER_DOT_N_PROBES])(const drawing *g) = {
         [DOT_ZEROS] = zeros,   [DOT_SPECIAL] = specials, [DOT_ONE] = one,     [DOT_JOIN] = join,
         [DOT_LADDER] = ladder, [DOT_TWO] = two,          [DOT_MASKS] = masks, [DOT_FEW] = few,
-        [DOT_ENDS] = ends,     [DOT_MANY] = many,        [DOT_WIDE] = wide,
+        [DOT_ENDS] = ends,     [DOT_BRINK] = brink,      [DOT_MANY] = many,   [DOT_WIDE] = wide,
     };
     const drawing g = {r, like, d};
     d->probe = probe;
