@@ -1,8 +1,9 @@
 /* Spellings of one function among the rules that are left at last, and functions that differ; see
  * multiplier.h. */
-#include "interp/infer/boxes.h"
+#include "interp/infer/formed.h"
 #include "interp/infer/multiplier.h"
 #include "interp/infer/same.h"
+#include "interp/infer/scales.h"
 
 enum { MAX_RULES = 400, ASKED = 160, ROUNDS = 40 };
 #define WORK UINT64_C(100000000) /* answers of boxes' rows */
@@ -14,25 +15,51 @@ typedef struct distinction {
     uint64_t begun; /* the task's work when it began */
 } distinction;
 
+/* A row for a multiplier and shift on which rules differ; kind scale: false, R makes none. */
+static bool form_row(infer_task *t, const infer_rule *a, const infer_rule *b, infer_row *row)
+{
+    infer_model m[2];
+    if (t->o->kind == INFER_MULTIPLIER)
+        return true;
+    t->encoder = *a;
+    infer_form_row(t, row, true);
+    infer_model_start(&m[0], a, t->o);
+    infer_model_start(&m[1], b, t->o);
+    return infer_answer(&m[0], row) != infer_answer(&m[1], row);
+}
+
+static enum infer_told tell(distinction *s, const infer_rule *a, const infer_rule *b,
+                            infer_row *row)
+{
+    if (s->e->t->o->kind == INFER_SCALE)
+        return infer_tell_formed(s->e, a, b, row);
+    return infer_is_same(s->e, a, b) ? INFER_ALIKE : infer_tell(s->e, a, b, row);
+}
+
 /* Whether the rule is a spelling of another; where they differ, a row that says so is added. */
 static bool is_one(distinction *s, const infer_rule *a, const infer_rule *b)
 {
-    infer_row row;
-    if (infer_is_same(s->e, a, b))
-        return true;
-    if (s->e->t->work - s->begun > WORK)
+    infer_task *t = s->e->t;
+    infer_row row = {0};
+    if (t->work - s->begun > WORK)
         return false;
-    const enum infer_told told = infer_tell(s->e, a, b, &row);
-    if (told == INFER_APART && s->e->t->next.n < ASKED)
-        infer_rows_add(&s->e->t->next, &row);
+    const enum infer_told told = tell(s, a, b, &row);
+    if (told == INFER_APART && t->next.n < ASKED && form_row(t, a, b, &row))
+        infer_rows_add(&t->next, &row);
     return told == INFER_ALIKE;
+}
+
+/* With scales, a rule agrees with rows outside of the domain, too, as it is. */
+static infer_rule normal_of(const distinction *s, const infer_rule *k)
+{
+    return s->e->t->o->kind == INFER_SCALE ? *k : infer_normal(s->e, k);
 }
 
 static void merge(distinction *s, infer_rules *r)
 {
     size_t kept = 0;
     for (size_t i = 0; i < r->n; i++) {
-        const infer_rule normal = infer_normal(s->e, &r->rule[i]);
+        const infer_rule normal = normal_of(s, &r->rule[i]);
         size_t k = 0;
         while (k < kept && !is_one(s, &r->rule[k], &normal))
             k++;
@@ -66,6 +93,7 @@ assay_status infer_keep_distinct(infer_engine *e, infer_rules *rules, assay_erro
     infer_task *t = e->t;
     distinction s = {.e = e, .begun = e->t->work};
     t->spellings = rules->n;
+    t->one = false;
     if (rules->n > MAX_RULES)
         return ASSAY_OK;
     for (size_t i = 0; i < rules->n; i++)

@@ -13,13 +13,10 @@ const int32_t infer_magnitude_modes[INFER_MAGNITUDE_MODES] = {
     ASSAY_ROUND_HALF_AWAY, ASSAY_ROUND_HALF_EVEN, ASSAY_ROUND_HALF_ZERO,
     ASSAY_ROUND_TRUNC,     ASSAY_ROUND_AWAY,      ASSAY_ROUND_ODD};
 
-enum { MAX_FOUND = 6000 };
-const int32_t infer_formations[INFER_FORMATIONS] = {ASSAY_FORM_DOUBLE, ASSAY_FORM_F32_PRODUCT,
-                                                    ASSAY_FORM_F32, ASSAY_FORM_F32_RECIPROCAL};
+enum { MAX_FOUND = 6000, CORE = 7 };
 
-/* A row's R in each form, by its place in the log. */
+/* A row's R in each form. */
 typedef struct evidence {
-    size_t at;
     double exact, real[INFER_FORMATIONS];
     const infer_row *row;
 } evidence;
@@ -31,7 +28,9 @@ typedef struct search {
     size_t n;
     size_t *pair; /* n_pairs: pair[i] and its successor differ; nearest first */
     size_t n_pairs;
-    struct cell *cell; /* room for n */
+    struct cell *cell;     /* room for n */
+    double core;           /* the least R of the core */
+    uint64_t like, *known; /* cores of those */
     infer_encodings *out;
     bool short_of_memory;
 } search;
@@ -63,15 +62,18 @@ static int form_of(const infer_rule *k)
     return 0; /* power-of-two */
 }
 
+/* False: R is answered, and refused by the rule. */
 static bool cell_of(const infer_rule *k, int form, const evidence *e, cell *c)
 {
     char why[256];
     assay_encoded x;
     memset(c, 0, sizeof *c);
-    if (!derive_encode(k, e->real[form], &x, why, sizeof why))
-        return false;
-    derive_place_encoded(k, &x, &c->multiplier, &c->shift, &c->pre);
     c->answer = e->row->answer;
+    if (!derive_encode(k, e->real[form], &x, why, sizeof why)) {
+        c->shift = INT64_MAX;
+        return c->answer == INFER_REFUSED;
+    }
+    derive_place_encoded(k, &x, &c->multiplier, &c->shift, &c->pre);
     return true;
 }
 
@@ -87,7 +89,15 @@ static int by_cell(const void *a, const void *b)
         return x->shift < y->shift ? -1 : 1;
     if (x->multiplier != y->multiplier)
         return x->multiplier < y->multiplier ? -1 : 1;
-    return (x->pre > y->pre) - (x->pre < y->pre);
+    if (x->pre != y->pre)
+        return x->pre < y->pre ? -1 : 1;
+    return (x->answer > y->answer) - (x->answer < y->answer); /* refusals first */
+}
+
+/* A refusal may be of R, or of what follows: it contradicts nothing here. */
+static bool differ(int64_t a, int64_t b)
+{
+    return a != b && a != INFER_REFUSED && b != INFER_REFUSED;
 }
 
 static bool parts_pairs(search *s, const infer_rule *k, int form)
@@ -113,6 +123,24 @@ static uint64_t hash(uint64_t h, const cell *c)
     return rows_next(&r);
 }
 
+static void hash_core(const search *s, const infer_rule *k, const evidence *row, const cell *c,
+                      uint64_t *core)
+{
+    if (fabs(row->exact) >= s->core && !infer_is_edge(k, row->exact))
+        *core = hash(*core, c);
+}
+
+static uint64_t core_by(const search *s, const infer_rule *k)
+{
+    uint64_t core = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        cell c;
+        cell_of(k, form_of(k), &s->row[i], &c);
+        hash_core(s, k, &s->row[i], &c, &core);
+    }
+    return core;
+}
+
 /* Counts the cells of a group; false: two rows of one cell differ. */
 static bool count_group(search *s, const infer_rule *k, int form, size_t from, size_t to,
                         infer_encoding *e)
@@ -121,12 +149,13 @@ static bool count_group(search *s, const infer_rule *k, int form, size_t from, s
         if (!cell_of(k, form, &s->row[i], &s->cell[i]))
             return false;
         e->image = hash(e->image, &s->cell[i]);
+        hash_core(s, k, &s->row[i], &s->cell[i], &e->core);
     }
     qsort(s->cell + from, to - from, sizeof *s->cell, by_cell);
     e->cells++;
     for (size_t i = from + 1; i < to; i++) {
         const bool same = same_cell(&s->cell[i], &s->cell[i - 1]);
-        if (same && s->cell[i].answer != s->cell[i - 1].answer)
+        if (same && differ(s->cell[i].answer, s->cell[i - 1].answer))
             return false;
         e->cells += !same;
     }
@@ -136,7 +165,12 @@ static bool count_group(search *s, const infer_rule *k, int form, size_t from, s
 static void keep(search *s, const infer_encoding *e)
 {
     infer_encodings *l = s->out;
-    for (size_t i = 0; i < l->n; i++)
+    if (l->like && e->core != s->like)
+        return;
+    for (size_t i = 0; i < l->n_known; i++)
+        if (s->known[i] == e->core)
+            return;
+    for (size_t i = 0; i < l->n && !l->like; i++)
         if (l->item[i].image == e->image)
             return;
     if (l->n == l->room) {
@@ -153,23 +187,25 @@ static void keep(search *s, const infer_encoding *e)
     l->n++;
 }
 
-static void try_encoding(search *s, const infer_rule *k)
+/* Whether no row contradicts it. */
+static bool try_encoding(search *s, const infer_rule *k)
 {
     infer_encoding e = {.rule = *k};
     const int form = form_of(k);
     if (s->out->n >= MAX_FOUND) {
         s->out->cut = true;
-        return;
+        return false;
     }
     if (!parts_pairs(s, k, form))
-        return;
+        return false;
     for (size_t from = 0, to; from < s->n; from = to) {
         for (to = from + 1; to < s->n && same_group(&s->row[from], &s->row[to]);)
             to++;
         if (!count_group(s, k, form, from, to, &e))
-            return;
+            return false;
     }
     keep(s, &e);
+    return true;
 }
 
 /* ---- families ---- */
@@ -186,24 +222,38 @@ static void try_reduced(search *s, infer_rule *k)
     k->reduced_overflow = ASSAY_REDUCED_CAP;
 }
 
+/* Limits within the core; with those below it are the core's others. */
+static void try_limit(search *s, infer_rule *k, bool in_core)
+{
+    if (try_encoding(s, k) && in_core)
+        try_reduced(s, k);
+}
+
 static void try_bounded(search *s, infer_rule *k)
 {
+    const int core = s->t->live_lo + infer_core_of(s->t);
     for (int e = s->t->live_lo; e <= s->t->live_hi + 2; e++) { /* beyond, all R are next to 0 */
         k->shift_max = k->multiplier_bits - 1 - e;
         k->beyond_shift_max = ASSAY_SMALL_UNNORMAL;
-        try_encoding(s, k);
+        try_limit(s, k, e >= core);
         k->beyond_shift_max = ASSAY_SMALL_GENERATOR;
         if (k->shift_max == 62)
-            try_encoding(s, k);
+            try_limit(s, k, e >= core);
         k->beyond_shift_max = ASSAY_SMALL_DENORMAL;
         for (int m = 0; m < INFER_MAGNITUDE_MODES; m++) {
             k->denormal_round = infer_magnitude_modes[m];
-            try_encoding(s, k);
+            try_limit(s, k, e >= core);
         }
     }
     k->denormal_round = ASSAY_ROUND_TRUNC;
     k->shift_max = 1100;
     k->beyond_shift_max = ASSAY_SMALL_REFUSE;
+}
+
+int infer_core_of(const infer_task *t)
+{
+    const int most = (t->live_hi - t->live_lo) / 3;
+    return t->powers ? 0 : most < CORE ? most : CORE;
 }
 
 /* Multipliers of each width; of one image the first is kept. */
@@ -213,6 +263,8 @@ static void try_multipliers(search *s, infer_rule k, bool bounded, bool reduced)
     k.encoding = ASSAY_ENCODE_MULTIPLIER;
     for (int32_t i = 0; i < 36; i++) {
         k.multiplier_bits = i < 4 ? first[i] : i - 3;
+        if (infer_is_single(&k) && k.multiplier_bits > 24)
+            continue;
         for (int m = 0; m < INFER_MAGNITUDE_MODES; m++) {
             k.multiplier_round = infer_magnitude_modes[m];
             for (int renormalise = 1; renormalise >= 0; renormalise--) {
@@ -262,24 +314,10 @@ static void try_all(search *s, bool bounded)
 
 /* ---- the rows ---- */
 
-bool infer_is_near_power(const infer_row *row)
-{
-    infer_rule k;
-    infer_plain_rule(&k);
-    for (int f = 0; f < INFER_FORMATIONS; f++) {
-        k.scale = infer_formations[f];
-        const double real = fabs(derive_form_scale(&k, row->in, row->weight, row->out, true));
-        const int e = infer_exponent(real);
-        if (real > 0 && real != ldexp(1, e) && floor(log(real) / log(2)) != e)
-            return true;
-    }
-    return false;
-}
-
 static bool is_evidence(const infer_task *t, const infer_row *r)
 {
     const double real = infer_real(r);
-    if (r->bounded || r->answer == INFER_REFUSED || real == 0)
+    if (r->bounded || real == 0)
         return false;
     const int e = infer_exponent(real);
     return e >= t->live_lo && e <= t->live_hi &&
@@ -289,6 +327,9 @@ static bool is_evidence(const infer_task *t, const infer_row *r)
 static int by_cells(const void *a, const void *b)
 {
     const infer_encoding *x = a, *y = b;
+    const bool limited = x->rule.shift_max < 1100;
+    if (limited != (y->rule.shift_max < 1100))
+        return limited ? 1 : -1;
     if (x->cells != y->cells)
         return x->cells < y->cells ? -1 : 1;
     return x->place < y->place ? -1 : 1;
@@ -313,7 +354,7 @@ static void take_rows(search *s)
     qsort(s->row, s->n, sizeof *s->row, by_row);
     for (size_t i = 0; i + 1 < s->n; i++)
         if (same_group(&s->row[i], &s->row[i + 1]) &&
-            s->row[i].row->answer != s->row[i + 1].row->answer)
+            differ(s->row[i].row->answer, s->row[i + 1].row->answer))
             s->pair[s->n_pairs++] = i;
 }
 
@@ -321,13 +362,17 @@ assay_status infer_find_encodings(infer_task *t, bool bounded, infer_encodings *
                                   assay_error *err)
 {
     const size_t room = t->log.n + 1;
-    search s = {.t = t, .out = out};
+    search s = {.t = t, .out = out, .core = ldexp(1, t->live_lo + infer_core_of(t))};
     s.row = malloc(room * sizeof *s.row);
     s.pair = malloc(room * sizeof *s.pair);
     s.cell = malloc(room * sizeof *s.cell);
-    s.short_of_memory = !s.row || !s.pair || !s.cell;
+    s.known = malloc((out->n_known + 1) * sizeof *s.known);
+    s.short_of_memory = !s.row || !s.pair || !s.cell || !s.known;
     if (!s.short_of_memory) {
         take_rows(&s);
+        s.like = out->like ? core_by(&s, out->like) : 0;
+        for (size_t i = 0; i < out->n_known; i++)
+            s.known[i] = core_by(&s, &out->known[i]);
         try_all(&s, bounded);
         if (out->n > 1)
             qsort(out->item, out->n, sizeof *out->item, by_cells);
@@ -335,6 +380,7 @@ assay_status infer_find_encodings(infer_task *t, bool bounded, infer_encodings *
     free(s.row);
     free(s.pair);
     free(s.cell);
+    free(s.known);
     return s.short_of_memory ? assay_out_of_memory_for(err, "encodings") : ASSAY_OK;
 }
 

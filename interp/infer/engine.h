@@ -93,6 +93,7 @@ typedef struct infer_engine {
     int n_inputs;
     infer_list list;
     uint64_t begun; /* the task's work when the stage began */
+    bool firsts;    /* lists of steps with other first ones are kept apart: kind scale */
 } infer_engine;
 
 #define INFER_MAX_CANDIDATES 20000               /* candidates that are kept in a list */

@@ -56,7 +56,8 @@ typedef struct infer_result {
     size_t rows;                          /* that were asked */
     int64_t multiplier_lo, multiplier_hi; /* the domain that the device does not refuse */
     int32_t shift_lo, shift_hi;
-    size_t n_against; /* rows that contradict `found` */
+    int real_lo, real_hi; /* kind scale: the domain's R are 2^real_lo and more, below 2^real_hi */
+    size_t n_against;     /* rows that contradict `found` */
     infer_contradiction against[INFER_FIRST_ROWS];
     char note[256]; /* why it is no more than a class, or what was assumed; "" for nothing */
 } infer_result;

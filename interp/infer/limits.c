@@ -7,6 +7,7 @@
 
 #include "interp/infer/check.h"
 #include "interp/infer/encoding.h"
+#include "interp/infer/flat.h"
 #include "interp/infer/places.h"
 #include "interp/infer/questions.h"
 #include "schemes/round.h"
@@ -46,31 +47,77 @@ static void ask_beyond(infer_task *t)
         }
 }
 
+/* R next to a power of two, the greatest accumulators: multipliers that are rounded up to a power.
+ */
+static void ask_power(infer_task *t, int e)
+{
+    enum { EACH = 12 };
+    for (int i = 0; i < EACH; i++) {
+        infer_row row = {.acc = i % 2 ? infer_acc_max(t) : -infer_acc_max(t) - 1,
+                         .zp = i / 2 % 2 ? infer_middle_zero(t->o) : infer_small_zero(t->o, false)};
+        const double off = ldexp(1, -(int)rows_between(&t->random, 8, 40));
+        infer_near_scales(&t->random, &row, ldexp(1 - off, e));
+        infer_encode_row(t, &row);
+        infer_rows_add(&t->next, &row);
+    }
+}
+
+/* R of many bits next to the least that make a difference, and accumulators between two codes: they
+ * tell multipliers that lost a bit. */
+static void ask_lost(infer_task *t)
+{
+    enum { EACH = 40 };
+    const int core = infer_core_of(t);
+    for (int e = t->live_lo - 2; e <= t->live_lo + core + 1 && !t->powers; e++) {
+        ask_power(t, e);
+        for (int i = 0; i < EACH; i++) {
+            infer_row row = {.zp = i % 2 ? infer_middle_zero(t->o) : infer_small_zero(t->o, false)};
+            const int64_t m = rows_between(&t->random, INT64_C(1) << 40, (INT64_C(1) << 41) - 1);
+            infer_near_scales(&t->random, &row, ldexp((double)m, e - 40));
+            const double max = (double)infer_acc_max(t) * infer_real(&row);
+            const int64_t n = rows_between(&t->random, 0, max < 4 ? (int64_t)max : 3);
+            const double x = floor(((double)n + 0.5) / infer_real(&row)) + i / 2 % 2;
+            const int64_t acc = x < (double)infer_acc_max(t) ? (int64_t)x : infer_acc_max(t);
+            row.acc = i / 4 % 2 ? acc : -acc;
+            infer_encode_row(t, &row);
+            infer_rows_add(&t->next, &row);
+        }
+    }
+}
+
 assay_status infer_ask_limits(infer_task *t, assay_error *err)
 {
-    for (int e = -80; e <= 50; e++)
+    for (int e = INFER_MIN_EXPONENT; e < INFER_MAX_EXPONENT; e++)
         if (e < t->live_lo || e > t->live_hi)
             ask_at(t, e, e >= t->live_lo - 4 && e <= t->live_hi + 4 ? 16 : 4);
     for (int e = t->live_lo; e <= t->live_hi; e++)
         if (e < t->live_lo + 3 || e > t->live_hi - 3)
             ask_at(t, e, 16);
+    ask_lost(t);
     ask_beyond(t);
     return infer_ask(t, err);
 }
 
 /* ---- fields ---- */
 
-enum { MAX_LIMITS = 4, MAX_BASES = 500, MIN_E = -150, MAX_E = 131 };
+enum { MAX_LIMITS = 12, MAX_BASES = 500, MIN_E = -148, MAX_E = 131 };
 
 typedef struct limits {
     infer_rule rule[MAX_LIMITS]; /* its limits */
     int n;
+    bool cut; /* of those that make a difference in the domain */
 } limits;
 
-static void try_limit(infer_check *c, const infer_rule *k, limits *out)
+static void try_limit(infer_check *c, const infer_rule *k, bool counts, limits *out)
 {
-    if (out->n < MAX_LIMITS && infer_check_holds(c, k))
+    if (out->n == MAX_LIMITS && !counts)
+        return;
+    if (!infer_check_holds(c, k))
+        return;
+    if (out->n < MAX_LIMITS)
         out->rule[out->n++] = *k;
+    else
+        out->cut = true;
 }
 
 /* The total right shift of R = 2^e. */
@@ -84,44 +131,54 @@ static bool in_range(int32_t shift)
     return shift >= -1100 && shift <= 1100;
 }
 
-static void try_greatest(infer_check *c, const infer_rule *base, int live_lo, limits *out)
+/* A limit beyond which all is 0 all the same is none. */
+static void try_small(infer_check *c, const infer_rule *k, limits *out)
 {
-    static const int32_t ways[] = {ASSAY_SMALL_ZERO, ASSAY_SMALL_REFUSE, ASSAY_SMALL_UNNORMAL,
-                                   ASSAY_SMALL_GENERATOR};
+    if (!infer_is_unlimited(c->t, k))
+        try_limit(c, k, true, out);
+}
+
+static void try_greatest(infer_check *c, const infer_rule *base, limits *out)
+{
+    static const int32_t ways[] = {ASSAY_SMALL_ZERO, ASSAY_SMALL_UNNORMAL, ASSAY_SMALL_GENERATOR};
+    const infer_task *t = c->t;
     infer_rule k = *base;
-    try_limit(c, &k, out);
-    for (int e = MIN_E; e <= live_lo + 4; e++) {
+    try_limit(c, &k, true, out);
+    for (int e = MIN_E; e <= t->live_lo + infer_core_of(t) + 1; e++) {
         k.shift_max = shift_at(base, e);
         if (!in_range(k.shift_max) || k.shift_max < k.shift_min)
             continue;
-        for (int w = 0; w < 4; w++) {
+        k.beyond_shift_max = ASSAY_SMALL_REFUSE;
+        try_limit(c, &k, true, out);
+        for (int w = 0; w < 3; w++) {
             k.beyond_shift_max = ways[w];
             if (ways[w] != ASSAY_SMALL_GENERATOR || k.shift_max == 62)
-                try_limit(c, &k, out);
+                try_small(c, &k, out);
         }
         k.beyond_shift_max = ASSAY_SMALL_DENORMAL;
         for (int m = 0; m < INFER_MAGNITUDE_MODES; m++) {
             k.denormal_round = infer_magnitude_modes[m];
-            try_limit(c, &k, out);
+            try_small(c, &k, out);
         }
         k.denormal_round = base->denormal_round;
     }
 }
 
-static void try_least(infer_check *c, const infer_rule *base, int live_hi, limits *out)
+static void try_least(infer_check *c, const infer_rule *base, limits *out)
 {
     static const int32_t ways[] = {ASSAY_LARGE_REFUSE, ASSAY_LARGE_ZERO, ASSAY_LARGE_LARGEST,
                                    ASSAY_LARGE_GENERATOR};
+    const int hi = c->t->live_hi;
     infer_rule k = *base;
-    try_limit(c, &k, out);
-    for (int e = MAX_E; e >= live_hi - 4; e--) {
+    try_limit(c, &k, true, out);
+    for (int e = hi - 4; e <= MAX_E; e++) {
         k.shift_min = shift_at(base, e);
         if (!in_range(k.shift_min) || k.shift_min > k.shift_max)
             continue;
         for (int w = 0; w < 4; w++) {
             k.below_shift_min = ways[w];
             if (ways[w] != ASSAY_LARGE_GENERATOR || k.shift_min == 2)
-                try_limit(c, &k, out);
+                try_limit(c, &k, e <= hi + 1, out);
         }
     }
 }
@@ -151,9 +208,10 @@ static assay_status find_side(infer_task *t, const infer_rule *base, bool small,
     if (base->encoding == ASSAY_ENCODE_GLOW)
         out->rule[out->n++] = *base;
     else if (small)
-        try_greatest(&c, base, t->live_lo, out);
+        try_greatest(&c, base, out);
     else
-        try_least(&c, base, t->live_hi, out);
+        try_least(&c, base, out);
+    t->complete &= !out->cut;
     infer_check_close(&c);
     return ASSAY_OK;
 }
@@ -202,7 +260,7 @@ static bool add_left_shifts(infer_rules *rules)
 static assay_status find_limits_of(infer_check *c, const infer_rule *rule, limits *small,
                                    limits *large, infer_rules *out, assay_error *err)
 {
-    small->n = large->n = 0;
+    *small = *large = (limits){.n = 0};
     assay_status s = find_side(c->t, rule, true, small, err);
     if (!s && small->n > 0)
         s = find_side(c->t, rule, false, large, err);
@@ -216,49 +274,76 @@ assay_status infer_find_limits(infer_task *t, infer_rules *rules, assay_error *e
     infer_rules out = {0};
     limits small = {.n = 0}, large = {.n = 0};
     infer_check c = {.order = NULL};
-    bool good = add_left_shifts(rules);
-    assay_status s = good ? infer_check_open(&c, t, false, err) : assay_out_of_memory(err);
+    assay_status s =
+        add_left_shifts(rules) ? infer_check_open(&c, t, false, err) : assay_out_of_memory(err);
     size_t i = 0;
-    for (; i < rules->n && i < MAX_BASES && out.n == 0 && !s && !infer_is_over(t); i++)
+    /* of a class that is cut in any case, some */
+    const size_t most = t->complete ? MAX_BASES : MAX_BASES / 10;
+    for (; i < rules->n && i < most && !s && !infer_is_over(t); i++)
         s = find_limits_of(&c, &rules->rule[i], &small, &large, &out, err);
-    for (; i < rules->n && out.n > 0 && good && !s && !infer_is_over(t); i++)
-        good = take_limits(&c, &rules->rule[i], &small, &large, &out);
-    /* rules that agree between the limits, and no limits to them: there may be some that are not
-     * tried */
-    t->complete &= out.n > 0 && !infer_is_over(t);
+    t->complete &= i == rules->n && !infer_is_over(t);
     infer_check_close(&c);
     infer_rules_free(rules);
     *rules = out;
-    return good || s ? s : assay_out_of_memory(err);
+    return s;
 }
 
-/* ---- siblings ---- */
+/* ---- twins ---- */
 
-assay_status infer_add_siblings(infer_task *t, infer_rules *rules, assay_error *err)
+/* The rule behind another encoding, with no limits of shifts. */
+static infer_rule behind(const infer_rule *rule, const infer_rule *encoding)
 {
-    infer_check c;
-    const assay_status s = infer_check_open(&c, t, false, err);
-    if (s)
-        return s;
-    const size_t n = rules->n < 64 ? rules->n : 64;
-    bool good = true;
-    for (size_t i = 0; i < n; i++)
-        for (int f = 0; f < INFER_FORMATIONS; f++)
-            for (int m = 0; m < INFER_MAGNITUDE_MODES; m++)
-                for (int renormalise = 0; renormalise < 2; renormalise++) {
-                    const infer_rule *base = &rules->rule[i];
-                    infer_rule k = *base;
-                    if (k.encoding != ASSAY_ENCODE_MULTIPLIER || t->powers)
-                        continue;
-                    k.scale = infer_formations[f];
-                    k.multiplier_round = infer_magnitude_modes[m];
-                    k.multiplier_renormalise = renormalise;
-                    const bool same = k.scale == base->scale &&
-                                      k.multiplier_round == base->multiplier_round &&
-                                      k.multiplier_renormalise == base->multiplier_renormalise;
-                    if (!same && infer_check_holds(&c, &k))
-                        good &= infer_rules_keep(rules, &k);
-                }
-    infer_check_close(&c);
-    return good ? ASSAY_OK : assay_out_of_memory(err);
+    infer_rule k = *rule;
+    infer_take_encoding(&k, encoding);
+    return k;
+}
+
+static bool same_encoding(const infer_rule *a, const infer_rule *b)
+{
+    return a->scale == b->scale && a->encoding == b->encoding &&
+           a->multiplier_bits == b->multiplier_bits && a->multiplier_round == b->multiplier_round &&
+           a->multiplier_renormalise == b->multiplier_renormalise &&
+           a->reduced_bits == b->reduced_bits && a->reduced_overflow == b->reduced_overflow;
+}
+
+/* The rule behind each of these, with the limits with which it agrees. */
+static assay_status add_behind(infer_task *t, const infer_rule *rule, const infer_encodings *all,
+                               infer_rules *rules, assay_error *err)
+{
+    assay_status s = ASSAY_OK;
+    for (size_t k = 0; k < all->n && !s; k++) {
+        const infer_rule twin = behind(rule, &all->item[k].rule);
+        infer_rules found = {0};
+        if (same_encoding(&twin, rule))
+            continue;
+        s = infer_rules_keep(&found, &twin) ? infer_find_limits(t, &found, err)
+                                            : assay_out_of_memory(err);
+        for (size_t f = 0; f < found.n && !s; f++)
+            s = infer_rules_keep(rules, &found.rule[f]) ? ASSAY_OK : assay_out_of_memory(err);
+        infer_rules_free(&found);
+    }
+    return s;
+}
+
+assay_status infer_add_twins(infer_task *t, infer_rules *rules, assay_error *err)
+{
+    enum { MAX_TWINS = 400 };
+    const size_t n = rules->n;
+    assay_status s = ASSAY_OK;
+    size_t tried = 0;
+    for (size_t i = 0; i < n && !s; i++) {
+        const infer_rule rule = rules->rule[i];
+        infer_rule like = rule;
+        like.shift_min = -1100;
+        like.shift_max = 1100;
+        infer_encodings all = {.like = &like};
+        s = infer_find_encodings(t, false, &all, err);
+        tried += all.n;
+        if (all.cut || tried > MAX_TWINS)
+            t->complete = false;
+        else if (!s)
+            s = add_behind(t, &rule, &all, rules, err);
+        infer_encodings_free(&all);
+    }
+    return s;
 }

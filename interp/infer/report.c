@@ -99,18 +99,23 @@ static bool is_open(const infer_options *o, const infer_result *r, const assay_f
 /* Of interp/infer/README.md. */
 static const char *const proof_multiplier[] = {"search", "range", "ends",  "low-bits", "refusal",
                                                "store",  "steps", "boxes", NULL};
-static const char *const proof_scale[] = {"search",   "encodings", "drift", "range", "ends",
-                                          "low-bits", "refusal",   "store", "sign",  NULL};
+static const char *const proof_floats[] = {"search",   "encodings", "drift", "range", "ends",
+                                           "low-bits", "refusal",   "store", "sign",  NULL};
+static const char *const proof_scale[] = {"search", "encodings", "cores",    "twins",   "limits",
+                                          "range",  "ends",      "low-bits", "refusal", "store",
+                                          "steps",  "boxes",     NULL};
 
-static const char *const *proof(const infer_options *o)
+static const char *const *proof(const infer_options *o, const infer_result *r)
 {
-    return o->kind == INFER_MULTIPLIER ? proof_multiplier : proof_scale;
+    return o->kind == INFER_MULTIPLIER                    ? proof_multiplier
+           : r->found.encoding == ASSAY_ENCODE_MULTIPLIER ? proof_scale
+                                                          : proof_floats;
 }
 
 static void print_unique(FILE *f, const infer_options *o, const infer_result *r)
 {
     fprintf(f, "  every record that agrees gives one code on every row of the domain; proof:");
-    for (const char *const *name = proof(o); *name; name++)
+    for (const char *const *name = proof(o, r); *name; name++)
         fprintf(f, " %s", *name);
     fprintf(f,
             "\n  %zu spellings, of which one is shown; of a device that is no record this says "
@@ -148,6 +153,13 @@ static void print_open(FILE *f, const infer_options *o, const infer_result *r)
     }
 }
 
+/* Whether the claim is of R within bounds: where a multiplier follows. */
+static bool has_range(const infer_options *o, const infer_result *r)
+{
+    return o->kind == INFER_SCALE && r->verdict == INFER_UNIQUE &&
+           r->found.encoding == ASSAY_ENCODE_MULTIPLIER;
+}
+
 static void print_domain(FILE *f, const infer_options *o, const infer_result *r)
 {
     char elem[8];
@@ -158,6 +170,8 @@ static void print_domain(FILE *f, const infer_options *o, const infer_result *r)
                 (long long)r->multiplier_hi, r->shift_lo, r->shift_hi);
     else
         fprintf(f, ", scales that the device does not refuse");
+    if (has_range(o, r))
+        fprintf(f, ", R from 2^%d on, below 2^%d", r->real_lo, r->real_hi);
     fprintf(f, "\n  unobservable by these rows:");
     for (int i = 0; unseen(o)[i]; i++)
         fprintf(f, " %s", unseen(o)[i]);
@@ -242,6 +256,8 @@ static json_t *json_domain(const infer_options *o, const infer_result *r)
     page_json_set(&d, "zero_point",
                   json_pack("[I,I]", (json_int_t)assay_elem_min(o->type),
                             (json_int_t)assay_elem_max(o->type)));
+    if (has_range(o, r))
+        page_json_set(&d, "real_log2", json_pack("[i,i]", r->real_lo, r->real_hi));
     if (o->kind == INFER_SCALE)
         return d;
     page_json_set(&d, "multiplier",
@@ -274,7 +290,7 @@ json_t *infer_json(const infer_options *o, const infer_result *r, const char *pa
     page_json_set(&j, "open", json_open(o, r));
     page_json_set(&j, "unobservable", json_texts(unseen(o), SIZE_MAX));
     page_json_set(&j, "domain", json_domain(o, r));
-    page_json_set(&j, "proof", json_texts(proof(o), r->verdict == INFER_UNIQUE ? SIZE_MAX : 0));
+    page_json_set(&j, "proof", json_texts(proof(o, r), r->verdict == INFER_UNIQUE ? SIZE_MAX : 0));
     page_json_set(&j, "spellings", json_integer((json_int_t)r->spellings));
     page_json_set(&j, "rows", json_integer((json_int_t)r->rows));
     page_json_set(&j, "complete", json_boolean(r->complete));

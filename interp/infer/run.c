@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/infer/formed.h"
 #include "interp/infer/multiplier.h"
 #include "interp/infer/near.h"
 #include "interp/infer/scale.h"
@@ -58,6 +59,8 @@ static void conclude(infer_task *t, infer_rules *rules, infer_result *r)
     r->multiplier_hi = t->multiplier_hi;
     r->shift_lo = t->shift_lo;
     r->shift_hi = t->shift_hi;
+    r->real_lo = t->live_lo - INFER_BELOW;
+    r->real_hi = t->live_hi + 1;
     memcpy(r->note, t->note, sizeof r->note);
     r->n_presets = infer_presets(t, r->preset, INFER_PRESETS);
     default_unread(t->o, rules);

@@ -8,6 +8,9 @@
 #include "schemes/derive/derive.h"
 #include "schemes/round.h"
 
+const int32_t infer_formations[INFER_FORMATIONS] = {ASSAY_FORM_DOUBLE, ASSAY_FORM_F32_PRODUCT,
+                                                    ASSAY_FORM_F32, ASSAY_FORM_F32_RECIPROCAL};
+
 double infer_real(const infer_row *row)
 {
     return (double)row->in * (double)row->weight / (double)row->out;
@@ -94,6 +97,49 @@ void infer_near_scales(rows_random *r, infer_row *row, double real)
 
 /* ---- what the encoder makes of it ---- */
 
+bool infer_is_near_power(const infer_row *row)
+{
+    infer_rule k;
+    infer_plain_rule(&k);
+    for (int f = 0; f < INFER_FORMATIONS; f++) {
+        k.scale = infer_formations[f];
+        const double real = fabs(derive_form_scale(&k, row->in, row->weight, row->out, true));
+        const int e = infer_exponent(real);
+        if (real > 0 && real != ldexp(1, e) && floor(log(real) / log(2)) != e)
+            return true;
+    }
+    return false;
+}
+
+bool infer_is_quotient(const infer_rule *k)
+{
+    return k->scale == ASSAY_FORM_F32_PRODUCT && k->multiplier_bits > 24;
+}
+
+int64_t infer_greatest(const infer_rule *k)
+{
+    const int64_t power = INT64_C(1) << k->multiplier_bits;
+    if (k->beyond_shift_max == ASSAY_SMALL_GENERATOR) /* it doubles one that is a power */
+        return power;
+    if (infer_is_quotient(k))
+        return power - (power >> 24);
+    return k->multiplier_renormalise ? power - 1 : power;
+}
+
+bool infer_is_single(const infer_rule *k)
+{
+    return k->scale == ASSAY_FORM_F32 || k->scale == ASSAY_FORM_F32_RECIPROCAL;
+}
+
+bool infer_is_edge(const infer_rule *k, double real)
+{
+    enum { LEAST = 6 }; /* bits; of fewer a good part of all R would be */
+    int e;
+    const int bits = k->reduced_bits > 0 ? k->reduced_bits : k->multiplier_bits;
+    return k->encoding == ASSAY_ENCODE_MULTIPLIER && bits >= LEAST &&
+           fabs(frexp(real, &e)) >= 1 - ldexp(1, -bits);
+}
+
 void infer_encode_row(const infer_task *t, infer_row *row)
 {
     char why[256];
@@ -102,6 +148,7 @@ void infer_encode_row(const infer_task *t, infer_row *row)
     const double real = derive_form_scale(&t->encoder, row->in, row->weight, row->out, true);
     const int at = isfinite(exact) && exact != 0 ? infer_exponent(exact) : INT16_MIN;
     row->live = at >= t->live_lo && at <= t->live_hi && real != 0 &&
+                !(t->core && infer_is_edge(&t->encoder, exact)) &&
                 derive_encode(&t->encoder, real, &e, why, sizeof why);
     row->multiplier = e.multiplier;
     row->shift = (int32_t)e.shift;

@@ -20,12 +20,11 @@ static bool holds(infer_engine *e, const infer_candidate *c, int64_t shift_max)
     return infer_partial_holds(e, &p);
 }
 
-/* Kind scale: R beyond the rows at hand may shift the operand to the left, until the first step has
- * all its bits. Lists with other first steps are no spellings of each other then. */
+/* R beyond the rows at hand may shift the operand to the left, until the first step has all its
+ * bits. Lists with other first steps are no spellings of each other then. */
 static bool tells_first(const infer_engine *e, const infer_rule *k)
 {
-    return e->t->o->kind == INFER_SCALE && k->left_shift == ASSAY_LEFT_PRODUCT &&
-           k->pre_shift != ASSAY_PRE_REST;
+    return e->firsts && k->left_shift == ASSAY_LEFT_PRODUCT && k->pre_shift != ASSAY_PRE_REST;
 }
 
 static int32_t first_bits(const infer_rule *k)

@@ -25,6 +25,7 @@ typedef struct infer_task {
      * 2^live_lo up to 2^live_hi */
     infer_rule encoder;
     int live_lo, live_hi;
+    bool core;         /* rows that are infer_is_edge are not live */
     bool powers;       /* R has to be a power of two */
     bool zero_refused; /* R = 0, or what underflows to it in float32, is outside of the domain */
     uint64_t work;     /* how often a candidate was compared with a row */

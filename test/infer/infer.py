@@ -70,7 +70,7 @@ FLOATS = {
 SCALES = {**{name: (PRESETS[name][0], {**PRESETS[name][1], **FORMED[name]}, *PRESETS[name][2:]) for name in FORMED}, **FLOATS}
 QUICK = ["tflite", "vta", "npu16"]
 QUICK_SCALES = ["fbgemm", "tflite", "finn-threshold"]
-PROVED = ["fbgemm", "finn-threshold"]  # of these: unique by scales
+PROVED = ["fbgemm", "finn-threshold", "tflite"]  # of these: unique by scales
 TROUBLE = {"exit": "exit status 3", "length": "elements for", "type": "not integers", "range": "outside i8", "moody": "answers differently",
            "nothing": "out.npy: cannot open: No such file or directory (call 1)", "garbage": "out.npy: not an npy file"}
 

@@ -183,6 +183,15 @@ def at_step(rng, of, row, domain):
     return (row[0] if other is None else rng.choice([same, other]), *rest)
 
 
+def is_inside(row, domain):
+    """Whether R is one of those that are claimed."""
+    if "real_log2" not in domain:
+        return True
+    low, high = domain["real_log2"]
+    in_scale, weight, out = (Fraction(s) for s in row[2])
+    return Fraction(2) ** low <= in_scale * weight / out < Fraction(2) ** high
+
+
 def differing(rng, rule, found, domain, kind, rows):
     """A row on which two rules part, or None; a part of the rows is where one or the other changes its code."""
     a, b = device.Device(rule, kind), device.Device(found, kind)
@@ -191,7 +200,7 @@ def differing(rng, rule, found, domain, kind, rows):
         row = draw_row(rng, domain, kind) if "shift" in domain else draw_scale_row(rng, domain, kind, powers)
         if i % 8 == 0:
             row = at_step(rng, rng.choice([a, b]), row, domain)
-        if a.one(*row) != b.one(*row):
+        if a.one(*row) != b.one(*row) and is_inside(row, domain):
             return row, a.one(*row), b.one(*row)
     return None
 
