@@ -1,9 +1,10 @@
-/* A model as a mapped file, which the graph then owns. */
+/* A model from memory, or as a mapped file, which the graph then owns. */
 #include <string.h>
 #include <unistd.h>
 
 #include "graph/core/map.h"
 #include "graph/memory.h"
+#include "graph/tflite/import/import.h"
 #include "graph/tflite/tflite.h"
 
 const char *tfl_split(const char *path, char room[4096], const char **entry)
@@ -45,4 +46,26 @@ assay_status tfl_import_file_with(const char *path, const assay_tflite_options *
     if (s)
         assay_unmap(map);
     return s;
+}
+
+assay_status tfl_import_entry(const char *name, const char *entry, const void *bytes, size_t size,
+                              const assay_tflite_options *options, assay_graph **out,
+                              assay_error *err)
+{
+    bool placeholders;
+    assay_error first = {0}, second;
+    assay_status s =
+        tfl_import_once(name, entry, bytes, size, options, false, &placeholders, out, &first);
+    if (s == ASSAY_ERR_INPUT && placeholders &&
+        !tfl_import_once(name, entry, bytes, size, options, true, &placeholders, out, &second))
+        return ASSAY_OK;
+    if (s && err)
+        *err = first; /* where shapes are not what is wrong */
+    return s;
+}
+
+assay_status tfl_import_memory(const char *name, const void *bytes, size_t size, assay_graph **out,
+                               assay_error *err)
+{
+    return tfl_import_entry(name, NULL, bytes, size, NULL, out, err);
 }

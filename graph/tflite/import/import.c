@@ -360,15 +360,16 @@ static assay_status import_model(tfl_import *m, const char *entry)
     return s == ASSAY_ERR_UNSUPPORTED && m->n_faults ? report_faults(m) : s;
 }
 
-assay_status tfl_import_entry(const char *name, const char *entry, const void *bytes, size_t size,
-                              const assay_tflite_options *options, assay_graph **out,
-                              assay_error *err)
+assay_status tfl_import_once(const char *name, const char *entry, const void *bytes, size_t size,
+                             const assay_tflite_options *options, bool inferred, bool *placeholders,
+                             assay_graph **out, assay_error *err)
 {
     assay_error unwanted;
     tfl_import m = {.name = name,
                     .file = {.name = name, .bytes = bytes, .size = size},
                     .budget = (uint64_t)size * 16 + (1 << 22),
                     .options = options,
+                    .follows_data = inferred,
                     .read_operator = read_operator,
                     .import_body = import_body,
                     .inline_body = inline_body,
@@ -383,6 +384,7 @@ assay_status tfl_import_entry(const char *name, const char *entry, const void *b
     if (!s)
         s = import_model(&m, entry);
     assay_arena_free(m.temp);
+    *placeholders = m.placeholders;
     if (s) {
         assay_graph_free(m.g);
         return s;
@@ -391,10 +393,4 @@ assay_status tfl_import_entry(const char *name, const char *entry, const void *b
              (unsigned long long)hash.high64, (unsigned long long)hash.low64);
     *out = m.g;
     return ASSAY_OK;
-}
-
-assay_status tfl_import_memory(const char *name, const void *bytes, size_t size, assay_graph **out,
-                               assay_error *err)
-{
-    return tfl_import_entry(name, NULL, bytes, size, NULL, out, err);
 }

@@ -81,7 +81,10 @@ static assay_status read_shape(tfl_import *m, tfl_tensor *t)
         t->is_open = t->is_open || tfl_flat_list_i32(signature, i) < 0;
     snprintf(what, sizeof what, "%.60s: tensor %d '%.200s'", m->name, (int)(t - m->tensors.at),
              t->name);
-    return assay_shape_check(&t->type, what, m->err);
+    s = assay_shape_check(&t->type, what, m->err);
+    if (!s)
+        m->placeholders |= t->is_open || assay_shape_count(&t->type) <= 1;
+    return s;
 }
 
 /* Parameters of another kind than a scale and zero point for the tensor or an axis. */
