@@ -73,8 +73,7 @@ typedef struct tfl_import {
     uint64_t budget;                     /* work left, see tfl_charge */
     const assay_tflite_options *options; /* or NULL */
     bool follows_data; /* a shape was computed: later ones are inferred, not the file's */
-    bool
-        placeholders; /* a tensor's shape is of at most one element, or says that it is not known */
+    bool placeholders; /* some shape is of at most one element, or says that it is not known */
     assay_error *err;
     /* The driver's own (import/import.c), which hands itself down to the operators that hold
      * subgraphs. Fills *op from the operator's table; does not look at what kind it is. */
