@@ -138,6 +138,10 @@ static void print_open(FILE *f, const infer_options *o, const infer_result *r)
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     values v;
+    if (r->n_left == 0) {
+        fprintf(f, "  the record found agrees with every row; the search was cut before it\n");
+        return;
+    }
     if (r->n_left == 1) {
         fprintf(f, "  one record agrees with every row; that another cannot is not proved\n");
         return;
