@@ -177,7 +177,8 @@ bool blame_weights_run_edit(blame_search *s, int i, blame_case *c, blame_story *
     return w != NULL;
 }
 
-/* Inputs or taps up to a place, or from it on, that have no weights. */
+/* Inputs or taps up to a place, or from it on, that have no weights; of many, places evenly apart.
+ */
 enum { MAX_PLACES = 64 };
 
 int blame_weights_rest_count(blame_search *s)
@@ -188,13 +189,16 @@ int blame_weights_rest_count(blame_search *s)
 bool blame_weights_rest_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
     const assay_type *t = &c->in[1];
-    const int axis = i % 4, place = 1 + i / 8;
+    const int axis = i % 4;
     const bool last = i / 4 % 2;
     (void)s;
-    if (axis >= t->rank || axis == channel_axis(c) || t->dim[axis] > MAX_PLACES ||
-        place >= t->dim[axis])
+    if (axis >= t->rank || axis == channel_axis(c))
         return false;
     const blame_axis a = blame_axis_of(t, axis);
+    const int64_t places = a.n < MAX_PLACES ? a.n : MAX_PLACES;
+    const int64_t place = (1 + i / 8) * a.n / places;
+    if (place >= a.n)
+        return false;
     const int64_t first = last ? place : 0, n = last ? a.n - place : place;
     char *w = own_weights(c);
     for (int64_t o = 0; o < a.outer && w; o++)

@@ -148,6 +148,7 @@ FAULTS = [
     (STEM, "output.layout", after(lambda n, y: [y[i // 32 * 32 + 31 - i % 32] for i in range(len(y))])),
     (FULL, "lane", after(lambda n, y: [-9 if i % 4 == 1 else v for i, v in enumerate(y)])),
     (FULL, "weights.stale", change(w=lambda n: [0 if i % 96 < 32 else v for i, v in enumerate(n.w)])),
+    (FULL, "weights.stale", change(w=lambda n: [v if i % 96 < 48 else 0 for i, v in enumerate(n.w)])),
     (FULL, "bias.missing", change(b=lambda n: [0] * len(n.b))),
     (FULL, "rescale.rounding", change(rescale=rescale_floor)),
     (POOL, "pool.rounding", lambda n: n.pool(floor=True)),
