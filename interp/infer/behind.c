@@ -165,7 +165,7 @@ static assay_status try_encoding(infer_engine *e, const infer_rule *k, bool *agr
         s = find_with_firsts(e, k, &found, err);
     if (!s && found.n > 0)
         s = infer_part_rules(t, &found, err);
-    if (!s && found.n > 0)
+    if (!s && found.n > 0 && t->complete) /* of a class that is cut all are shown */
         s = infer_keep_distinct(e, &found, err);
     for (size_t i = 0; i < found.n && !s; i++)
         s = infer_rules_keep(out, &found.rule[i]) ? ASSAY_OK : assay_out_of_memory(err);
@@ -276,17 +276,17 @@ assay_status infer_find_behind(infer_engine *e, infer_rules *out, assay_error *e
     assay_status s = ask_ties(t, err);
     if (!s)
         s = try_encodings(e, &all, out, err);
-    if (!s && out->n > 0)
+    if (!s && out->n > 0 && t->complete)
         s = infer_keep_distinct(e, out, err);
     if (!s && out->n > 0 && t->complete)
         s = infer_add_twins(t, out, err);
-    if (!s && out->n > 1)
+    if (!s && out->n > 1 && t->complete)
         s = infer_keep_distinct(e, out, err);
-    if (!s && out->n > 1)
+    if (!s && out->n > 1 && t->complete)
         s = infer_part_twins(t, out, err);
-    if (!s && out->n > 0)
+    if (!s && out->n > 0 && t->complete)
         s = infer_keep_distinct(e, out, err);
     t->complete &= out->n > 0 || !all.any;
-    t->one &= out->n == 1 && is_told(t, &out->rule[0]);
+    t->one &= out->n == 1 && t->complete && is_told(t, &out->rule[0]);
     return s;
 }
