@@ -71,10 +71,11 @@ typedef struct assay_vectors_options {
     const char *dir; /* assay_scheme_vectors: a new folder to write them to; NULL: none */
 } assay_vectors_options;
 /* `assay scheme vectors`: the fewest rows, or nodes of a small network, that distinguish each pair
- * of n schemes; n 1: that scheme from its mutants. *told: all were distinguished, or (mutants) all
- * that were seen to differ. json: {"kind", "op", "wide", "type", "accumulators", "settings",
- * "seed", "rows", "cases": [{"a", "b", "verdict": "told|same|open", "row", "proved", "network",
- * "why"}]}. ASSAY_ERR_UNSUPPORTED: a plugin. */
+ * of n schemes; n 1: that scheme from its mutants. A row's multiplier and shift mean multiplier /
+ * 2^shift under every scheme; assay_scheme_apply takes a shift as the target itself writes it.
+ * *told: all were distinguished, or (mutants) all that were seen to differ. json: {"kind", "op",
+ * "wide", "type", "accumulators", "settings", "seed", "rows", "cases": [{"a", "b", "verdict":
+ * "told|same|open", "row", "proved", "network", "why"}]}. ASSAY_ERR_UNSUPPORTED: a plugin. */
 assay_status assay_scheme_vectors(const assay_scheme *const *s, size_t n,
                                   const assay_vectors_options *options, bool *told, char **text,
                                   char **json, assay_error *err);

@@ -80,10 +80,9 @@ class Vectors:
 def vectors(schemes: Sequence[SchemeLike], *, op: Optional[str] = None, kind: Optional[str] = None, type: Optional[str] = None, wide: bool = False,
             acc: Optional[Tuple[int, int]] = None, seed: int = 17, path: Any = None) -> Vectors:
     """The fewest rows, or the nodes of a small network, on which each pair of the schemes differs; for one scheme, rows that distinguish
-    it from all its
-    mutants. kind: rows of "multiplier" or "scale"; type: of the output, "i8", ...; acc: the accumulators to consider. path: a new folder
-    for the
-    rows (.npy, .hex, .h), the networks and the answers."""
+    it from all its mutants. kind: rows of "multiplier" or "scale"; type: of the output, "i8", ...; acc: the accumulators to consider. path: a new folder
+    for the rows (.npy, .hex, .h), the networks and the answers. A row's multiplier and shift mean multiplier / 2^shift under every scheme;
+    Scheme.apply() takes a shift as the target itself writes it."""
     held = [scheme(s) for s in schemes]
     return _asked("assay_scheme_vectors", _pointers(held), len(held), options=_options(op, kind, type, wide, acc, seed, path))
 
