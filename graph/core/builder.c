@@ -187,9 +187,8 @@ static assay_status claim_outputs(assay_graph *g, const char *name, const int *o
         if (v->producer >= 0 || v->data) {
             for (int k = 0; k < i; ++k)
                 g->value[out[k]].producer = -1;
-            return assay_fail(err, ASSAY_ERR_INPUT,
-                              "node '%.200s': another node already produces its output '%.200s'",
-                              name, v->name);
+            return assay_fail(err, ASSAY_ERR_INPUT, "node '%.200s': its output '%.200s' already %s",
+                              name, v->name, v->data ? "is a constant" : "has a producer");
         }
         v->producer = g->n_nodes;
     }

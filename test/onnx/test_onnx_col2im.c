@@ -152,9 +152,9 @@ static void what_does_not_fit_is_refused(void **state)
          "pads=[9223372036854775807,0]\nout y",
          "no block fits along axis 0"},
         {"in x f32 1,5,4\nconst i i64 2 = 5 5\nconst b i64 2 = 1 5\nCol2Im x,i,b -> y\nout y",
-         "does not have 5 elements for each of 5 blocks"},
+         "does not have 5 elements per block for each of 5 block positions"},
         {"in x f32 1,5,5\nconst i i64 2 = 5 5\nconst b i64 1 = 5\nCol2Im x,i,b -> y\nout y",
-         "an image of 2 axes, and lists"},
+         "the image has 2 axes; expected block_shape"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -202,7 +202,7 @@ def main():
     network("far.assay", constant(w))
     for name in FORMATS:
         done = subprocess.run([ASSAY, "quantize", "far.assay", "--weights", name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        check(done.returncode == 2 and "too great for the scales of " + name in done.stderr and done.stderr.count("\n") == 1, f"{name}: beyond f16")
+        check(done.returncode == 2 and "too large for the scales of " + name in done.stderr and done.stderr.count("\n") == 1, f"{name}: beyond f16")
     print(f"1..{len(TAP)}")
 
 
