@@ -106,7 +106,7 @@ int cli_sources_find(const cli_args *a, const assay_graph *g, assay_source *sour
     for (size_t i = 0; given > 1 && i < sizeof of_one / sizeof *of_one; i++)
         if (cli_has(a, of_one[i]))
             return cli_trouble(
-                "--%s describes one data set, but there are %d; use .npy files and a  "
+                "--%s describes one data set, but there are %d; use .npy files and a "
                 "preprocess.yaml beside each",
                 of_one[i], given);
     return CLI_OK;

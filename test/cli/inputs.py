@@ -120,7 +120,7 @@ def refused():
     refuses("an input twice", "'x' has a data set, x.npy", "profile", "two.assay", *BOTH, "-d", "x=less.npy")
     refuses("fewer samples", "5 samples, but ids.npy has 6", "profile", "two.assay", *BOTH[:2], "-d", "x=less.npy")
     refuses("the other's kind", "input 'x' takes f32", "profile", "two.assay", *BOTH[:2], "-d", "x=ids.npy")
-    refuses("--raw of two", "--raw is of one data set", "profile", "two.assay", *BOTH, "--raw", "u8:4")
+    refuses("--raw of two", "--raw describes one data set, but there are 2", "profile", "two.assay", *BOTH, "--raw", "u8:4")
 
 
 def main():
