@@ -119,7 +119,7 @@ static bool parts_pairs(search *s, const infer_rule *k, int form)
 static uint64_t hash(uint64_t h, const cell *c)
 {
     rows_random r = {h ^ (uint64_t)c->multiplier * UINT64_C(0xff51afd7ed558ccd) ^
-                     (uint64_t)(c->shift * 131 + c->pre)};
+                     ((uint64_t)c->shift * 131 + (uint64_t)c->pre)};
     return rows_next(&r);
 }
 
