@@ -92,7 +92,7 @@ assay_status text_constant_unpack(const char *path, assay_npy *a, const assay_ty
     if (!may_be_packed(a, t))
         return ASSAY_OK;
     if (!text_packed_ends(t, a->data))
-        return assay_fail(err, ASSAY_ERR_INPUT, "%.300s: bits behind the last element are not zero",
+        return assay_fail(err, ASSAY_ERR_INPUT, "%.300s: bits after the last element are not zero",
                           path);
     wide = malloc((size_t)assay_shape_count(t));
     if (!wide)

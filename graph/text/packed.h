@@ -9,10 +9,10 @@
 bool text_is_packable(assay_elem e);
 /* Bytes of all elements of a packable type, without gaps. */
 size_t text_packed_bytes(const assay_type *t);
-/* Between a byte an element and text_packed_bytes; bits behind the last element are zeros. */
+/* Between a byte an element and text_packed_bytes; bits after the last element are zeros. */
 void text_pack(const assay_type *t, const void *data, unsigned char *packed);
 void text_unpack(const assay_type *t, const unsigned char *packed, void *data);
-/* Whether bits behind the last element are zeros. */
+/* Whether bits after the last element are zeros. */
 bool text_packed_ends(const assay_type *t, const unsigned char *packed);
 
 #endif

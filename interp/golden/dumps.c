@@ -341,7 +341,7 @@ static assay_status take_raw(const char *path, const unsigned char *bytes, size_
     }
     if (text_is_packable(t->elem) && size == text_packed_bytes(t)) {
         if (!text_packed_ends(t, bytes))
-            return assay_fail(err, ASSAY_ERR_INPUT, "%s: bits behind the last element are not zero",
+            return assay_fail(err, ASSAY_ERR_INPUT, "%s: bits after the last element are not zero",
                               path);
         text_unpack(t, bytes, data);
         return ASSAY_OK;

@@ -158,7 +158,7 @@ static assay_status try_encoding(infer_engine *e, const infer_rule *k, bool *agr
     infer_rules found = {0};
     assay_status s = find_with(e, k, &found, err);
     const bool any = found.n > 0;
-    *agrees |= any || k->shift_max < 1100;
+    *agrees |= any || k->shift_max < INFER_MAX_SHIFT;
     if (!s && any)
         s = infer_find_limits(t, &found, err);
     if (!s && any && found.n == 0)

@@ -246,7 +246,7 @@ static void try_bounded(search *s, infer_rule *k)
         }
     }
     k->denormal_round = ASSAY_ROUND_TRUNC;
-    k->shift_max = 1100;
+    k->shift_max = INFER_MAX_SHIFT;
     k->beyond_shift_max = ASSAY_SMALL_REFUSE;
 }
 
@@ -285,9 +285,9 @@ static void try_all(search *s, bool bounded)
     infer_rule k;
     infer_plain_rule(&k);
     infer_take_encoding(&k, &s->t->encoder);
-    k.shift_min = -1100;
+    k.shift_min = -INFER_MAX_SHIFT;
     k.below_shift_min = ASSAY_LARGE_REFUSE;
-    k.shift_max = 1100;
+    k.shift_max = INFER_MAX_SHIFT;
     k.beyond_shift_max = ASSAY_SMALL_REFUSE;
     k.reduced_bits = 0;
     if (s->t->powers && !bounded) {
@@ -327,8 +327,8 @@ static bool is_evidence(const infer_task *t, const infer_row *r)
 static int by_cells(const void *a, const void *b)
 {
     const infer_encoding *x = a, *y = b;
-    const bool limited = x->rule.shift_max < 1100;
-    if (limited != (y->rule.shift_max < 1100))
+    const bool limited = x->rule.shift_max < INFER_MAX_SHIFT;
+    if (limited != (y->rule.shift_max < INFER_MAX_SHIFT))
         return limited ? 1 : -1;
     if (x->cells != y->cells)
         return x->cells < y->cells ? -1 : 1;

@@ -9,7 +9,7 @@ void infer_plain_rule(infer_rule *k)
     assay_record_default(&r);
     *k = r.rescale;
     k->multiplier_bits = 32;
-    k->shift_max = 1100;
+    k->shift_max = INFER_MAX_SHIFT;
     k->left_shift = ASSAY_LEFT_PRODUCT;
     k->round = (assay_steps){.n = 1, .step = {{0, ASSAY_ROUND_FLOOR}}};
     k->sum_bits = 0;

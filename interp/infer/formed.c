@@ -8,8 +8,6 @@
 #include "interp/infer/same.h"
 #include "interp/infer/scales.h"
 
-enum { ANY_SHIFT = 1100 };
-
 /* ---- multipliers and shifts ---- */
 
 /* Right shifts of the greatest and the least R that have all their bits. */
@@ -65,13 +63,13 @@ static void forget_limits(const infer_task *t, infer_rule *k)
 {
     const bool beyond = k->shift_max < greatest_shift(t, k);
     if (!beyond || infer_is_unlimited(t, k)) {
-        k->shift_max = ANY_SHIFT;
+        k->shift_max = INFER_MAX_SHIFT;
         k->beyond_shift_max = ASSAY_SMALL_REFUSE;
     }
     if (k->beyond_shift_max != ASSAY_SMALL_DENORMAL)
         k->denormal_round = ASSAY_ROUND_TRUNC;
     if (k->shift_min <= least_shift(t, k)) {
-        k->shift_min = -ANY_SHIFT;
+        k->shift_min = -INFER_MAX_SHIFT;
         k->below_shift_min = ASSAY_LARGE_REFUSE;
     }
     k->zero_shift = 0;
@@ -85,8 +83,9 @@ static bool renormalise_is_idle(const infer_task *t, const infer_rule *k, const 
 {
     const infer_reach r = infer_reach_of(e, k);
     return k->round.n == 1 && k->pre_shift != ASSAY_PRE_REST && k->reduced_bits == 0 &&
-           !k->exponent_by_log && k->shift_max == ANY_SHIFT && k->shift_min == -ANY_SHIFT &&
-           t->live_hi < 30 && k->left_shift == ASSAY_LEFT_PRODUCT &&
+           !k->exponent_by_log && k->shift_max == INFER_MAX_SHIFT &&
+           k->shift_min == -INFER_MAX_SHIFT && t->live_hi < 30 &&
+           k->left_shift == ASSAY_LEFT_PRODUCT &&
            (k->product_bits == 0 || infer_holds(r.product, k->product_bits));
 }
 
@@ -100,8 +99,8 @@ static bool is_exact(const infer_rule *k)
 static void forget_reduced(infer_rule *k)
 {
     if (k->reduced_bits == 0 || k->multiplier_round != ASSAY_ROUND_TRUNC ||
-        k->reduced_overflow != ASSAY_REDUCED_RENORMALISE || k->shift_max != ANY_SHIFT ||
-        k->shift_min != -ANY_SHIFT)
+        k->reduced_overflow != ASSAY_REDUCED_RENORMALISE || k->shift_max != INFER_MAX_SHIFT ||
+        k->shift_min != -INFER_MAX_SHIFT)
         return;
     k->multiplier_bits = k->reduced_bits;
     k->multiplier_round = ASSAY_ROUND_HALF_AWAY;
@@ -207,14 +206,14 @@ enum infer_told infer_tell_formed(infer_engine *e, const infer_rule *a, const in
     infer_set_domain(e, &limits);
     if (!is_given(e, &x) || !is_given(e, &y))
         return INFER_UNTOLD;
-    x.shift_min = y.shift_min = -ANY_SHIFT;
-    x.shift_max = y.shift_max = ANY_SHIFT;
+    x.shift_min = y.shift_min = -INFER_MAX_SHIFT;
+    x.shift_max = y.shift_max = INFER_MAX_SHIFT;
     enum infer_told told = tell_multipliers(e, &x, &y, row);
-    if (told == INFER_ALIKE && limits.shift_max < ANY_SHIFT &&
+    if (told == INFER_ALIKE && limits.shift_max < INFER_MAX_SHIFT &&
         limits.beyond_shift_max != ASSAY_SMALL_ZERO &&
         limits.beyond_shift_max != ASSAY_SMALL_REFUSE)
         told = tell_lost(e, &x, &y, limits.shift_max, row);
-    if (told == INFER_ALIKE && limits.shift_min > -ANY_SHIFT &&
+    if (told == INFER_ALIKE && limits.shift_min > -INFER_MAX_SHIFT &&
         limits.below_shift_min == ASSAY_LARGE_GENERATOR)
         told = tell_lost(e, &x, &y, limits.shift_min, row);
     return told;

@@ -128,7 +128,7 @@ static int32_t shift_at(const infer_rule *k, int e)
 
 static bool in_range(int32_t shift)
 {
-    return shift >= -1100 && shift <= 1100;
+    return shift >= -INFER_MAX_SHIFT && shift <= INFER_MAX_SHIFT;
 }
 
 /* A limit beyond which all is 0 all the same is none. */
@@ -334,8 +334,8 @@ assay_status infer_add_twins(infer_task *t, infer_rules *rules, assay_error *err
     for (size_t i = 0; i < n && !s; i++) {
         const infer_rule rule = rules->rule[i];
         infer_rule like = rule;
-        like.shift_min = -1100;
-        like.shift_max = 1100;
+        like.shift_min = -INFER_MAX_SHIFT;
+        like.shift_max = INFER_MAX_SHIFT;
         infer_encodings all = {.like = &like};
         s = infer_find_encodings(t, false, &all, err);
         tried += all.n;

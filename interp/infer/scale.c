@@ -19,7 +19,7 @@ static void set_first_encoder(infer_task *t)
 {
     infer_plain_rule(&t->encoder);
     t->encoder.multiplier_bits = 31;
-    t->encoder.shift_max = 1100;
+    t->encoder.shift_max = INFER_MAX_SHIFT;
     t->live_lo = INFER_MIN_EXPONENT;
     t->live_hi = INFER_MAX_EXPONENT;
     t->multiplier_lo = 1;

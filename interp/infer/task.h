@@ -5,6 +5,11 @@
 #include "interp/infer/oracle.h"
 #include "schemes/rescale/single.h"
 
+/* No field of a record has a greater shift; limits of -INFER_MAX_SHIFT and INFER_MAX_SHIFT are
+ * none.
+ */
+#define INFER_MAX_SHIFT 1100
+
 typedef assay_rule_rescale infer_rule;
 
 typedef struct infer_task {

@@ -5,7 +5,6 @@
 #include "interp/infer/task.h"
 
 #define INFER_MAX_MULTIPLIER (INT64_C(1) << 32) /* of any record */
-#define INFER_MAX_SHIFT      1100
 
 /* Narrows the task's window to what is not refused. ASSAY_ERR_INPUT where nothing is left. */
 assay_status infer_find_window(infer_task *t, assay_error *err);
