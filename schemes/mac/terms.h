@@ -49,7 +49,6 @@ bool mac_greatest(const assay_mac *m, const mac_term *term, size_t n, size_t str
 assay_int128 mac_cut(const mac_term *t, int grid, int64_t mode);
 
 /* Events of a dot product as it is computed. Patterns are of `out`. */
-/* MAC_OPERAND: an instruction's NaN is that of an operand. */
 enum mac_event { MAC_STEP, MAC_CHAINS, MAC_OPERAND, MAC_PROMOTED, MAC_PART };
 typedef struct mac_seen {
     /* MAC_OPERAND: an instruction's NaN is that of an operand. */
