@@ -86,7 +86,7 @@ def damaged(name, codes, path):
         bad[-1] |= 0x80
         np.save(path, bad)
         status, text = assay("verify", name)
-        check(status == 1 and "behind the last" in text, "verify: a bit behind the last code", status, text)
+        check(status == 1 and "after the last" in text, "verify: a bit after the last code", status, text)
     np.save(path, good)
 
 
