@@ -66,8 +66,8 @@ typedef struct assay_vectors_options {
     bool wide;        /* the arithmetic for codes of more than 8 bits */
     bool has_acc;     /* acc[0] to acc[1] is the accumulators' range; otherwise the scheme's */
     int64_t acc[2];
-    bool has_seed; /* seed is that of the random rows and networks; otherwise 17 */
-    uint64_t seed;
+    bool has_seed;   /* seed is that of the random rows and networks; otherwise 17 */
+    uint64_t seed;   /* at most 2^63 - 1 */
     const char *dir; /* assay_scheme_vectors: a new folder to write them to; NULL: none */
 } assay_vectors_options;
 /* `assay scheme vectors`: the fewest rows, or nodes of a small network, that distinguish each pair
@@ -137,7 +137,7 @@ typedef struct assay_probe_options {
     const char *ops;     /* separated by commas; NULL: all */
     const char *scheme;  /* the scheme whose bits the bundles hold; NULL: one for the types */
     const char *formats; /* some of "text,onnx,tflite"; NULL: all that can hold the network */
-    uint64_t seed;       /* 0: 1 */
+    uint64_t seed;       /* 0: 1; at most 2^63 - 1 */
 } assay_probe_options;
 /* `assay probe`: writes the probe networks, their inputs and bundles to the new folder dir. */
 assay_status assay_probe(const char *dir, const assay_probe_options *options, assay_error *err);

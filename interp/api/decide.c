@@ -66,7 +66,7 @@ static void compare(FILE *f, const void *what)
     j->status = decide_compare(&p, &j->question, j->err);
     j->json = decide_pair_json(&p, &j->question);
     *j->differ = p.differ;
-    *j->undecided = p.undecided + p.in_float;
+    *j->undecided = decide_undecided(&p);
     decide_pair_close(&p);
 }
 

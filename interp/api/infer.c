@@ -45,6 +45,8 @@ assay_status assay_probe(const char *dir, const assay_probe_options *options, as
                          .scheme = o.scheme,
                          .seed = o.seed ? o.seed : 1};
     if (!status)
+        status = assay_check_seed(own.seed, err);
+    if (!status)
         status = parse_forms(o.formats, &own, err);
     return status ? status : probe_write(dir, &own, tell_nobody, NULL, err);
 }

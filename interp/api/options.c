@@ -1,6 +1,7 @@
 /* Options from callers, texts for them, and the library's version. */
 #include "interp/api/options.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,13 @@ assay_status assay_options_take(const void *from, void *to, size_t room, assay_e
                               size, ASSAY_VERSION, room);
     memcpy(to, from, size < room ? size : room);
     return ASSAY_OK;
+}
+
+assay_status assay_check_seed(uint64_t seed, assay_error *err)
+{
+    if (seed <= INT64_MAX)
+        return ASSAY_OK;
+    return assay_fail(err, ASSAY_ERR_INPUT, "seed %" PRIu64 " is above 2^63 - 1", seed);
 }
 
 assay_status assay_text_of_json(json_t *json, char **out, assay_error *err)

@@ -12,6 +12,8 @@
 assay_status assay_options_take(const void *from, void *to, size_t room, assay_error *err);
 #define ASSAY_OPTIONS_TAKE(from, own, err) assay_options_take(from, own, sizeof *(own), err)
 
+/* ASSAY_ERR_INPUT: a seed that no report can hold; JSON's integers are those of int64_t. */
+assay_status assay_check_seed(uint64_t seed, assay_error *err);
 /* *out (NULL: not wanted) becomes the JSON as text; takes `json`; NULL means out of memory.
  */
 assay_status assay_text_of_json(json_t *json, char **out, assay_error *err);

@@ -1,4 +1,5 @@
 /* A scheme in words, tables that it fills itself, and its record. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "interp/api/options.h"
@@ -98,7 +99,13 @@ assay_status assay_scheme_show(const assay_scheme *s, const char *op, bool wide,
 {
     char **const texts[] = {text};
     showing x = {.scheme = s, .op = op, .wide = wide, .err = err};
+    char *said = NULL;
+
     assay_texts_begin(texts, 1);
-    const assay_status status = assay_text_of(print, &x, text, err);
+    const assay_status status = assay_text_of(print, &x, &said, err);
+    if (text)
+        *text = said;
+    else
+        free(said);
     return assay_texts_end(status ? status : x.status, texts, 1);
 }

@@ -105,7 +105,9 @@ assay_status assay_tell_schemes(const assay_scheme *const *s, size_t n,
     *out = (vectors_telling){.scheme = s, .n = n, .seed = seed_of(o)};
     if (n == 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "no scheme");
-    assay_status status = o->dir ? file_check_new_folder(o->dir, err) : ASSAY_OK;
+    assay_status status = assay_check_seed(out->seed, err);
+    if (!status && o->dir)
+        status = file_check_new_folder(o->dir, err);
     if (!status)
         status = find_common_space(s, n, o, out, err);
     if (!status)
@@ -119,7 +121,9 @@ assay_status assay_judge_rows(const assay_scheme *s, const char *path,
 {
     vectors_space space;
     *out = (vectors_judgement){.wrong = 0};
-    const assay_status status = find_space(s, o, &space, err);
+    assay_status status = assay_check_seed(seed_of(o), err);
+    if (!status)
+        status = find_space(s, o, &space, err);
     return status ? status : vectors_lint(s, &space, path, seed_of(o), out, err);
 }
 

@@ -96,6 +96,11 @@ void decide_records(decide_pair *p, const decide_question *q)
         p->differ = differ > 0;
 }
 
+int decide_undecided(const decide_pair *p)
+{
+    return p->undecided + p->in_float;
+}
+
 /* ---- reports ---- */
 
 json_t *decide_pair_json(const decide_pair *p, const decide_question *q)
@@ -105,7 +110,7 @@ json_t *decide_pair_json(const decide_pair *p, const decide_question *q)
     page_json_set(&o, "b", page_json_text(p->b->name));
     page_json_set(&o, "op", json_string(q->op ? q->op : "conv"));
     page_json_set(&o, "differ", json_boolean(p->differ));
-    page_json_set(&o, "undecided", json_integer(p->undecided));
+    page_json_set(&o, "undecided", json_integer(decide_undecided(p)));
     page_json_set(&o, "parameters", json_incref(p->parameters));
     page_json_set(&o, "same", json_integer(p->same));
     if (q->scales > 0)

@@ -47,6 +47,8 @@ void decide_pair_close(decide_pair *p);
 assay_status decide_compare(decide_pair *p, const decide_question *q, assay_error *err);
 /* The whole for programs; the caller's, NULL: no memory. */
 json_t *decide_pair_json(const decide_pair *p, const decide_question *q);
+/* How many scales or nodes were not decided, or 1 if both leave the op in float. */
+int decide_undecided(const decide_pair *p);
 /* True if no difference was found but something is undecided; prints what. */
 bool decide_is_open(const decide_pair *p, const decide_question *q, char *why, size_t size);
 

@@ -36,6 +36,34 @@ static void test_try(void **unused)
     assay_scheme_free(s);
 }
 
+/* What is not wanted is judged all the same. */
+static void test_unwanted(void **unused)
+{
+    assay_vectors_options rows = ASSAY_OPTIONS(assay_vectors_options);
+    assay_probe_options probes = ASSAY_OPTIONS(assay_probe_options);
+    const assay_scheme *one[1];
+    assay_scheme *s;
+    assay_error err;
+    bool told;
+    char *text;
+
+    (void)unused;
+    assert_ok(assay_scheme_open("nvdla", &s, &err), &err);
+    assert_ok(assay_scheme_show(s, "fc", false, NULL, &err), &err);
+    assert_refused(assay_scheme_show(s, "fd", false, NULL, &err), &err, "nearest: fc");
+    assert_refused(assay_scheme_show(s, "fd", false, &text, &err), &err, "nearest: fc");
+    assert_null(text);
+    one[0] = s;
+    rows.has_seed = true;
+    rows.seed = probes.seed = (uint64_t)INT64_MAX + 1;
+    assert_refused(assay_scheme_vectors(one, 1, &rows, &told, NULL, NULL, &err), &err,
+                   "seed 9223372036854775808");
+    assert_refused(assay_vectors_lint(s, "nowhere", &rows, &told, NULL, NULL, &err), &err,
+                   "seed 9223372036854775808");
+    assert_refused(assay_probe("nowhere", &probes, &err), &err, "seed 9223372036854775808");
+    assay_scheme_free(s);
+}
+
 static void test_units(void **unused)
 {
     const uint16_t a[] = {0x3c00, 0x8c00, 0, 0}, b[] = {0x3c00, 0x0c00, 0, 0};
@@ -190,9 +218,8 @@ static void test_infer_dot(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_try),
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_infer_dot),
+        cmocka_unit_test(test_try),    cmocka_unit_test(test_unwanted),
+        cmocka_unit_test(test_units),  cmocka_unit_test(test_infer_dot),
         cmocka_unit_test(test_loader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

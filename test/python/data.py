@@ -55,7 +55,7 @@ def tokens():
     raises(assay.InputError, "a token beyond the table names its sample", assay.evaluate, program, np.full((2, LENGTH), VOCABULARY, np.int32), words="sample 0: node 'e'")
     y[5, 1] = VOCABULARY
     raises(assay.InputError, "a label beyond the table names its sample", assay.evaluate, program, x.astype(np.int32), y, words="sample 5: token 7")
-    raises(assay.InputError, "labels that are no integers", assay.evaluate, program, x.astype(np.int32), y * 0.5, words="labels are integers")
+    raises(assay.InputError, "labels that are no integers", assay.evaluate, program, x.astype(np.int32), y * 0.5, words="labels: integers are expected")
 
 
 def maps():

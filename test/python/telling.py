@@ -7,6 +7,8 @@ import glob
 import json
 import os
 
+import numpy as np
+
 from support import NET, SEED, TAP, check, command, raises, read, samples
 
 import assay
@@ -32,6 +34,11 @@ def telling():
     check(lint.whole and lint.text == command("vectors", "lint", "mutants", "-s", "tflite"), "those rows, judged", lint)
     lint = assay.lint_vectors("mutants", "tflite-single", acc=(-1000, 1000))
     check(not lint.whole and lint.report["wrong"] > 0, "and of another scheme", lint)
+    raises(assay.InputError, "a seed that no report can hold", assay.vectors, ["tflite"], seed=2 ** 63, words="seed 9223372036854775808")
+    raises(assay.InputError, "nor can a probe's", assay.probe, "seeded", seed=2 ** 63, words="seed 9223372036854775808")
+    volta = assay.MatrixUnit("nv-volta-f16-f32")
+    raises(assay.InputError, "a seed beyond 64 bits", volta.diff, "nv-hopper-f16-f32", seed=2 ** 64, words="beyond its type")
+    raises(assay.InputError, "and one below 0", volta.diff, "nv-hopper-f16-f32", seed=-1, words="beyond its type")
     raises(assay.InputError, "one scheme twice", assay.vectors, ["tflite", "tflite"], words="twice")
     raises(assay.InputError, "no scheme", assay.vectors, [], words="no scheme")
     raises(assay.InputError, "no such op", assay.vectors, ["tflite", "gemmlowp"], op="ad", words="nearest: add")
@@ -52,6 +59,8 @@ def comparing():
     check(assay.compare("tflite", "tflite-single", network=q).text == told, "and over a network", told)
     same = assay.compare("tflite", assay.Scheme("tflite").edit({}, name="twin"), scale=0.25, zero_point=3)
     check(not same.differ and same.undecided == 0 and same.report["scales"][0]["verdict"] == "identical", "two that are equal", same)
+    open_ = assay.compare("nvdla", "vta", op="softmax")
+    check(open_.undecided == 1 and open_.report["undecided"] == 1, "an op that both leave in float, in the report, too", open_.report)
     told = command("scheme", "matrix", "--schemes", "tflite,tflite-single,npu16", "--json", "matrix.json")
     m = assay.matrix(["tflite", "tflite-single", "npu16"])
     check(m.text == told and m.tables == json.loads(read("matrix.json")), "many beside each other", m)
@@ -65,6 +74,11 @@ def comparing():
     raises(assay.InputError, "a zero point beyond 64 bits", assay.compare, "tflite", "ruy", scale=0.1, zero_point=2 ** 64, words="beyond its type")
     raises(assay.InputError, "a zero point beyond 32 bits", assay.compare, "tflite", "ruy", scale=0.1, zero_point=2 ** 40, words="32 bits")
     raises(assay.InputError, "a scale without end", assay.compare, "tflite", "ruy", scale=float("inf"), words="low to high")
+    apply = assay.Scheme("tflite").apply
+    raises(assay.InputError, "a bound beyond 64 bits", apply, [5], scale=0.5, hi=[2 ** 63], words="hi: 9223372036854775808 is beyond int64")
+    raises(assay.InputError, "columns that do not fit", apply, [5, 6], scale=[0.5, 0.5, 0.5], words="acc [2], scale [3]")
+    raises(assay.InputError, "tokens beyond 64 bits", assay.windows, np.array([2 ** 63, 1], np.uint64), 1, words="beyond int64")
+    raises(assay.InputError, "labels beyond 64 bits", assay.evaluate, q.program("tflite"), samples(1), np.array([2 ** 63], np.uint64), words="beyond int64")
     raises(assay.InputError, "accumulators of one number", assay.vectors, ["tflite"], acc=(1,), words="two numbers")
     raises(TypeError, "no scheme at all", assay.compare, "tflite", None, words="NoneType")
     raises(assay.InputError, "no schemes", assay.matrix, [], words="needs schemes")

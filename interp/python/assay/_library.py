@@ -14,9 +14,10 @@ from ._structs import (
     LOG, NODE, P, PROGRESS, S, AnswersOptions, BlameFiles, BlameOptions, CompareOptions, Dots, EngineOptions, Error, GoldenOptions, InferDotOptions,
     InferOptions, Labelled, LoadOptions, LoaderOptions, OptimizerOptions, ProbeOptions, QuantizerOptions, ReportOptions, Rows, SchemeQuestion, Shard,
     ShowOptions, Stored, TunerOptions, Type, VectorsOptions, Verified)
-from .errors import MissingLibraryError, raise_for
+from .errors import InputError, MissingLibraryError, raise_for
 
 VERSION = "0.1"  # of the interface: the library's version begins so
+INTEGERS = (c.c_int, c.c_int64, c.c_uint64, c.c_size_t)
 OUT = c.POINTER(P)  # receives a handle, or a text that the library allocated
 
 # name: what it returns, what it takes before the error. "status" functions end in an assay_error.
@@ -167,6 +168,9 @@ lib = _bind()
 
 def call(name: str, *args: Any) -> None:
     """A function that can fail; its message becomes the exception's."""
+    for taken, arg in zip(getattr(lib, name).argtypes, args):
+        if taken in INTEGERS and isinstance(arg, int) and taken(arg).value != arg:  # ctypes cuts integers
+            raise InputError(f"{arg} is beyond its type")
     err = Error()
     status = getattr(lib, name)(*args, c.byref(err))
     if status:

@@ -12,7 +12,7 @@ from .networks import Network, quantizer_options
 from .profiles import Profile
 from .programs import Program
 from .schemes import SchemeLike, scheme as scheme_of
-from .tensors import Array, address, stacked
+from .tensors import Array, address, int64, stacked
 
 
 class _Samples:
@@ -30,9 +30,7 @@ class _Samples:
             self._label(np.asarray(labels))
 
     def _label(self, given: Array) -> None:
-        if given.dtype.kind not in "iu":
-            raise InputError(f"labels are integers, not {given.dtype}")
-        self.labels = np.ascontiguousarray(given, np.int64)
+        self.labels = int64(given, "labels")
         shape = self.labels.shape
         if len(shape) not in (1, 2, 3) or shape[0] != self.n:
             raise InputError(f"labels of {self.n} samples are [{self.n}], by pixel [{self.n},H,W] or by token [{self.n},T]; these are {list(shape)}")
@@ -63,9 +61,9 @@ def windows(tokens: Any, length: int, *, stride: int = 0, ignore: Optional[int] 
     stream = np.asarray(tokens)
     if stream.ndim != 1 or stream.dtype.kind not in "iu":
         raise InputError(f"a stream of tokens is a row of integers, not {stream.dtype} {list(stream.shape)}")
+    stream = int64(stream, "tokens")
     if length < 1 or stride < 0:
         raise InputError(f"windows of {length} tokens, {stride} apart")
-    stream = np.ascontiguousarray(stream, np.int64)
     n, missing = c.c_uint64(), -1 if ignore is None else ignore
     call("assay_token_windows", address(stream), stream.size, length, stride, missing, c.byref(n), None, None)
     inputs, labels = np.empty((2, n.value, length), np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 from ._library import Ref, call, lib, made, take_json, take_text, text
 from ._structs import P, Rows
 from .errors import InputError
-from .tensors import Array, address
+from .tensors import Array, address, int64
 
 SchemeLike = Union[str, "Scheme"]
 
@@ -179,10 +179,11 @@ def scheme(s: SchemeLike) -> Scheme:
 
 def _columns(integers: Mapping[str, Any], reals: Mapping[str, Any]) -> Tuple[Dict[str, Array], Tuple[int, ...]]:
     given = {n: np.asarray(v) for n, v in {**integers, **reals}.items() if v is not None}
-    for name, a in given.items():
-        if name in integers and a.dtype.kind not in "iu":
-            raise InputError(f"{name} takes integers, not {a.dtype}")
-    shape = np.broadcast_shapes(*(a.shape for a in given.values()))
+    given = {name: int64(a, name) if name in integers else a for name, a in given.items()}
+    try:
+        shape = np.broadcast_shapes(*(a.shape for a in given.values()))
+    except ValueError:
+        raise InputError("columns do not fit together: " + ", ".join(f"{name} {list(a.shape)}" for name, a in given.items())) from None
     return {n: np.ascontiguousarray(np.broadcast_to(a, shape), np.int64 if n in integers else np.float64) for n, a in given.items()}, shape
 
 

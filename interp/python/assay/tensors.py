@@ -155,6 +155,16 @@ def stacked(inputs: Any, types: Mapping[str, TensorType]) -> Tuple[List[Array], 
     return arrays, next(iter(counts.values()))
 
 
+def int64(value: Any, what: str) -> Array:
+    """Integers as the library takes them, C order."""
+    a = np.asarray(value)
+    if a.dtype.kind not in "iu":
+        raise InputError(f"{what}: integers are expected, not {a.dtype}")
+    if a.dtype == np.uint64 and a.size and int(a.max()) >> 63:  # NumPy would make it negative
+        raise InputError(f"{what}: {int(a.max())} is beyond int64")
+    return np.ascontiguousarray(a, np.int64)
+
+
 def address(a: Array) -> c.c_void_p:
     """Of its elements, C order."""
     return c.c_void_p(a.ctypes.data)
