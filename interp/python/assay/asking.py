@@ -58,26 +58,24 @@ class DotInference(Inference):
 
 
 def probe(path: Any, *, types: str = "s8s8", ops: Sequence[str] = (), scheme: Optional[str] = None, formats: Sequence[str] = (), seed: int = 1) -> None:
-    """Writes small networks that reveal a device's arithmetic, op by op, with their inputs, to the new folder `path`. types: of
-    activations and
-    weights, "s8s8", "u8s8", "u8u8" or "s16s8"; formats: of "text", "onnx", "tflite"."""
+    """Writes small networks that reveal a device's arithmetic, op by op, with their inputs, to the new folder `path`. types: of activations
+    and weights, "s8s8", "u8s8", "u8u8" or "s16s8"; formats: of "text", "onnx", "tflite"; seed: of the random values, below 2**63."""
     o = ProbeOptions(types=text(types), ops=text(",".join(ops) or None), scheme=text(scheme), formats=text(",".join(formats) or None), seed=seed)
     call("assay_probe", text(path), c.byref(o))
 
 
 def infer_answers(path: Any, outputs: Any, *, schemes: Sequence[Any] = (), only: bool = False, hex_bits: int = 0, next: Any = None) -> Inference:
-    """What a device's outputs reveal: path was written by probe(), with outputs/OP/NAME.npy; or a golden bundle, with the device's dumps
-    of it.
-    schemes: considered in addition to the shipped ones, or (only) instead of them. next: a new folder for the smallest probe that
+    """What a device's outputs reveal: path was written by probe(), with outputs/OP/NAME.npy; or a golden bundle, with the device's dumps of
+    it. schemes: considered in addition to the shipped ones, or (only) instead of them. next: a new folder for the smallest probe that
     distinguishes the remaining records."""
     o = AnswersOptions(schemes=texts(schemes), n_schemes=len(schemes), only=only, hex_bits=hex_bits, next=text(next))
     return _answered("assay_infer_answers", text(path.path if isinstance(path, Golden) else path), text(outputs), options=o)
 
 
 def infer_dumps(model: Any, dumps: Any, inputs: Any = None, *, schemes: Sequence[Any] = (), only: bool = False, hex_bits: int = 0) -> Inference:
-    """What a device's dumps of a quantized network reveal: model is its file, dumps a folder of any of its tensors, or a dict of arrays
-    by tensor name.
-    inputs: samples as Profile.observe takes them, where they were not dumped. schemes, only and hex_bits are as infer_answers() takes them."""
+    """What a device's dumps of a quantized network reveal: model is its file, dumps a folder of any of its tensors, or a dict of arrays by
+    tensor name. inputs: samples as Profile.observe takes them, where they were not dumped. schemes, only and hex_bits are as
+    infer_answers() takes them."""
     o = AnswersOptions(schemes=texts(schemes), n_schemes=len(schemes), only=only, hex_bits=hex_bits)
     arrays, n = stacked(inputs, load(model).inputs) if inputs is not None else ([], 0)
     pointers = (P * max(len(arrays), 1))(*[a.ctypes.data for a in arrays])

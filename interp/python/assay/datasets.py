@@ -21,8 +21,7 @@ class Dataset:
                  preprocess: Any = None, array: Optional[str] = None, stride: int = 0) -> None:
         """input: its name (None: the only one); labels: a file or folder, where they are not beside the data; raw: type and shape of raw
         samples, "u8:32x32x3"; preprocess: a file (None: preprocess.yaml beside the data); array: its name in an .npz file (None: the
-        input's name);
-        stride: of windows of tokens."""
+        input's name); stride: of windows of tokens."""
         names = list(network.inputs)
         if input is None and len(names) != 1:
             raise InputError(f"the network has {len(names)} inputs: give input=, the one that the data is for")

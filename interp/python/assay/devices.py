@@ -139,9 +139,8 @@ def blame(golden: Any, device: Any, *, rel: Optional[float] = None, schemes: Seq
     """Which nodes of a device are themselves at fault: each is replayed from the device's own inputs, and causes are tried to the bit.
 
     golden: a bundle; device: a folder of dumps, a bundle, or a dict of arrays by tensor name. rel: floats may differ by so much. schemes:
-    tried in addition to the shipped ones. hex_bits: width of a word in .hex dumps (0: as the dumps state). html, junit: files to write,
-    a page, and JUnit XML in which
-    a node at fault is a failure. progress is told (steps done, of all).
+    tried in addition to the shipped ones. hex_bits: width of a word in .hex dumps (0: as the dumps state). html, junit: files to write, a
+    page, and JUnit XML in which a node at fault is a failure. progress is told (steps done, of all).
     """
     files = BlameFiles(html=text(html), junit=text(junit), hex_bits=hex_bits, progress=telling(progress))
     o = BlameOptions(rel=-1.0 if rel is None else rel, schemes=texts(schemes), n_schemes=len(schemes), threads=threads)

@@ -54,9 +54,8 @@ class Accuracy(Dict[str, Any]):
 def windows(tokens: Any, length: int, *, stride: int = 0, ignore: Optional[int] = None) -> Tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """A stream of tokens, [n] integers, as samples of a language model and their labels: (inputs [w,length], the tokens that follow [w,length]).
 
-    stride: tokens from the start of one window to the next (0: length, so that none overlap). Tokens that an earlier window has judged
-    or that no
-    token follows, and the token `ignore`, have the label -1. As `assay eval --dataset tokens.txt` cuts them.
+    stride: tokens from the start of one window to the next (0: length, so that none overlap). Tokens that an earlier window has judged or
+    that no token follows, and the token `ignore`, have the label -1. As `assay eval --dataset tokens.txt` cuts them.
     """
     stream = np.asarray(tokens)
     if stream.ndim != 1 or stream.dtype.kind not in "iu":
@@ -76,10 +75,10 @@ def evaluate(program: Program, inputs: Any, labels: Any = None, *, reference: Op
     """Runs a program on samples: {"samples", "outputs" (a digest)}, with labels "top1" and "top5" (per cent), beside a reference, which takes the same
     inputs, its own as "float_top1" and "float_top5", and "sqnr_db", "mse" and "agreement" (per cent) of the first outputs.
 
-    inputs: as Profile.observe takes them; labels: integers below 0 where there is none, [n] classes; by pixel [n,H,W] ("pixel_top1", "mean_iou"); by
-    token [n,T], the tokens that follow ("token_top1", "perplexity"; windows() makes them). class_axis: the output's axis of classes,
-    where the labels do
-    not show it. sequence: the samples are steps, between which state is carried on. threads 0: all cores; the result does not depend on it.
+    inputs: as Profile.observe takes them; labels: integers below 0 where there is none, [n] classes; by pixel [n,H,W] ("pixel_top1",
+    "mean_iou"); by token [n,T], the tokens that follow ("token_top1", "perplexity"; windows() makes them). class_axis: the output's axis of
+    classes, where the labels do not show it. sequence: the samples are steps, between which state is carried on. threads 0: all cores; the
+    result does not depend on it.
     """
     s = _Samples(inputs, labels, program.network, threads, class_axis, sequence=sequence)
     predictions, out = np.empty(s.n, np.int64), P()

@@ -156,9 +156,9 @@ class Network:
                  keep_float: Sequence[str] = (), precision: Any = (), target: Any = None, integer_io: bool = False) -> "Network":
         """The integer network of this float one under a scheme; its `report` says what stays in float and why.
 
-        profile: None for a scheme of matrix units, whose scales come from the values.
-        The options are those of `assay quantize`: calibration "mse" or ["kl", "conv*=percentile:99.9"]; keep_float: patterns
-        of nodes; precision: {"fc*": "i16"} or "fc*=i16"; target: a file with what the device offers.
+        profile: None for a scheme of matrix units, whose scales come from the values. The options are those of `assay quantize`:
+        calibration "mse" or ["kl", "conv*=percentile:99.9"]; keep_float: patterns of nodes; precision: {"fc*": "i16"} or "fc*=i16"; target:
+        a file with what the device offers.
         """
         o = quantizer_options(symmetry=symmetry, qparams_method=qparams_method, calibration=calibration, calibrate_weights=calibrate_weights,
                               per_tensor=per_tensor, keep_float=keep_float, precision=precision, target=target, integer_io=integer_io)

@@ -30,10 +30,9 @@ def report(page: Any, *sources: Any, tensors: Optional[str] = None, model_explor
     """Gathers bundles, profiles and measures in one page of HTML, self-contained: the graph, each tensor, the memory plan, accuracy,
     sensitivity, differences and their causes.
 
-    page: the file to write, None for none; sources: Golden, Diff, Blame, what evaluate() and sensitivity() return, or files: bundles, profiles, and
-    what commands write with --json. tensors: a pattern; of bundles, only these tensors are read. model_explorer: a new folder for the
-    measures by node
-    that Google's Model Explorer takes.
+    page: the file to write, None for none; sources: Golden, Diff, Blame, what evaluate() and sensitivity() return, or files: bundles,
+    profiles, and what commands write with --json. tensors: a pattern; of bundles, only these tensors are read. model_explorer: a new folder
+    for the measures by node that Google's Model Explorer takes.
     """
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
         files: List[Tuple[str, str]] = [_file(s, folder, i) for i, s in enumerate(sources)]

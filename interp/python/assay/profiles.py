@@ -30,9 +30,8 @@ class Profile:
     def of(cls, network: Network, *, preprocessing: Optional[str] = None, dataset: Optional[str] = None, whole: int = 0,
            per_channel: Optional[str] = None) -> "Profile":
         """An empty one. preprocessing, dataset: recorded in the file; they must be equal in profiles that are merged; whole: how many
-        samples all parts have together (a profile with a part missing is refused by quantize). per_channel: a pattern of values, "*" for all,
-        which also get
-        a histogram per channel."""
+        samples all parts have together (a profile with a part missing is refused by quantize). per_channel: a pattern of values, "*" for
+        all, which also get a histogram per channel."""
         self = cls(made("assay_profile_new", network._ref), network)
         call("assay_profile_describe", self._ref, text(preprocessing), text(dataset), whole)
         if per_channel is not None:

@@ -56,9 +56,8 @@ class Result(Mapping[str, Array]):
 class Program:
     """A network bound to a scheme; any number of threads may run it at once.
 
-    scheme: None for a float network. engine: "ref", "fast" (the same bits sooner) or "both", which compares them. threads: within
-    a node, for the fast engine. keep_all: results hold every tensor, otherwise only inputs and outputs. as_is: accepts a quantized
-    network outside
+    scheme: None for a float network. engine: "ref", "fast" (the same bits sooner) or "both", which compares them. threads: within a node,
+    for the fast engine. keep_all: results hold every tensor, otherwise only inputs and outputs. as_is: accepts a quantized network outside
     the scheme's types. adapt, literal: as `assay run` has them, of QDQ networks.
     """
 

@@ -108,9 +108,8 @@ class Scheme:
         return Scheme.from_dict(record, record["scheme"])
 
     def show(self, op: Optional[str] = None, wide: bool = False) -> str:
-        """What it does for an op (None: "conv"), on codes of more than 8 bits (wide) or at most 8, as `assay scheme show` prints it:
-        words, tables and
-        examples, what it inherits and from which scheme, its record."""
+        """What it does for an op (None: "conv"), on codes of more than 8 bits (wide) or at most 8, as `assay scheme show` prints it: words,
+        tables and examples, what it inherits and from which scheme, its record."""
         out = P()
         call("assay_scheme_show", self._ref, text(op), wide, c.byref(out))
         return take_text(out)

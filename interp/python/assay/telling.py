@@ -12,9 +12,8 @@ Scales = Union[float, Tuple[float, float, int]]
 
 
 class Comparison:
-    """Two schemes compared, decided rather than sampled. differ: whether they differ anywhere; undecided: how many scales or nodes are
-    not decided; text: as
-    `assay scheme diff` prints it; report: as it writes JSON."""
+    """Two schemes compared, decided rather than sampled. differ: whether they differ anywhere; undecided: how many scales or nodes are not
+    decided; text: as `assay scheme diff` prints it; report: as it writes JSON."""
 
     def __init__(self, differ: bool, undecided: int, printed: str, report: Dict[str, Any]) -> None:
         self.differ, self.undecided, self.text, self.report = differ, undecided, printed, report
@@ -66,9 +65,8 @@ def _question(scale: Optional[Scales], network: Optional[Network], op: Any, type
 
 
 class Vectors:
-    """What rows distinguish. whole: all schemes are distinguished, or no mutant that differs anywhere survives; text: as the command
-    prints it; report: as it
-    writes JSON."""
+    """What rows distinguish. whole: all schemes are distinguished, or no mutant that differs anywhere survives; text: as the command prints
+    it; report: as it writes JSON."""
 
     def __init__(self, whole: bool, printed: str, report: Dict[str, Any]) -> None:
         self.whole, self.text, self.report = whole, printed, report
@@ -80,7 +78,7 @@ class Vectors:
 def vectors(schemes: Sequence[SchemeLike], *, op: Optional[str] = None, kind: Optional[str] = None, type: Optional[str] = None, wide: bool = False,
             acc: Optional[Tuple[int, int]] = None, seed: int = 17, path: Any = None) -> Vectors:
     """The fewest rows, or the nodes of a small network, on which each pair of the schemes differs; for one scheme, rows that distinguish
-    it from all its mutants. kind: rows of "multiplier" or "scale"; type: of the output, "i8", ...; acc: the accumulators to consider. path: a new folder
+    it from all its mutants. kind: rows of "multiplier" or "scale"; type: of the output, "i8", ...; acc: the accumulators to consider; seed: of the random ones, below 2**63. path: a new folder
     for the rows (.npy, .hex, .h), the networks and the answers. A row's multiplier and shift mean multiplier / 2^shift under every scheme;
     Scheme.apply() takes a shift as the target itself writes it."""
     held = [scheme(s) for s in schemes]
@@ -90,8 +88,7 @@ def vectors(schemes: Sequence[SchemeLike], *, op: Optional[str] = None, kind: Op
 def lint_vectors(path: Any, of: SchemeLike, *, op: Optional[str] = None, kind: Optional[str] = None, type: Optional[str] = None, wide: bool = False,
                  acc: Optional[Tuple[int, int]] = None, seed: int = 17) -> Vectors:
     """Which mutants of a scheme the rows of path, a folder of .npy columns or a .csv file, let survive; the other arguments are as
-    vectors() takes
-    them."""
+    vectors() takes them."""
     return _asked("assay_vectors_lint", scheme(of)._ref, text(path), options=_options(op, kind, type, wide, acc, seed, None))
 
 

@@ -64,9 +64,8 @@ class MatrixUnit:
         return str(self.to_dict()["name"])
 
     def dot(self, a: Any, b: Any, *, c: Any = None, scale_a: Any = None, scale_b: Any = None) -> Array:
-        """Dot products of raw patterns: a and b [n, k], unsigned integers of the narrowest of 8, 16, 32 or 64 bits that holds their
-        format; c [n] of
-        the accumulator's format (None: +0); scale_a and scale_b [n, k / block] where the unit has block scales. The result is [n],
+        """Dot products of raw patterns: a and b [n, k], unsigned integers of the narrowest of 8, 16, 32 or 64 bits that holds their format;
+        c [n] of the accumulator's format (None: +0); scale_a and scale_b [n, k / block] where the unit has block scales. The result is [n],
         patterns of the unit's results."""
         rows, held = self._rows(a, b, c, scale_a, scale_b)
         out = np.zeros(rows.n, f"u{self.to_dict()['bits']['out'] // 8}")
