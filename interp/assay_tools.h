@@ -26,10 +26,19 @@ extern "C" {
 #pragma GCC visibility push(default) /* the library hides every symbol but those declared so */
 #endif
 
+#ifdef __cplusplus
+#define ASSAY_OPTIONS(type)                                                                        \
+    ([] {                                                                                          \
+        type o = type();                                                                           \
+        o.size = sizeof o;                                                                         \
+        return o;                                                                                  \
+    }())
+#else
 #define ASSAY_OPTIONS(type)                                                                        \
     {                                                                                              \
-        sizeof(type)                                                                               \
+        .size = sizeof(type)                                                                       \
     }
+#endif
 
 const char *assay_version(void); /* of the library: "0.1.0" */
 void assay_free(void *p);        /* frees texts and arrays that functions return; NULL is fine */

@@ -34,6 +34,7 @@ if [ "$strip" != true ]; then skip "the shared library carries no debug informat
     runs 1 "the shared library carries no debug information" sh -c "readelf -SW '$shared' | grep '\.debug_info'"
 fi
 
+instruments=' U __(asan|ubsan|gcov|llvm_prof)'
 # What man and the shells read.
 if [ -z "$(find root -name assay.1)" ]; then skip "a page of the manual for each command" "a cross build"; else
     { echo assay; "$assay" help | grep '^  ' | cut -c3-15 | sed 's/ *$//;s/^/assay-/;y/ /-/'; } | sort >commands
@@ -57,6 +58,7 @@ for header in assay.h assay_arithmetic.h assay_measures.h assay_tools.h graph/ba
         echo "#include <$header>" >"alone.$language"
         read -ra flags < <(pkg-config --cflags assay)
         if [ $language = c ]; then compiler=("${cc[@]}"); else compiler=(c++); fi
+        [[ $header != assay_* ]] || echo 'int main(void) { assay_load_options o = ASSAY_OPTIONS(assay_load_options); return o.batch != 0; }' >>"alone.$language"
         runs 0 "$header serves alone in $language" "${compiler[@]}" -x $language -Wall -Wextra -Werror -fsyntax-only "alone.$language" "${flags[@]}"
     done
 done
@@ -66,6 +68,10 @@ if ! command -v cmake >out; then skip "CMake finds it" "cmake is not installed";
     printf '#include <assay_tools.h>\nint main(void) { return assay_scheme_preset(0) == NULL; }\n' >t.c
     runs 0 "CMake finds it" env CC="${cc[*]}" cmake -S . -B made -Dassay_DIR="$(dirname "$(find "$PWD/root" -name assay-config.cmake)")"
     prints "good" "and a program is built with it" sh -c "cmake --build made && echo good"
+    sed -i 's/assay::assay/assay::static/' CMakeLists.txt
+    if nm "$archive" | grep -Eq "$instruments"; then skip "and with the archive" "an instrumented build"; else
+        prints "good" "and with the archive" env -u PKG_CONFIG_SYSROOT_DIR sh -c "cmake --build made && made/t && echo good"
+    fi
 fi
 cat >program.c <<'END'
 #include <assay.h>
@@ -75,7 +81,7 @@ int check_reject(void) { return 1; }
 int onnx__model_proto__init(void) { return 2; }
 int main(void) { return check_reject() + onnx__model_proto__init() == 3 && assay_fail(NULL, ASSAY_OK, "none") == ASSAY_OK ? 0 : 1; }
 END
-if nm "$archive" | grep -Eq ' U __(asan|ubsan|gcov|llvm_prof)'; then
+if nm "$archive" | grep -Eq "$instruments"; then
     skip "programs link" "an instrumented build"
 else
     read -ra flags < <(pkg-config --cflags --libs assay)
@@ -85,5 +91,10 @@ else
     read -ra flags < <(pkg-config --static --libs assay | sed "s/-lassay//")
     runs 0 "a program with names of ours links with the archive" "${cc[@]}" program.c -I"$(dirname "$(find root -name assay.h)")" "$archive" -o static "${flags[@]}"
     runs 0 "and runs" ./static
+    echo 'int main(void) { return 0; }' >bare.c
+    if ! "${cc[@]}" -static bare.c -o bare 2>out; then skip "a program without shared libraries" "this system has no static C library"; else
+        runs 0 "a program without shared libraries" "${cc[@]}" -static program.c -I"$(dirname "$(find root -name assay.h)")" "$archive" -o alone "${flags[@]}"
+        runs 0 "and it runs" ./alone
+    fi
 fi
 finish
