@@ -29,7 +29,7 @@ static void put_facts(FILE *f, const report_chapter *c)
     snprintf(text, sizeof text, "%d, in %d sample%s", c->n_looks, samples, page_plural(samples));
     report_put_fact(f, "tensors", text);
     report_put_fact(f, "digest", report_text(m, "digest"));
-    report_put_fact(f, "written by", report_text(m, "assay"));
+    report_put_fact(f, "Assay version", report_text(m, "assay"));
     fputs("</dl>\n", f);
 }
 
