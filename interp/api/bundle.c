@@ -106,7 +106,7 @@ assay_status assay_bundle_get(const assay_bundle *b, int i, assay_stored *out, a
                           .op = t->op,
                           .digest = t->digest,
                           .type = &t->type,
-                          .has_data = t->file,
+                          .has_data = golden_bundle_has_elements(b, i),
                           .has_sums = t->sums_file};
     return ASSAY_OK;
 }
@@ -120,7 +120,7 @@ assay_status assay_bundle_read(const assay_bundle *b, int i, bool sums, void **d
     *data = NULL;
     if (status)
         return status;
-    if (!(sums ? b->tensor[i].sums_file : b->tensor[i].file))
+    if (!(sums ? b->tensor[i].sums_file != NULL : golden_bundle_has_elements(b, i)))
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: no %s of '%.200s' are in the bundle", b->dir,
                           sums ? "accumulators" : "elements", b->tensor[i].name);
     return sums ? golden_bundle_read_sums(b, i, &type, data, err)

@@ -149,7 +149,7 @@ static assay_status read_device(reading *r, int i, blame_tensor *to, assay_error
         if (at < 0)
             return ASSAY_OK;
         status = blame_sums_of_bundle(r->d->bundle, i, r->other, at, r->layouts, to, err);
-        if (status || !r->other->tensor[at].file)
+        if (status || !golden_bundle_has_elements(r->other, at))
             return status;
         found = r->other->tensor[at].type;
         status = golden_bundle_read(r->other, at, &data, err);

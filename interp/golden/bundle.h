@@ -49,6 +49,8 @@ typedef struct assay_bundle_options {
                    earlier versions had them, not in files */
     bool wide;  /* constants' codes of fewer than 8 bits fill a byte each in .npy files, however
                    many there are, as earlier versions had them */
+    bool whole; /* tensors made of constants alone have files, however many elements they have, as
+                   earlier versions had them */
 } assay_bundle_options;
 
 /* Execution index of every value: inputs first, then the outputs of the nodes in their order; -1
@@ -118,7 +120,8 @@ typedef struct assay_bundle_tensor {
     const char *name, *op;
     assay_type type;
     const char *digest;
-    const char *file;                    /* relative to the bundle, or NULL (digests only) */
+    const char *file;                    /* relative to the bundle, or NULL */
+    bool of_constants;                   /* has no file: it is computed from constants */
     const char *sums_digest, *sums_file; /* of the accumulators; NULL where there are none */
 } assay_bundle_tensor;
 
@@ -132,6 +135,7 @@ typedef struct assay_bundle {
     unsigned hex_bits; /* as in assay_bundle_options */
     int n_tensors;
     assay_bundle_tensor *tensor;
+    struct assay_bundle_network **network; /* by which tensors are computed, once one was */
 } assay_bundle;
 
 /* Reads and checks DIR/manifest.json. A bundle need not be trusted: of the files that it names
@@ -142,6 +146,17 @@ void golden_bundle_free(assay_bundle *b);
  * the scheme is one of ours, which also knows what it claims; else it stands for itself. */
 assay_status golden_bundle_network(const assay_bundle *b, assay_graph **graph,
                                    assay_scheme **scheme, bool *is_preset, assay_error *err);
+/* Tensors of so many elements have no file if they are made of constants alone: they are computed
+ * when they are read. */
+#define ASSAY_BUNDLE_COMPUTED ((int64_t)1 << 16)
+bool golden_bundle_is_computed(const assay_type *t);
+/* By value of a network: whether a node makes it of constants alone. malloc'd. */
+assay_status golden_bundle_of_constants(const assay_graph *g, bool **out, assay_error *err);
+/* Whether golden_bundle_read can give tensor i: not of a bundle of digests only. */
+bool golden_bundle_has_elements(const assay_bundle *b, int i);
+/* Elements of a tensor made of constants alone, by the bundle's own network; malloc'd. */
+assay_status golden_bundle_compute(const assay_bundle *b, int i, void **data, assay_error *err);
+void golden_bundle_network_free(struct assay_bundle_network *n);
 /* Elements of tensor i, malloc'd in native order; the file's shape and dtype are checked.
  * ASSAY_ERR_IO where a file exists and cannot be read, _INPUT where its content is wrong. */
 assay_status golden_bundle_read(const assay_bundle *b, int i, void **data, assay_error *err);

@@ -65,11 +65,15 @@ static void parameters_part(const assay_bundle_writer *w, int node, char part[AS
     snprintf(part, ASSAY_BUNDLE_PART, "parameters/%s", stem);
 }
 
-/* A list with an entry for each block of the node's weights, and long. */
+/* A list with an entry for each block of an operand, and long. */
 static bool is_by_block(const assay_graph *g, const assay_node *n, const assay_unit_param *list)
 {
-    const assay_value *w = n->n_in > 1 ? assay_node_in(g, n, 1) : NULL;
-    return w && text_params_in_files(&w->type.q) && list->count == w->type.q.count;
+    for (int k = 0; k < n->n_in; k++) {
+        const assay_value *w = assay_node_in(g, n, k);
+        if (w && text_params_in_files(&w->type.q) && list->count == w->type.q.count)
+            return true;
+    }
+    return false;
 }
 
 /* A list as an array: PART.NAME in these forms, and in the manifest what stands for it. */

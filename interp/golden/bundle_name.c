@@ -28,6 +28,20 @@ bool golden_bundle_stem_of(const char *file, char *stem, size_t size)
     return true;
 }
 
+void golden_bundle_number(const assay_graph *g, int *index)
+{
+    int next = 0;
+
+    for (int v = 0; v < g->n_values; v++)
+        index[v] = -1;
+    for (int i = 0; i < g->n_inputs; i++)
+        index[g->input[i]] = next++;
+    for (int n = 0; n < g->n_nodes; n++)
+        for (int k = 0; k < g->node[n].n_out; k++)
+            if (g->node[n].out[k] >= 0)
+                index[g->node[n].out[k]] = next++;
+}
+
 void golden_bundle_folder(const assay_bundle_writer *w, const char *kind, int64_t sample,
                           char folder[64])
 {

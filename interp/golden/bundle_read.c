@@ -21,6 +21,7 @@ static assay_status read_entry(const assay_bundle *b, const json_t *o, const cha
     t->op = json_string_value(json_object_get(o, "op"));
     t->digest = json_string_value(json_object_get(o, "xxh3"));
     t->file = json_string_value(json_object_get(o, "file"));
+    t->of_constants = !t->file && json_is_true(json_object_get(o, "of_constants"));
     t->sample = json_integer_value(json_object_get(o, "sample"));
     t->index = (int)json_integer_value(json_object_get(o, "index"));
     t->sums_digest = json_string_value(json_object_get(sums, "xxh3"));
@@ -169,7 +170,8 @@ assay_status golden_bundle_open(const char *dir, assay_bundle **out, assay_error
     assay_status status;
 
     *out = NULL;
-    if (!b || !(b->dir = strdup(dir))) {
+    if (!b || !(b->dir = strdup(dir)) || !(b->network = calloc(1, sizeof *b->network))) {
+        free(b ? b->dir : NULL);
         free(b);
         return assay_out_of_memory(err);
     }
@@ -193,6 +195,8 @@ void golden_bundle_free(assay_bundle *b)
     for (int i = 0; i < b->n_tensors; i++)
         golden_json_type_free(&b->tensor[i].type);
     free(b->tensor);
+    golden_bundle_network_free(*b->network);
+    free(b->network);
     json_decref(b->manifest);
     if (b->folder >= 0)
         close(b->folder);
@@ -207,6 +211,8 @@ assay_status golden_bundle_read(const assay_bundle *b, int i, void **data, assay
     const assay_bundle_tensor *t = &b->tensor[i];
 
     *data = NULL;
+    if (t->of_constants)
+        return golden_bundle_compute(b, i, data, err);
     if (!t->file)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: tensor '%s' was kept as a digest only", b->dir,
                           t->name);

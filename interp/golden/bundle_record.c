@@ -19,23 +19,27 @@ static assay_status no_memory(assay_error *err)
 
 /* ---- slots ---- */
 
-static void add_slot(assay_bundle_records *r, const assay_graph *g, int value)
+static void add_slot(assay_bundle_records *r, const assay_graph *g, int value, bool of_constants)
 {
     const assay_type *type = &g->value[value].type;
     const size_t width = assay_elem_size(type->elem);
-    r->slot[r->n_slots++] = (assay_bundle_slot){
-        .value = value, .width = width, .bytes = (size_t)assay_shape_count(type) * width};
+    r->slot[r->n_slots++] =
+        (assay_bundle_slot){.value = value,
+                            .of_constants = of_constants && golden_bundle_is_computed(type),
+                            .width = width,
+                            .bytes = (size_t)assay_shape_count(type) * width};
 }
 
-static void add_slots(assay_bundle_records *r, const assay_graph *g)
+/* of_constants: by value, whether it is made of constants alone and needs no file. */
+static void add_slots(assay_bundle_records *r, const assay_graph *g, const bool *of_constants)
 {
     for (int i = 0; i < g->n_inputs; i++)
-        add_slot(r, g, g->input[i]);
+        add_slot(r, g, g->input[i], false);
     for (int i = 0; i < g->n_nodes; i++) {
         r->first[i] = r->n_slots;
         for (int k = 0; k < g->node[i].n_out; k++)
             if (g->node[i].out[k] >= 0)
-                add_slot(r, g, g->node[i].out[k]);
+                add_slot(r, g, g->node[i].out[k], of_constants[g->node[i].out[k]]);
     }
     r->first[g->n_nodes] = r->n_slots;
 }
@@ -88,9 +92,16 @@ assay_status golden_bundle_records_begin(assay_bundle_writer *w, assay_error *er
     r->slot = calloc(slots, sizeof *r->slot);
     r->first = calloc((size_t)g->n_nodes + 1, sizeof *r->first);
     r->stop = calloc((size_t)g->n_nodes + 1, sizeof *r->stop);
-    if (!r->slot || !r->first || !r->stop)
+    bool *of_constants;
+    assay_status status = golden_bundle_of_constants(g, &of_constants, err);
+    if (status || !r->slot || !r->first || !r->stop) {
+        free(of_constants);
         return no_memory(err);
-    add_slots(r, g);
+    }
+    if (w->options.digests_only || w->options.whole)
+        memset(of_constants, 0, (size_t)g->n_values * sizeof *of_constants);
+    add_slots(r, g, of_constants);
+    free(of_constants);
     set_stops(r, g, w->program->keep_all ? MAX_WAITING : 0);
     return make_room(w, w->options.samples > 0 ? w->options.samples : 1, err);
 }
@@ -148,7 +159,7 @@ static assay_status record_up_to(assay_bundle_writer *w, assay_run *run, int end
         const assay_bundle_slot *t = &r->slot[r->done];
         const void *data = run_value(run, t->value);
         status = golden_digest_elements(data, t->bytes, t->width, &digest[r->done], err);
-        if (!status)
+        if (!status && !t->of_constants)
             status = write_part(w, "tensors", t->value, &w->program->graph->value[t->value].type,
                                 data, err);
     }

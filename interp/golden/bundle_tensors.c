@@ -34,8 +34,9 @@ static const char *layout_of(const assay_graph *g, int value)
 
 /* What entries of a slot have in common, from source_index to layout, or NULL for want of memory.
  */
-static json_t *common_fields(const assay_graph *g, int value)
+static json_t *common_fields(const assay_graph *g, const assay_bundle_slot *slot)
 {
+    const int value = slot->value;
     const assay_value *v = &g->value[value];
     const char *layout = layout_of(g, value);
     json_t *o = json_object(), *type = golden_json_type(&v->type);
@@ -49,6 +50,8 @@ static json_t *common_fields(const assay_graph *g, int value)
     }
     json_decref(type);
     page_json_set(&o, "layout", layout ? json_string(layout) : json_null());
+    if (slot->of_constants)
+        page_json_set(&o, "of_constants", json_true());
     return o;
 }
 
@@ -71,12 +74,13 @@ static char *lines_of(json_t *o)
 }
 
 static void print_outcome(const assay_bundle_writer *w, FILE *f, const char *indent,
-                          const char *kind, int value, int64_t sample, assay_digest digest)
+                          const char *kind, int value, int64_t sample, bool has_file,
+                          assay_digest digest)
 {
     char part[ASSAY_BUNDLE_PART], hex[33];
     golden_digest_print(digest, hex);
     fprintf(f, ",\n%s\"xxh3\": \"%s\"", indent, hex);
-    if (w->options.digests_only)
+    if (w->options.digests_only || !has_file)
         return;
     golden_bundle_part(w, kind, value, sample, part); /* no character of it needs an escape */
     fprintf(f, ",\n%s\"file\": \"%s.npy\"", indent, part);
@@ -93,10 +97,10 @@ static void print_entry(const assay_bundle_writer *w, FILE *f, const char *lines
         fprintf(f, ",\n   \"sample\": %" PRId64, sample);
     fputc(',', f);
     fputs(lines, f);
-    print_outcome(w, f, "   ", "tensors", t->value, sample, r->tensor[at]);
+    print_outcome(w, f, "   ", "tensors", t->value, sample, !t->of_constants, r->tensor[at]);
     if (t->has_sums) {
         fputs(",\n   \"accumulators\": {\n    \"dtype\": \"int64\"", f);
-        print_outcome(w, f, "    ", "accumulators", t->value, sample, r->sums[at]);
+        print_outcome(w, f, "    ", "accumulators", t->value, sample, true, r->sums[at]);
         fputs("\n   }", f);
     }
     fputs("\n  }", f);
@@ -108,7 +112,7 @@ assay_status golden_bundle_tensors_print(const assay_bundle_writer *w, FILE *f, 
     char **lines = calloc((size_t)r->n_slots + 1, sizeof *lines);
     bool good = lines != NULL;
     for (int i = 0; i < r->n_slots && good; i++)
-        good = (lines[i] = lines_of(common_fields(w->program->graph, r->slot[i].value))) != NULL;
+        good = (lines[i] = lines_of(common_fields(w->program->graph, &r->slot[i]))) != NULL;
     for (int64_t k = 0; k < r->n && good; k++)
         for (int i = 0; i < r->n_slots; i++)
             print_entry(w, f, lines[i], k, i);

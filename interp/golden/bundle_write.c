@@ -20,20 +20,6 @@ static assay_status no_memory(assay_error *err)
     return assay_out_of_memory_for(err, "writing the bundle");
 }
 
-void golden_bundle_number(const assay_graph *g, int *index)
-{
-    int next = 0;
-
-    for (int v = 0; v < g->n_values; v++)
-        index[v] = -1;
-    for (int i = 0; i < g->n_inputs; i++)
-        index[g->input[i]] = next++;
-    for (int n = 0; n < g->n_nodes; n++)
-        for (int k = 0; k < g->node[n].n_out; k++)
-            if (g->node[n].out[k] >= 0)
-                index[g->node[n].out[k]] = next++;
-}
-
 /* The entry of a constant of the network. */
 static json_t *constant_entry(assay_bundle_writer *w, const assay_value *v)
 {

@@ -15,7 +15,8 @@
  * outputs of its nodes. */
 typedef struct assay_bundle_slot {
     int value;
-    bool has_sums; /* accumulators were recorded with it */
+    bool has_sums;     /* accumulators were recorded with it */
+    bool of_constants; /* it has no file: golden_bundle_is_computed */
     size_t width, bytes;
 } assay_bundle_slot;
 

@@ -100,7 +100,9 @@ static assay_status compare_entry(assay_diff *d, assay_diff_row *r, const assay_
     void *data_a = NULL, *data_b = NULL;
     assay_status status;
 
-    if (b && (sums ? !ta->sums_file || !b->sums_file : !ta->file || !b->file))
+    if (b &&
+        (sums ? !ta->sums_file || !b->sums_file
+              : !golden_bundle_has_elements(s->a, i) || !golden_bundle_has_elements(s->b, other)))
         return compare_digests(d, r, &ta->type, sums ? ta->sums_digest : ta->digest,
                                sums ? b->sums_digest : b->digest);
     status = sums ? golden_bundle_read_sums(s->a, i, &ra, &data_a, err)

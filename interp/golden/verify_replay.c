@@ -46,6 +46,21 @@ static void compare_objects(const assay_verifier *c, const char *path, const jso
     }
 }
 
+/* Whether a list has the elements of an array that a fresh run writes to a file: earlier versions
+ * had files of weights' parameters only. */
+static bool is_listed(const assay_verifier *c, const json_t *found, const json_t *wanted)
+{
+    const char *digest = json_string_value(json_object_get(wanted, "xxh3"));
+    char hex[33] = "";
+    assay_type type;
+    void *data;
+    if (!digest || golden_bundle_parameter(c->bundle, "", found, &type, &data, NULL))
+        return false;
+    const bool is = !golden_digest_tensor(&type, data, hex, NULL) && strcmp(hex, digest) == 0;
+    free(data);
+    return is;
+}
+
 /* One fault an array: the first. */
 static void compare_arrays(const assay_verifier *c, const char *path, const json_t *found,
                            const json_t *wanted)
@@ -66,7 +81,7 @@ static void compare(const assay_verifier *c, const char *path, const json_t *fou
         compare_objects(c, path, found, wanted);
     else if (json_is_array(found) && json_is_array(wanted))
         compare_arrays(c, path, found, wanted);
-    else if (!json_equal(found, wanted))
+    else if (!json_equal(found, wanted) && !(json_is_array(found) && is_listed(c, found, wanted)))
         bad_entry(c, path, found, wanted);
 }
 
@@ -208,6 +223,26 @@ static int end_of(const assay_bundle *b, int first)
     return end;
 }
 
+/* Whether a tensor that would be computed has a file: the bundle is of an earlier version. */
+static assay_status find_whole(const replay *r, bool *whole, assay_error *err)
+{
+    const assay_bundle *b = r->c->bundle;
+    const assay_graph *g = r->graph;
+    int *index = calloc((size_t)g->n_values + 1, sizeof *index);
+    bool *made;
+    assay_status status = golden_bundle_of_constants(g, &made, err);
+    if (!status && !index)
+        status = assay_out_of_memory(err);
+    if (!status)
+        golden_bundle_number(g, index);
+    for (int v = 0; !status && v < g->n_values; v++)
+        if (made[v] && golden_bundle_is_computed(&g->value[v].type) && index[v] < b->n_tensors)
+            *whole = *whole || b->tensor[index[v]].file;
+    free(made);
+    free(index);
+    return status;
+}
+
 static assay_status begin(replay *r, assay_error *err)
 {
     const assay_bundle *b = r->c->bundle;
@@ -225,7 +260,8 @@ static assay_status begin(replay *r, assay_error *err)
         o.samples++;
     for (int i = 0; i < b->n_tensors; i++)
         o.accumulators = o.accumulators || b->tensor[i].sums_digest;
-    return golden_bundle_begin(&o, r->program, &r->writer, err);
+    assay_status status = find_whole(r, &o.whole, err);
+    return !status ? golden_bundle_begin(&o, r->program, &r->writer, err) : status;
 }
 
 /* The entry of the graph's input i among a sample's, or -1. */

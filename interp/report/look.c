@@ -149,8 +149,8 @@ static assay_status draw(report_look *l, const void *data, assay_error *err)
 static bool is_another(const assay_bundle *b, int i, int other)
 {
     const assay_bundle_tensor *t = &b->tensor[i], *u = &b->tensor[other];
-    return u->index == t->index && strcmp(u->name, t->name) == 0 && u->file &&
-           assay_elem_equal(u->type.elem, t->type.elem);
+    return u->index == t->index && strcmp(u->name, t->name) == 0 &&
+           golden_bundle_has_elements(b, other) && assay_elem_equal(u->type.elem, t->type.elem);
 }
 
 /* Calls `step` with the elements of each sample; the first one's also draws. */

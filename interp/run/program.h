@@ -107,6 +107,9 @@ typedef assay_status (*assay_observer)(void *user, assay_run *r, int node,
 /* Runs all nodes. observe may be NULL; a failure of its own ends the run with that status. */
 assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumulators, void *user,
                          assay_error *err);
+/* Runs those of the first n nodes for which needed[node] holds: every node that makes an operand of
+ * one of them must be among them. run_value has what the last of them made. */
+assay_status run_execute_some(assay_run *r, const bool *needed, int n, assay_error *err);
 /* What stopped a node that was computed: a sum beyond its range, a sum or a code that the scheme
  * refuses to rescale; else ASSAY_OK. */
 assay_status run_check_call(const assay_program *p, const assay_call *call, assay_error *err);

@@ -66,6 +66,30 @@ assay_status run_check_call(const assay_program *p, const assay_call *call, assa
                       call->refused_code[0], second, p->scheme->name);
 }
 
+/* Computes a node and says what stopped it; *sums: its accumulators, NULL where it has none. */
+static assay_status execute_node(assay_run *r, int i, bool want_accumulators, const int64_t **sums,
+                                 assay_error *err)
+{
+    const assay_program *p = r->program;
+    const assay_node *n = &p->graph->node[i];
+    const bool has_sums = want_accumulators && p->scheme &&
+                          run_has_sums(n, p->kernel[i].calls, p->scheme->vt, p->unit[i]);
+    assay_call call = {
+        .graph = p->graph,
+        .node = n,
+        .in = r->view + r->first_view[i],
+        .out = r->view + r->first_view[i] + n->n_in,
+        .vt = run_vtable_of(p, i),
+        .unit = p->unit[i],
+        .in_turn = p->in_turn,
+        .scratch = r->arena + p->plan->scratch_offset,
+        .accumulators = has_sums ? r->accumulators : NULL,
+    };
+    *sums = call.accumulators;
+    assay_status status = run_node(r, i, &call, err);
+    return !status ? run_check_call(p, &call, err) : status;
+}
+
 assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumulators, void *user,
                          assay_error *err)
 {
@@ -79,27 +103,22 @@ assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumul
             return status;
     }
     for (int i = 0; i < p->graph->n_nodes; i++) {
-        const assay_node *n = &p->graph->node[i];
-        const bool sums = want_accumulators && p->scheme &&
-                          run_has_sums(n, p->kernel[i].calls, p->scheme->vt, p->unit[i]);
-        assay_call call = {
-            .graph = p->graph,
-            .node = n,
-            .in = r->view + r->first_view[i],
-            .out = r->view + r->first_view[i] + n->n_in,
-            .vt = run_vtable_of(p, i),
-            .unit = p->unit[i],
-            .in_turn = p->in_turn,
-            .scratch = r->arena + p->plan->scratch_offset,
-            .accumulators = sums ? r->accumulators : NULL,
-        };
-        assay_status status = run_node(r, i, &call, err);
+        const int64_t *sums;
+        assay_status status = execute_node(r, i, want_accumulators, &sums, err);
+        if (!status && observe)
+            status = observe(user, r, i, sums, err);
         if (status)
-            return status;
-        if ((status = run_check_call(p, &call, err)))
-            return status;
-        if (observe && (status = observe(user, r, i, call.accumulators, err)))
             return status;
     }
     return ASSAY_OK;
+}
+
+assay_status run_execute_some(assay_run *r, const bool *needed, int n, assay_error *err)
+{
+    const int64_t *unused;
+    assay_status status = ASSAY_OK;
+    for (int i = 0; i < n && !status; i++)
+        if (needed[i])
+            status = execute_node(r, i, false, &unused, err);
+    return status;
 }

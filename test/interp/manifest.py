@@ -67,6 +67,15 @@ WIDE = """graph wide {
 }
 """ % ",".join(str(i * i % 16) for i in range(65536))
 
+OF_CONSTANTS = """graph of_constants {
+  input x: f32[1,256]
+  const w: u4[256,256] q(0.25,0) = [%s]
+  r: f32[256,256] = dequantize(w)
+  y: f32[1,256] = fc(x, r)
+  output y
+}
+""" % ",".join(str(i * i % 16) for i in range(65536))
+
 SMALL = """graph small {
   input x: f8e4m3fn[2,4]
   input s: f32[2,1]
@@ -108,12 +117,14 @@ def bundle(name, *args):
 
 
 def bundles():
-    for name, text in (("conv", CONV), ("blocks", BLOCKS), ("floats", FLOATS), ("small", SMALL), ("total", STATE), ("channels", CHANNELS), ("wide", WIDE)):
+    for name, text in (("conv", CONV), ("blocks", BLOCKS), ("floats", FLOATS), ("small", SMALL), ("total", STATE), ("channels", CHANNELS), ("wide", WIDE),
+                       ("of-constants", OF_CONSTANTS)):
         write(name + ".assay", text.encode())
     write("many.assay", many(0))
     write("zeros.assay", many(2))
     for name, size in (("x32.bin", 32), ("y32.bin", 32), ("x64.bin", 64), ("x256.bin", 256), ("x2.bin", 2), ("x8.bin", 8)):
         write(name, bytes(range(size)))
+    write("x1024.bin", bytes(1024))
     npy("x.npy", "<f4", (2, 4), range(8))
     npy("pixels.npy", "|u1", (2, 4), range(8))
     write("scale.yaml", b"scale: 0.25\n")
@@ -131,6 +142,7 @@ def bundles():
             bundle("many-blocks", "many.assay", "-s", "./by-block.yaml", "--as-is", "-i", "x64.bin", "--format", "npy,hex"),
             bundle("zeros", "zeros.assay", "-s", "./by-block.yaml", "--as-is", "-i", "x64.bin"),
             bundle("wide", "wide.assay", "-s", "tflite", "--as-is", "-i", "x256.bin"),
+            bundle("of-constants", "of-constants.assay", "-s", "tflite", "-i", "x1024.bin"),
             bundle("small", "small.assay", "-s", "hopper-fp8", "-i", "x8.bin", "-i", "x8.bin"),
             bundle("by-channel", "channels.assay", "-s", "onnxruntime", "--as-is", "-i", "x8.bin")]
 
