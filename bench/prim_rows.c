@@ -51,7 +51,7 @@ ROW(f64_div, FLOAT, apply_f64_div((uint64_t)x << 32 >> 1, (uint64_t)m << 32))
 
 ROW(fixed_logistic, (void)0, apply_fixed_logistic(x, 4))
 ROW(fixed_tanh, (void)0, apply_fixed_tanh(x, 4))
-ROW(table_logistic16, (void)0, apply_table_logistic16((int16_t)x, 3, 0))
+ROW(table_logistic16, (void)0, apply_table_logistic16((int16_t)x, 3, 0, NULL))
 
 const struct prim_row prim_rows[] = {
     {"mbqm double", mbqm_double},

@@ -54,10 +54,9 @@ static int32_t *kept(watch *w, const int32_t *from, size_t n)
     return to;
 }
 
-/* with: how many behind them belong to them. */
-static void keep_row(watch *w, const int32_t *x, size_t n, size_t with, size_t at)
+static void keep_row(watch *w, const int32_t *x, size_t n, size_t at)
 {
-    w->seen->row = kept(w, x, n + with);
+    w->seen->row = kept(w, x, n);
     w->seen->n_row = w->seen->row ? n : 0;
     w->seen->at = at;
 }
@@ -117,8 +116,11 @@ static void watch_rescale(const assay_rescale *r, int k, const int64_t *acc, siz
     watch *w = (watch *)((uintptr_t)(r - k) - offsetof(watch, unit.scale));
     const assay_rescale *real = &w->real->scale[k];
     explain_seen *s = w->seen;
+    const assay_told step = {.kind = ASSAY_TOLD_RESCALE, .a = acc[0], .rescale = real};
     if (w->inside && s->n_rescales < EXPLAIN_RESCALES)
         s->rescale[s->n_rescales++] = (explain_rescale){real, acc[0], channel};
+    if (w->inside)
+        explain_say_told(&s->told, w->real, &step);
     real->row(real, acc, n, channel, out);
 }
 
@@ -133,13 +135,37 @@ RESCALE(1)
 RESCALE(2)
 #undef RESCALE
 
-void explain_watch_rescales(watch *w)
+/* What a function of the unit tells. */
+static void hear(void *to, const assay_told *step)
+{
+    watch *w = to;
+    assay_told heard = *step;
+    assay_rescale r = {0};
+    if (step->rescale) { /* maybe a copy of a watched one */
+        r = *step->rescale;
+        apply_rescale_choose(&r);
+        heard.rescale = &r;
+    }
+    explain_say_told(&w->seen->told, w->real, &heard);
+    w->seen->n_own++;
+}
+
+void explain_watch_unit(watch *w)
 {
     static void (*const rows[])(const assay_rescale *, const int64_t *, size_t, size_t,
                                 int32_t *) = {watch_rescale_0, watch_rescale_1, watch_rescale_2};
     for (int k = 0; k < 3; k++)
         if (w->unit.scale[k].row)
             w->unit.scale[k].row = rows[k];
+    w->teller = (assay_teller){.tell = hear, .to = w};
+}
+
+/* The unit that tells the steps of element `at` of a row. */
+static const assay_unit *telling(watch *w, size_t at)
+{
+    w->teller.at = at;
+    w->unit.teller = w->teller.tell ? &w->teller : NULL;
+    return w->teller.tell ? &w->unit : w->real;
 }
 
 /* ---- codes ---- */
@@ -159,7 +185,7 @@ static void watch_requantize(const assay_unit *u, const int64_t *acc, size_t n, 
     if (at < 0)
         return;
     w->inside = true;
-    w->vt->requantize(&w->unit, acc + at, 1, channel + (size_t)at, out + at);
+    w->vt->requantize(telling(w, 0), acc + at, 1, channel + (size_t)at, out + at);
     w->seen->acc = acc[at];
     w->seen->channel = channel + (size_t)at;
     note(w, EXPLAIN_REQUANTIZE, out[at]);
@@ -179,7 +205,7 @@ static void watch_binary(const assay_unit *u, const int32_t *a, const int32_t *b
     int32_t code;
     w->inside = true;
     memcpy(w->seen->in, x, sizeof x);
-    w->vt->binary(&w->unit, &x[0], &x[1], 1, &code);
+    w->vt->binary(telling(w, 0), &x[0], &x[1], 1, &code);
     note(w, EXPLAIN_BINARY, code);
 }
 
@@ -196,7 +222,7 @@ static void watch_unary(const assay_unit *u, const int32_t *x, size_t n, int32_t
     int32_t code;
     w->inside = true;
     w->seen->in[0] = in;
-    w->vt->unary(&w->unit, &in, 1, &code);
+    w->vt->unary(telling(w, 0), &in, 1, &code);
     note(w, EXPLAIN_UNARY, code);
 }
 
@@ -213,7 +239,7 @@ static void watch_pool(const assay_unit *u, const int64_t *sum, const int32_t *c
     w->inside = true;
     w->seen->acc = sum[at];
     w->seen->count = count[at];
-    w->vt->pool(&w->unit, sum + at, count + at, 1, out + at);
+    w->vt->pool(telling(w, 0), sum + at, count + at, 1, out + at);
     note(w, EXPLAIN_POOL, out[at]);
 }
 
@@ -226,9 +252,9 @@ static bool watch_window(const assay_unit *u, const int32_t *x, size_t n, int32_
         return w->vt->window && w->vt->window(w->real, x, n, count, out);
     if (!begin(w, 1, out, &at))
         return true;
-    w->vt->window(w->real, x, n, count, out);
+    w->vt->window(at >= 0 ? telling(w, 0) : w->real, x, n, count, out);
     if (at >= 0) {
-        keep_row(w, x, n, 0, 0);
+        keep_row(w, x, n, 0);
         w->seen->count = count;
         note(w, EXPLAIN_WINDOW, *out);
     }
@@ -241,9 +267,9 @@ static void watch_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *
     int64_t at;
     if (!begin(w, n, out, &at))
         return;
-    if (at >= 0) /* a layer norm's gammas and betas stand behind its codes */
-        keep_row(w, x, n, w->real->row == apply_layer_norm ? 2 * n : 0, (size_t)at);
-    w->vt->row(w->real, x, n, out);
+    if (at >= 0)
+        keep_row(w, x, n, (size_t)at);
+    w->vt->row(at >= 0 ? telling(w, (size_t)at) : w->real, x, n, out);
     if (at >= 0)
         note(w, EXPLAIN_ROW, out[at]);
 }
@@ -260,13 +286,18 @@ static void watch_interpolate(const assay_unit *u, const int32_t *c, const int32
     if (!begin(w, n, out, &at))
         return;
     if (at >= 0) {
-        keep_row(w, c + 4 * at, 4, 0, 0);
+        keep_row(w, c + 4 * at, 4, 0);
         w->seen->in[0] = fy[at];
         w->seen->in[1] = fx[at];
     }
+    const int32_t corner[4] = {c[4 * (at < 0 ? 0 : at)], c[4 * (at < 0 ? 0 : at) + 1],
+                               c[4 * (at < 0 ? 0 : at) + 2], c[4 * (at < 0 ? 0 : at) + 3]};
     w->vt->interpolate(w->real, c, fy, fx, n, out);
-    if (at >= 0)
-        note(w, EXPLAIN_INTERPOLATE, out[at]);
+    if (at < 0)
+        return;
+    w->inside = true;
+    w->vt->interpolate(telling(w, 0), corner, &fy[at], &fx[at], 1, out + at);
+    note(w, EXPLAIN_INTERPOLATE, out[at]);
 }
 
 static void watch_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,

@@ -1,5 +1,4 @@
-/* Steps that forms share: a shift or a quotient, rounded; the way into the output's type; a
- * rescale. */
+/* Steps that are shared: a shift or a quotient, rounded; a code; a rescale. */
 #include "interp/explain/forms.h"
 
 #include <inttypes.h>
@@ -10,11 +9,10 @@
 
 #include "graph/files/memory.h"
 #include "graph/memory.h"
-#include "schemes/apply/apply.h"
 #include "schemes/explain/explain.h"
 
-int64_t explain_say_shift(explain_trace *t, const char *name, int64_t v, unsigned bits,
-                          enum assay_rounding mode)
+void explain_say_shift(explain_trace *t, const char *name, int64_t v, unsigned bits,
+                       enum assay_rounding mode)
 {
     const int64_t to = assay_round_shift(v, bits, mode);
     char a[ASSAY_EXPLAIN_BITS], b[ASSAY_EXPLAIN_BITS], binary[64];
@@ -24,51 +22,27 @@ int64_t explain_say_shift(explain_trace *t, const char *name, int64_t v, unsigne
     snprintf(binary, sizeof binary, "%s, binary", name);
     explain_say(t, binary, "%s -> %s, cut off: %s", digits, assay_explain_bits(to, 0, b),
                 rest ? rest : "nothing");
-    return to;
 }
 
-int64_t explain_say_quotient(explain_trace *t, int64_t v, int64_t d, enum assay_rounding mode)
+void explain_say_quotient(explain_trace *t, const char *name, int64_t v, int64_t d,
+                          enum assay_rounding mode)
 {
+    char binary[64];
     const int64_t to = assay_round_div(v, d, mode);
     char a[ASSAY_EXPLAIN_BITS], b[ASSAY_EXPLAIN_BITS], c[ASSAY_EXPLAIN_BITS];
-    explain_say(t, "divided", "%" PRId64 " / %" PRId64 " = %.9g -> %" PRId64 ", %s", v, d,
+    explain_say(t, name, "%" PRId64 " / %" PRId64 " = %.9g -> %" PRId64 ", %s", v, d,
                 (double)v / (double)d, to, assay_rounding_name(mode));
-    explain_say(t, "divided, binary", "%s / %s -> %s, cut off: %" PRId64 " of %" PRId64,
+    snprintf(binary, sizeof binary, "%s, binary", name);
+    explain_say(t, binary, "%s / %s -> %s, cut off: %" PRId64 " of %" PRId64,
                 assay_explain_bits(v, 0, a), assay_explain_bits(d, 0, b),
                 assay_explain_bits(to, 0, c), v - to * d, d);
-    return to;
 }
 
-static bool say_code(explain_trace *t, int64_t code, const explain_seen *s)
+void explain_say_code(explain_trace *t, int64_t code)
 {
     char digits[ASSAY_EXPLAIN_BITS];
     explain_say(t, "code", "%" PRId64, code);
     explain_say(t, "code, binary", "%s", assay_explain_bits(code, 0, digits));
-    return code == s->value;
-}
-
-bool explain_say_store(explain_trace *t, const assay_unit *u, int64_t v, const explain_seen *s)
-{
-    const assay_rescale *o = &u->scale[ASSAY_OUT];
-    const int64_t code = apply_rescale_store(o, v),
-                  held = apply_clamp_to(v, o->clamp_lo, o->clamp_hi);
-    if (held != v && o->rule && o->rule->store == ASSAY_STORE_WRAP)
-        explain_say(t, "bounded", "%" PRId64 " to %" PRId64, v, held);
-    v = held;
-    if (o->rule && o->rule->store == ASSAY_STORE_WRAP)
-        explain_say(t, "low bits kept", "of %" PRId64 ": %" PRId64, v, code);
-    else
-        explain_say(t, "saturated", "to %" PRId64 "..%" PRId64 ": %" PRId64, o->clamp_lo,
-                    o->clamp_hi, code);
-    return say_code(t, code, s);
-}
-
-bool explain_say_end(explain_trace *t, const assay_unit *u, int64_t v, const explain_seen *s)
-{
-    const assay_rescale *o = &u->scale[ASSAY_OUT];
-    explain_say(t, "plus zero point", "%" PRId64 " + %" PRId64 " = %" PRId64, v, o->zero_point,
-                v + o->zero_point);
-    return explain_say_store(t, u, v + o->zero_point, s);
 }
 
 double explain_real(uint32_t bits)

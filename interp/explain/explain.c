@@ -9,7 +9,6 @@
 #include "graph/memory.h"
 #include "interp/explain/watching.h"
 #include "schemes/apply/apply.h"
-#include "schemes/rescale/trace.h"
 
 /* ---- by row function ---- */
 
@@ -44,52 +43,30 @@ static bool say_rescales(const work *k)
                              s->rescale[s->n_rescales - 1].channel) == s->value;
 }
 
-/* Operands of an addition that each are shifted and rescaled, as apply_add_left_shift does. */
-static void say_operands(const work *k)
+/* What the row function told of its own steps, with the rescales among them; false: nothing. */
+static bool say_own(const work *k)
 {
-    const explain_seen *s = k->s;
-    const assay_unit *u = k->u;
-    assay_trace trace[2];
-    int64_t x[2];
-    if (u->binary != apply_add_left_shift || s->n_rescales != 1)
-        return;
-    for (int i = 0; i < 2; i++) {
-        x[i] = apply_shift_left_wrap(s->in[i] - u->in_zero[i], (unsigned)u->k[0], 32);
-        assay_trace_run(&u->scale[i], x[i], 0, &trace[i]);
-    }
-    const assay_int128 sum =
-        u->subtract ? trace[0].rounded - trace[1].rounded : trace[0].rounded + trace[1].rounded;
-    if (apply_wrap((int64_t)sum, 32) != s->rescale[0].acc)
-        return;
-    for (int i = 0; i < 2; i++) {
-        const assay_rescale *r = &u->scale[i];
-        char by[64] = "";
-        if (r->multiplier && r->shift)
-            snprintf(by, sizeof by, " by %" PRId64 " / 2^%" PRId64, r->multiplier[0], r->shift[0]);
-        explain_say(k->t, i ? "second operand" : "first operand",
-                    "(%d - %" PRId64 ") * 2^%" PRId64 " = %" PRId64 ", rescaled%s: %" PRId64,
-                    s->in[i], u->in_zero[i], u->k[0], x[i], by, (int64_t)trace[i].rounded);
-    }
-    explain_say(k->t, u->subtract ? "difference" : "sum", "%" PRId64, s->rescale[0].acc);
+    const explain_trace *told = &k->s->told;
+    if (k->s->n_own == 0)
+        return false;
+    for (int i = 0; i < told->n; i++)
+        explain_add(k->t, strdup(told->step[i].name), strdup(told->step[i].text));
+    explain_say_code(k->t, k->s->value);
+    k->t->honest = NULL;
+    return true;
 }
 
 static bool is_by_table(const work *k)
 {
-    return k->u && (k->u->unary == apply_table || k->u->unary == apply_table513);
+    return k->u && k->u->unary == apply_table;
 }
 
 static void say_table(const work *k)
 {
     const assay_unit *u = k->u;
     const int64_t x = k->s->in[0];
-    if (u->unary == apply_table)
-        explain_say(k->t, "table entry", "%" PRId64 " (code %" PRId64 "): %" PRId64,
-                    x - u->table_min, x, u->table[x - u->table_min]);
-    else
-        explain_say(
-            k->t, "table entries",
-            "%" PRId64 " and the next: %" PRId64 ", %" PRId64 "; between them %" PRId64 " / 128",
-            256 + (x >> 7), u->table[256 + (x >> 7)], u->table[256 + (x >> 7) + 1], x & 127);
+    explain_say(k->t, "table entry", "%" PRId64 " (code %" PRId64 "): %" PRId64, x - u->table_min,
+                x, u->table[x - u->table_min]);
 }
 
 static void say_unary(const work *k)
@@ -97,7 +74,7 @@ static void say_unary(const work *k)
     explain_say(k->t, "input", "%d, zero point %" PRId64, k->s->in[0], zero_of(k, 0));
     if (is_by_table(k))
         say_table(k);
-    else if (!k->u || (!explain_clamp_form(k->t, k->u, k->s) && !say_rescales(k)))
+    else if (!k->u || (!say_own(k) && !say_rescales(k)))
         k->t->honest = "the op's own steps are not shown: one row function gives its code";
 }
 
@@ -105,9 +82,7 @@ static void say_binary(const work *k)
 {
     explain_say(k->t, "first input", "%d, zero point %" PRId64, k->s->in[0], zero_of(k, 0));
     explain_say(k->t, "second input", "%d, zero point %" PRId64, k->s->in[1], zero_of(k, 1));
-    if (k->u)
-        say_operands(k);
-    if (!k->u || (!explain_add_form(k->t, k->u, k->s) && !say_rescales(k)))
+    if (!k->u || (!say_own(k) && !say_rescales(k)))
         k->t->honest = "the op's own steps are not shown: one row function gives its code";
 }
 
@@ -119,20 +94,10 @@ static void say_pool(const work *k)
     explain_say(k->t, "sum of codes", "%" PRId64 ", of %d cells", s->acc, s->count);
     explain_say(k->t, "minus zero points", "%" PRId64 " - %d * %" PRId64 " = %" PRId64, s->acc,
                 s->count, zero, s->acc - s->count * zero);
-    if (u && u->pool == apply_pool_rescale && s->count > 0) {
-        const explain_rescale r = {.r = &u->by_count[u->n_by_count > 1 ? s->count - 1 : 0],
-                                   .acc = s->acc - s->count * u->in_zero[0]};
-        explain_say_rescale(k->t, u, &r);
-        return;
-    }
     if (s->count > 0)
         explain_say(k->t, "their mean", "%.9g; with the zero point in it %.9g",
                     (double)(s->acc - s->count * zero) / s->count, (double)s->acc / s->count);
-    bool rescaled;
-    const bool formed = u && explain_pool_form(k->t, u, s, &rescaled);
-    if (formed && !rescaled)
-        return;
-    if (u && s->n_rescales > 0 && say_rescales(k))
+    if (u && (say_own(k) || say_rescales(k)))
         return;
     k->t->honest = "how the scheme divides (pool) is not shown in steps";
 }
@@ -204,15 +169,6 @@ static void say_moved(const work *k, const void *const *in, int64_t element)
                                       : "the op's steps are not shown";
 }
 
-static void say_corners(const work *k)
-{
-    bool rescaled;
-    k->t->honest = NULL;
-    if (!k->u || !explain_corner_form(k->t, k->u, k->s, &rescaled) ||
-        (rescaled && !say_rescales(k)))
-        k->t->honest = "the steps between four corners are not shown";
-}
-
 /* ---- all of it ---- */
 
 static void say_all(const work *k, const void *const *in, int64_t element)
@@ -226,18 +182,16 @@ static void say_all(const work *k, const void *const *in, int64_t element)
         break;
     case EXPLAIN_WINDOW:
         say_row(k, "codes of the window");
-        if (k->u && explain_window_form(k->t, k->u, k->s))
-            k->t->honest = NULL;
+        say_own(k);
         break;
     case EXPLAIN_ROW:
         say_row(k, "codes of the row");
-        if (k->u && (explain_softmax_form(k->t, k->u, k->s) || explain_norm_form(k->t, k->u, k->s)))
-            k->t->honest = NULL;
+        say_own(k);
         break;
     case EXPLAIN_INTERPOLATE:
         say_row(k, "corners");
         explain_say(k->t, "fractions", "%d along y, %d along x", k->s->in[0], k->s->in[1]);
-        say_corners(k);
+        say_own(k);
         break;
     case EXPLAIN_BINARY:
         say_binary(k);

@@ -10,33 +10,10 @@
 
 #define EXPLAIN_PRODUCTS 32 /* shown one by one up to this number, beyond it in as many groups */
 
-typedef struct explain_step {
-    char *name; /* "product", "rounding 1", ...; of the same in binary "product, binary" */
-    char *text;
-} explain_step;
-
-typedef struct explain_trace {
-    int n;
-    explain_step *step;
-    int64_t value; /* the element as computed: a code, or a float's bits */
-    bool is_float; /* of the output */
-    bool short_of_memory;
-    const char *honest; /* why there are no more steps; NULL: they lead to the code */
-} explain_trace;
-
 /* Element `element` of output 0. in[i] as for assay_replay_node. What *t holds is to be freed by
  * explain_trace_free, whatever is returned. The last step, "element", is the value. */
 assay_status explain_element(const assay_program *p, int node, const void *const *in,
                              int64_t element, explain_trace *t, assay_error *err);
-void explain_trace_free(explain_trace *t);
-
-/* Adds a step; also for callers that continue where the node ends. */
-void explain_say(explain_trace *t, const char *name, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-/* The same for texts that were allocated, which the trace takes; NULL: out of memory. */
-void explain_add(explain_trace *t, char *name, char *text);
-/* The value in words: a code, or a float. */
-void explain_say_value(explain_trace *t, const char *name, int64_t value);
 
 /* sums.c: the products of an accumulator, and the sum of them at each step of the scheme's order.
  */

@@ -19,7 +19,7 @@ static void begin_watch(runs *r, const assay_program *p)
     w->vt = p->scheme->vt;
     if (p->scheme->record) { /* a plugin's units are its own */
         w->unit = *w->real;
-        explain_watch_rescales(w);
+        explain_watch_unit(w);
     }
 }
 
@@ -138,5 +138,6 @@ void explain_seen_free(explain_seen *seen)
     free(seen->x);
     free(seen->w);
     free(seen->block);
+    explain_trace_free(&seen->told);
     *seen = (explain_seen){0};
 }

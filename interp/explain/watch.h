@@ -4,8 +4,8 @@
 #ifndef ASSAY_INTERP_EXPLAIN_WATCH_H
 #define ASSAY_INTERP_EXPLAIN_WATCH_H
 
+#include "interp/explain/trace.h"
 #include "interp/run/program.h"
-#include "schemes/apply/unit.h"
 
 /* The row function that gave the element. */
 enum explain_kind {
@@ -50,6 +50,8 @@ typedef struct explain_seen {
     int32_t zx, zw;
     int n_rescales;
     explain_rescale rescale[EXPLAIN_RESCALES];
+    explain_trace told; /* what the scheme's function told of its steps, rescales included; */
+    int n_own;          /* how many of these were its own words */
 } explain_seen;
 
 /* Watches element `element` of output 0. in[i] as for assay_replay_node. What *seen holds is to be

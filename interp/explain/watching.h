@@ -11,7 +11,8 @@
 enum watch_mode { EXPLAIN_NUMBER, EXPLAIN_FIND, EXPLAIN_WATCH };
 
 typedef struct watch {
-    assay_unit unit; /* first: what row functions are given; its rescales tell what they do */
+    assay_unit unit;     /* first: what row functions are given; its rescales tell what they do */
+    assay_teller teller; /* of the unit */
     const assay_unit *real;
     const assay_scheme_vtable *vt;
     enum watch_mode mode;
@@ -30,8 +31,8 @@ typedef struct watch {
 bool explain_is_watched(const assay_program *p, int node);
 /* The watching functions; the unit that they are given is a watch. */
 extern const assay_scheme_vtable explain_watching;
-/* Rows of the unit's rescales that tell what they do. */
-void explain_watch_rescales(watch *w);
+/* A record's unit tells its steps: its functions theirs, its rescales that they were asked. */
+void explain_watch_unit(watch *w);
 /* The digit of production i. */
 int64_t explain_digit(const watch *w, int64_t i);
 

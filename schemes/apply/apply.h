@@ -47,6 +47,15 @@ int32_t apply_rescale_finish(const assay_rescale *r, assay_int128 value);
 int32_t apply_rescale_end(const assay_rescale *r, assay_int128 sum);
 /* The code of a value that already is a code, stored in the type. */
 int32_t apply_rescale_store(const assay_rescale *r, int64_t code);
+/* These three of a unit's output rescale, told (tell.h); t may be NULL. */
+int32_t apply_tell_store(const assay_teller *t, const assay_rescale *r, int64_t code);
+int32_t apply_tell_end(const assay_teller *t, const assay_rescale *r, assay_int128 sum);
+int32_t apply_tell_finish(const assay_teller *t, const assay_rescale *r, assay_int128 value);
+/* The unit's teller where it asks for element i of a row, else NULL. */
+static inline const assay_teller *apply_teller(const assay_unit *u, size_t i)
+{
+    return u->teller && u->teller->at == i ? u->teller : NULL;
+}
 /* One accumulator through r->row. */
 int32_t apply_rescale_one(const assay_rescale *r, int64_t x, size_t channel);
 /* Whether the target accepts x: false where it would raise an error (result_overflow: refuse,
@@ -159,8 +168,6 @@ assay_pool_row apply_sum;
 int32_t apply_softmax_exponential(const assay_unit *u, int32_t difference);
 assay_unary_row apply_softmax_fixed;
 assay_unary_row apply_log_softmax;
-/* Between the entries of a table of 513 for codes of 16 bits. */
-int32_t apply_softmax_lookup(const int64_t *table, int64_t x);
 assay_unary_row apply_softmax_lut16;
 assay_unary_row apply_softmax_float_table;
 assay_unary_row apply_softmax_integer_table;
@@ -172,9 +179,6 @@ assay_unary_row apply_product;
 #define ASSAY_LAYER_NORM_GUARD 8 /* bits of the square root */
 /* r of layer_norm.c, and the sum of the n codes. */
 int64_t apply_layer_norm_root(const assay_unit *u, const int32_t *x, size_t n, int64_t *sum);
-/* z of the n codes; and what is rescaled in the end, of one of them. */
-void apply_layer_norm_normalize(const assay_unit *u, const int32_t *x, size_t n, int32_t *z);
-int64_t apply_layer_norm_sum(const assay_unit *u, int32_t z, int32_t gamma, int32_t beta);
 assay_unary_row apply_layer_norm;
 /* Newton's rescale of x - mean, by a multiplier and a shift that the caller keeps. */
 assay_rescale apply_layer_norm_form(const assay_unit *u, const int64_t *multiplier,

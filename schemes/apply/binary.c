@@ -21,12 +21,17 @@ void apply_minmax(const assay_unit *u, const int32_t *a, const int32_t *b, size_
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (size_t i = 0; i < n; i++) {
+        const assay_teller *t = apply_teller(u, i);
         int32_t x = a[i], y = b[i];
         if (!u->k[0])
             x = apply_rescale_one(&u->scale[ASSAY_FIRST], x - u->in_zero[0], 0);
         if (!u->k[1])
             y = apply_rescale_one(&u->scale[ASSAY_SECOND], y - u->in_zero[1], 0);
-        out[i] = apply_rescale_store(o, (u->op == ASSAY_OP_MAX) == (x > y) ? x : y);
+        apply_tell(t, "first at the output's scale", x);
+        apply_tell(t, "second at the output's scale", y);
+        const int32_t chosen = (u->op == ASSAY_OP_MAX) == (x > y) ? x : y;
+        apply_tell(t, u->op == ASSAY_OP_MAX ? "the greater" : "the lesser", chosen);
+        out[i] = apply_tell_store(t, o, chosen);
     }
 }
 
@@ -66,19 +71,27 @@ static int order_scaled(int64_t a, int64_t e, int64_t b)
 void apply_compare(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
+        const assay_teller *t = apply_teller(u, i);
         int64_t x = a[i] - u->in_zero[0], y = b[i] - u->in_zero[1];
         int order;
+        apply_tell(t, "first less zero point", x);
+        apply_tell(t, "second less zero point", y);
         if (u->rec.binary.compare == ASSAY_COMPARE_RESCALE) {
             const assay_int128 p =
                 apply_rescale_value(&u->scale[ASSAY_FIRST], apply_shift_left_wrap(x, 8, 32), 0);
             const assay_int128 q =
                 apply_rescale_value(&u->scale[ASSAY_SECOND], apply_shift_left_wrap(y, 8, 32), 0);
             order = (p > q) - (p < q);
-        } else if (u->k[2] >= 0) {
-            order = order_scaled(x * u->k[0], u->k[2], y * u->k[1]);
+            apply_tell(t, "first * 2^8, rescaled", (int64_t)p);
+            apply_tell(t, "second * 2^8, rescaled", (int64_t)q);
         } else {
-            order = -order_scaled(y * u->k[1], -u->k[2], x * u->k[0]);
+            apply_tell_product(t, "first product", x, u->k[0]);
+            apply_tell_product(t, "second product", y, u->k[1]);
+            apply_tell(t, "the first counts 2 to the", u->k[2]);
+            order = u->k[2] >= 0 ? order_scaled(x * u->k[0], u->k[2], y * u->k[1])
+                                 : -order_scaled(y * u->k[1], -u->k[2], x * u->k[0]);
         }
+        apply_tell(t, "below (-1), equal or above (1)", order);
         out[i] = u->k[4 + order] != 0;
     }
 }

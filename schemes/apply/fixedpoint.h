@@ -11,6 +11,7 @@
 #ifndef ASSAY_SCHEMES_APPLY_FIXEDPOINT_H
 #define ASSAY_SCHEMES_APPLY_FIXEDPOINT_H
 
+#include "schemes/apply/tell.h"
 #include "schemes/round.h"
 
 /* ---- primitives ---- */
@@ -148,8 +149,8 @@ extern const uint16_t apply_sigmoid_table[256];
 
 /* LOGISTIC and TANH of int16 (TFLite reference/integer_ops/logistic.h, tanh.h): x * m / 2^shift is
  * the argument in 3 integer bits times 3; 0 <= shift <= 31. Result Q0.15. */
-int16_t apply_table_logistic16(int16_t x, int32_t m, unsigned shift);
-int16_t apply_table_tanh16(int16_t x, int32_t m, unsigned shift);
+int16_t apply_table_logistic16(int16_t x, int32_t m, unsigned shift, const assay_teller *t);
+int16_t apply_table_tanh16(int16_t x, int32_t m, unsigned shift, const assay_teller *t);
 
 /* Linear interpolation in a table of 513 int16 over the int16 range (TFLite LUTLookup):
  * i = 256 + (x >> 7), o = x & 127, lut[i] + ((lut[i + 1] - lut[i]) * o + 64 >> 7). */

@@ -27,39 +27,49 @@ const uint16_t apply_sigmoid_table[256] = {
 };
 
 /* The argument times 3 * 4096, rounded half up. */
-static int32_t table_argument(int16_t x, int32_t m, unsigned shift)
+static int32_t table_argument(int16_t x, int32_t m, unsigned shift, const assay_teller *t)
 {
-    return apply_wrap32(assay_round_shift((int64_t)x * m, shift, ASSAY_ROUND_HALF_UP));
+    apply_tell_product(t, "product", x, m);
+    return apply_wrap32(
+        apply_tell_shift(t, "argument", (int64_t)x * m, shift, ASSAY_ROUND_HALF_UP));
 }
 
 /* Interpolates between entries 2^bits apart; the result carries `bits` more fraction bits. Past the
  * table it is `limit`. */
-static int64_t interpolate(int64_t magnitude, unsigned bits, int64_t limit)
+static int64_t interpolate(int64_t magnitude, unsigned bits, int64_t limit, const assay_teller *t)
 {
     int64_t i = magnitude >> bits, o = magnitude & ((1 << bits) - 1);
-    if (i >= 255)
+    apply_tell(t, "number of the entry", i);
+    if (i >= 255) {
+        apply_tell(t, "beyond the table", limit);
         return limit * ((int64_t)1 << bits);
+    }
+    apply_tell(t, "table entry", apply_sigmoid_table[i]);
+    apply_tell_fixed(t, "from it to the next", o, bits);
+    apply_tell(t, "next entry", apply_sigmoid_table[i + 1]);
     return apply_sigmoid_table[i] * ((int64_t)1 << bits) +
            o * (apply_sigmoid_table[i + 1] - apply_sigmoid_table[i]);
 }
 
 /* sigmoid in Q16.9 to Q0.15: 10 bits dropped. sigmoid(-x) = 1 - sigmoid(x); the tie goes down
  * there. */
-int16_t apply_table_logistic16(int16_t x, int32_t m, unsigned shift)
+int16_t apply_table_logistic16(int16_t x, int32_t m, unsigned shift, const assay_teller *t)
 {
-    int64_t d = table_argument(x, m, shift);
-    int64_t r = interpolate(d < 0 ? -d : d, 9, 0x7fff << 1);
-    return (int16_t)(d < 0 ? assay_round_shift((1 << 25) - r, 10, ASSAY_ROUND_HALF_ZERO)
-                           : assay_round_shift(r, 10, ASSAY_ROUND_HALF_UP));
+    int64_t d = table_argument(x, m, shift, t);
+    int64_t r = interpolate(d < 0 ? -d : d, 9, 0x7fff << 1, t);
+    return (int16_t)(d < 0 ? apply_tell_shift(t, "1 minus that, rounded", (1 << 25) - r, 10,
+                                              ASSAY_ROUND_HALF_ZERO)
+                           : apply_tell_shift(t, "rounded", r, 10, ASSAY_ROUND_HALF_UP));
 }
 
 /* tanh(x) = 2 sigmoid(2x) - 1, in Q16.8 to Q0.15: 8 bits dropped. Odd, so ties go away from zero.
  */
-int16_t apply_table_tanh16(int16_t x, int32_t m, unsigned shift)
+int16_t apply_table_tanh16(int16_t x, int32_t m, unsigned shift, const assay_teller *t)
 {
-    int64_t d = table_argument(x, m, shift);
-    int64_t r = interpolate(d < 0 ? -d : d, 8, 0xffff) - (1 << 23);
-    return (int16_t)assay_round_shift(d < 0 ? -r : r, 8, ASSAY_ROUND_HALF_AWAY);
+    int64_t d = table_argument(x, m, shift, t);
+    int64_t r = interpolate(d < 0 ? -d : d, 8, 0xffff, t) - (1 << 23);
+    return (int16_t)apply_tell_shift(t, "minus 1, rounded", d < 0 ? -r : r, 8,
+                                     ASSAY_ROUND_HALF_AWAY);
 }
 
 int16_t apply_table_lookup16(int16_t x, const int16_t lut[513])

@@ -62,10 +62,16 @@ static void normalize_sqrt(const assay_unit *u, const int32_t *x, size_t n, int3
 {
     int64_t sum;
     const int64_t root = apply_layer_norm_root(u, x, n, &sum);
+    apply_tell(u->teller, "sum of the row", sum);
+    apply_tell(u->teller, "codes of the row", (int64_t)n);
+    apply_tell_fixed(u->teller, "deviation, times these", root, ASSAY_LAYER_NORM_GUARD);
     for (size_t i = 0; i < n; i++) {
+        const assay_teller *t = apply_teller(u, i);
         int64_t d = (int64_t)n * x[i] - sum; /* below 2^37 */
         int64_t wide = d * (INT64_C(1) << (u->k[1] + ASSAY_LAYER_NORM_GUARD));
-        z[i] = root == 0 ? 0 : (int32_t)assay_round_div(wide, root, ASSAY_ROUND_HALF_AWAY);
+        apply_tell_sum(t, "distance from the mean, times these", (int64_t)n * x[i], -sum);
+        z[i] = root == 0 ? 0
+                         : (int32_t)apply_tell_div(t, "divided", wide, root, ASSAY_ROUND_HALF_AWAY);
     }
 }
 
@@ -102,6 +108,8 @@ static int64_t normalize_newton(const assay_unit *u, const int32_t *x, size_t n,
                                 int64_t *operand)
 {
     const newton k = newton_of(u, x, n);
+    apply_tell_fixed(u->teller, "mean", k.mean, u->k[1]);
+    apply_tell_fixed(u->teller, "inverse root of the variance", k.multiplier, k.shift);
     const assay_rescale form = apply_layer_norm_form(u, &k.multiplier, &k.shift);
     int64_t refused = -1;
     for (size_t i = 0; i < n; i++) {
@@ -111,6 +119,7 @@ static int64_t normalize_newton(const assay_unit *u, const int32_t *x, size_t n,
             *operand = d;
         }
         z[i] = apply_wrap32((int64_t)apply_rescale_value(&form, d, 0));
+        apply_tell_fixed(apply_teller(u, i), "distance from the mean", d, u->k[1]);
     }
     return refused;
 }
@@ -123,16 +132,19 @@ static int64_t beta_of(const assay_unit *u, int32_t code)
 }
 
 /* Normalized * gamma + beta. */
-int64_t apply_layer_norm_sum(const assay_unit *u, int32_t z, int32_t gamma, int32_t beta)
+static int64_t scaled_sum(const assay_unit *u, int32_t z, int32_t gamma, int32_t beta,
+                          const assay_teller *t)
 {
     const unsigned shift = (unsigned)u->k[2];
     assert(u->k[2] >= 0 && u->k[2] <= 62);
     const int64_t g = u->k[3] ? gamma - u->in_zero[1] : INT64_C(1) << shift;
-    return assay_round_shift(z * g + (u->k[4] ? beta_of(u, beta) : 0), shift,
-                             ASSAY_ROUND_HALF_AWAY);
+    const int64_t b = u->k[4] ? beta_of(u, beta) : 0;
+    apply_tell_product(t, "times gamma", z, g);
+    apply_tell_sum(t, "plus beta", z * g, b);
+    return apply_tell_shift(t, "rounding 1", z * g + b, shift, ASSAY_ROUND_HALF_AWAY);
 }
 
-void apply_layer_norm_normalize(const assay_unit *u, const int32_t *x, size_t n, int32_t *z)
+static void normalize(const assay_unit *u, const int32_t *x, size_t n, int32_t *z)
 {
     if (u->rec.softmax.layer_norm == ASSAY_LAYER_NORM_SQRT)
         normalize_sqrt(u, x, n, z);
@@ -142,10 +154,14 @@ void apply_layer_norm_normalize(const assay_unit *u, const int32_t *x, size_t n,
 
 void apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
-    apply_layer_norm_normalize(u, x, n, out);
-    for (size_t i = 0; i < n; i++)
-        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT],
-                                   apply_layer_norm_sum(u, out[i], x[n + i], x[2 * n + i]), 0);
+    normalize(u, x, n, out);
+    for (size_t i = 0; i < n; i++) {
+        const assay_teller *t = apply_teller(u, i);
+        apply_tell_fixed(t, "normalized", out[i], u->k[1]);
+        const int64_t sum = scaled_sum(u, out[i], x[n + i], x[2 * n + i], t);
+        apply_tell_rescale(t, &u->scale[ASSAY_OUT], sum);
+        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], sum, 0);
+    }
 }
 
 size_t apply_accepted_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *scratch,
@@ -163,7 +179,7 @@ size_t apply_accepted_row(const assay_unit *u, const int32_t *x, size_t n, int32
         const int64_t code = beta - u->k[5];
         const bool accepted =
             !u->k[4] || !u->k[6] || apply_rescale_accepts(&u->scale[ASSAY_SECOND], code, 0);
-        const int64_t sum = accepted ? apply_layer_norm_sum(u, scratch[i], x[n + i], beta) : 0;
+        const int64_t sum = accepted ? scaled_sum(u, scratch[i], x[n + i], beta, NULL) : 0;
         if (!accepted || !apply_rescale_accepts(&u->scale[ASSAY_OUT], sum, 0)) {
             *operand = accepted ? sum : code;
             return i;

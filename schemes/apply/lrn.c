@@ -36,16 +36,23 @@ int64_t apply_lrn_least(int64_t entry, unsigned cells)
     return (entry - (e << cells)) << e;
 }
 
-static int64_t gain(const assay_unit *u, int64_t sum)
+static int64_t gain(const assay_unit *u, int64_t sum, const assay_teller *told)
 {
     const assay_rule_lrn *k = &u->rec.lrn;
     const unsigned cells = (unsigned)k->cells, e = excess(sum, cells);
     const int64_t *t = u->table + apply_lrn_entry(sum, cells);
     const int64_t rest = sum & ((INT64_C(1) << e) - 1);
+    apply_tell(told, "sum of squares", sum);
+    apply_tell(told, "number of the entry", t - u->table);
+    apply_tell(told, "table entry", t[0]);
     if (!k->interpolate || rest == 0)
         return t[0];
-    return t[0] + (int64_t)assay_round_shift128((assay_int128)(t[1] - t[0]) * rest, e,
-                                                (enum assay_rounding)k->round);
+    const int64_t more = (int64_t)assay_round_shift128((assay_int128)(t[1] - t[0]) * rest, e,
+                                                       (enum assay_rounding)k->round);
+    apply_tell(told, "next entry", t[1]);
+    apply_tell_fixed(told, "from one to the other", rest, e);
+    apply_tell_sum(told, "gain", t[0], more);
+    return t[0] + more;
 }
 
 static int64_t square(const assay_unit *u, int32_t x)
@@ -66,6 +73,10 @@ void apply_lrn(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
             sum += square(u, x[c + after]);
         if (c > before)
             sum -= square(u, x[c - before - 1]);
-        out[c] = apply_rescale_one(&u->scale[ASSAY_OUT], (x[c] - u->in_zero[0]) * gain(u, sum), 0);
+        const assay_teller *t = apply_teller(u, c);
+        const int64_t d = x[c] - u->in_zero[0], g = gain(u, sum, t);
+        apply_tell_product(t, "times the gain", d, g);
+        apply_tell_rescale(t, &u->scale[ASSAY_OUT], d * g);
+        out[c] = apply_rescale_one(&u->scale[ASSAY_OUT], d * g, 0);
     }
 }

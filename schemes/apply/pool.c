@@ -15,17 +15,17 @@ static inline int64_t centred(const assay_unit *u, int64_t sum, int32_t count)
 
 /* From values of the input's scale, their zero point gone, to codes of the output's (k[0]: the
  * parameters are the same). */
-static inline int32_t to_output(const assay_unit *u, int64_t value)
+static inline int32_t to_output(const assay_unit *u, int64_t value, const assay_teller *t)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    return u->k[0] ? apply_rescale_end(o, value) : apply_rescale_one(o, value, 0);
+    return u->k[0] ? apply_tell_end(t, o, value) : apply_rescale_one(o, value, 0);
 }
 
 /* The same of codes, whose zero point is still in them. */
-static inline int32_t code_to_output(const assay_unit *u, int64_t code)
+static inline int32_t code_to_output(const assay_unit *u, int64_t code, const assay_teller *t)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    return u->k[0] ? apply_rescale_store(o, code) : apply_rescale_one(o, code - u->in_zero[0], 0);
+    return u->k[0] ? apply_tell_store(t, o, code) : apply_rescale_one(o, code - u->in_zero[0], 0);
 }
 
 /* TFLite, CMSIS-NN: an integer division, by default of raw codes. */
@@ -34,13 +34,16 @@ void apply_pool_divide(const assay_unit *u, const int64_t *sum, const int32_t *c
 {
     enum assay_rounding mode = (enum assay_rounding)u->rec.pool.round;
     for (size_t i = 0; i < n; i++) {
+        const assay_teller *t = apply_teller(u, i);
         int64_t d = count[i];
-        if (d == 0)
-            out[i] = code_to_output(u, u->in_zero[0]);
-        else if (u->rec.pool.keep_zero_point)
-            out[i] = code_to_output(u, assay_round_div(sum[i], d, mode));
+        if (d == 0) {
+            apply_tell(t, "no cells: the zero point", u->in_zero[0]);
+            out[i] = code_to_output(u, u->in_zero[0], t);
+        } else if (u->rec.pool.keep_zero_point)
+            out[i] = code_to_output(u, apply_tell_div(t, "divided", sum[i], d, mode), t);
         else
-            out[i] = to_output(u, assay_round_div(centred(u, sum[i], count[i]), d, mode));
+            out[i] = to_output(
+                u, apply_tell_div(t, "divided", centred(u, sum[i], count[i]), d, mode), t);
     }
 }
 
@@ -59,7 +62,10 @@ void apply_pool_reciprocal(const assay_unit *u, const int64_t *sum, const int32_
         unsigned shift;
         int64_t m = apply_reciprocal(count[i], &shift);
         int64_t v = centred(u, sum[i], count[i]) * m;
-        out[i] = to_output(u, assay_round_shift(v, shift, ASSAY_ROUND_HALF_UP));
+        const assay_teller *t = apply_teller(u, i);
+        apply_tell_fixed(t, "reciprocal", m, shift);
+        apply_tell_product(t, "product", centred(u, sum[i], count[i]), m);
+        out[i] = to_output(u, apply_tell_shift(t, "rounding 1", v, shift, ASSAY_ROUND_HALF_UP), t);
     }
 }
 
@@ -72,7 +78,9 @@ void apply_pool_rescale(const assay_unit *u, const int64_t *sum, const int32_t *
     for (size_t i = 0; i < n; i++) {
         int64_t d = count[i];
         const assay_rescale *r = &u->by_count[u->n_by_count > 1 && d > 0 ? d - 1 : 0];
-        out[i] = apply_rescale_one(r, d > 0 ? centred(u, sum[i], count[i]) : 0, 0);
+        const int64_t x = d > 0 ? centred(u, sum[i], count[i]) : 0;
+        apply_tell_rescale(apply_teller(u, i), r, x);
+        out[i] = apply_rescale_one(r, x, 0);
     }
 }
 
@@ -84,8 +92,13 @@ void apply_pool_rescale_divide(const assay_unit *u, const int64_t *sum, const in
     enum assay_rounding mode = (enum assay_rounding)u->rec.pool.round;
     for (size_t i = 0; i < n; i++) {
         int64_t d = count[i];
+        const assay_teller *t = apply_teller(u, i);
         assay_int128 v = apply_rescale_value(o, centred(u, sum[i], count[i]), 0);
-        out[i] = apply_rescale_finish(o, d > 0 ? assay_round_div128(v, d, mode) : 0);
+        const assay_int128 mean = d > 0 ? assay_round_div128(v, d, mode) : 0;
+        apply_tell(t, "rescaled", (int64_t)v);
+        apply_tell(t, "divided by", d);
+        apply_tell(t, "rounded", (int64_t)mean);
+        out[i] = apply_tell_finish(t, o, mean);
     }
 }
 
@@ -96,10 +109,13 @@ void apply_pool_two_stage(const assay_unit *u, const int64_t *sum, const int32_t
     const int64_t rows = u->sides[0], columns = u->sides[1]; /* sums of 64 cells times 2^32 */
     assert(rows >= 1 && rows <= 8 && columns >= 1 && columns <= 8);
     for (size_t i = 0; i < n; i++) {
+        const assay_teller *t = apply_teller(u, i);
         int64_t v = centred(u, sum[i], count[i]);
-        v = assay_round_shift(v * (65536 / columns), 16, ASSAY_ROUND_HALF_AWAY);
-        v = assay_round_shift(v * (65536 / rows), 16, ASSAY_ROUND_HALF_AWAY);
-        out[i] = to_output(u, v);
+        apply_tell_product(t, "columns", v, 65536 / columns);
+        v = apply_tell_shift(t, "rounding 1", v * (65536 / columns), 16, ASSAY_ROUND_HALF_AWAY);
+        apply_tell_product(t, "rows", v, 65536 / rows);
+        v = apply_tell_shift(t, "rounding 2", v * (65536 / rows), 16, ASSAY_ROUND_HALF_AWAY);
+        out[i] = to_output(u, v, t);
     }
 }
 
@@ -113,8 +129,14 @@ void apply_pool_dpu(const assay_unit *u, const int64_t *sum, const int32_t *coun
     for (size_t i = 0; i < n; i++) {
         int64_t v = centred(u, sum[i], count[i]) * u->k[1];
         int64_t shift = u->k[2] + u->k[3];
-        out[i] = apply_rescale_end(o, shift >= 0 ? assay_round_shift(v, (unsigned)shift, mode)
-                                                 : apply_shift_left128(v, (unsigned)-shift));
+        const assay_teller *t = apply_teller(u, i);
+        apply_tell_product(t, "product", centred(u, sum[i], count[i]), u->k[1]);
+        if (shift < 0)
+            apply_tell(t, "shifted left by", -shift);
+        out[i] =
+            apply_tell_end(t, o,
+                           shift >= 0 ? apply_tell_shift(t, "rounding 1", v, (unsigned)shift, mode)
+                                      : apply_shift_left128(v, (unsigned)-shift));
     }
 }
 
@@ -126,13 +148,22 @@ void apply_window_float_sum(const assay_unit *u, const int32_t *x, size_t n, int
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     uint32_t sum = 0;
     assert(u->table && (n == 0 || count > 0));
-    for (size_t i = 0; i < n; i++)
-        sum = apply_f32_add(sum, (uint32_t)u->table[x[i] - u->table_min]);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t real = (uint32_t)u->table[x[i] - u->table_min];
+        apply_tell_f32(u->teller, "a real of the window", real);
+        sum = apply_f32_add(sum, real);
+    }
     uint32_t mean = apply_f32_div(sum, apply_f32_from_i32(count));
-    uint32_t f = apply_f32_add(apply_f32_div(mean, (uint32_t)u->k[0]),
-                               apply_f32_from_i32((int32_t)o->zero_point));
-    *out = apply_rescale_store(o, apply_f32_to_int(f, (enum assay_rounding)u->rec.pool.round,
-                                                   INT32_MIN, apply_float_max(o), INT32_MIN));
+    const uint32_t scaled = apply_f32_div(mean, (uint32_t)u->k[0]);
+    uint32_t f = apply_f32_add(scaled, apply_f32_from_i32((int32_t)o->zero_point));
+    const enum assay_rounding mode = (enum assay_rounding)u->rec.pool.round;
+    const int64_t v = apply_f32_to_int(f, mode, INT32_MIN, apply_float_max(o), INT32_MIN);
+    apply_tell_f32(u->teller, "sum of reals", sum);
+    apply_tell_f32(u->teller, "divided by the count", mean);
+    apply_tell_f32(u->teller, "divided by out scale", scaled);
+    apply_tell_f32(u->teller, "plus zero point", f);
+    apply_tell_rounded(u->teller, f, v, mode);
+    *out = apply_tell_store(u->teller, o, v);
 }
 
 /* The sum itself, rescaled. */

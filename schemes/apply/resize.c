@@ -16,7 +16,13 @@ void apply_interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy,
     for (size_t i = 0; i < n; i++, c += 4) {
         int64_t y = fy[i], x = fx[i];
         int64_t sum = (one - y) * ((one - x) * c[0] + x * c[1]) + y * ((one - x) * c[2] + x * c[3]);
-        int64_t v = assay_round_shift(sum, 2 * bits, mode);
-        out[i] = u->k[0] ? apply_rescale_store(o, v) : apply_rescale_one(o, v - u->in_zero[0], 0);
+        const assay_teller *t = apply_teller(u, i);
+        apply_tell_product(t, "first corner", (one - y) * (one - x), c[0]);
+        apply_tell_product(t, "second corner", (one - y) * x, c[1]);
+        apply_tell_product(t, "third corner", y * (one - x), c[2]);
+        apply_tell_product(t, "fourth corner", y * x, c[3]);
+        apply_tell(t, "sum", sum);
+        int64_t v = apply_tell_shift(t, "rounding 1", sum, 2 * bits, mode);
+        out[i] = u->k[0] ? apply_tell_store(t, o, v) : apply_rescale_one(o, v - u->in_zero[0], 0);
     }
 }

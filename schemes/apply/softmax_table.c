@@ -20,6 +20,13 @@ static int64_t integer_sum(const assay_unit *u, int32_t max, const int32_t *x, s
     return sum;
 }
 
+static const assay_teller *tell_distance(const assay_unit *u, size_t i, int32_t max, int32_t x)
+{
+    const assay_teller *t = apply_teller(u, i);
+    apply_tell_sum(t, "distance from the greatest", max, -(int64_t)x);
+    return t;
+}
+
 /* LiteRT: table[d] = float bits of e^(-beta * s_in * d); the sum in float32, in order; then
  * round(t * (1 / (sum * s_out))) + z. k[0]: bits of s_out. */
 void apply_softmax_float_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
@@ -29,10 +36,16 @@ void apply_softmax_float_table(const assay_unit *u, const int32_t *x, size_t n, 
     int32_t max = apply_greatest(x, n);
     const uint32_t sum = float_sum(u, max, x, n);
     uint32_t inverse = apply_f32_div(one, apply_f32_mul(sum, (uint32_t)u->k[0]));
+    apply_tell_f32(u->teller, "sum of exponentials", sum);
+    apply_tell_f32(u->teller, "1 / (sum * out scale)", inverse);
     for (size_t i = 0; i < n; i++) {
+        const assay_teller *t = tell_distance(u, i, max, x[i]);
         uint32_t f = apply_f32_mul((uint32_t)u->table[max - x[i]], inverse);
         int64_t v = apply_f32_to_int(f, u->last, INT32_MIN, INT32_MAX, 0);
-        out[i] = apply_rescale_store(o, v + o->zero_point);
+        apply_tell_f32(t, "exponential", (uint32_t)u->table[max - x[i]]);
+        apply_tell_rounded(t, f, v, u->last);
+        apply_tell_sum(t, "plus zero point", v, o->zero_point);
+        out[i] = apply_tell_store(t, o, v + o->zero_point);
     }
 }
 
@@ -43,9 +56,14 @@ void apply_softmax_integer_table(const assay_unit *u, const int32_t *x, size_t n
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int32_t max = apply_greatest(x, n);
     const int64_t sum = integer_sum(u, max, x, n);
+    apply_tell(u->teller, "sum of exponentials", sum);
     for (size_t i = 0; i < n; i++) {
-        int64_t t = u->table[max - x[i]] * 256;
-        out[i] = apply_rescale_store(o, assay_round_div(t, sum, u->last) + o->lo);
+        const assay_teller *t = tell_distance(u, i, max, x[i]);
+        const int64_t e = u->table[max - x[i]];
+        apply_tell(t, "exponential", e);
+        const int64_t v = apply_tell_div(t, "divided", e * 256, sum, u->last);
+        apply_tell_sum(t, "plus least code", v, o->lo);
+        out[i] = apply_tell_store(t, o, v + o->lo);
     }
 }
 
@@ -60,10 +78,19 @@ void apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t n, in
     int64_t overflown = o->lo == 0 ? o->zero_point : o->zero_point < 0 ? o->hi : o->lo;
     int32_t max = apply_greatest(x, n);
     const uint32_t sum = float_sum(u, max, x, n);
+    apply_tell_f32(u->teller, "sum of exponentials", sum);
     for (size_t i = 0; i < n; i++) {
+        const assay_teller *t = tell_distance(u, i, max, x[i]);
         uint32_t f = apply_f32_mul((uint32_t)u->table[max - x[i]], (uint32_t)u->k[0]);
         int64_t v = apply_f32_to_int(apply_f32_div(f, sum), u->last, INT32_MIN, beyond, beyond);
-        out[i] = apply_rescale_store(o, v == beyond ? overflown : v + o->zero_point);
+        apply_tell_f32(t, "exponential", (uint32_t)u->table[max - x[i]]);
+        apply_tell_f32(t, "times floor(1 / out scale)", f);
+        apply_tell_rounded(t, apply_f32_div(f, sum), v, u->last);
+        if (v == beyond)
+            apply_tell(t, "beyond 32 bits, with the zero point", overflown);
+        else
+            apply_tell_sum(t, "plus zero point", v, o->zero_point);
+        out[i] = apply_tell_store(t, o, v == beyond ? overflown : v + o->zero_point);
     }
 }
 
@@ -74,8 +101,13 @@ void apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, int32_t 
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int32_t max = apply_greatest(x, n);
     const int64_t sum = integer_sum(u, max, x, n);
+    apply_tell(u->teller, "sum of exponentials", sum);
     for (size_t i = 0; i < n; i++) {
-        int64_t t = assay_round_shift(u->table[max - x[i]] * u->k[0], 16, ASSAY_ROUND_HALF_AWAY);
-        out[i] = apply_rescale_store(o, assay_round_div(t, sum, u->last) + o->zero_point);
+        const assay_teller *t = tell_distance(u, i, max, x[i]);
+        const int64_t e = u->table[max - x[i]];
+        apply_tell_fixed(t, "exponential", e, 31);
+        apply_tell_fixed(t, "1 / out scale", u->k[0], 16);
+        const int64_t v = apply_tell_shift(t, "rounding 1", e * u->k[0], 16, ASSAY_ROUND_HALF_AWAY);
+        out[i] = apply_tell_end(t, o, apply_tell_div(t, "divided", v, sum, u->last));
     }
 }

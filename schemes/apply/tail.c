@@ -30,3 +30,34 @@ int32_t apply_rescale_store(const assay_rescale *r, int64_t code)
     assay_tail t = apply_tail_of(r);
     return apply_store(&t, code);
 }
+
+int32_t apply_tell_store(const assay_teller *t, const assay_rescale *r, int64_t code)
+{
+    const assay_told bounds = {.kind = ASSAY_TOLD_BOUNDS, .a = r->clamp_lo, .b = r->clamp_hi};
+    if (r->clamp_lo != INT64_MIN || r->clamp_hi != INT64_MAX)
+        apply_tell_step(t, bounds);
+    const int32_t stored = apply_rescale_store(r, code);
+    if (r->rule->store == ASSAY_STORE_WRAP)
+        apply_tell(t, "low bits kept", stored);
+    return stored;
+}
+
+static void tell_sum(const assay_teller *t, const assay_rescale *r, assay_int128 v, int64_t zero)
+{
+    apply_tell_sum(t, "plus zero point", apply_saturate128(v, 62), zero);
+    apply_tell_store(t, r, apply_saturate128(v + zero, 63));
+}
+
+int32_t apply_tell_end(const assay_teller *t, const assay_rescale *r, assay_int128 sum)
+{
+    if (t)
+        tell_sum(t, r, sum, r->zero_point);
+    return apply_rescale_end(r, sum);
+}
+
+int32_t apply_tell_finish(const assay_teller *t, const assay_rescale *r, assay_int128 value)
+{
+    if (t)
+        tell_sum(t, r, value, apply_tail_of(r).zero_point);
+    return apply_rescale_finish(r, value);
+}

@@ -11,7 +11,7 @@ void apply_clamp(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (size_t i = 0; i < n; i++)
-        out[i] = apply_rescale_store(o, x[i]);
+        out[i] = apply_tell_store(apply_teller(u, i), o, x[i]);
 }
 
 static int32_t rescaled(const assay_unit *u, assay_operand o)
@@ -40,16 +40,18 @@ void apply_abs(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 
 /* XNNPACK leaky relu: 8 fraction bits, RHU: ((x - z_in) * m + (z_out << 8) + 128) >> 8, m = k[0]
  * for non-negative and k[1] for negative inputs. */
-static int64_t sloped(const assay_unit *u, int32_t x)
+static int64_t sloped(const assay_unit *u, int32_t x, const assay_teller *t)
 {
-    const int64_t v = x - u->in_zero[0];
-    return assay_round_shift(v * (v >= 0 ? u->k[0] : u->k[1]), 8, ASSAY_ROUND_HALF_UP);
+    const int64_t v = x - u->in_zero[0], m = v >= 0 ? u->k[0] : u->k[1];
+    apply_tell_product(t, "times the slope", v, m);
+    return apply_tell_shift(t, "rounding 1", v * m, 8, ASSAY_ROUND_HALF_UP);
 }
 
 void apply_slope_fixed8(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = apply_rescale_end(&u->scale[ASSAY_OUT], sloped(u, x[i]));
+        out[i] = apply_tell_end(apply_teller(u, i), &u->scale[ASSAY_OUT],
+                                sloped(u, x[i], apply_teller(u, i)));
 }
 
 /* The rescale that makes the root of v, above 0, from 1. */
@@ -70,14 +72,20 @@ void apply_rsqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (size_t i = 0; i < n; i++) {
+        const assay_teller *t = apply_teller(u, i);
         int64_t v = x[i] - u->in_zero[0];
+        apply_tell(t, "minus zero point", v);
         if (v <= 0) {
+            apply_tell(t, "not above 0: the greatest code", o->hi);
             out[i] = (int32_t)o->hi;
             continue;
         }
         int64_t multiplier, shift;
         const assay_rescale r = rooted(u, v, &multiplier, &shift);
-        out[i] = apply_rescale_one(o, (int64_t)apply_rescale_value(&r, 1, 0), 0);
+        const int64_t root = (int64_t)apply_rescale_value(&r, 1, 0);
+        apply_tell_fixed(t, "its inverse root", multiplier, shift + ASSAY_RSQRT_BITS);
+        apply_tell_fixed(t, "rounded", root, ASSAY_RSQRT_BITS);
+        out[i] = apply_rescale_one(o, root, 0);
     }
 }
 
@@ -88,7 +96,7 @@ bool apply_unary_accepts(const assay_unit *u, int32_t x, int32_t unused)
     int64_t multiplier, shift;
     (void)unused;
     if (u->unary == apply_slope_fixed8)
-        return apply_rescale_end_accepts(o, sloped(u, x));
+        return apply_rescale_end_accepts(o, sloped(u, x, NULL));
     if (v <= 0)
         return true;
     const assay_rescale r = rooted(u, v, &multiplier, &shift);
@@ -112,7 +120,13 @@ void apply_table513(const assay_unit *u, const int32_t *x, size_t n, int32_t *ou
     for (size_t i = 0; i < n; i++) {
         int64_t index = 256 + apply_shift_right(x[i], 7), part = x[i] & 127;
         int64_t slope = apply_wrap(u->table[index + 1] - u->table[index], 16);
-        int64_t v = u->table[index] + assay_round_shift(slope * part, 7, ASSAY_ROUND_HALF_UP);
-        out[i] = apply_rescale_store(o, v);
+        const assay_teller *t = apply_teller(u, i);
+        apply_tell(t, "table entry", u->table[index]);
+        apply_tell(t, "next entry", u->table[index + 1]);
+        apply_tell_product(t, "slope times rest", slope, part);
+        const int64_t more =
+            apply_tell_shift(t, "rounding 1", slope * part, 7, ASSAY_ROUND_HALF_UP);
+        apply_tell_sum(t, "entry plus that", u->table[index], more);
+        out[i] = apply_tell_store(t, o, u->table[index] + more);
     }
 }

@@ -8,6 +8,7 @@
 #include "graph/core/float_eval.h"
 #include "graph/core/op.h"
 #include "schemes/apply/simd.h"
+#include "schemes/apply/tell.h"
 #include "schemes/record/record.h"
 #include "schemes/vtable.h"
 
@@ -55,8 +56,9 @@ struct assay_unit {
     int64_t in_zero[2]; /* zero points of the operands */
     bool in_signed;     /* the first operand's type */
     int64_t depth;
-    bool subtract; /* add: second operand negated */
-    bool untold;   /* the record has what short forms were not told of (known.def) */
+    bool subtract;              /* add: second operand negated */
+    bool untold;                /* the record has what short forms were not told of (known.def) */
+    const assay_teller *teller; /* NULL: nobody asks for its steps */
     /* 256- or 65,536-entry table by code - table_min, or 513 entries to interpolate */
     const int64_t *table;
     int64_t table_min;

@@ -2,6 +2,7 @@
  * and schemes, and one convolution whose every number is written here. */
 #include "test/support/support.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,13 @@
 #include "test/support/random_layers.h"
 #include "test/support/random_scheme.h"
 
-enum { NETWORKS = 400, ELEMENTS = 3 };
+enum { NETWORKS = 400, ELEMENTS = 3, DRAWN = 1500 };
 
 typedef struct tally {
     int elements, codes, honest, sums, moved;
     int with_code[ASSAY_OP_COUNT];
+    int units; /* elements that units computed */
+    bool all;  /* each of these has its steps */
 } tally;
 
 static const char *last_of(const explain_trace *t, const char *name)
@@ -62,6 +65,36 @@ static void check_words(const explain_trace *t)
     }
 }
 
+/* The number at which a step's words end: behind its last "->", "=" or ":", or its first. */
+static int64_t number_of(const char *text)
+{
+    static const char *const marks[] = {"-> ", "= ", ": "};
+    const char *at = text;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        for (const char *m = strstr(text, marks[i]); m; m = strstr(m + 1, marks[i]))
+            at = m + strlen(marks[i]) > at ? m + strlen(marks[i]) : at;
+    return strtoll(at, NULL, 10);
+}
+
+/* Where a function told its steps: the last of them, within the bounds that follow, is the code. */
+static void check_end(const explain_trace *t, int64_t code)
+{
+    int i = t->n - 1;
+    while (i > 0 && strcmp(t->step[i].name, "code") != 0)
+        i--;
+    int64_t lo = INT64_MIN, hi = INT64_MAX;
+    while (--i > 0 &&
+           (strstr(t->step[i].name, ", binary") || strcmp(t->step[i].name, "bounds") == 0))
+        if (strcmp(t->step[i].name, "bounds") == 0)
+            assert_int_equal(sscanf(t->step[i].text, "%" SCNd64 "..%" SCNd64, &lo, &hi), 2);
+    if (lo == INT64_MIN && hi == INT64_MAX)
+        return;
+    const int64_t v = number_of(t->step[i].text);
+    if ((v < lo ? lo : v > hi ? hi : v) != code)
+        fail_msg("%s: %s, within %lld and %lld, is not %lld", t->step[i].name, t->step[i].text,
+                 (long long)lo, (long long)hi, (long long)code);
+}
+
 static void check_element(const assay_program *p, assay_run *run, int node, int64_t i, tally *w)
 {
     const assay_graph *g = p->graph;
@@ -85,12 +118,16 @@ static void check_element(const assay_program *p, assay_run *run, int node, int6
     if (!t.is_float)
         assert_int_equal(strtoll(t.step[t.n - 1].text, NULL, 10), expected);
     if (code && !t.honest && !t.is_float) {
+        check_end(&t, expected);
         if (strtoll(code, NULL, 10) != expected)
             fail_msg("%s: the steps end at %s, not at %lld", assay_op_get(n->op)->name, code,
                      (long long)expected);
         w->with_code[n->op]++;
         w->codes++;
     }
+    if (w->all && p->unit[node] && t.honest && !run_vtable_of(p, node)->dot)
+        fail_msg("%s under %s: %s", assay_op_get(n->op)->name, p->scheme->name, t.honest);
+    w->units += p->unit[node] != NULL;
     check_sum(&t, w);
     w->elements++;
     w->honest += t.honest != NULL;
@@ -180,11 +217,36 @@ static void rows(void **state)
                 w.with_code[ASSAY_OP_SOFTMAX] > 20);
 }
 
+/* Whatever a shipped scheme computes is shown step by step. */
+static void every_unit(void **state)
+{
+    (void)state;
+    test_rng r = test_seed("explain every unit", 4016);
+    const char *const *presets = assay_scheme_presets();
+    int n_presets = 0;
+    tally w = {.all = true};
+    while (presets[n_presets])
+        n_presets++;
+    for (int i = 0; i < DRAWN; i++) {
+        assay_error err = {0};
+        assay_scheme *s = NULL;
+        assert_ok(assay_scheme_open(presets[test_between(&r, 0, n_presets - 1)], &s, &err), &err);
+        assay_graph *g = test_random_layers_of(&r, s, (assay_op)(i % ASSAY_OP_COUNT), 1);
+        if (g)
+            check_network(g, s, &r, &w);
+        assay_graph_free(g);
+        assay_scheme_free(s);
+    }
+    print_message("# %d elements of units\n", w.units);
+    assert_true(w.units > 500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_elements),
         cmocka_unit_test(rows),
+        cmocka_unit_test(every_unit),
     };
     return cmocka_run_group_tests_name("explain", tests, NULL, NULL);
 }

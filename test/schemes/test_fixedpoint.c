@@ -147,7 +147,7 @@ static void int16_logistic_tanh(void **unused)
             size_t step = 65536 / n;
             EXPECT_ROWS(z, name,
                         (tanh16 ? apply_table_tanh16 : apply_table_logistic16)(
-                            (int16_t)((int)(i * step) - 32768), m, shift));
+                            (int16_t)((int)(i * step) - 32768), m, shift, NULL));
         }
     }
     npz_close(z);
@@ -312,11 +312,11 @@ static void tables_and_counts(void **unused)
     static const int16_t logistic[] = {11, 8812, 16382, 16384, 16386, 23956, 31234, 32757};
     static const int16_t tanh16[] = {-32767, -24956, -8, 0, 8, 24956, 32611, 32767};
     for (unsigned i = 0; i < 8; i++) {
-        assert_int_equal(apply_table_logistic16(xs[i], 3, 0), logistic[i]);
-        assert_int_equal(apply_table_tanh16(xs[i], 3, 0), tanh16[i]);
+        assert_int_equal(apply_table_logistic16(xs[i], 3, 0, NULL), logistic[i]);
+        assert_int_equal(apply_table_tanh16(xs[i], 3, 0, NULL), tanh16[i]);
     }
-    assert_int_equal(apply_table_logistic16(4096, 30198, 13), 25349);
-    assert_int_equal(apply_table_tanh16(-4096, 30198, 13), -27598);
+    assert_int_equal(apply_table_logistic16(4096, 30198, 13, NULL), 25349);
+    assert_int_equal(apply_table_tanh16(-4096, 30198, 13, NULL), -27598);
     /* a straight table is reproduced, and a jump is interpolated by floor(slope * o / 128 + 1/2) */
     int16_t lut[513];
     for (int i = 0; i <= 512; i++)
