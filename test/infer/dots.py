@@ -26,6 +26,9 @@ TYPES = {8: "uint8", 16: "uint16", 32: "uint32", 64: "uint64"}
 QUICK = ("x86-avx512-bf16", "nv-volta-f16-f32", "amd-cdna3-f16-k4")
 NEAR = (("amd-cdna3-bf16", dict(lanes=4)), ("nv-ampere-f16-f32", dict(flush_out="after")),
         ("nv-rtxblackwell-e5m2-f32", dict(flush_out="after", overflow="largest")), ("doc-arm-bfdot", dict(flush_in="none", nan_rule="operand")))
+# records that no one shipped unit is near to, with k
+FAR = ((dict(a="e5m2", b="e5m2", acc="f16", out="f16", nan=0x7E00, group=1, zero_sign="ieee", out_round="floor", overflow="largest", split_k=2, split_sum="pairs"), 8),
+       (dict(a="e4m3fn", b="e4m3fn", acc="f32", out="f32", nan=0x7FC00000, group=1, align_bits=19, flush_out="after", out_frac=10, split_k=2), 8))
 FRESH = 200  # rows that are compared
 TROUBLE = {"exit": "exit status 3", "length": "elements for", "type": "patterns of f32", "moody": "answers differently",
            "nothing": "out.npy: cannot open: No such file or directory (call 1)"}
@@ -133,6 +136,12 @@ def check_near(tap, assay, folder, name, changes):
     tap.check(verdict == "class" and wrong == 0, "%s with %s: %s, %d rows" % (name, changes, verdict, rows), "%d rows differ" % wrong)
 
 
+def check_far(tap, assay, folder, record, k):
+    """It is found, and not said to be before 160 rows of each probe agree, besides those that were searched with."""
+    verdict, rows, wrong, _ = judge(assay, folder, record, k, random.Random(k), ["--seconds", "30"])
+    tap.check(verdict == "class" and wrong == 0 and rows > 12 * 160, "%s: %s, %d rows" % (record, verdict, rows), "%d rows differ" % wrong)
+
+
 def check_faults(tap, assay, folder):
     record = dict(a="f16", b="f16", acc="f32", out="f32", group=2, nan=0x7FC00000)
     for fault, words in TROUBLE.items():
@@ -193,6 +202,8 @@ def main():
             check_unit(tap, assay, folder, name)
         for name, changes in NEAR:
             check_near(tap, assay, folder, name, changes)
+        for record, k in FAR:
+            check_far(tap, assay, folder, record, k)
         check_drawn(tap, assay, folder, 1, 4, ["--seconds", "10"])
     shutil.rmtree(folder)
     tap.end()

@@ -17,6 +17,8 @@ assay_status infer_dot_begin(infer_dot_task *t, const infer_dot_options *o, assa
     t->err = err;
     infer_dot_rows_open(&t->log, o);
     infer_dot_rows_open(&t->next, o);
+    infer_dot_rows_open(&t->wrong, o);
+    infer_dot_rows_open(&t->right, o);
     if (!infer_dot_draft_open(&t->draft, &t->log))
         return assay_out_of_memory_for(err, "rows");
     return infer_oracle_open(&t->device, &o->device, err);
@@ -27,6 +29,8 @@ void infer_dot_end(infer_dot_task *t)
     infer_oracle_close(&t->device);
     infer_dot_rows_free(&t->log);
     infer_dot_rows_free(&t->next);
+    infer_dot_rows_free(&t->wrong);
+    infer_dot_rows_free(&t->right);
     infer_dot_draft_close(&t->draft);
 }
 
@@ -144,7 +148,7 @@ assay_status infer_dot_ask(infer_dot_task *t, assay_error *err)
         const size_t budget = t->o->device.budget, used = t->spent + repeated(t),
                      left = budget > used ? budget - used : 0;
         size_t n = t->next.n - i < A_CALL ? t->next.n - i : A_CALL;
-        const size_t room = (size_t)INFER_DOT_CHUNK * INFER_DOT_CHUNKS - t->log.n;
+        const size_t room = INFER_DOT_KEPT - t->log.n;
         n = n < left ? n : left;
         n = n < room ? n : room;
         t->exhausted = t->exhausted || n == 0;

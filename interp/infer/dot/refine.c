@@ -5,7 +5,9 @@
 #include "graph/memory.h"
 #include "interp/infer/dot/task.h"
 
-enum { POOL = 24, FRESH = 16, ROUNDS = 30, QUIET = 2, OF_EACH = 6 };
+/* FRESH: rows of each probe that are asked in a round, CLOSING: after a round that distinguished
+ * nothing. */
+enum { POOL = 24, FRESH = 16, CLOSING = 160, ROUNDS = 30, QUIET = 2, OF_EACH = 6 };
 
 /* ---- the others ---- */
 
@@ -215,7 +217,7 @@ assay_status infer_dot_refine(infer_dot_task *t, infer_dot_others *o, assay_erro
         if (!s)
             s = want_apart(t, o, &some);
         for (int probe = 0; probe < INFER_DOT_N_PROBES; probe++)
-            infer_dot_want(t, (enum infer_dot_probe)probe, FRESH);
+            infer_dot_want(t, (enum infer_dot_probe)probe, quiet > 0 ? CLOSING : FRESH);
         if (!s)
             s = infer_dot_ask(t, err);
         if (s)

@@ -1,14 +1,11 @@
 /* The search for a record that no row contradicts: one parameter changed, parts taken from shipped
  * units, two parameters, and some at once. */
 #include <string.h>
-#include <time.h>
 
 #include "interp/infer/dot/moves.def"
 #include "interp/infer/dot/task.h"
-#include "interp/infer/task.h"
 
-enum { CHUNK = INFER_DOT_CHUNK, STARTS = 3 };
-#define PATIENCE 0.05
+enum { UNITS = 3, SWEEPS = 4 };
 
 typedef struct kit {
     size_t first, last;
@@ -26,122 +23,7 @@ static const kit pairs[] = {
 };
 enum { N_KITS = sizeof kits / sizeof *kits, N_PAIRS = sizeof pairs / sizeof *pairs };
 
-double infer_dot_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-bool infer_dot_is_late(const infer_dot_task *t)
-{
-    return t->status || infer_dot_seconds() > t->end;
-}
-
-/* ---- rows against a record ---- */
-
-size_t infer_dot_answers(infer_dot_task *t, const assay_mac *m, const infer_dot_rows *rows,
-                         size_t first, uint64_t out[CHUNK])
-{
-    uint64_t d[CHUNK];
-    const size_t n = rows->n - first < CHUNK ? rows->n - first : CHUNK;
-    const assay_mac_rows view = infer_dot_rows_view(rows, first);
-    t->status = t->status ? t->status : mac_dots(m, n, &view, d, t->err);
-    for (size_t i = 0; i < n; i++)
-        out[i] = t->status ? 0 : mac_load(m->out, d, i);
-    return n;
-}
-
-/* Rows first .. first + CHUNK that contradict m, by their weights. */
-static double cost_of_some(infer_dot_task *t, const assay_mac *m, size_t first,
-                           const double *weight)
-{
-    uint64_t answer[CHUNK];
-    const size_t n = infer_dot_answers(t, m, &t->log, first, answer);
-    double cost = 0;
-    for (size_t i = 0; i < n && !t->status; i++)
-        if (answer[i] != t->log.answer[first + i])
-            cost += weight[t->log.probe[first + i]];
-    return cost;
-}
-
-/* The share of its probe's rows that a row is. */
-static void weigh(const infer_dot_task *t, double weight[INFER_DOT_N_PROBES])
-{
-    for (int i = 0; i < INFER_DOT_N_PROBES; i++)
-        weight[i] = 0;
-    for (size_t i = 0; i < t->log.n; i++)
-        weight[t->log.probe[i]] += 1;
-    for (int i = 0; i < INFER_DOT_N_PROBES; i++)
-        weight[i] = weight[i] > 0 ? 1 / weight[i] : 0;
-}
-
-double infer_dot_cost(infer_dot_task *t, const assay_mac *m, double bound)
-{
-    double weight[INFER_DOT_N_PROBES], cost = 0;
-    const size_t chunks = (t->log.n + CHUNK - 1) / CHUNK;
-    weigh(t, weight);
-    t->tried++;
-    for (size_t i = 0; i < chunks && cost < bound; i++) {
-        const size_t at = (t->hot + i) % chunks;
-        const double some = cost_of_some(t, m, at * CHUNK, weight);
-        if (some > 0 && cost + some >= bound)
-            t->hot = at;
-        cost += some;
-    }
-    return cost;
-}
-
-/* m is the best from here on. */
-static void take_best(infer_dot_task *t, const assay_mac *m)
-{
-    double weight[INFER_DOT_N_PROBES];
-    weigh(t, weight);
-    t->best = *m;
-    t->cost = 0;
-    t->tried++;
-    for (size_t at = 0; at < INFER_DOT_CHUNKS; at++) {
-        t->chunk[at] = at * CHUNK < t->log.n ? cost_of_some(t, m, at * CHUNK, weight) : 0;
-        t->cost += t->chunk[at];
-    }
-}
-
-/* Keeps m if fewer rows contradict it. Where it is worse than the best by some rows, those before
- * are enough to leave it. */
-static bool offer(infer_dot_task *t, const assay_mac *m)
-{
-    double weight[INFER_DOT_N_PROBES], chunk[INFER_DOT_CHUNKS] = {0}, worse = 0;
-    const size_t chunks = (t->log.n + CHUNK - 1) / CHUNK;
-    if (!infer_dot_takes(t, m))
-        return false;
-    weigh(t, weight);
-    t->tried++;
-    for (size_t i = 0; i < chunks && worse <= PATIENCE; i++) {
-        const size_t at = (t->hot + i) % chunks;
-        chunk[at] = cost_of_some(t, m, at * CHUNK, weight);
-        worse += chunk[at] - t->chunk[at];
-        if (worse > PATIENCE)
-            t->hot = at;
-    }
-    if (t->status || worse > -1e-9)
-        return false;
-    t->best = *m;
-    t->cost = 0;
-    for (size_t i = 0; i < INFER_DOT_CHUNKS; i++)
-        t->cost += t->chunk[i] = chunk[i];
-    return true;
-}
-
 /* ---- moves ---- */
-
-static const assay_mac_parameter *at(size_t offset)
-{
-    size_t n;
-    const assay_mac_parameter *p = mac_parameters(&n);
-    while (p->offset != offset)
-        p++;
-    return p;
-}
 
 /* Two places of the order changed. */
 static bool swap(infer_dot_task *t)
@@ -159,7 +41,7 @@ static bool swap(infer_dot_task *t)
             const uint8_t was = m.places[i];
             m.places[i] = m.places[j];
             m.places[j] = was;
-            any = offer(t, &m) || any;
+            any = infer_dot_offer(t, &m) || any;
         }
     return any;
 }
@@ -174,24 +56,26 @@ static bool change_one(infer_dot_task *t, const assay_mac_parameter *p)
     for (size_t i = 0; i < n && t->cost > 0; i++) {
         assay_mac m = t->best;
         infer_dot_set(&m, p, value[i]);
-        any = offer(t, &m) || any;
+        any = infer_dot_offer(t, &m) || any;
     }
     return any;
 }
 
-static bool change_any(infer_dot_task *t)
+/* `places`: those of the order, too. */
+static bool change_any(infer_dot_task *t, bool places)
 {
     size_t n;
     const assay_mac_parameter *p = mac_parameters(&n);
     bool any = false;
     for (size_t i = 0; i < n && t->cost > 0 && !infer_dot_is_late(t); i++)
-        any = change_one(t, &p[i]) || any;
+        if (places || p[i].kind != ASSAY_MAC_ORDER)
+            any = change_one(t, &p[i]) || any;
     return any;
 }
 
 static bool change_pair(infer_dot_task *t, const kit *pair)
 {
-    const assay_mac_parameter *p = at(pair->first), *q = at(pair->last);
+    const assay_mac_parameter *p = infer_dot_at(pair->first), *q = infer_dot_at(pair->last);
     int64_t first[INFER_DOT_VALUES], second[INFER_DOT_VALUES];
     const size_t n = infer_dot_values(t, &t->best, p, first);
     for (size_t i = 0; i < n && !infer_dot_is_late(t); i++) {
@@ -201,7 +85,7 @@ static bool change_pair(infer_dot_task *t, const kit *pair)
         for (size_t j = 0; j < k; j++) {
             assay_mac both = m;
             infer_dot_set(&both, q, second[j]);
-            if (offer(t, &both))
+            if (infer_dot_offer(t, &both))
                 return true;
         }
     }
@@ -216,7 +100,7 @@ static void take(const infer_dot_task *t, assay_mac *m, const kit *k, const assa
     if (k->first <= offsetof(assay_mac, order) && k->last >= offsetof(assay_mac, order))
         memcpy(m->places, from->places, sizeof m->places);
     infer_dot_fit(t, m);
-    infer_dot_set(m, at(k->first), *mac_member(m, at(k->first)));
+    infer_dot_set(m, infer_dot_at(k->first), *mac_member(m, infer_dot_at(k->first)));
 }
 
 /* What is left of a rung, to sort by: a larger result came earlier. */
@@ -246,7 +130,7 @@ static bool change_order(infer_dot_task *t, size_t n)
     m.exact_group = m.chains = 1;
     m.k_order = ASSAY_MAC_ASCENDING;
     m.promote = m.scale_place == ASSAY_MAC_AT_TERM ? 0 : m.promote;
-    return offer(t, &m);
+    return infer_dot_offer(t, &m);
 }
 
 static bool change_kit(infer_dot_task *t)
@@ -261,7 +145,7 @@ static bool change_kit(infer_dot_task *t)
             assay_mac m = t->best;
             take(t, &m, &kits[i], &u.record);
             m.nan = t->best.nan;
-            any = offer(t, &m) || any;
+            any = infer_dot_offer(t, &m) || any;
         }
     }
     const size_t rungs = infer_dot_rungs(&t->log);
@@ -288,11 +172,11 @@ static void kick(infer_dot_task *t)
     }
     if (!infer_dot_takes(t, &m))
         return;
-    take_best(t, &m);
-    for (int sweeps = 0; sweeps < 3 && change_any(t) && t->cost > 0;)
+    infer_dot_take(t, &m);
+    for (int sweeps = 0; sweeps < 3 && change_any(t, false) && t->cost > 0;)
         sweeps++;
     if (t->cost > cost)
-        take_best(t, &was);
+        infer_dot_take(t, &was);
 }
 
 /* ---- the search ---- */
@@ -301,7 +185,7 @@ static void climb(infer_dot_task *t)
 {
     bool any = true;
     while (any && t->cost > 0 && !infer_dot_is_late(t)) {
-        any = change_any(t);
+        any = change_any(t, true);
         any = (!any && change_kit(t)) || any;
         for (int i = 0; i < N_PAIRS && !any && t->cost > 0; i++)
             any = change_pair(t, &pairs[i]);
@@ -309,30 +193,17 @@ static void climb(infer_dot_task *t)
 }
 
 /* The shipped units that fewest rows contradict, their formats replaced where they are others. */
-static int starts(infer_dot_task *t, assay_mac best[STARTS])
+static void units(infer_dot_task *t, infer_dot_starts *s)
 {
-    double cost[STARTS];
-    int n = 0;
     for (const char *const *name = assay_mac_units(); *name; name++) {
         assay_mac_unit u;
         assay_error err;
         if (mac_open(*name, &u, &err))
             continue;
         infer_dot_fit(t, &u.record);
-        if (!infer_dot_takes(t, &u.record))
-            continue;
-        const double c = infer_dot_cost(t, &u.record, n < STARTS ? 1e9 : cost[n - 1]);
-        if (n == STARTS && c >= cost[n - 1])
-            continue;
-        int i = n < STARTS ? n++ : n - 1;
-        for (; i > 0 && cost[i - 1] > c; i--) {
-            cost[i] = cost[i - 1];
-            best[i] = best[i - 1];
-        }
-        cost[i] = c;
-        best[i] = u.record;
+        if (infer_dot_takes(t, &u.record))
+            infer_dot_start(s, &u.record, infer_dot_cost(t, &u.record, infer_dot_worst(s)));
     }
-    return n;
 }
 
 /* From m as far as it goes, by one parameter at a time alone where that is `quick`; kept where that
@@ -341,30 +212,40 @@ static void climb_from(infer_dot_task *t, const assay_mac *m, bool quick)
 {
     const assay_mac was = t->best;
     const double cost = t->cost;
-    take_best(t, m);
+    infer_dot_take(t, m);
     if (!quick)
         climb(t);
-    while (quick && t->cost > 0 && !infer_dot_is_late(t) && change_any(t))
-        continue;
+    for (int i = 0; i < SWEEPS && quick && t->cost > 0 && !infer_dot_is_late(t); i++)
+        if (!change_any(t, false))
+            break;
     if (t->cost >= cost)
-        take_best(t, &was);
+        infer_dot_take(t, &was);
+}
+
+static void climb_from_all(infer_dot_task *t, const infer_dot_starts *s, bool quick)
+{
+    for (int i = 0; i < s->n && t->cost > 0 && !infer_dot_is_late(t); i++)
+        climb_from(t, &s->record[i], quick);
 }
 
 /* Near records first: what one parameter at a time reaches from shipped units and from what there
- * is; then two and more parameters, from the best of these and from the others. */
+ * is; then the nesting of the sums, and from there on; then two and more parameters, from the best
+ * of these and from the others. */
 void infer_dot_search(infer_dot_task *t)
 {
-    assay_mac first[STARTS];
+    infer_dot_starts first = {.room = UNITS}, nested = {.room = INFER_DOT_STARTS};
     const assay_mac was = t->best;
-    take_best(t, &was);
-    const int n = t->cost > 0 ? starts(t, first) : 0;
-    for (int i = 0; i < n && t->cost > 0; i++)
-        climb_from(t, &first[i], true);
-    if (n > 0 && t->cost > 0)
+    infer_dot_take(t, &was);
+    if (t->cost > 0)
+        units(t, &first);
+    climb_from_all(t, &first, true);
+    if (first.n > 0 && t->cost > 0)
         climb_from(t, &was, true);
+    if (t->cost > 0)
+        infer_dot_structures(t, &nested);
+    climb_from_all(t, &nested, true);
     climb(t);
-    for (int i = 0; i < n && t->cost > 0; i++)
-        climb_from(t, &first[i], false);
+    climb_from_all(t, &first, false);
     while (t->cost > 0 && !infer_dot_is_late(t)) {
         kick(t);
         climb(t);

@@ -11,6 +11,15 @@ bool infer_dot_takes(const infer_dot_task *t, const assay_mac *m)
     return !mac_contradiction(m) && t->o->k % mac_multiple(m) == 0;
 }
 
+const assay_mac_parameter *infer_dot_at(size_t offset)
+{
+    size_t n;
+    const assay_mac_parameter *p = mac_parameters(&n);
+    while (p->offset != offset)
+        p++;
+    return p;
+}
+
 bool infer_dot_is_given(const assay_mac_parameter *p)
 {
     return p->kind == ASSAY_MAC_FORMAT || p->offset == OF(scale_block);
