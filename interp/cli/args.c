@@ -100,7 +100,10 @@ static void print_help(const cli_command *c, const cli_verb *v)
                           : snprintf(left, sizeof left, "    --%s", o->name);
         if (o->value)
             snprintf(left + n, sizeof left - (size_t)n, " %s", o->value);
-        printf("  %-30s %s\n", left, o->help);
+        if (strlen(left) >= 30)
+            printf("  %s\n%33s%s\n", left, "", o->help);
+        else
+            printf("  %-30s %s\n", left, o->help);
     }
     printf("  %-30s %s\n", "-h, --help", "this text");
     print_examples(c, v);

@@ -75,6 +75,9 @@ int cli_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_failed(const assay_error *err);
 int cli_out_of_memory(void);
 
+/* Standard output is fitted to the terminal that it may be, from now on. */
+void cli_fit_begin(void);
+
 /* ---- progress: a bar on a terminal, a plain line every tenth otherwise; all on stderr ---- */
 typedef struct cli_progress {
     const char *what;

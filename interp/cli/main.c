@@ -143,6 +143,7 @@ int main(int argc, char **argv)
         help(stderr);
         return CLI_TROUBLE;
     }
+    cli_fit_begin();
     const int status = run(argc, argv);
     if (status != CLI_TROUBLE && (fflush(stdout) != 0 || ferror(stdout)))
         return cli_trouble("standard output: write error");

@@ -33,6 +33,7 @@ static bool draws(void)
 
 void cli_progress_begin(cli_progress *p, const char *what, int64_t total, bool quiet)
 {
+    fflush(stdout); /* what was said comes first */
     p->what = what;
     p->total = total;
     p->done = 0;

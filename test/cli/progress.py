@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Progress on standard error: on a terminal a bar with rate and time left, as wide as it and gone in the end; plain lines elsewhere.
+"""Progress on standard error: on a terminal a bar with rate and time left, as wide as it and gone in the end; plain lines elsewhere. Standard output: on a
+terminal no line is wider than it.
 
   progress.py ASSAY SOURCE        TAP
 """
@@ -78,6 +79,37 @@ def terminals():
     check(status in (0, 1) and set(re.findall(r"infer .*?\d+/(\d+)", said)) == {"20000"} and said.split("\r")[-1] == "", "infer: rows of the budget", repr(said[-300:]))
 
 
+def shown(columns, command):
+    """What a command prints on a terminal of so many columns."""
+    mine, its = os.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    run = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=its, stderr=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm"})
+    os.close(its)
+    said = b""
+    while True:
+        try:
+            said += os.read(mine, 4096)
+        except OSError:
+            break
+    os.close(mine)
+    run.wait()
+    return said.decode().replace("\r\n", "\n")
+
+
+def fitted():
+    net = PROFILE[2]
+    for command in (["inspect", net], ["scheme", "list"], ["golden", "--help"], ["help"], ["scheme", "diff", "tflite", "npu16", "--op", "fc"], ["profile", "show", "p.yaml"],
+                    ["sensitivity", net, "-p", "p.yaml", "-s", "tflite", "-d", f"{SOURCE}/datasets/glyphs/test", "-n", "4"]):
+        plain = subprocess.run([ASSAY, *command], capture_output=True, text=True, check=False).stdout
+        what = " ".join(w for w in command[:2] if "/" not in w)
+        for columns in (60, 80, 100):
+            said = shown(columns, [ASSAY, *command])
+            wide = [line for line in said.splitlines() if len(line) > columns and len(line.split()) > 1 and max(map(len, line.split())) < columns // 2]
+            check(not wide, f"{what}: no line is wider than {columns} columns", wide[:3])
+            check(said.split() == plain.split(), "and nothing is lost", said[:300])
+        check(shown(400, [ASSAY, *command]) == plain, f"{what}: as in a file where there is room", plain[:100])
+
+
 def files():
     with open("said", "wb") as f:
         subprocess.run(PROFILE, stdout=subprocess.DEVNULL, stderr=f, check=True)
@@ -98,6 +130,7 @@ with tempfile.TemporaryDirectory() as work:
     files()
     if has_terminals():
         terminals()
+        fitted()
     else:
         check(True, "progress on a terminal # SKIP there are no pseudo-terminals (/dev/pts)")
     os.chdir("/")
