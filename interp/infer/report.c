@@ -117,10 +117,9 @@ static void print_unique(FILE *f, const infer_options *o, const infer_result *r)
     fprintf(f, "  every record that agrees gives one code on every row of the domain; proof:");
     for (const char *const *name = proof(o, r); *name; name++)
         fprintf(f, " %s", *name);
-    fprintf(f,
-            "\n  %zu spellings, of which one is shown; of a device that is no record this says "
-            "nothing\n",
-            r->spellings);
+    if (r->spellings > 1)
+        fprintf(f, "\n  %zu spellings of it, of which one is shown", r->spellings);
+    fprintf(f, "\n  of a device that no record describes this says nothing beyond these rows\n");
 }
 
 /* ---- text ---- */
