@@ -43,19 +43,18 @@ static bool crossing_open(crossing *x, blame_search *s)
 
 static bool is_edit(const blame_family *f)
 {
-    return f->edit && !f->sought && strcmp(f->name, "scheme") != 0 &&
-           strcmp(f->name, "dumped") != 0;
+    return f->edit && !f->sought && f->id != BLAME_FAMILY_scheme && f->id != BLAME_FAMILY_dumped;
 }
 
 /* Before the rescale, whose own edits leave a straight line (likely.c) or a distance. */
 static bool is_early(const blame_family *f)
 {
-    return is_edit(f) && !f->behind && strcmp(f->name, "record") != 0;
+    return is_edit(f) && !f->behind && f->id != BLAME_FAMILY_record;
 }
 
 static bool is_bounds(const blame_family *f)
 {
-    return strcmp(f->name, "bounds") == 0;
+    return f->id == BLAME_FAMILY_bounds;
 }
 
 static int choices_of(blame_search *s, const blame_family *f)
@@ -97,7 +96,7 @@ int blame_distant_edits(blame_search *s, blame_likely list[BLAME_LIKELY])
     crossing x;
     int n = 0;
     const bool good = crossing_open(&x, s);
-    for (int f = 0; f < blame_n_families && good; f++) {
+    for (int f = 0; f < BLAME_FAMILIES && good; f++) {
         const blame_family *family = &blame_families[f];
         const int choices = is_edit(family) ? family->count(s) : 0;
         for (int i = 0; i < choices; i++) {
@@ -142,7 +141,7 @@ static bool gives_all(crossing *x, const blame_family *f, int i)
 static bool has_other(crossing *x, int from, bool late, int64_t cost)
 {
     const bool any = is_bounds(&blame_families[from]);
-    for (int f = 0; f < blame_n_families; f++) {
+    for (int f = 0; f < BLAME_FAMILIES; f++) {
         const blame_family *family = &blame_families[f];
         const int choices = is_early(family) && family->late == late ? family->count(x->s) : 0;
         for (int i = 0; i < choices && (any || f >= from || choices > FEW_CHOICES); i++) {
@@ -188,7 +187,7 @@ static bool try_all(crossing *x, bool late, blame_finding *given)
     bool found = false, more = true;
     for (int i = 0; i < FEW_CHOICES && more && !found; i++) {
         more = false;
-        for (int f = 0; f < blame_n_families && !found && x->left > 0; f++) {
+        for (int f = 0; f < BLAME_FAMILIES && !found && x->left > 0; f++) {
             const int choices = choices_of(x->s, &blame_families[f]);
             more = more || i + 1 < choices;
             found = i < choices && choices <= FEW_CHOICES && try_given(x, f, i, late, given);

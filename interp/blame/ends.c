@@ -278,7 +278,7 @@ enum { FAR = 1 << 16 };
 
 int blame_far_out_zero_point_count(blame_search *s)
 {
-    static const blame_family far = {.name = "far_out_zero_point",
+    static const blame_family far = {.id = BLAME_FAMILY_far_out_zero_point,
                                      .edit = blame_far_out_zero_point_edit};
     s->sought[0] = has_end(s) ? blame_seek(s, &far, 0, FAR, 2 * FAR) : FAR;
     return s->sought[0] != FAR;

@@ -7,20 +7,21 @@
 #include "interp/blame/families.h"
 #include "schemes/prepare/asks.h"
 
-#define FAMILY(id, kind, later) FAMILY_##kind(id, later)
-#define ENTRY(id, later, change, ...)                                                              \
-    {.name = #id,                                                                                  \
-     .count = blame_##id##_count,                                                                  \
-     .change = blame_##id##_##change,                                                              \
+#define FAMILY(family, kind, later) FAMILY_##kind(family, later)
+#define ENTRY(family, later, change, ...)                                                          \
+    {.id = BLAME_FAMILY_##family,                                                                  \
+     .count = blame_##family##_count,                                                              \
+     .change = blame_##family##_##change,                                                          \
      .late = later,                                                                                \
      __VA_ARGS__},
-#define FAMILY_edit(id, later)            ENTRY(id, later, edit, .behind = false)
-#define FAMILY_post(id, later)            ENTRY(id, later, post, .behind = false)
-#define FAMILY_end_edit(id, later)        ENTRY(id, later, edit, .behind = true)
-#define FAMILY_end_post(id, later)        ENTRY(id, later, post, .behind = true)
-#define FAMILY_sought_edit(id, later)     ENTRY(id, later, edit, .sought = true)
-#define FAMILY_sought_end_edit(id, later) ENTRY(id, later, edit, .sought = true, .behind = true)
-const blame_family blame_families[] = {
+#define FAMILY_edit(family, later)        ENTRY(family, later, edit, .behind = false)
+#define FAMILY_post(family, later)        ENTRY(family, later, post, .behind = false)
+#define FAMILY_end_edit(family, later)    ENTRY(family, later, edit, .behind = true)
+#define FAMILY_end_post(family, later)    ENTRY(family, later, post, .behind = true)
+#define FAMILY_sought_edit(family, later) ENTRY(family, later, edit, .sought = true)
+#define FAMILY_sought_end_edit(family, later)                                                      \
+    ENTRY(family, later, edit, .sought = true, .behind = true)
+const blame_family blame_families[BLAME_FAMILIES] = {
 #include "interp/blame/hypotheses.def"
 };
 #undef FAMILY_edit
@@ -30,15 +31,6 @@ const blame_family blame_families[] = {
 #undef FAMILY_sought_edit
 #undef FAMILY_sought_end_edit
 #undef ENTRY
-const int blame_n_families = sizeof blame_families / sizeof *blame_families;
-
-const blame_family *blame_family_named(const char *name)
-{
-    int i = 0;
-    while (i < blame_n_families && strcmp(blame_families[i].name, name) != 0)
-        i++;
-    return i < blame_n_families ? &blame_families[i] : NULL;
-}
 
 int blame_rank(const char *class)
 {

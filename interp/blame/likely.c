@@ -177,7 +177,7 @@ int blame_likely_edits(blame_search *s, blame_likely list[BLAME_LIKELY])
     if (can(s) && open(&l)) {
         memcpy(l.sums, l.base_sums, (size_t)l.look.n * sizeof *l.sums);
         const bends base = bends_of(&l);
-        for (int f = 0; f < blame_n_families && (base.bent > many || base.off > many); f++) {
+        for (int f = 0; f < BLAME_FAMILIES && (base.bent > many || base.off > many); f++) {
             const blame_family *family = &blame_families[f];
             const int choices =
                 family->edit && !family->late && !family->behind ? family->count(s) : 0;

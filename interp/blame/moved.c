@@ -87,7 +87,7 @@ int blame_moved_screens(const blame_search *s, const blame_family *f, blame_scre
     int32_t *from = malloc(all * sizeof *from + 64), *dev = malloc(all * sizeof *dev + 64);
     uint8_t *seen = malloc(all + 64);
     const nearness as_dumped = compare(s, s->dev, s->seen);
-    const bool orders = strcmp(f->name, "permuted") == 0;
+    const bool orders = f->id == BLAME_FAMILY_permuted;
     const int choices = from && dev && seen && total(s) < INT32_MAX ? f->count(&asked) : 0;
     int n = 0;
     for (int i = 0; i < choices; i++) {

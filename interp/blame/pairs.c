@@ -184,9 +184,9 @@ static bool try_elsewhere(pairing *p, const blame_finding *change)
 static bool try_biases(pairing *p)
 {
     blame_search *s = p->s;
-    const blame_family *bias = blame_family_named("bias");
+    const blame_family *bias = &blame_families[BLAME_FAMILY_bias];
     int32_t *codes = malloc((size_t)(s->n_samples * s->end_count) * sizeof *codes + 64);
-    const int choices = bias && codes ? bias->count(s) : 0;
+    const int choices = codes ? bias->count(s) : 0;
     bool done = false;
     for (int i = 0; i < choices && i < BIASES && !done; i++) {
         blame_finding given = {.family = bias, .i = i};

@@ -145,12 +145,13 @@ int blame_screens(const blame_search *s, blame_screen *out, int max)
     if (s->n_after > 0 || s->on_sums ||
         (!floats && (e.kind != ASSAY_KIND_INT || e.bits > 16 || e.bits < 2)))
         return 0;
-    blame_screen flip = {.kind = BLAME_SCREEN_FLIP, .family = blame_family_named("flipped")};
+    blame_screen flip = {.kind = BLAME_SCREEN_FLIP,
+                         .family = &blame_families[BLAME_FAMILY_flipped]};
     blame_tell(&flip.story, "sign", 1, "the output is stored with its top bit flipped");
     for (int i = 0; i < 2 * e.bits && !floats; i++)
         if (is_stuck(s, i / 2, i % 2)) {
             blame_screen made = {.kind = BLAME_SCREEN_BIT,
-                                 .family = blame_family_named("stuck_bit"),
+                                 .family = &blame_families[BLAME_FAMILY_stuck_bit],
                                  .i = i,
                                  .bit = i / 2};
             blame_tell(&made.story, "stuck_bit", 1, "bit %d is always %d", i / 2, i % 2);
@@ -159,8 +160,8 @@ int blame_screens(const blame_search *s, blame_screen *out, int max)
     find_lanes(s, s->channel_axis, out, &n, max - 1);
     find_lanes(s, s->other_axis, out, &n, max - 1);
     find_edges(s, out, &n, max - 1);
-    n += blame_moved_screens(s, blame_family_named("permuted"), out + n, max - 1 - n);
-    n += blame_moved_screens(s, blame_family_named("stale_sample"), out + n, max - 1 - n);
+    n += blame_moved_screens(s, &blame_families[BLAME_FAMILY_permuted], out + n, max - 1 - n);
+    n += blame_moved_screens(s, &blame_families[BLAME_FAMILY_stale_sample], out + n, max - 1 - n);
     n += blame_repeated_screens(s, out + n, max - 1 - n);
     put(out, &n, max, flip);
     return n;

@@ -26,9 +26,15 @@ typedef struct blame_story {
     char scheme[64]; /* of class `scheme`: its name */
 } blame_story;
 
+typedef enum blame_family_id {
+#define FAMILY(id, kind, late) BLAME_FAMILY_##id,
+#include "interp/blame/hypotheses.def"
+    BLAME_FAMILIES
+} blame_family_id;
+
 /* Codes of all samples as the fields of blame_search have them. */
 typedef struct blame_family {
-    const char *name;
+    blame_family_id id;
     /* How many choices there are for this node. */
     int (*count)(struct blame_search *s);
     /* Edits the case; false: not for this node. Exactly one of edit and post is set. */
@@ -40,11 +46,8 @@ typedef struct blame_family {
     bool behind; /* after the sums: accumulators do not show it */
 } blame_family;
 
-/* The families in the order of the data path. */
-extern const blame_family blame_families[];
-extern const int blame_n_families;
-/* NULL: no family has that name. */
-const blame_family *blame_family_named(const char *name);
+/* The families by their id, in the order of the data path. */
+extern const blame_family blame_families[BLAME_FAMILIES];
 /* Where a class stands in the data path; unknown ones come last. */
 int blame_rank(const char *class);
 

@@ -197,7 +197,7 @@ static void look(trials *t, const blame_family *f, int i)
 /* Where a cause stands in the data path: what is done to the output's sign, at its end. */
 static int rank_of(const blame_finding *f)
 {
-    const bool at_end = strcmp(f->family->name, "flipped") == 0;
+    const bool at_end = f->family->id == BLAME_FAMILY_flipped;
     return at_end ? 2 * blame_rank("stuck_bit") + 1 : 2 * blame_rank(f->story.class);
 }
 
@@ -261,12 +261,12 @@ static int by_score(const void *x, const void *y)
 
 static void try_families(trials *t, bool late, bool schemes)
 {
-    for (int f = 0; f < blame_n_families; f++) {
+    for (int f = 0; f < BLAME_FAMILIES; f++) {
         const blame_family *family = &blame_families[f];
         if (t->s->on_sums && t->s->n_after == 0 && family->behind)
             continue;
         if (family->late != late || (t->s->explained && !family->post) ||
-            (schemes && strcmp(family->name, "scheme") != 0))
+            (schemes && family->id != BLAME_FAMILY_scheme))
             continue;
         const int n = family->count(t->s);
         for (int i = 0; i < n; i++)

@@ -118,7 +118,8 @@ enum { FAR = 1 << 14, REACH = 2 * FAR + 1 };
 
 int blame_far_zero_point_count(blame_search *s)
 {
-    static const blame_family far = {.name = "far_zero_point", .edit = blame_far_zero_point_edit};
+    static const blame_family far = {.id = BLAME_FAMILY_far_zero_point,
+                                     .edit = blame_far_zero_point_edit};
     int n = 0;
     for (int way = 0; way < ways(s); way++) {
         const int from = way * REACH + FAR,
