@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "graph/tflite/export.h"
+#include "graph/tflite/flat/flat.h"
 #include "graph/tflite/tflite.h"
 #include "test/support/tflite_build.h"
 #include "test/support/tflite_graphs.h"
@@ -62,6 +63,18 @@ static const char *const refusals[][2] = {
      "y: i16[2,4] q(0.1,0) = fc(x, w)\n output y }",
      "16-bit codes with a zero point"},
 };
+
+/* What a reader gets of the network that we write; it borrows the bytes, which are the caller's. */
+static assay_graph *written_and_read(const char *text, unsigned char **file)
+{
+    size_t length;
+    assay_error err;
+    assay_graph *g = tflite_graph(text), *back;
+    assert_ok(tfl_export_graph(g, file, &length, &err), &err);
+    assert_ok(tfl_import_memory("m", *file, length, &back, &err), &err);
+    assay_graph_free(g);
+    return back;
+}
 
 /* MAXIMUM compares raw codes: what has other parameters than the result is requantized before it in
  * what we write, and codes of the result in what we read. */
@@ -154,6 +167,73 @@ static void raw_select(void **state)
     free(file);
 }
 
+/* The biases, versions and parameters that a file must have for runtimes to take it as it is meant:
+ * CONV_2D has a bias, LiteRT's delegate refuses a bias without a scale, and TensorFlow Lite 2.9
+ * ignores the activation of a TRANSPOSE_CONV unless it is of version 4. */
+static void bias_of_zeros(void **state)
+{
+    test_rng rng = test_seed("bias_of_zeros", 21);
+    (void)state;
+    for (int trial = 0; trial < 20; trial++) {
+        char text[400], weights[128];
+        const double x = test_unit(&rng) + 0.01,
+                     w[2] = {test_unit(&rng) + 0.01, test_unit(&rng) + 0.01};
+        const bool by_channel = trial & 1;
+        if (by_channel)
+            snprintf(weights, sizeof weights, "axis=0,[%.9g,%.9g],[0,0]", w[0], w[1]);
+        else
+            snprintf(weights, sizeof weights, "%.9g,0", w[0]);
+        snprintf(
+            text, sizeof text,
+            "graph m { input x: i8[1,3,3,2] q(%.9g,1)\n const w: i8[2,2,2,%d] q(%s) = splat 3\n"
+            "y: i8[1,2,2,2] q(0.5,0) = conv(x, w) {layout=nhwc, group=%d}\n output y }",
+            x, trial & 2 ? 1 : 2, weights, trial & 2 ? 2 : 1);
+        unsigned char *file;
+        assay_graph *back = written_and_read(text, &file);
+        const assay_value *b = &back->value[back->node[0].in[2]];
+        const assay_type *bias = &b->type;
+        assert_string_equal(b->name, "y:bias"); /* of the file, not implied by the reader */
+        assert_int_equal(bias->q.count, by_channel ? 2 : 1);
+        for (size_t i = 0; i < bias->q.count; i++)
+            assert_true(bias->q.scale[i] == (float)x * (float)w[i]);
+        assay_graph_free(back);
+        free(file);
+    }
+}
+
+/* The version of the file's first operator. */
+static int version_of(const char *text)
+{
+    unsigned char *bytes;
+    size_t length;
+    assay_error err;
+    assay_graph *g = tflite_graph(text);
+    assert_ok(tfl_export_graph(g, &bytes, &length, &err), &err);
+    flat_file file = {.name = "m", .bytes = bytes, .size = length};
+    const flat_vector codes = tfl_flat_list(tfl_flat_root(&file), MODEL_OPERATOR_CODES, 4);
+    const int version = tfl_flat_i32(tfl_flat_list_table(codes, 0), CODE_VERSION, 1);
+    assert_ok(tfl_flat_status(&file, &err), &err);
+    assay_graph_free(g);
+    free(bytes);
+    return version;
+}
+
+static void versions(void **state)
+{
+#define TRANSPOSED(more)                                                                           \
+    "graph m { input x: i8[1,3,3,2] q(0.5,1)\n const w: i8[2,2,2,2] q(0.5,0) = splat 3\n"          \
+    "y: i8[1,4,4,2] q(0.5,0) = conv_transpose(x, w) {layout=nhwc}" more "\n"
+    (void)state;
+    assert_int_equal(version_of(TRANSPOSED("") "output y }"), 1);
+    assert_int_equal(version_of(TRANSPOSED(" act[0,6]") "output y }"), 4);
+    assert_int_equal(
+        version_of(TRANSPOSED(
+            "") "const v: i8[2,2,2,2] q(0.5,0) = splat 1\n"
+                "z: i8[1,5,5,2] q(0.5,0) = conv_transpose(y, v) {layout=nhwc} act[0,inf]\n"
+                "output z }"),
+        4);
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -191,8 +271,10 @@ static void refused_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(raw_maximum), cmocka_unit_test(wide_bounds), cmocka_unit_test(raw_select),
-        cmocka_unit_test(comes_back),  cmocka_unit_test(refused),     cmocka_unit_test(refused_all),
+        cmocka_unit_test(raw_maximum), cmocka_unit_test(wide_bounds),
+        cmocka_unit_test(raw_select),  cmocka_unit_test(bias_of_zeros),
+        cmocka_unit_test(versions),    cmocka_unit_test(comes_back),
+        cmocka_unit_test(refused),     cmocka_unit_test(refused_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

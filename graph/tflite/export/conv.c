@@ -55,42 +55,48 @@ static bool check_types(tfl_export *x, const assay_node *n)
     return false;
 }
 
+/* The parameters of a bias: those of the products, if they have any. */
+static void bias_parameters(tfl_export *x, const assay_node *n, assay_qparams *q)
+{
+    const assay_type *a = in_type(x, n, 0), *w = in_type(x, n, 1);
+    float *scale = tfl_room(x, w->q.count * sizeof *scale + 1);
+
+    *q = w->q;
+    q->axis = 0;
+    q->zero_point = tfl_room(x, w->q.count * sizeof *q->zero_point + 1);
+    q->scale = scale;
+    for (size_t c = 0; scale && c < w->q.count; ++c)
+        scale[c] = a->q.scale[0] * w->q.scale[c];
+}
+
 /* The bias; TFLite compares its scale with that of the products (kernels/kernel_util.cc), so one
  * without parameters gets them. */
 static int bias_of(tfl_export *x, const assay_node *n, int i)
 {
     const assay_value *b;
-    const assay_type *a = in_type(x, n, 0), *w = in_type(x, n, 1);
     assay_type type;
-    float *scale;
 
     if (i >= n->n_in || n->in[i] == ASSAY_NO_VALUE)
         return -1;
     b = &x->g->value[n->in[i]];
     type = b->type;
-    if (type.elem.kind == ASSAY_KIND_F32 || type.q.granularity != ASSAY_Q_NONE || !b->data ||
-        w->q.granularity == ASSAY_Q_NONE)
+    if (type.elem.kind == ASSAY_KIND_F32 || type.q.granularity != ASSAY_Q_NONE || !b->data)
         return tfl_add_tensor(x, n->in[i]);
-    scale = tfl_room(x, w->q.count * sizeof *scale);
-    type.q = w->q;
-    type.q.axis = 0;
-    type.q.zero_point = tfl_room(x, w->q.count * sizeof *type.q.zero_point);
-    if (!scale || !type.q.zero_point)
-        return -1;
-    for (size_t c = 0; c < w->q.count; ++c)
-        scale[c] = a->q.scale[0] * w->q.scale[c];
-    type.q.scale = scale;
+    bias_parameters(x, n, &type.q);
     return tfl_tensor_as(x, n->in[i], &type, b->data);
 }
 
-/* Zeros: TFLite Micro's DEPTHWISE_CONV_2D takes a missing bias amiss. */
+/* Zeros: CONV_2D fails in TensorFlow Lite 2.2, 2.9 and LiteRT where its third operand is missing,
+ * as does TFLite Micro's DEPTHWISE_CONV_2D; LiteRT's delegate takes no bias without parameters. */
 static int zero_bias(tfl_export *x, const assay_node *n)
 {
     const assay_type *a = in_type(x, n, 0), *w = in_type(x, n, 1);
     assay_type type = {.elem = a->elem, .rank = 1, .dim = {w->dim[0]}};
 
-    if (a->elem.kind != ASSAY_KIND_F32)
+    if (a->elem.kind != ASSAY_KIND_F32) {
         type.elem = assay_int(a->elem.bits == 16 ? 64 : 32, true);
+        bias_parameters(x, n, &type.q);
+    }
     return tfl_extra(x, n, "bias", &type, tfl_room(x, assay_type_bytes(&type) + 1));
 }
 
@@ -217,7 +223,7 @@ static void conv(tfl_export *x, const assay_node *n)
     in[0] = padding < 0 ? padded(x, n, &win, false) : tfl_add_tensor(x, n->in[0]);
     in[1] = depthwise ? transposed_weights(x, n) : tfl_add_tensor(x, n->in[1]);
     in[2] = bias_of(x, n, 2);
-    if (in[2] < 0 && depthwise)
+    if (in[2] < 0)
         in[2] = zero_bias(x, n);
     y = tfl_begin(x, n, true, &fused);
     tfl_add_operator(x, depthwise ? BUILTIN_DEPTHWISE_CONV_2D : BUILTIN_CONV_2D, in, 3, &y, 1);
@@ -261,6 +267,8 @@ static void conv_transpose(tfl_export *x, const assay_node *n)
     tfl_add_operator(x, BUILTIN_TRANSPOSE_CONV, in, in[3] < 0 ? 3 : 4, &y, 1);
     strides(x, padding, &a->stride);
     tfl_option(x, CONV_ACTIVATION, 1, fused);
+    if (fused != ACTIVATION_NONE)
+        tfl_version(x, 4);
     tfl_finish(x, n, y);
 }
 

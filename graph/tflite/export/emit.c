@@ -173,7 +173,7 @@ void tfl_add_operator(tfl_export *x, int builtin, const int *in, int n_in, const
     if (!grow(x, (void **)&x->op, x->n_ops, &x->room_ops, sizeof *x->op))
         return;
     o = &x->op[x->n_ops];
-    *o = (tfl_out_operator){.builtin = builtin, .n_in = n_in, .n_out = n_out};
+    *o = (tfl_out_operator){.builtin = builtin, .version = 1, .n_in = n_in, .n_out = n_out};
     o->in = tfl_room(x, (size_t)n_in * sizeof *in + 1);
     o->out = tfl_room(x, (size_t)n_out * sizeof *out + 1);
     if (!o->in || !o->out)
@@ -197,6 +197,12 @@ void tfl_option_float(tfl_export *x, int slot, float value)
     int32_t bits;
     memcpy(&bits, &value, sizeof bits);
     tfl_option(x, slot, 4, bits);
+}
+
+void tfl_version(tfl_export *x, int version)
+{
+    if (!x->status && x->n_ops)
+        x->op[x->n_ops - 1].version = version;
 }
 
 /* ---- bounds ---- */

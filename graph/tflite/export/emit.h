@@ -26,6 +26,8 @@ typedef struct tfl_out_tensor {
 
 typedef struct tfl_out_operator {
     int builtin;
+    int version; /* of the operator, the first with what it says; the model states the latest of
+                    each builtin */
     int n_in, n_out, n_options;
     int *in, *out; /* tensors, -1 for none */
     int n_intermediates, *intermediate;
@@ -87,6 +89,10 @@ void tfl_add_operator(tfl_export *x, int builtin, const int *in, int n_in, const
                       int n_out);
 void tfl_option(tfl_export *x, int slot, int size, int32_t value);
 void tfl_option_float(tfl_export *x, int slot, float value);
+/* The latest operator is of this version and no longer 1
+ * (tensorflow/lite/tools/versioning/op_version.cc): older runtimes, which would ignore a part of
+ * it, refuse the file. */
+void tfl_version(tfl_export *x, int version);
 
 /* A node's first output as the tensor that its operator writes, before what the operator cannot
  * clamp; *fused is the activation for its options. tfl_finish appends the clamp. */

@@ -97,11 +97,11 @@ static int options_type(int builtin)
     return options_types[builtin];
 }
 
-/* Operators by the order of their first use: index[builtin] - 1. */
+/* Operators by the order of their first use: index[builtin] - 1; each of its latest version. */
 static size_t write_codes(flat_writer *w, const tfl_export *part, int n_parts,
                           int index[BUILTIN_COUNT])
 {
-    int n = 0, used[BUILTIN_COUNT];
+    int n = 0, used[BUILTIN_COUNT], version[BUILTIN_COUNT] = {0};
     size_t list;
 
     memset(index, 0, BUILTIN_COUNT * sizeof *index);
@@ -112,12 +112,14 @@ static size_t write_codes(flat_writer *w, const tfl_export *part, int n_parts,
                 used[n++] = builtin;
                 index[builtin] = n;
             }
+            if (version[builtin] < part[k].op[i].version)
+                version[builtin] = part[k].op[i].version;
         }
     list = tfl_flat_write_offsets(w, (size_t)n);
     for (int i = 0; i < n; ++i) {
         int old = used[i] < CODE_PLACEHOLDER ? used[i] : CODE_PLACEHOLDER;
         const flat_field code[] = {{CODE_DEPRECATED, 1, (uint32_t)old},
-                                   {CODE_VERSION, 4, 1},
+                                   {CODE_VERSION, 4, (uint32_t)version[used[i]]},
                                    {CODE_BUILTIN, 4, (uint32_t)used[i]}};
         tfl_flat_refer_element(w, list, (size_t)i, tfl_flat_write_table(w, code, 3));
     }
