@@ -66,6 +66,19 @@ static bool claims_ratios(const assay_scheme *s, const assay_graph *g, const ass
     return true;
 }
 
+/* Whether all operands but the first are constants, if the op's claim is limited to such nodes. */
+static bool claims_constants(const assay_scheme *s, const assay_graph *g, const assay_node *n)
+{
+    if (!s->record || !assay_data(s)->exact_constant[n->op])
+        return true;
+    for (int i = 1; i < n->n_in; i++) {
+        const assay_value *v = n->in[i] >= 0 ? &g->value[n->in[i]] : NULL;
+        if (v && (!v->data || v->is_variable))
+            return false;
+    }
+    return true;
+}
+
 bool assay_scheme_claims_types(const assay_scheme *s, const assay_graph *g, const assay_node *n)
 {
     const char *op = assay_op_get(n->op)->name;
@@ -76,5 +89,5 @@ bool assay_scheme_claims_types(const assay_scheme *s, const assay_graph *g, cons
            (!assay_node_has_narrow(n, type_in, g) || assay_scheme_fuses_narrow(s, op)) &&
            (!assay_node_is_mixed(n, type_in, g) ||
             (assay_scheme_fuses_mixed(s, op) && assay_scheme_is_exact_mixed(s, op))) &&
-           claims_ratios(s, g, n);
+           claims_ratios(s, g, n) && claims_constants(s, g, n);
 }

@@ -51,8 +51,9 @@ const C_LIBRARY = path.join(__dirname, 'tflite_c.py');
 
 // Networks with layers that .tflite has no operator for are refused by our export. Where the shape of a result is an
 // input LiteRT.js gives another result than TFLite 2.9 and we.
-// Of fully connected with a scale each channel it takes the first for all: our own networks have such ones.
-const OF_2_9 = /^(mean|sum|(sigmoid|tanh) i16|resize bilinear u8|div|log softmax|fully connected (by channel|without bias)|network (?!U-Net)|plain_cnn|res_dsconv|dtln|trained_lstm)/;
+// int8 weights under floats (kws_ref_model_float32): the codes of activations are XNNPACK's own, and floats are added in other orders.
+// Of fully connected with a scale each channel TFLite 2.9 takes the first for all: our own networks have such ones.
+const OF_2_9 = /^(mean|sum|(sigmoid|tanh) i16|resize bilinear u8|div|log softmax|fully connected (by channel|without bias)|network (?!U-Net)|kws_ref_model_float32|plain_cnn|res_dsconv|dtln|trained_lstm)/;
 
 // Those whose files are there: folders of npm modules by package.
 async function open(modules, work) {
@@ -60,12 +61,12 @@ async function open(modules, work) {
   const add = (name, preset, device, unclaimed) => devices.push(Object.assign(device, {name, preset, unclaimed}));
   const c = (folder, mode) => new TfLite(['python3', C_LIBRARY, folder, mode], work);
   if (modules.litertjs) add('LiteRT.js 2.5.3, XNNPACK', 'litert-xnnpack', await LiteRt.open(modules.litertjs),
-    /^(requantize (i8 u8|u8 i8|i8 i16)|seanet_transpose|network (MobileNetV3|audio|attention|encoder)|resize bilinear|div|batch matmul i8|sum i16|(sigmoid|tanh) i16|log softmax)/);
+    /^(requantize (i8 u8|u8 i8|i8 i16)|seanet_transpose|network (MobileNetV3|audio|attention|encoder)|resize bilinear|div|batch matmul i8|.* of inputs (i8|u8)|kws_ref_model_float32|sum i16|(sigmoid|tanh) i16|log softmax)/);
   if (modules.tflite29) {
     add('TFLite 2.9, x86', 'tflite-2.9-x86', c(modules.tflite29, 'builtin'), OF_2_9);
     add('TFLite 2.9, XNNPACK', 'litert-xnnpack', c(modules.tflite29, 'xnnpack'), /./); // the preset is of 2.5.3
   }
-  if (modules.tflite22) add('TFLite 2.2, x86', 'litert-ref', c(modules.tflite22, 'builtin'), /./); // no preset is of 2.2
+  if (modules.tflite22) add('TFLite 2.2, x86', 'tflite', c(modules.tflite22, 'builtin'), /./); // no preset is of 2.2
   return devices;
 }
 

@@ -70,19 +70,22 @@ class Net {
     const values = r.weights('int8', n).map(v => Math.max(-127, v));
     return this.constant({kind: 'i8', shape, scale, zero: 0, axis}, values);
   }
-  bias(x, w, channels) {
+  bias(x, w, channels, asInput = false) {
     const scale = Array.isArray(w.t.scale) ? w.t.scale.map(s => Math.fround(Math.fround(s) * Math.fround(x.t.scale)))
       : Math.fround(Math.fround(w.t.scale) * Math.fround(x.t.scale));
     const wide = x.t.kind === 'i16';
-    return this.constant({kind: wide ? 'i64' : 'i32', shape: [channels], scale, zero: 0},
+    const t = {kind: wide ? 'i64' : 'i32', shape: [channels], scale, zero: 0};
+    if (asInput) return this.input(t);
+    return this.constant(t,
       Array.from({length: channels}, () => Math.round(this.r.normal() * (wide ? 200000 : 2000))));
   }
   // An output scale under which sums of so many products mostly stay inside the type.
   sumType(kind, shape, x, w, depth) {
     const ws = Array.isArray(w.t.scale) ? Math.max(...w.t.scale) : w.t.scale;
     const width = kind === 'i16' ? 32768 : 128;
-    const real = x.t.scale * ws * (kind === 'i16' ? 15000 : 70) * 40 * Math.sqrt(depth) / width;
-    return {kind, shape, scale: Math.fround(real * 2 ** (this.r.unit() * 4 - 2)), zero: this.zero(kind)};
+    const real = x.t.scale * ws * (kind === 'i16' ? 15000 : 70) * 40 * Math.sqrt(depth) / width * 2 ** (this.r.unit() * 4 - 2);
+    const ties = this.r.chance(0.3) ? Math.fround(x.t.scale * ws) : 0; // a power of two times the products' scale
+    return {kind, shape, scale: Math.fround(ties ? ties * 2 ** Math.round(Math.log2(real / ties)) : real), zero: this.zero(kind)};
   }
   // Bounds of an activation that TFLite can fuse, or none.
   activation() { return this.r.pick([null, null, [0, Infinity], [0, 6], [-1, 1]]); }

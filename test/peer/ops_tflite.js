@@ -26,19 +26,34 @@ const image = (n, kind, most = 9) => {
   return {x, kernel, stride: r.pick([[1, 1], [1, 1], [2, 2], [1, 2]])};
 };
 
+const biased = (n, x, w, channels, bare) => n.r.chance(bare) ? [x, w] : [x, w, n.bias(x, w, channels)];
+
 const conv = kind => r => {
   const n = new Net(r), {x, kernel, stride} = image(n, kind), channels = r.int(1, 20), depth = product(kernel) * x.t.shape[3];
   const w = n.weights(kind, [channels, ...kernel, x.t.shape[3]], channels, r.chance(0.7), 0);
-  const {out, at} = window(r, x, kernel, stride), b = n.bias(x, w, channels);
-  n.node(n.sumType(kind, [...out.slice(0, 3), channels], x, w, depth), 'conv', [x, w, b], at, n.activation());
+  const {out, at} = window(r, x, kernel, stride);
+  n.node(n.sumType(kind, [...out.slice(0, 3), channels], x, w, depth), 'conv', biased(n, x, w, channels, 0.2), at, n.activation());
+  return n;
+};
+
+// Weights, a bias, or both that the network is given as inputs.
+const given = (op, kind) => r => {
+  const n = new Net(r), [rows, inner, channels] = [r.int(2, 9), r.int(1, 40), r.int(1, 12)], kernel = [r.int(1, 2), r.int(1, 2)];
+  const flat = op === 'fc', x = n.input(n.codes(kind, flat ? [rows * 8, inner] : [1, rows, rows, inner]));
+  const shape = flat ? [channels, inner] : [channels, ...kernel, inner], which = r.pick(['weights', 'bias', 'both']);
+  const w = which === 'bias' ? n.weights(kind, shape, channels, false, 0)
+    : n.input({kind, shape, scale: r.scale(0.002, 0.05), zero: kind === 'u8' ? 128 : 0});
+  const b = n.bias(x, w, channels, which !== 'weights'), grow = op === 'conv' ? -1 : 1;
+  const out = flat ? [rows * 8] : [1, rows + grow * (kernel[0] - 1), rows + grow * (kernel[1] - 1)];
+  n.node(n.sumType(kind, [...out, channels], x, w, product(shape) / channels), op, [x, w, b], flat ? {} : {layout: 'nhwc'});
   return n;
 };
 
 const depthwise = kind => r => {
   const n = new Net(r), {x, kernel, stride} = image(n, kind), groups = x.t.shape[3], channels = groups * r.pick([1, 1, 2, 3]);
   const w = n.weights(kind, [channels, ...kernel, 1], channels, r.chance(0.7), 0);
-  const {out, at} = window(r, x, kernel, stride), b = n.bias(x, w, channels);
-  n.node(n.sumType(kind, [...out.slice(0, 3), channels], x, w, product(kernel)), 'conv', [x, w, b],
+  const {out, at} = window(r, x, kernel, stride);
+  n.node(n.sumType(kind, [...out.slice(0, 3), channels], x, w, product(kernel)), 'conv', biased(n, x, w, channels, 0.2),
     {...at, group: groups}, n.activation());
   return n;
 };
@@ -46,8 +61,7 @@ const depthwise = kind => r => {
 const fc = (kind, {perChannel = false, bare = 0.2} = {}) => r => {
   const n = new Net(r), depth = r.int(1, 70), channels = r.int(1, 30);
   const x = n.input(n.codes(kind, [r.pick([1, 1, 4, 7]), depth])), w = n.weights(kind, [channels, depth], channels, perChannel, 0);
-  const b = n.bias(x, w, channels);
-  n.node(n.sumType(kind, [x.t.shape[0], channels], x, w, depth), 'fc', r.chance(bare) ? [x, w] : [x, w, b], {}, n.activation());
+  n.node(n.sumType(kind, [x.t.shape[0], channels], x, w, depth), 'fc', biased(n, x, w, channels, bare), {}, n.activation());
   return n;
 };
 
@@ -57,7 +71,7 @@ const transposed = kind => r => {
   const x = n.input(n.codes(kind, [1, h, w, inner])), f = n.weights(kind, [channels, ...kernel, inner], channels, r.chance(0.7), 0);
   const out = [(h - 1) * stride[0] + kernel[0], (w - 1) * stride[1] + kernel[1]], b = n.bias(x, f, channels);
   n.node(n.sumType(kind, [1, ...out, channels], x, f, product(kernel) * inner / product(stride)), 'conv_transpose', [x, f, b],
-    {layout: 'nhwc', stride});
+    {layout: 'nhwc', stride}, n.activation());
   return n;
 };
 
@@ -204,6 +218,8 @@ function ofKind(k) {
     [`max of different scales ${k}`]: binary('max', k, null, {act: false, equal: 0}),
     [`hard swish ${k}`]: unary('hard_swish', k),
     [`prelu ${k}`]: prelu(k),
+    [`conv of inputs ${k}`]: given('conv', k), [`fully connected of inputs ${k}`]: given('fc', k),
+    [`transposed conv of inputs ${k}`]: given('conv_transpose', k),
     ...(k === 'u8' ? {[`div ${k}`]: div(k)} : {
       [`fully connected by channel ${k}`]: fc(k, {perChannel: true}),
       [`batch matmul ${k}`]: matmul(k),

@@ -170,10 +170,43 @@ static void ratios_inherited(void **state)
     assay_graph_free(g);
 }
 
+/* Claims that are limited to constant weights and biases. */
+static void claims_of_constants(void **state)
+{
+    static const struct {
+        const char *text;
+        bool limited;
+    } schemes[] = {
+        {"extends: litert-xnnpack\n", true},
+        {"extends: litert-xnnpack\ncontract: {exact_ops: [fc, conv]}\n", false},
+        {"extends: litert-xnnpack\ncontract: {exact_constant_ops: [add]}\n", false},
+        {"extends: tflite\ncontract: {exact_constant_ops: [fc], exact_ops: [fc]}\n", true},
+        {"extends: tflite\n", false},
+    };
+    (void)state;
+    for (int which = 0; which < 4; which++) {
+        const char *w =
+            which & 1 ? "input w: i8[2,3] q(1,0)\n" : "const w: i8[2,3] q(1,0) = [1,2,3,4,5,6]\n";
+        const char *b = which & 2 ? "input b: i32[2] q(1,0)\n" : "const b: i32[2] q(1,0) = [1,1]\n";
+        char text[300];
+        snprintf(text, sizeof text,
+                 "input x: i8[1,3] q(1,0)\n%s%sy: i8[1,2] q(1,0) = fc(x, w, b)\n", w, b);
+        assay_graph *g = parse(text);
+        for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+            assay_scheme *s = unit_scheme(schemes[i].text);
+            if (assay_scheme_claims_types(s, g, &g->node[0]) != (!schemes[i].limited || which == 0))
+                fail_msg("%s under %s", text, schemes[i].text);
+            assay_scheme_free(s);
+        }
+        assay_graph_free(g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_around), cmocka_unit_test(absent_operands),
-        cmocka_unit_test(claims_within_ratios), cmocka_unit_test(ratios_inherited)};
+        cmocka_unit_test(claims_within_ratios), cmocka_unit_test(ratios_inherited),
+        cmocka_unit_test(claims_of_constants)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,10 +95,12 @@ static void kinds(void **state)
          "f:1:1: rescale.scale: power-of-two needs types.power_of_two_scales: yes"},
         {"scheme: a\ncontract: x\n",
          "f:2:11: contract: expected exact_ops, exact_narrow_ops, exact_per_tensor_ops, "
-         "exact_one_type_ops, exact_ratios, exact_float_ops, exact, approximate, not_modelled"},
+         "exact_one_type_ops, exact_constant_ops, exact_ratios, exact_float_ops, exact, "
+         "approximate, not_modelled"},
         {"scheme: a\ncontract: {exactly: x}\n",
          "f:2:21: unknown key; contract holds exact_ops, exact_narrow_ops, exact_per_tensor_ops, "
-         "exact_one_type_ops, exact_ratios, exact_float_ops, exact, approximate, not_modelled"},
+         "exact_one_type_ops, exact_constant_ops, exact_ratios, exact_float_ops, exact, "
+         "approximate, not_modelled"},
         {"scheme: a\ncontract: {exact_ops: 3}\n", "f:2:23: exact_ops: expected a list of op names"},
         {"scheme: a\ncontract: {exact_ratios: [add]}\n",
          "f:2:26: exact_ratios: expected ops, each with [FROM, TO]"},
