@@ -5,6 +5,7 @@
 
 #include "interp/explain/watching.h"
 #include "schemes/apply/apply.h"
+#include "schemes/mac/explain.h"
 
 static watch *watch_of(const assay_unit *u)
 {
@@ -108,66 +109,6 @@ static int64_t watch_overflow(const assay_unit *u, int64_t sum, bool *trapped)
     return w->mode == EXPLAIN_WATCH ? w->vt->apply_overflow(w->real, sum, trapped) : sum;
 }
 
-/* ---- rescales of the unit ---- */
-
-static void watch_rescale(const assay_rescale *r, int k, const int64_t *acc, size_t n,
-                          size_t channel, int32_t *out)
-{
-    watch *w = (watch *)((uintptr_t)(r - k) - offsetof(watch, unit.scale));
-    const assay_rescale *real = &w->real->scale[k];
-    explain_seen *s = w->seen;
-    const assay_told step = {.kind = ASSAY_TOLD_RESCALE, .a = acc[0], .rescale = real};
-    if (w->inside && s->n_rescales < EXPLAIN_RESCALES)
-        s->rescale[s->n_rescales++] = (explain_rescale){real, acc[0], channel};
-    if (w->inside)
-        explain_say_told(&s->told, w->real, &step);
-    real->row(real, acc, n, channel, out);
-}
-
-#define RESCALE(k)                                                                                 \
-    static void watch_rescale_##k(const assay_rescale *r, const int64_t *acc, size_t n,            \
-                                  size_t channel, int32_t *out)                                    \
-    {                                                                                              \
-        watch_rescale(r, k, acc, n, channel, out);                                                 \
-    }
-RESCALE(0)
-RESCALE(1)
-RESCALE(2)
-#undef RESCALE
-
-/* What a function of the unit tells. */
-static void hear(void *to, const assay_told *step)
-{
-    watch *w = to;
-    assay_told heard = *step;
-    assay_rescale r = {0};
-    if (step->rescale) { /* maybe a copy of a watched one */
-        r = *step->rescale;
-        apply_rescale_choose(&r);
-        heard.rescale = &r;
-    }
-    explain_say_told(&w->seen->told, w->real, &heard);
-    w->seen->n_own++;
-}
-
-void explain_watch_unit(watch *w)
-{
-    static void (*const rows[])(const assay_rescale *, const int64_t *, size_t, size_t,
-                                int32_t *) = {watch_rescale_0, watch_rescale_1, watch_rescale_2};
-    for (int k = 0; k < 3; k++)
-        if (w->unit.scale[k].row)
-            w->unit.scale[k].row = rows[k];
-    w->teller = (assay_teller){.tell = hear, .to = w};
-}
-
-/* The unit that tells the steps of element `at` of a row. */
-static const assay_unit *telling(watch *w, size_t at)
-{
-    w->teller.at = at;
-    w->unit.teller = w->teller.tell ? &w->teller : NULL;
-    return w->teller.tell ? &w->unit : w->real;
-}
-
 /* ---- codes ---- */
 
 static void watch_requantize(const assay_unit *u, const int64_t *acc, size_t n, size_t channel,
@@ -185,7 +126,7 @@ static void watch_requantize(const assay_unit *u, const int64_t *acc, size_t n, 
     if (at < 0)
         return;
     w->inside = true;
-    w->vt->requantize(telling(w, 0), acc + at, 1, channel + (size_t)at, out + at);
+    w->vt->requantize(explain_telling(w, 0), acc + at, 1, channel + (size_t)at, out + at);
     w->seen->acc = acc[at];
     w->seen->channel = channel + (size_t)at;
     note(w, EXPLAIN_REQUANTIZE, out[at]);
@@ -205,7 +146,7 @@ static void watch_binary(const assay_unit *u, const int32_t *a, const int32_t *b
     int32_t code;
     w->inside = true;
     memcpy(w->seen->in, x, sizeof x);
-    w->vt->binary(telling(w, 0), &x[0], &x[1], 1, &code);
+    w->vt->binary(explain_telling(w, 0), &x[0], &x[1], 1, &code);
     note(w, EXPLAIN_BINARY, code);
 }
 
@@ -222,7 +163,7 @@ static void watch_unary(const assay_unit *u, const int32_t *x, size_t n, int32_t
     int32_t code;
     w->inside = true;
     w->seen->in[0] = in;
-    w->vt->unary(telling(w, 0), &in, 1, &code);
+    w->vt->unary(explain_telling(w, 0), &in, 1, &code);
     note(w, EXPLAIN_UNARY, code);
 }
 
@@ -239,7 +180,7 @@ static void watch_pool(const assay_unit *u, const int64_t *sum, const int32_t *c
     w->inside = true;
     w->seen->acc = sum[at];
     w->seen->count = count[at];
-    w->vt->pool(telling(w, 0), sum + at, count + at, 1, out + at);
+    w->vt->pool(explain_telling(w, 0), sum + at, count + at, 1, out + at);
     note(w, EXPLAIN_POOL, out[at]);
 }
 
@@ -252,7 +193,7 @@ static bool watch_window(const assay_unit *u, const int32_t *x, size_t n, int32_
         return w->vt->window && w->vt->window(w->real, x, n, count, out);
     if (!begin(w, 1, out, &at))
         return true;
-    w->vt->window(at >= 0 ? telling(w, 0) : w->real, x, n, count, out);
+    w->vt->window(at >= 0 ? explain_telling(w, 0) : w->real, x, n, count, out);
     if (at >= 0) {
         keep_row(w, x, n, 0);
         w->seen->count = count;
@@ -265,11 +206,11 @@ static void watch_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *
 {
     watch *w = watch_of(u);
     int64_t at;
-    if (!begin(w, n, out, &at))
+    if (!begin(w, explain_is_mac(w) && mac_ends_in_one(&w->mac) ? 1 : n, out, &at))
         return;
     if (at >= 0)
         keep_row(w, x, n, (size_t)at);
-    w->vt->row(at >= 0 ? telling(w, (size_t)at) : w->real, x, n, out);
+    w->vt->row(at >= 0 ? explain_telling(w, (size_t)at) : w->real, x, n, out);
     if (at >= 0)
         note(w, EXPLAIN_ROW, out[at]);
 }
@@ -296,7 +237,7 @@ static void watch_interpolate(const assay_unit *u, const int32_t *c, const int32
     if (at < 0)
         return;
     w->inside = true;
-    w->vt->interpolate(telling(w, 0), corner, &fy[at], &fx[at], 1, out + at);
+    w->vt->interpolate(explain_telling(w, 0), corner, &fy[at], &fx[at], 1, out + at);
     note(w, EXPLAIN_INTERPOLATE, out[at]);
 }
 
@@ -329,6 +270,34 @@ static void watch_dequantize(const assay_unit *u, const int32_t *q, size_t n, si
     w->seen->channel = channel + (size_t)at;
     note(w, EXPLAIN_DEQUANTIZE, (int64_t)bits[at]);
 }
+
+static assay_status watch_dot(const assay_unit *u, const assay_dot *d, int32_t *out,
+                              assay_error *err)
+{
+    watch *w = watch_of(u);
+    int64_t at;
+    if (!begin(w, 1, out, &at))
+        return ASSAY_OK;
+    if (at < 0)
+        return w->vt->dot(w->real, d, out, err);
+    const assay_status s =
+        mac_explain_unit(explain_telling(w, 0), d, out, explain_hear_line, w, err);
+    note(w, EXPLAIN_DOT, (int64_t)(uint32_t)*out);
+    return s;
+}
+
+const assay_scheme_vtable explain_watching_mac = {
+    .abi = ASSAY_SCHEME_ABI,
+    .size = sizeof(assay_scheme_vtable),
+    .name = "watching a matrix unit",
+    .description = "another scheme, watched",
+    .binary = watch_binary,
+    .unary = watch_unary,
+    .row = watch_row,
+    .quantize = watch_quantize,
+    .dequantize = watch_dequantize,
+    .dot = watch_dot,
+};
 
 const assay_scheme_vtable explain_watching = {
     .abi = ASSAY_SCHEME_ABI,

@@ -51,7 +51,8 @@ static bool say_own(const work *k)
         return false;
     for (int i = 0; i < told->n; i++)
         explain_add(k->t, strdup(told->step[i].name), strdup(told->step[i].text));
-    explain_say_code(k->t, k->s->value);
+    if (!k->t->is_float)
+        explain_say_code(k->t, k->s->value);
     k->t->honest = NULL;
     return true;
 }
@@ -161,9 +162,6 @@ static void say_moved(const work *k, const void *const *in, int64_t element)
                     explain_place(&assay_node_in(g, n, input)->type, at, place, sizeof place));
     else if (!k->p->unit[k->node] && explain_float_form(k->t, g, n, in, element))
         return;
-    else if (k->p->unit[k->node] && !explain_is_watched(k->p, k->node))
-        k->t->honest = "the stated steps of a scheme of matrix units are not shown (of a unit's "
-                       "dot: assay scheme dot --explain)";
     else
         k->t->honest = k->t->is_float ? "computed in floats: there are no integer steps"
                                       : "the op's steps are not shown";
@@ -173,6 +171,8 @@ static void say_moved(const work *k, const void *const *in, int64_t element)
 
 static void say_all(const work *k, const void *const *in, int64_t element)
 {
+    if (run_vtable_of(k->p, k->node) && run_vtable_of(k->p, k->node)->dot && say_own(k))
+        return;
     switch (k->s->kind) {
     case EXPLAIN_REQUANTIZE:
         say_sums(k, element);
@@ -223,6 +223,8 @@ assay_status explain_element(const assay_program *p, int node, const void *const
     assay_status status = explain_watch(p, node, in, element, &seen, err);
     if (!status) {
         const work k = {t, p, node, p->scheme && p->scheme->record ? p->unit[node] : NULL, &seen};
+        if (t->is_float)
+            seen.value = (int64_t)(uint32_t)seen.value;
         t->value = seen.value;
         say_all(&k, in, element);
         explain_say_value(t, "element", seen.value);

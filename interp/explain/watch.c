@@ -7,20 +7,22 @@
 
 #include "graph/memory.h"
 
-bool explain_is_watched(const assay_program *p, int node)
-{
-    return p->unit[node] && !run_vtable_of(p, node)->dot;
-}
-
 static void begin_watch(runs *r, const assay_program *p)
 {
     watch *w = &r->w;
+    const assay_scheme *s = run_scheme_of(p, r->node);
     w->real = p->unit[r->node];
-    w->vt = p->scheme->vt;
-    if (p->scheme->record) { /* a plugin's units are its own */
+    w->vt = s->vt;
+    if (s->record) { /* a plugin's units are its own */
         w->unit = *w->real;
         explain_watch_unit(w);
+    } else if (s->mac) {
+        w->mac = *mac_node(w->real);
+        explain_watch_mac(w);
     }
+    r->scheme = *s;
+    r->scheme.vt = s->mac ? &explain_watching_mac : &explain_watching;
+    r->program.scheme = &r->scheme;
 }
 
 assay_status explain_open_runs(runs *r, const assay_program *p, int node, const void *const *in,
@@ -40,12 +42,9 @@ assay_status explain_open_runs(runs *r, const assay_program *p, int node, const 
         if (!r->out[j])
             status = assay_out_of_memory(err);
     }
-    if (!explain_is_watched(p, node))
+    if (!p->unit[node])
         return status;
     begin_watch(r, p);
-    r->scheme = *p->scheme;
-    r->scheme.vt = &explain_watching;
-    r->program.scheme = &r->scheme;
     r->unit[node] = &r->w.unit;
     r->program.unit = (assay_unit **)(uintptr_t)r->unit;
     return status;
@@ -120,7 +119,7 @@ assay_status explain_watch(const assay_program *p, int node, const void *const *
     assay_status status = explain_open_runs(&r, p, node, in, seen, err);
     r.w.want = r.w.want_sum = -1;
     r.w.whole = !(p->kernel[node].calls & ASSAY_CALLS_ACCUMULATE);
-    if (!status && explain_is_watched(p, node))
+    if (!status && p->unit[node])
         status = find_production(&r, t, element, err);
     if (!status && r.w.want >= 0 && !r.w.whole)
         status = explain_run_once(&r, EXPLAIN_FIND, err);

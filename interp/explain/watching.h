@@ -4,6 +4,7 @@
 #define ASSAY_INTERP_EXPLAIN_WATCHING_H
 
 #include "interp/explain/watch.h"
+#include "schemes/mac/unit.h"
 
 /* What the watching functions do: give codes that are digits of the number of their production, so
  * that the output says which production its element is; give accumulators that are their own
@@ -12,6 +13,7 @@ enum watch_mode { EXPLAIN_NUMBER, EXPLAIN_FIND, EXPLAIN_WATCH };
 
 typedef struct watch {
     assay_unit unit;     /* first: what row functions are given; its rescales tell what they do */
+    assay_mac_node mac;  /* in its place under a matrix unit's vtable */
     assay_teller teller; /* of the unit */
     const assay_unit *real;
     const assay_scheme_vtable *vt;
@@ -26,13 +28,17 @@ typedef struct watch {
     explain_seen *seen;
 } watch;
 
-/* Whether a node's row functions are watched: not those of schemes of matrix units, whose rows may
- * end in one float. Others have no unit. */
-bool explain_is_watched(const assay_program *p, int node);
 /* The watching functions; the unit that they are given is a watch. */
-extern const assay_scheme_vtable explain_watching;
+extern const assay_scheme_vtable explain_watching, explain_watching_mac;
 /* A record's unit tells its steps: its functions theirs, its rescales that they were asked. */
 void explain_watch_unit(watch *w);
+/* The same of a matrix unit's node. */
+void explain_watch_mac(watch *w);
+bool explain_is_mac(const watch *w);
+/* The unit that tells the steps of element `at` of a row; a plugin's tells none. */
+const assay_unit *explain_telling(watch *w, size_t at);
+/* A line of a matrix unit's dot (schemes/mac/explain.h), as a step; `to` is a watch. */
+void explain_hear_line(void *to, const char *line);
 /* The digit of production i. */
 int64_t explain_digit(const watch *w, int64_t i);
 

@@ -2,12 +2,17 @@
 #include "schemes/mac/explain.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "graph/files/memory.h"
+#include "graph/memory.h"
 #include "schemes/mac/terms.h"
 
 typedef struct page {
     FILE *to;
     const assay_mac *m;
+    bool without_terms;
 } page;
 
 /* In hexadecimal, 128 bits. */
@@ -85,7 +90,8 @@ static void see(void *to, const mac_seen *s)
         fputs(", from ", p->to);
         print_pattern(p, s->before);
         fputs("\n", p->to);
-        print_terms(p, s);
+        if (!p->without_terms)
+            print_terms(p, s);
         break;
     case MAC_CHAINS:
         fprintf(p->to, "end of the instruction over %zu ... %zu, to the accumulator ", s->first,
@@ -115,8 +121,46 @@ static void see(void *to, const mac_seen *s)
 
 assay_status mac_explain(FILE *to, const assay_mac *m, const assay_mac_rows *rows, assay_error *err)
 {
-    page p = {to, m};
+    page p = {.to = to, .m = m};
     const mac_watch watch = {see, &p};
     uint64_t d = 0;
     return mac_dot_watched(m, rows, &d, &watch, err);
+}
+
+/* Events as lines that are said. */
+typedef struct speech {
+    page page;
+    mac_say_fn *say;
+    void *to;
+    bool short_of_memory;
+} speech;
+
+static void see_and_say(void *to, const mac_seen *s)
+{
+    speech *k = to;
+    file_memory text = {0};
+    k->page.to = file_memory_open(&text);
+    if (k->page.to) {
+        see(&k->page, s);
+        putc('\0', k->page.to);
+    }
+    char *rest = NULL;
+    if (!file_memory_close(k->page.to))
+        k->short_of_memory = true;
+    else
+        for (char *line = strtok_r(text.text, "\n", &rest); line;
+             line = strtok_r(NULL, "\n", &rest))
+            k->say(k->to, line);
+    free(text.text);
+}
+
+assay_status mac_explain_unit(const assay_unit *u, const assay_dot *d, int32_t *out,
+                              mac_say_fn *say, void *to, assay_error *err)
+{
+    speech k = {.page = {.m = &mac_node(u)->mac, .without_terms = d->k > ASSAY_MAC_SAID},
+                .say = say,
+                .to = to};
+    const mac_watch watch = {see_and_say, &k};
+    const assay_status s = mac_unit_dot_watched(u, d, out, &watch, err);
+    return !s && k.short_of_memory ? assay_out_of_memory(err) : s;
 }

@@ -15,6 +15,19 @@ uint32_t mac_finish(const assay_mac_node *m, uint32_t y)
                                       : mac_to_f32(m->floats, mac_from_f32(m->floats, y, false));
 }
 
+static const assay_teller *teller_at(const assay_mac_node *m, size_t i)
+{
+    return m->teller && m->teller->at == i ? m->teller : NULL;
+}
+
+static uint32_t finish(const assay_mac_node *m, uint32_t y, const assay_teller *t)
+{
+    apply_tell_f32(t, "result", y);
+    y = mac_finish(m, y);
+    apply_tell_f32(t, "within bounds, as a float of the scheme", y);
+    return y;
+}
+
 /* x * relu6(x + 3) * 1/6, and alpha * x + beta kept within 0 and 1. */
 static uint32_t hard_swish(uint32_t x)
 {
@@ -28,7 +41,7 @@ static uint32_t hard_sigmoid(const assay_mac_node *m, uint32_t x)
     return apply_f32_clamp(apply_f32_add(apply_f32_mul(m->alpha, x), m->beta), 0, ASSAY_F32_ONE);
 }
 
-static uint32_t function(const assay_mac_node *m, uint32_t x)
+static uint32_t function(const assay_mac_node *m, uint32_t x, const assay_teller *t)
 {
     switch (m->op) {
     case ASSAY_OP_RELU:
@@ -38,19 +51,19 @@ static uint32_t function(const assay_mac_node *m, uint32_t x)
     case ASSAY_OP_LEAKY_RELU:
         return apply_f32_lt(x, 0) ? apply_f32_mul(x, m->alpha) : x;
     case ASSAY_OP_SIGMOID:
-        return mac_sigmoid(x);
+        return mac_sigmoid(x, t);
     case ASSAY_OP_TANH:
-        return mac_tanh(x);
+        return mac_tanh(x, t);
     case ASSAY_OP_HARD_SWISH:
         return hard_swish(x);
     case ASSAY_OP_HARD_SIGMOID:
         return hard_sigmoid(m, x);
     case ASSAY_OP_GELU:
-        return mac_gelu(x, m->flag != 0);
+        return mac_gelu(x, m->flag != 0, t);
     case ASSAY_OP_ERF:
-        return mac_erf(x);
+        return mac_erf(x, t);
     case ASSAY_OP_EXP:
-        return mac_exp(x);
+        return mac_exp(x, t);
     case ASSAY_OP_SQRT:
         return apply_f32_sqrt(x);
     case ASSAY_OP_RSQRT:
@@ -70,8 +83,11 @@ static uint32_t function(const assay_mac_node *m, uint32_t x)
 void mac_unary(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_mac_node *m = mac_node(u);
-    for (size_t i = 0; i < n; i++)
-        out[i] = (int32_t)mac_finish(m, function(m, (uint32_t)x[i]));
+    for (size_t i = 0; i < n; i++) {
+        const assay_teller *t = teller_at(m, i);
+        apply_tell_f32(t, "input", (uint32_t)x[i]);
+        out[i] = (int32_t)finish(m, function(m, (uint32_t)x[i], t), t);
+    }
 }
 
 static uint32_t function_of_two(const assay_mac_node *m, uint32_t a, uint32_t b)
@@ -102,14 +118,20 @@ static uint32_t function_of_two(const assay_mac_node *m, uint32_t a, uint32_t b)
 void mac_binary(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out)
 {
     const assay_mac_node *m = mac_node(u);
-    for (size_t i = 0; i < n; i++)
-        out[i] = (int32_t)mac_finish(m, function_of_two(m, (uint32_t)a[i], (uint32_t)b[i]));
+    for (size_t i = 0; i < n; i++) {
+        const assay_teller *t = teller_at(m, i);
+        apply_tell_f32(t, "first input", (uint32_t)a[i]);
+        apply_tell_f32(t, "second input", (uint32_t)b[i]);
+        out[i] = (int32_t)finish(m, function_of_two(m, (uint32_t)a[i], (uint32_t)b[i]), t);
+    }
 }
 
 /* Sum of n elements over a count, which stands behind them. */
-static uint32_t mean(const int32_t *x, size_t n)
+static uint32_t mean(const int32_t *x, size_t n, const assay_teller *t)
 {
-    return apply_f32_div(mac_sum_of(x, n), apply_f32_from_i64(x[n]));
+    const uint32_t sum = mac_sum_of(x, n, t);
+    apply_tell(t, "divided by", x[n]);
+    return apply_f32_div(sum, apply_f32_from_i64(x[n]));
 }
 
 /* Rows that end in one float; false when the op makes a float of each element. */
@@ -117,19 +139,19 @@ static bool reduced(const assay_mac_node *m, const int32_t *x, size_t n, uint32_
 {
     switch (m->op) {
     case ASSAY_OP_REDUCE_SUM:
-        *y = mac_sum_of(x, n);
+        *y = mac_sum_of(x, n, m->teller);
         return true;
     case ASSAY_OP_REDUCE_MEAN:
     case ASSAY_OP_AVG_POOL:
     case ASSAY_OP_GLOBAL_AVG_POOL:
-        *y = mean(x, n);
+        *y = mean(x, n, m->teller);
         return true;
     case ASSAY_OP_REDUCE_MAX:
     case ASSAY_OP_MAX_POOL:
-        *y = mac_greatest_of(x, n);
+        *y = mac_greatest_of(x, n, m->teller);
         return true;
     case ASSAY_OP_REDUCE_MIN:
-        *y = mac_least_of(x, n);
+        *y = mac_least_of(x, n, m->teller);
         return true;
     default:
         return false;
@@ -142,31 +164,39 @@ void mac_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
     uint32_t y;
     switch (m->op) {
     case ASSAY_OP_BLOCK_SCALE:
-        out[0] = (int32_t)mac_scale_of(&m->scaling, x, n, (uint32_t)x[n]);
+        out[0] = (int32_t)mac_scale_of(&m->scaling, x, n, (uint32_t)x[n], m->teller);
         return;
     case ASSAY_OP_FLOAT_ENCODE:
-        mac_scale_encode(&m->scaling, x, n, (uint32_t)x[n], (uint32_t)x[n + 1], out);
+        mac_scale_encode(&m->scaling, x, n, (uint32_t)x[n], (uint32_t)x[n + 1], out, m->teller);
         return;
     case ASSAY_OP_FLOAT_DECODE:
-        mac_scale_decode(&m->scaling, x, n, (uint32_t)x[n], (uint32_t)x[n + 1], out);
+        mac_scale_decode(&m->scaling, x, n, (uint32_t)x[n], (uint32_t)x[n + 1], out, m->teller);
         return;
     case ASSAY_OP_SOFTMAX:
-        mac_softmax(x, n, m->beta, out);
+        mac_softmax(x, n, m->beta, out, m->teller);
         break;
     case ASSAY_OP_L2_NORM:
-        mac_l2_norm(x, n, m->epsilon, out);
+        mac_l2_norm(x, n, m->epsilon, out, m->teller);
         break;
     case ASSAY_OP_LAYER_NORM:
         mac_layer_norm(x, n, m->has_operand[0] ? x + n : NULL, m->has_operand[1] ? x + 2 * n : NULL,
-                       m->epsilon, out);
+                       m->epsilon, out, m->teller);
         break;
     default:
         if (reduced(m, x, n, &y))
-            out[0] = (int32_t)mac_finish(m, y);
+            out[0] = (int32_t)finish(m, y, m->teller);
         return;
     }
     for (size_t i = 0; i < n; i++)
-        out[i] = (int32_t)mac_finish(m, (uint32_t)out[i]);
+        out[i] = (int32_t)finish(m, (uint32_t)out[i], teller_at(m, i));
+}
+
+bool mac_ends_in_one(const assay_mac_node *m)
+{
+    const int32_t none[] = {1};
+    const assay_mac_node silent = {.op = m->op};
+    uint32_t y;
+    return m->op == ASSAY_OP_BLOCK_SCALE || reduced(&silent, none, 0, &y);
 }
 
 bool mac_computes(enum assay_op op)

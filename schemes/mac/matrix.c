@@ -5,6 +5,7 @@
 
 #include "graph/memory.h"
 #include "schemes/mac/functions.h"
+#include "schemes/mac/terms.h"
 #include "schemes/mac/unit.h"
 
 /* Rows as a unit takes them, in one piece of memory: K filled up with zeros, and its scales, those
@@ -42,7 +43,7 @@ static assay_status fill(const assay_mac_node *m, const assay_dot *d, size_t fir
 
 /* The unit's dot of elements first to last of K, from +0, as f32. */
 static assay_status run(const assay_mac_node *m, const assay_dot *d, size_t first, size_t last,
-                        uint32_t *y, assay_error *err)
+                        uint32_t *y, const mac_watch *watch, assay_error *err)
 {
     rows r = {.d = 0};
     assay_status s = fill(m, d, first, last, &r, err);
@@ -56,7 +57,7 @@ static assay_status run(const assay_mac_node *m, const assay_dot *d, size_t firs
                                .scale_b = scaled ? r.scale_b : NULL};
     uint16_t half;
     const bool is_half = mac_layout_of((enum assay_mac_format)m->mac.out)->bits == 16;
-    s = mac_dots(&m->mac, 1, &in, is_half ? (void *)&half : (void *)&r.d, err);
+    s = mac_dot_watched(&m->mac, &in, is_half ? (void *)&half : (void *)&r.d, watch, err);
     free(r.room);
     *y = mac_to_f32((enum assay_mac_format)m->mac.out, is_half ? half : r.d);
     return s;
@@ -85,14 +86,39 @@ uint32_t mac_unit_add_run(const assay_mac_node *m, const assay_dot *d, size_t fi
 
 uint32_t mac_unit_end(const assay_mac_node *m, const assay_dot *d, uint32_t y)
 {
-    if (m->has_operand[0])
+    const assay_teller *t = m->teller;
+    if (m->has_operand[0]) {
         y = apply_f32_mul(y, apply_f32_mul((uint32_t)d->a_second, (uint32_t)d->b_second));
-    if (m->has_operand[1])
+        apply_tell_f32(t, "times the scales of the scales", y);
+    }
+    if (m->has_operand[1]) {
         y = apply_f32_add(y, (uint32_t)d->bias);
-    return mac_finish(m, y);
+        apply_tell_f32(t, "plus bias", y);
+    }
+    y = mac_finish(m, y);
+    apply_tell_f32(t, "within bounds, as a float of the scheme", y);
+    return y;
+}
+
+/* A run that was added to y by its scales. */
+static void tell_run(const assay_mac_node *m, const assay_dot *d, size_t at, uint32_t part,
+                     uint32_t y)
+{
+    apply_tell_f32(m->teller, "sum of the run", part);
+    if (m->mac.scale_block > 0)
+        return;
+    apply_tell_f32(m->teller, "scale of a * scale of b", scale_product(m, d, at));
+    apply_tell_f32(m->teller, mac_unit_run(m) == m->depth ? "scaled" : "scaled and added, fused",
+                   y);
 }
 
 assay_status mac_unit_dot(const assay_unit *u, const assay_dot *d, int32_t *out, assay_error *err)
+{
+    return mac_unit_dot_watched(u, d, out, NULL, err);
+}
+
+assay_status mac_unit_dot_watched(const assay_unit *u, const assay_dot *d, int32_t *out,
+                                  const mac_watch *watch, assay_error *err)
 {
     const assay_mac_node *m = mac_node(u);
     const size_t length = mac_unit_run(m);
@@ -100,9 +126,12 @@ assay_status mac_unit_dot(const assay_unit *u, const assay_dot *d, int32_t *out,
     uint32_t y = 0, part;
     assert(d->k == m->depth);
     for (size_t i = 0; i < d->k && !s; i += length) {
-        s = run(m, d, i, i + length < d->k ? i + length : d->k, &part, err);
-        if (!s)
-            y = mac_unit_add_run(m, d, i, part, y);
+        s = run(m, d, i, i + length < d->k ? i + length : d->k, &part, watch, err);
+        if (s)
+            break;
+        y = mac_unit_add_run(m, d, i, part, y);
+        if (m->teller)
+            tell_run(m, d, i, part, y);
     }
     *out = (int32_t)mac_unit_end(m, d, y);
     return s;

@@ -98,14 +98,21 @@ static uint32_t scale_amax(const assay_mac_scaling *s, uint32_t m, uint32_t seco
                         true);
 }
 
-uint32_t mac_scale_of(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t second)
+uint32_t mac_scale_of(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t second,
+                      const assay_teller *teller)
 {
     uint32_t m = 0; /* magnitudes order as their patterns do, NaN above all */
     for (size_t i = 0; i < n; i++) {
         const uint32_t magnitude = (uint32_t)x[i] & 0x7fffffff;
         m = magnitude > m ? magnitude : m;
     }
-    return s->to == ASSAY_MAC_E8M0 ? scale_e8m0(s, m) : scale_amax(s, m, second);
+    const uint32_t scale = s->to == ASSAY_MAC_E8M0 ? scale_e8m0(s, m) : scale_amax(s, m, second);
+    apply_tell_f32(teller, "greatest magnitude", m);
+    apply_tell_f32(teller, "greatest element of the format", mac_format_greatest(s->elements));
+    if (second != ASSAY_F32_ONE)
+        apply_tell_f32(teller, "scale of the scale", second);
+    apply_tell_f32(teller, "scale", mac_to_f32(s->to, scale));
+    return scale;
 }
 
 /* x * 2^-S, rounded once. */
@@ -148,8 +155,18 @@ static uint32_t taken(uint32_t x, uint32_t t, bool divide)
     return t == ASSAY_F32_ONE ? x : divide ? apply_f32_div(x, t) : apply_f32_mul(x, t);
 }
 
+/* x to element `code`, by t. */
+static void tell_encoded(const assay_teller *teller, const assay_mac_scaling *s, uint32_t x,
+                         uint32_t t, bool divide, uint32_t code)
+{
+    apply_tell_f32(teller, "number", x);
+    apply_tell_f32(teller, divide ? "scale" : "1 / scale", t);
+    apply_tell_f32(teller, divide ? "divided by it" : "times it", taken(x, t, divide));
+    apply_tell_f32(teller, "rounded to the format", mac_to_f32(s->elements, code));
+}
+
 void mac_scale_encode(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t scale,
-                      uint32_t second, int32_t *out)
+                      uint32_t second, int32_t *out, const assay_teller *teller)
 {
     const uint32_t f = mac_to_f32(s->to, scale);
     const bool divide = s->by == ASSAY_SCALE_BY_DIVIDE;
@@ -164,13 +181,22 @@ void mac_scale_encode(const assay_mac_scaling *s, const int32_t *x, size_t n, ui
                                   ? encode_shifted(s, v, scale)
                                   : mac_from_f32(s->elements, taken(v, t, divide), s->saturate);
         out[i] = (int32_t)code;
+        if (teller && teller->at == i)
+            tell_encoded(teller, s, v, t, divide, code);
     }
 }
 
 void mac_scale_decode(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t scale,
-                      uint32_t second, int32_t *out)
+                      uint32_t second, int32_t *out, const assay_teller *teller)
 {
     const uint32_t t = apply_f32_mul(mac_to_f32(s->to, scale), second);
-    for (size_t i = 0; i < n; i++)
-        out[i] = (int32_t)apply_f32_mul(mac_to_f32(s->elements, (uint32_t)x[i]), t);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t element = mac_to_f32(s->elements, (uint32_t)x[i]);
+        if (teller && teller->at == i) {
+            apply_tell_f32(teller, "element", element);
+            apply_tell_f32(teller, "scale", t);
+            apply_tell_f32(teller, "times it", apply_f32_mul(element, t));
+        }
+        out[i] = (int32_t)apply_f32_mul(element, t);
+    }
 }

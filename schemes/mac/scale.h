@@ -31,6 +31,7 @@
 #define ASSAY_SCHEMES_MAC_SCALE_H
 
 #include "graph/core/attr.h"
+#include "schemes/apply/tell.h"
 #include "schemes/mac/formats.h"
 
 typedef struct assay_mac_scaling {
@@ -43,13 +44,14 @@ typedef struct assay_mac_scaling {
 } assay_mac_scaling;
 
 /* The scale, in the format `to`, of n f32 patterns; second: the f32 of the scale's scale, 1 where
- * there is none. */
-uint32_t mac_scale_of(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t second);
+ * there is none. `teller` hears the steps (element teller->at's), and may be NULL. */
+uint32_t mac_scale_of(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t second,
+                      const assay_teller *teller);
 /* n f32 patterns to elements under a scale, and back. in and out may be the same. */
 void mac_scale_encode(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t scale,
-                      uint32_t second, int32_t *out);
+                      uint32_t second, int32_t *out, const assay_teller *teller);
 void mac_scale_decode(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t scale,
-                      uint32_t second, int32_t *out);
+                      uint32_t second, int32_t *out, const assay_teller *teller);
 /* A pattern as f32 (always exact: f32 holds every number of every format); and an f32
  * rounded to a format, half to even. */
 uint32_t mac_to_f32(enum assay_mac_format f, uint32_t pattern);

@@ -2,7 +2,7 @@
 #ifndef ASSAY_SCHEMES_MAC_TERMS_H
 #define ASSAY_SCHEMES_MAC_TERMS_H
 
-#include "schemes/mac/mac.h"
+#include "schemes/mac/unit.h"
 
 /* As assay_mac_value, with room for a product's digits. Of a zero, `unit` is zero_exponent. */
 typedef struct mac_term {
@@ -59,10 +59,10 @@ typedef struct mac_seen {
     size_t n_terms;
     uint64_t before, after; /* the running value; of a part, and promoted, the outer one */
 } mac_seen;
-typedef struct mac_watch {
+struct mac_watch {
     void (*see)(void *to, const mac_seen *s);
     void *to;
-} mac_watch;
+};
 /* The first row's dot product, watched. */
 assay_status mac_dot_watched(const assay_mac *m, const assay_mac_rows *rows, void *d,
                              const mac_watch *watch, assay_error *err);

@@ -23,7 +23,8 @@ typedef struct assay_mac_node {
     uint32_t *scale; /* quantize, dequantize: one, or one per channel; f32; owned */
     int32_t *zero;
     size_t n_params;
-    int64_t least, greatest; /* codes */
+    int64_t least, greatest;    /* codes */
+    const assay_teller *teller; /* NULL: nobody asks for its steps */
 } assay_mac_node;
 
 static inline const assay_mac_node *mac_node(const assay_unit *u)
@@ -40,6 +41,10 @@ void mac_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t ch
                   int32_t *out);
 void mac_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
                     uint32_t *bits);
+/* mac_unit_dot, watched (terms.h). */
+typedef struct mac_watch mac_watch;
+assay_status mac_unit_dot_watched(const assay_unit *u, const assay_dot *d, int32_t *out,
+                                  const mac_watch *watch, assay_error *err);
 /* The parameters of such codes into *m, which owns them, also after a failure. */
 assay_status mac_read_codes(const assay_type *codes, assay_mac_node *m, assay_error *err);
 /* Its parts, for an engine that has the unit's dots already: how much of K is one of them; what the
@@ -50,6 +55,8 @@ uint32_t mac_unit_add_run(const assay_mac_node *m, const assay_dot *d, size_t fi
 uint32_t mac_unit_end(const assay_mac_node *m, const assay_dot *d, uint32_t y);
 /* The last step of every result: fused activation, and the format of floats between nodes. */
 uint32_t mac_finish(const assay_mac_node *m, uint32_t y);
+/* Whether `row` makes one number of a row's n. */
+bool mac_ends_in_one(const assay_mac_node *m);
 /* Whether the op has arithmetic here. */
 bool mac_computes(enum assay_op op);
 

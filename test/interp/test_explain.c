@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "interp/explain/explain.h"
+#include "schemes/mac/scheme.h"
 #include "schemes/scheme.h"
 #include "test/support/fake.h"
 #include "test/support/random_layers.h"
@@ -125,9 +126,11 @@ static void check_element(const assay_program *p, assay_run *run, int node, int6
         w->with_code[n->op]++;
         w->codes++;
     }
-    if (w->all && p->unit[node] && t.honest && !run_vtable_of(p, node)->dot)
+    if (w->all && p->unit[node] && t.honest)
         fail_msg("%s under %s: %s", assay_op_get(n->op)->name, p->scheme->name, t.honest);
     w->units += p->unit[node] != NULL;
+    if (p->unit[node] && run_vtable_of(p, node)->dot && t.is_float && n->op != ASSAY_OP_DEQUANTIZE)
+        assert_string_equal(t.step[t.n - 2].text, t.step[t.n - 1].text);
     check_sum(&t, w);
     w->elements++;
     w->honest += t.honest != NULL;
@@ -217,20 +220,18 @@ static void rows(void **state)
                 w.with_code[ASSAY_OP_SOFTMAX] > 20);
 }
 
-/* Whatever a shipped scheme computes is shown step by step. */
-static void every_unit(void **state)
+/* Whatever schemes of these names compute is shown step by step. */
+static void check_units(const char *const *names, const char *seed, uint64_t number)
 {
-    (void)state;
-    test_rng r = test_seed("explain every unit", 4016);
-    const char *const *presets = assay_scheme_presets();
-    int n_presets = 0;
+    test_rng r = test_seed(seed, number);
+    int n = 0;
     tally w = {.all = true};
-    while (presets[n_presets])
-        n_presets++;
+    while (names[n])
+        n++;
     for (int i = 0; i < DRAWN; i++) {
         assay_error err = {0};
         assay_scheme *s = NULL;
-        assert_ok(assay_scheme_open(presets[test_between(&r, 0, n_presets - 1)], &s, &err), &err);
+        assert_ok(assay_scheme_open(names[test_between(&r, 0, n - 1)], &s, &err), &err);
         assay_graph *g = test_random_layers_of(&r, s, (assay_op)(i % ASSAY_OP_COUNT), 1);
         if (g)
             check_network(g, s, &r, &w);
@@ -241,12 +242,25 @@ static void every_unit(void **state)
     assert_true(w.units > 500);
 }
 
+static void every_unit(void **state)
+{
+    (void)state;
+    check_units(assay_scheme_presets(), "explain every unit", 4016);
+}
+
+static void every_matrix_scheme(void **state)
+{
+    (void)state;
+    check_units(assay_mac_schemes(), "explain every matrix scheme", 4017);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_elements),
         cmocka_unit_test(rows),
         cmocka_unit_test(every_unit),
+        cmocka_unit_test(every_matrix_scheme),
     };
     return cmocka_run_group_tests_name("explain", tests, NULL, NULL);
 }

@@ -42,10 +42,10 @@ static void check_mx(struct npz *z, const assay_mac_scaling *s, const char *name
     for (size_t r = 0; r < rows; r++) {
         int32_t in[32], out[32];
         load(x + 32 * r, 32, in);
-        const uint32_t got = mac_scale_of(s, in, 32, ONE);
+        const uint32_t got = mac_scale_of(s, in, 32, ONE, NULL);
         if (got != (uint32_t)scale[r])
             fail_msg("%s, row %zu: scale %u, expected %u", name, r, got, (uint32_t)scale[r]);
-        mac_scale_encode(s, in, 32, got, ONE, out);
+        mac_scale_encode(s, in, 32, got, ONE, out, NULL);
         for (size_t i = 0; got != 0xff && i < 32; i++)
             if (out[i] != (int32_t)codes[32 * r + i])
                 fail_msg("%s, row %zu, element %zu: %02x, expected %02x", name, r, i, out[i],
@@ -94,10 +94,10 @@ static void nvfp4_blocks(void **state)
                                          .reach = ONE};
             int32_t in[16], out[16];
             load(x + 16 * r, 16, in);
-            const uint32_t got = mac_scale_of(&s, in, 16, (uint32_t)second[r]);
+            const uint32_t got = mac_scale_of(&s, in, 16, (uint32_t)second[r], NULL);
             if (got != (uint32_t)scale[r])
                 fail_msg("row %zu: scale %02x, expected %02x", r, got, (unsigned)scale[r]);
-            mac_scale_encode(&s, in, 16, got, (uint32_t)second[r], out);
+            mac_scale_encode(&s, in, 16, got, (uint32_t)second[r], out, NULL);
             for (size_t i = 0; i < 16; i++)
                 if (out[i] != (int32_t)codes[by][16 * r + i])
                     fail_msg("row %zu, element %zu, by %d: %x, expected %x", r, i, by, out[i],
@@ -118,17 +118,17 @@ static void f32_scales(void **state)
     const int32_t zeros[2] = {0, INT32_MIN}, x[3] = {0x3f800000, (int32_t)0xc2c80000, 0x41200000};
     int32_t out[3], back[3];
     (void)state;
-    assert_int_equal(mac_scale_of(&s, zeros, 2, ONE), ONE);
-    mac_scale_encode(&s, zeros, 2, ONE, ONE, out);
+    assert_int_equal(mac_scale_of(&s, zeros, 2, ONE, NULL), ONE);
+    mac_scale_encode(&s, zeros, 2, ONE, ONE, out, NULL);
     assert_int_equal(out[0], 0);
     assert_int_equal(out[1], 0x80);
     /* 1, -100, 10: 100 / 448 is 0x3e649249 */
-    assert_int_equal(mac_scale_of(&s, x, 3, ONE), 0x3e649249);
-    mac_scale_encode(&s, x, 3, 0x3e649249, ONE, out);
+    assert_int_equal(mac_scale_of(&s, x, 3, ONE, NULL), 0x3e649249);
+    mac_scale_encode(&s, x, 3, 0x3e649249, ONE, out, NULL);
     assert_int_equal(out[0], 0x49); /* 4.48 to 4.5 */
     assert_int_equal(out[1], 0xfe); /* -448 */
     assert_int_equal(out[2], 0x63); /* 44.8 to 44 */
-    mac_scale_decode(&s, out, 3, 0x3e649249, ONE, back);
+    mac_scale_decode(&s, out, 3, 0x3e649249, ONE, back, NULL);
     assert_int_equal((uint32_t)back[1], UINT32_C(0xc2c80000));
 }
 
@@ -142,14 +142,14 @@ static void what_is_no_number(void **state)
     const int32_t infinite[2] = {0x3f800000, 0x7f800000}, big[1] = {0x7f7fffff};
     int32_t out[2];
     (void)state;
-    assert_int_equal(mac_scale_of(&s, infinite, 2, ONE), 0xff);
-    mac_scale_encode(&s, infinite, 2, 0xff, ONE, out);
+    assert_int_equal(mac_scale_of(&s, infinite, 2, ONE, NULL), 0xff);
+    mac_scale_encode(&s, infinite, 2, 0xff, ONE, out, NULL);
     assert_int_equal(out[0], 0x7e);
     s.rule = ASSAY_SCALE_EVEN; /* rounds up to Inf */
-    assert_int_equal(mac_scale_of(&s, big, 1, ONE), 0xff);
+    assert_int_equal(mac_scale_of(&s, big, 1, ONE, NULL), 0xff);
     s.to = ASSAY_MAC_F32;
     s.saturate = false;
-    mac_scale_encode(&s, big, 1, ONE, ONE, out);
+    mac_scale_encode(&s, big, 1, ONE, ONE, out, NULL);
     assert_int_equal(out[0], 0x7c); /* Inf */
 }
 
@@ -163,15 +163,15 @@ static void integers(void **state)
     int32_t out[3];
     (void)state;
     s.rule = ASSAY_SCALE_EVEN;
-    assert_int_equal(mac_scale_of(&s, &most, 1, ONE), 127);
-    assert_int_equal(mac_scale_of(&s, &half, 1, ONE), 128);
+    assert_int_equal(mac_scale_of(&s, &most, 1, ONE, NULL), 127);
+    assert_int_equal(mac_scale_of(&s, &half, 1, ONE, NULL), 128);
     s.rule = ASSAY_SCALE_FLOOR;
-    assert_int_equal(mac_scale_of(&s, &half, 1, ONE), 127);
-    mac_scale_encode(&s, x, 3, 127, ONE, out);
+    assert_int_equal(mac_scale_of(&s, &half, 1, ONE, NULL), 127);
+    mac_scale_encode(&s, x, 3, 127, ONE, out, NULL);
     assert_int_equal(out[0], 127);
     assert_int_equal(out[1], 0x100 - 32);
     assert_int_equal(out[2], 127);
-    mac_scale_decode(&s, out, 3, 127, ONE, out);
+    mac_scale_decode(&s, out, 3, 127, ONE, out, NULL);
     assert_int_equal(out[0], most);
 }
 
@@ -216,7 +216,7 @@ static void powers(void **state)
                                          .round = rounds[k % 3]};
             const int32_t in = (int32_t)bits;
             int32_t out;
-            mac_scale_encode(&s, &in, 1, ONE, halved ? 0x3f000000 : ONE, &out);
+            mac_scale_encode(&s, &in, 1, ONE, halved ? 0x3f000000 : ONE, &out, NULL);
             const uint32_t want = power_of(halved ? 2 * x : x, s.round, s.saturate);
             if ((uint32_t)out != want)
                 fail_msg("%a: %d, expected %u", (double)x, out, want);
