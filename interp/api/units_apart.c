@@ -74,8 +74,11 @@ void assay_units_print_row(FILE *f, const assay_units_pair *p)
     else if (p->unlike)
         fprintf(f, "no row fits both units: %s\n", p->unlike);
     else
-        fprintf(f, "%s and %s: none of the dot products drawn distinguishes them\n",
-                p->unit[0]->name, p->unit[1]->name);
+        fprintf(
+            f,
+            "%s and %s: none of %zu dot products drawn, of k %zu, distinguishes them; that none "
+            "does is not proved\n",
+            p->unit[0]->name, p->unit[1]->name, p->row.drawn, p->row.k);
 }
 
 void assay_units_print(FILE *f, const void *pair)
@@ -140,6 +143,7 @@ json_t *assay_units_json(const assay_units_pair *p)
     page_json_set(&o, "parameters", list);
     page_json_set(&o, "same", json_integer((json_int_t)p->same));
     page_json_set(&o, "unlike", p->unlike ? page_json_text(p->unlike) : json_null());
+    page_json_set(&o, "drawn", json_integer((json_int_t)p->row.drawn));
     page_json_set(&o, "row", p->found ? row_json(p) : json_null());
     return o;
 }

@@ -13,6 +13,7 @@ enum { DRAWS = 4000, LEVELS = 12, STARTS = 24 };
 typedef struct search {
     const assay_mac *unit[2];
     rows_random random;
+    int64_t reach; /* of the exponents of most numbers, about 1's; 0: of all, with all digits */
     vectors_dot row;
     void *stored[4]; /* a, b, scale_a, scale_b */
     assay_error *err;
@@ -69,6 +70,14 @@ static uint64_t one(int64_t f)
     return mac_pattern_of((enum assay_mac_format)f, false, (uint64_t)l->bias << l->fraction_bits);
 }
 
+/* -0, or 0 where there is none. */
+static uint64_t negative_zero(int64_t f)
+{
+    const enum assay_mac_specials s = layout(f)->specials;
+    const bool has = s == ASSAY_MAC_IEEE || s == ASSAY_MAC_FN || s == ASSAY_MAC_FINITE;
+    return has ? mac_pattern_of((enum assay_mac_format)f, true, 0) : 0;
+}
+
 /* Sign, exponent and fraction, few digits more often than many. */
 static uint64_t draw(search *s, int64_t f)
 {
@@ -78,17 +87,38 @@ static uint64_t draw(search *s, int64_t f)
     uint64_t digits = 0;
     if (l->specials == ASSAY_MAC_INTEGER)
         return rows_next(r) & 255;
-    int64_t e = style == 0  ? 0
-                : style < 4 ? rows_between(r, 0, top)
-                            : l->bias + rows_between(r, -40, 40);
+    int64_t e = style == 0                   ? 0
+                : style < 4 || s->reach == 0 ? rows_between(r, 0, top)
+                                             : l->bias + rows_between(r, -s->reach, s->reach);
     e = e < 0 ? 0 : e >= top && style != 1 && l->fraction_bits > 0 ? top - 1 : e > top ? top : e;
-    if (l->fraction_bits > 0 && rows_between(r, 0, 1) == 0)
+    if (l->fraction_bits > 0 && (s->reach == 0 || rows_between(r, 0, 1) == 0))
         digits = rows_next(r) & (((uint64_t)1 << l->fraction_bits) - 1);
     else if (l->fraction_bits > 0 && rows_between(r, 0, 1) == 0)
         digits = (uint64_t)1 << rows_between(r, 0, l->fraction_bits - 1);
     const bool negative = mac_is_signed((enum assay_mac_format)f) && (rows_next(r) & 1);
     return mac_pattern_of((enum assay_mac_format)f, negative,
                           (uint64_t)e << l->fraction_bits | digits);
+}
+
+/* Zeros of either sign at every place, all alike or not, and in the accumulator; few of the formats
+ * have one sign only. */
+static void draw_zeros(search *s)
+{
+    const assay_mac *m = s->unit[0];
+    vectors_dot *r = &s->row;
+    const int64_t style = rows_between(&s->random, 0, 2);
+    for (size_t i = 0; i < r->k; i++) {
+        const bool negative = style == 0 || (style == 1 && (rows_next(&s->random) & 1));
+        r->a[i] = negative ? negative_zero(m->a) : 0;
+        r->b[i] = style == 2 && (rows_next(&s->random) & 1) ? negative_zero(m->b) : 0;
+    }
+    r->c = rows_between(&s->random, 0, 3) > 0 ? negative_zero(m->acc) : 0;
+}
+
+static int64_t some_reach(search *s)
+{
+    static const int64_t reach[] = {2, 6, 40, 40, 0, 0};
+    return reach[rows_between(&s->random, 0, 5)];
 }
 
 /* A row of so many products, an accumulator more often than not. */
@@ -98,12 +128,15 @@ static void draw_row(search *s, size_t products)
     vectors_dot *r = &s->row;
     memset(r->a, 0, r->k * sizeof *r->a);
     memset(r->b, 0, r->k * sizeof *r->b);
+    s->reach = some_reach(s);
     for (size_t i = 0; i < products; i++) {
         const size_t at = (size_t)rows_between(&s->random, 0, (int64_t)r->k - 1);
         r->a[at] = draw(s, m->a);
         r->b[at] = draw(s, m->b);
     }
+    s->reach = some_reach(s);
     r->c = rows_between(&s->random, 0, 2) == 0 ? 0 : draw(s, m->acc);
+    s->reach = some_reach(s);
     for (size_t i = 0; i < r->blocks; i++) {
         const bool plain = rows_between(&s->random, 0, 1) == 0;
         r->scale_a[i] = plain ? one(m->scale) : draw(s, m->scale);
@@ -193,6 +226,9 @@ static bool find(search *s, size_t level)
 {
     for (int i = 0; i < DRAWS && !s->status; i++) {
         draw_row(s, level < LEVELS ? level : 2 * s->row.k);
+        if (level == LEVELS && i % 8 == 0)
+            draw_zeros(s);
+        s->row.drawn++;
         if (differ(s))
             return true;
     }
@@ -225,7 +261,7 @@ static void copy(vectors_dot *to, const vectors_dot *from)
 /* From the first level that has a row on, some rows are made smaller; the smallest of them. */
 static bool search_all(search *s, vectors_dot *least)
 {
-    size_t level = 1, best = SIZE_MAX;
+    size_t level = 0, best = SIZE_MAX;
     while (level <= LEVELS && !find(s, level))
         level++;
     for (int i = 0; level <= LEVELS && i < STARTS && !s->status; i++) {
@@ -275,6 +311,7 @@ assay_status vectors_units_apart(const assay_mac *a, const assay_mac *b, uint64_
         stored = stored && s.stored[i];
     }
     *found = stored && search_all(&s, out);
+    out->drawn = s.row.drawn;
     for (int i = 0; i < 4; i++)
         free(s.stored[i]);
     vectors_dot_free(&s.row);

@@ -171,6 +171,13 @@ def inside():
     check(len(shown) == len(said["parameters"]) > 0 and [line[-1] for line in lines[-2:]] == said["row"]["d"], "scheme diff: two units", lines, said)
     lines, again = both(0, "scheme", "vectors", *units)
     check(again == said and [line[-1] for line in lines[-2:]] == said["row"]["d"], "scheme vectors: two units", lines, again)
+    unit = "unit: %s\nmac: {a: e2m1, b: bf16, acc: f32, out: f32, group: 16, align_bits: 18, nan: 0x7fc00000, %s}\n"
+    for name, more in (("sum", "zero_sign: sum"), ("ieee", "zero_sign: ieee"), ("more", "product_limit: 2000")):
+        write(name + ".yaml", (unit % (name, more)).encode())
+    lines, said = both(0, "scheme", "vectors", "./sum.yaml", "./ieee.yaml")
+    check(said["row"]["d"] == ["0x00000000", "0x80000000"], "scheme vectors: two units that differ where every term is -0", lines, said)
+    lines, said = both(1, "scheme", "vectors", "./sum.yaml", "./more.yaml")
+    check(said["row"] is None and str(said["drawn"]) in lines[-1], "scheme vectors: how many rows tell nothing", lines, said)
     lines, said = both(1, "scheme", "diff", "hopper-fp8", "blackwell-mxfp8")
     check(said["differ"] and len(said["alone"]) + len(said["units"]) + len(said["parameters"]) > 0, "scheme diff: two schemes of units", lines, said)
     lines, said = both(0, "scheme", "try", units[0], "--a", "0x3c00,0x8c00,0,0", "--b", "0x3c00,0x0c00,0,0")
