@@ -4,7 +4,7 @@
  *   symmetric  mirrored about the border (first and last are repeated)
  *   wrap       the index modulo the extent
  * The fill of codes is a given code, or the zero point for the real value 0 and the least code for
- * -inf; other real values would need a rounding, which is no affair of a kernel. */
+ * -inf; other real values would need a rounding, which no kernel does. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
  *   reduce_max, reduce_min    y = f(max or min of x)            f: activation and rescale
  *   reduce_prod               y = product(x in memory order)    each factor rescaled by the unit
  *
- * Sums are of raw codes: zero points are the unit's affair. */
+ * Sums are of raw codes: the unit handles zero points. */
 #include <assert.h>
 
 #include "interp/ref/ref.h"

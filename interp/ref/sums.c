@@ -4,7 +4,7 @@
  *   cumsum   y[i] = f(sum of x[j], j <= i along attr.axis, how many)   exclusive: j < i;
  *            reverse: from the end
  *
- * Sums are of raw codes: zero points are the unit's affair. */
+ * Sums are of raw codes: the unit handles zero points. */
 #include "interp/ref/ref.h"
 
 assay_status ref_add_n(assay_call *call, assay_error *err)

@@ -1,7 +1,7 @@
 /* Walking some axes of a tensor, row by row.
  *
  * A walk is a nest of loops over the chosen axes in C order; the innermost is the row, which the
- * caller goes through himself. Axes that can be one loop are joined, so that rows are long.
+ * caller walks. Axes that can be one loop are joined, so that rows are long.
  *
  *   do
  *       use w.row elements from w.at in steps of w.row_step;

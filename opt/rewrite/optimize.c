@@ -1,4 +1,5 @@
-/* The driver: tries every rule at every node until none applies; tells what it did and what not. */
+/* The driver: tries every rule at every node until none applies; reports what it did and what it
+ * refused. */
 #include "opt/rewrite/optimize.h"
 #include "graph/memory.h"
 

@@ -1,4 +1,5 @@
-/* Movements: two become one, those that move nothing go, transposes sink towards each other. */
+/* Movements: two become one, those that move nothing are removed, transposes sink towards each
+ * other. */
 #include "graph/memory.h"
 #include "opt/rewrite/rules.h"
 

@@ -1,6 +1,6 @@
-/* Tables: a chain of functions of one small code, with at least one that is no rescale, relu or
- * clip, becomes one lookup by the code itself. Floats between
- * dequantize and quantize may lie on the way. */
+/* Tables: a chain of functions of one small code, at least one of them not a rescale, relu
+ * or clip, becomes one lookup by the code itself. Floats between dequantize and quantize may lie on
+ * the way. */
 #include "opt/rewrite/rules.h"
 
 #define WIDEST_CODE 8 /* bits: a table of 256 entries */

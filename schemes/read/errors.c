@@ -1,4 +1,4 @@
-/* Complaints at a place of a scheme file. */
+/* Error messages that name a place in a scheme file. */
 #include "graph/memory.h"
 #include "schemes/read/read.h"
 

@@ -1,4 +1,4 @@
-/* Scheme files: from a tree to scheme data, with every complaint at its line and column. Sections
+/* Scheme files: from a tree to scheme data, with every error at its line and column. Sections
  * are read by sections.c. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The name that was probably meant by a word that is none. */
+/* The name that was probably meant by an unknown word. */
 #ifndef ASSAY_SCHEMES_GUESS_H
 #define ASSAY_SCHEMES_GUESS_H
 

@@ -1,5 +1,5 @@
-/* Policy of a scheme for the optimizer's rules: `rules: {NAME: never | exact | N}`. The names are
- * the optimizer's to know; here they are words. */
+/* Policy of a scheme for the optimizer's rules: `rules: {NAME: never | exact | N}`. Only the
+ * optimizer knows the names; here they are words. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

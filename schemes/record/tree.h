@@ -1,7 +1,7 @@
 /* A small, strict subset of YAML: maps, lists and plain scalars, each with its place in the file.
  *
  * Refused with file, line and column: anchors and aliases, tags, several documents, a key twice in
- * a map, more than 8 levels, more than 100,000 nodes, text beyond 1 MiB, bytes that are no UTF-8.
+ * a map, more than 8 levels, more than 100,000 nodes, text beyond 1 MiB, bytes that are not UTF-8.
  */
 #ifndef ASSAY_SCHEMES_TREE_H
 #define ASSAY_SCHEMES_TREE_H

@@ -1,6 +1,6 @@
-/* One accumulator's way through a rescale, every intermediate value kept: for explanations, and to
- * know where arithmetic wraps around. Written apart from the code that runs; a test holds them
- * equal. */
+/* One accumulator's path through a rescale, every intermediate value kept: for explanations, and to
+ * know where arithmetic wraps around. Written apart from the code that runs; a test checks that
+ * they agree. */
 #ifndef ASSAY_SCHEMES_TRACE_H
 #define ASSAY_SCHEMES_TRACE_H
 

@@ -1,5 +1,5 @@
-/* Common parts of the exporter. Nodes become operators (conv.c, math.c, ...) on tensors that come
- * into being when first used; export.c holds them, a part for each subgraph, until all are known;
+/* Common parts of the exporter. Nodes become operators (conv.c, math.c, ...) on tensors that are
+ * created when first used; export.c holds them, a part for each subgraph, until all are known;
  * file.c writes the file. */
 #ifndef ASSAY_GRAPH_TFLITE_EMIT_H
 #define ASSAY_GRAPH_TFLITE_EMIT_H

@@ -1,5 +1,5 @@
-/* The way back from the nodes that op/lstm.c unrolls a UNIDIRECTIONAL_SEQUENCE_LSTM into to that
- * operator: TFLite has no other whose results are the gates' 16-bit codes.
+/* The nodes into which op/lstm.c unrolls a UNIDIRECTIONAL_SEQUENCE_LSTM, as that operator again:
+ * TFLite has no other whose results are the gates' 16-bit codes.
  *
  * A match begins at the node that reads the hidden state and follows the formula of op/lstm.c step
  * by step, until the node that assigns the hidden state. Nothing but its last values may be read

@@ -1,5 +1,5 @@
-/* The nodes that op/svdf.c makes of a quantized SVDF, as SVDF again: their arithmetic is no other
- * operator's. */
+/* The nodes that op/svdf.c makes of a quantized SVDF, as SVDF again: no other operator has their
+ * arithmetic. */
 #include <string.h>
 
 #include "graph/tflite/export/emit.h"

@@ -1,4 +1,4 @@
-/* The order of things: a model, its subgraphs, their operators; what is not supported. */
+/* Driver of the import: a model, its subgraphs, their operators; what is not supported. */
 #include "graph/tflite/import/import.h"
 #include "graph/memory.h"
 

@@ -1,4 +1,4 @@
-/* The way from a model to a graph. */
+/* Driver of the import, from a model to a graph. */
 #ifndef ASSAY_GRAPH_TFLITE_IMPORT_H
 #define ASSAY_GRAPH_TFLITE_IMPORT_H
 

@@ -1,5 +1,5 @@
-/* A model being read: its tables, tensors and operators, the bounds of the work, and what is wrong
- * with it. Knows no node. */
+/* A model being read: its tables, tensors and operators, the bounds of the work, and its
+ * faults. It knows nothing of nodes. */
 #ifndef ASSAY_GRAPH_TFLITE_MODEL_H
 #define ASSAY_GRAPH_TFLITE_MODEL_H
 

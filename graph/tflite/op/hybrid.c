@@ -1,4 +1,4 @@
-/* Hybrid operators: integer weights under float activations, which TFLite makes codes of in each
+/* Hybrid operators: integer weights under float activations, which TFLite quantizes in each
  * run, by the range of each row (or image) of them (kernels/fully_connected.cc EvalHybridDense,
  * conv.cc EvalHybrid and EvalHybridPerChannel, depthwise_conv.cc):
  *

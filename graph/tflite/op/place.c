@@ -1,4 +1,4 @@
-/* Operators that put or pick elements by places: ONE_HOT, SCATTER_ND, REVERSE_SEQUENCE. */
+/* Operators that scatter or gather elements by index: ONE_HOT, SCATTER_ND, REVERSE_SEQUENCE. */
 #include <string.h>
 
 #include "graph/tflite/op/op.h"

@@ -1,4 +1,4 @@
-/* Operators that put or join elements on a ground of one number: SPARSE_TO_DENSE, SEGMENT_SUM and
+/* Operators that place or sum elements in an output of one number: SPARSE_TO_DENSE, SEGMENT_SUM and
  * UNSORTED_SEGMENT_*; matrices of diagonals; BUCKETIZE. */
 #include <math.h>
 #include <string.h>

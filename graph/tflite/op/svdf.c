@@ -6,7 +6,7 @@
  *   y[unit] = bias + sum of memory * weights_time over the unit's `rank` filters
  *
  * The sum is a convolution over one cell in as many groups as there are units. Quantized, both
- * steps are ops of their own, because their multipliers come about in another way than fc's and
+ * steps are ops of their own, because their multipliers are derived in another way than fc's and
  * conv's (micro/kernels/svdf_common.cc: ratios in float32), and the activation is not applied. */
 #include <string.h>
 
