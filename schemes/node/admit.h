@@ -30,7 +30,8 @@ bool assay_node_is_mixed(const assay_node *n, assay_seen_type *type, const void 
 /* Whether the scheme's claims are of a node of such bits and types: false where one of its lists of
  * unfused ops says that the target computes it in float, and where the target's kernel takes
  * operands and result of one type (exact_one_type_ops) but they have several, or takes other ratios
- * of scales (exact_ratios), or weights and biases that are constants (exact_constant_ops). */
+ * of scales (exact_ratios), or weights and biases that are constants (exact_constant_ops; of
+ * quantize, scales that are). */
 bool assay_scheme_claims_types(const assay_scheme *s, const assay_graph *g, const assay_node *n);
 
 #endif

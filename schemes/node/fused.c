@@ -66,11 +66,29 @@ static bool claims_ratios(const assay_scheme *s, const assay_graph *g, const ass
     return true;
 }
 
-/* Whether all operands but the first are constants, if the op's claim is limited to such nodes. */
+/* Whether a value's numbers were multiplied by a factor computed from them (dynamic_params). */
+static bool is_scaled_at_run_time(const assay_graph *g, int value)
+{
+    const int from = g->value[value].producer;
+    if (from < 0)
+        return false;
+    for (int i = 0; i < g->node[from].n_in; i++) {
+        const int factor = g->node[from].in[i];
+        const int by = factor >= 0 ? g->value[factor].producer : -1;
+        if (by >= 0 && g->node[by].op == ASSAY_OP_DYNAMIC_PARAMS)
+            return true;
+    }
+    return false;
+}
+
+/* Whether all operands but the first are constants, of quantize its scale, if the op's claim is
+ * limited to such nodes. */
 static bool claims_constants(const assay_scheme *s, const assay_graph *g, const assay_node *n)
 {
     if (!s->record || !assay_data(s)->exact_constant[n->op])
         return true;
+    if (n->op == ASSAY_OP_QUANTIZE)
+        return !is_scaled_at_run_time(g, n->in[0]);
     for (int i = 1; i < n->n_in; i++) {
         const assay_value *v = n->in[i] >= 0 ? &g->value[n->in[i]] : NULL;
         if (v && (!v->data || v->is_variable))
@@ -84,7 +102,7 @@ bool assay_scheme_claims_types(const assay_scheme *s, const assay_graph *g, cons
     const char *op = assay_op_get(n->op)->name;
     const assay_type *x = n->n_in > 0 && n->in[0] >= 0 ? type_in(g, n->in[0]) : NULL;
     if (!x || !assay_is_quantized(x))
-        return true;
+        return claims_constants(s, g, n);
     return assay_scheme_fuses(s, op, x->elem.bits) &&
            (!assay_node_has_narrow(n, type_in, g) || assay_scheme_fuses_narrow(s, op)) &&
            (!assay_node_is_mixed(n, type_in, g) ||

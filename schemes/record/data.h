@@ -107,7 +107,7 @@ typedef struct assay_scheme_data {
     bool exact_narrow[ASSAY_OP_COUNT];     /* of those: for codes of at most 8 bits alone */
     bool exact_per_tensor[ASSAY_OP_COUNT]; /* of those: with one scale an operand alone */
     bool exact_one_type[ASSAY_OP_COUNT];   /* of those: operands and result of one type alone */
-    bool exact_constant[ASSAY_OP_COUNT];   /* of those: with constant weights and bias alone */
+    bool exact_constant[ASSAY_OP_COUNT];   /* of those: with constant weights, bias, scale alone */
     /* ... where each operand's scale, of mul the product of both, is so many times the result's */
     assay_ratios exact_ratio[ASSAY_OP_COUNT];
     bool exact_float[ASSAY_OP_COUNT];  /* ... where they are computed in floats */

@@ -202,11 +202,41 @@ static void claims_of_constants(void **state)
     }
 }
 
+/* Codes whose scale is computed from the numbers, and codes of a constant one. */
+static void claims_of_scales(void **state)
+{
+    static const char net[] = "input x: f32[2,3]\n"
+                              "s: f32[2,1], f: f32[2,1], z: f32[2,1] = dynamic_params(x) {axis=1}\n"
+                              "m: f32[2,3] = mul(x, f)\n"
+                              "p: f32[2,3] = add(x, x)\n"
+                              "a: i8[2,3] q(1,0) = quantize(m)\n"
+                              "b: i8[2,3] q(1,0) = quantize(p)\n"
+                              "y: i8[2,3] q(1,0) = quantize(x)\n";
+    (void)state;
+    assay_graph *g = parse(net);
+    for (int limited = 0; limited < 2; limited++) {
+        assay_scheme *s = unit_scheme(limited ? "extends: litert-xnnpack\n" : "extends: tflite\n");
+        int seen = 0;
+        for (int i = 0; i < g->n_nodes; i++) {
+            const assay_node *n = &g->node[i];
+            const bool computed = strcmp(g->value[n->out[0]].name, "a") == 0;
+            if (n->op != ASSAY_OP_QUANTIZE)
+                continue;
+            seen++;
+            if (assay_scheme_claims_types(s, g, n) != !(limited && computed))
+                fail_msg("%s, limited: %d", g->value[n->out[0]].name, limited);
+        }
+        assert_int_equal(seen, 3);
+        assay_scheme_free(s);
+    }
+    assay_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_around), cmocka_unit_test(absent_operands),
+        cmocka_unit_test(types_around),         cmocka_unit_test(absent_operands),
         cmocka_unit_test(claims_within_ratios), cmocka_unit_test(ratios_inherited),
-        cmocka_unit_test(claims_of_constants)};
+        cmocka_unit_test(claims_of_constants),  cmocka_unit_test(claims_of_scales)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
