@@ -206,7 +206,7 @@ static void watch_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *
 {
     watch *w = watch_of(u);
     int64_t at;
-    if (!begin(w, explain_is_mac(w) && mac_ends_in_one(&w->mac) ? 1 : n, out, &at))
+    if (!begin(w, w->is_mac && mac_ends_in_one(&w->mac) ? 1 : n, out, &at))
         return;
     if (at >= 0)
         keep_row(w, x, n, (size_t)at);
@@ -281,7 +281,8 @@ static assay_status watch_dot(const assay_unit *u, const assay_dot *d, int32_t *
     if (at < 0)
         return w->vt->dot(w->real, d, out, err);
     const assay_status s =
-        mac_explain_unit(explain_telling(w, 0), d, out, explain_hear_line, w, err);
+        w->is_mac ? mac_explain_unit(explain_telling(w, 0), d, out, explain_hear_line, w, err)
+                  : w->vt->dot(w->real, d, out, err);
     note(w, EXPLAIN_DOT, (int64_t)(uint32_t)*out);
     return s;
 }
@@ -316,4 +317,5 @@ const assay_scheme_vtable explain_watching = {
     .interpolate = watch_interpolate,
     .quantize = watch_quantize,
     .dequantize = watch_dequantize,
+    .dot = watch_dot,
 };

@@ -60,12 +60,9 @@ void explain_watch_unit(watch *w)
 
 void explain_watch_mac(watch *w)
 {
+    w->is_mac = true;
+    w->mac = *mac_node(w->real);
     w->teller = (assay_teller){.tell = hear, .to = w};
-}
-
-bool explain_is_mac(const watch *w)
-{
-    return w->vt->dot != NULL;
 }
 
 /* The unit that tells the steps of element `at` of a row. */
@@ -73,7 +70,7 @@ const assay_unit *explain_telling(watch *w, size_t at)
 {
     w->teller.at = at;
     w->unit.teller = w->mac.teller = &w->teller;
-    return !w->teller.tell ? w->real : explain_is_mac(w) ? (assay_unit *)(void *)&w->mac : &w->unit;
+    return !w->teller.tell ? w->real : w->is_mac ? (assay_unit *)(void *)&w->mac : &w->unit;
 }
 
 /* A line of a matrix unit's dot: its name ends at two blanks, at "from" or "gives", or at a

@@ -17,7 +17,6 @@ static void begin_watch(runs *r, const assay_program *p)
         w->unit = *w->real;
         explain_watch_unit(w);
     } else if (s->mac) {
-        w->mac = *mac_node(w->real);
         explain_watch_mac(w);
     }
     r->scheme = *s;

@@ -12,8 +12,9 @@
 enum watch_mode { EXPLAIN_NUMBER, EXPLAIN_FIND, EXPLAIN_WATCH };
 
 typedef struct watch {
-    assay_unit unit;     /* first: what row functions are given; its rescales tell what they do */
-    assay_mac_node mac;  /* in its place under a matrix unit's vtable */
+    assay_unit unit;    /* first: what row functions are given; its rescales tell what they do */
+    assay_mac_node mac; /* in its place where is_mac: under a scheme of matrix units */
+    bool is_mac;
     assay_teller teller; /* of the unit */
     const assay_unit *real;
     const assay_scheme_vtable *vt;
@@ -34,7 +35,6 @@ extern const assay_scheme_vtable explain_watching, explain_watching_mac;
 void explain_watch_unit(watch *w);
 /* The same of a matrix unit's node. */
 void explain_watch_mac(watch *w);
-bool explain_is_mac(const watch *w);
 /* The unit that tells the steps of element `at` of a row; a plugin's tells none. */
 const assay_unit *explain_telling(watch *w, size_t at);
 /* A line of a matrix unit's dot (schemes/mac/explain.h), as a step; `to` is a watch. */

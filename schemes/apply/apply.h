@@ -54,7 +54,7 @@ int32_t apply_tell_finish(const assay_teller *t, const assay_rescale *r, assay_i
 /* The unit's teller where it asks for element i of a row, else NULL. */
 static inline const assay_teller *apply_teller(const assay_unit *u, size_t i)
 {
-    return u->teller && u->teller->at == i ? u->teller : NULL;
+    return apply_tell_at(u->teller, i);
 }
 /* One accumulator through r->row. */
 int32_t apply_rescale_one(const assay_rescale *r, int64_t x, size_t channel);

@@ -38,6 +38,12 @@ typedef struct assay_teller {
     size_t at; /* of a row: the element whose steps are told */
 } assay_teller;
 
+/* t where it asks for element i of a row, else NULL. */
+static inline const assay_teller *apply_tell_at(const assay_teller *t, size_t i)
+{
+    return t && t->at == i ? t : NULL;
+}
+
 static inline void apply_tell_step(const assay_teller *t, const assay_told step)
 {
     if (t)

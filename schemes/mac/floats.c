@@ -15,11 +15,6 @@ uint32_t mac_finish(const assay_mac_node *m, uint32_t y)
                                       : mac_to_f32(m->floats, mac_from_f32(m->floats, y, false));
 }
 
-static const assay_teller *teller_at(const assay_mac_node *m, size_t i)
-{
-    return m->teller && m->teller->at == i ? m->teller : NULL;
-}
-
 static uint32_t finish(const assay_mac_node *m, uint32_t y, const assay_teller *t)
 {
     apply_tell_f32(t, "result", y);
@@ -84,7 +79,7 @@ void mac_unary(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_mac_node *m = mac_node(u);
     for (size_t i = 0; i < n; i++) {
-        const assay_teller *t = teller_at(m, i);
+        const assay_teller *t = apply_tell_at(m->teller, i);
         apply_tell_f32(t, "input", (uint32_t)x[i]);
         out[i] = (int32_t)finish(m, function(m, (uint32_t)x[i], t), t);
     }
@@ -119,7 +114,7 @@ void mac_binary(const assay_unit *u, const int32_t *a, const int32_t *b, size_t 
 {
     const assay_mac_node *m = mac_node(u);
     for (size_t i = 0; i < n; i++) {
-        const assay_teller *t = teller_at(m, i);
+        const assay_teller *t = apply_tell_at(m->teller, i);
         apply_tell_f32(t, "first input", (uint32_t)a[i]);
         apply_tell_f32(t, "second input", (uint32_t)b[i]);
         out[i] = (int32_t)finish(m, function_of_two(m, (uint32_t)a[i], (uint32_t)b[i]), t);
@@ -188,7 +183,7 @@ void mac_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
         return;
     }
     for (size_t i = 0; i < n; i++)
-        out[i] = (int32_t)finish(m, (uint32_t)out[i], teller_at(m, i));
+        out[i] = (int32_t)finish(m, (uint32_t)out[i], apply_tell_at(m->teller, i));
 }
 
 bool mac_ends_in_one(const assay_mac_node *m)

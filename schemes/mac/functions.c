@@ -136,20 +136,14 @@ uint32_t mac_least_of(const int32_t *x, size_t n, const assay_teller *t)
     return m;
 }
 
-/* t where it asks for element i. */
-static const assay_teller *teller_at(const assay_teller *t, size_t i)
-{
-    return t && t->at == i ? t : NULL;
-}
-
 void mac_softmax(const int32_t *x, size_t n, uint32_t beta, int32_t *out, const assay_teller *t)
 {
     const uint32_t m = mac_greatest_of(x, n, NULL);
     for (size_t i = 0; i < n; i++) {
         const uint32_t d = apply_f32_sub((uint32_t)x[i], m);
-        apply_tell_f32(teller_at(t, i), "distance from the greatest", d);
-        out[i] =
-            (int32_t)mac_exp(beta == ASSAY_F32_ONE ? d : apply_f32_mul(d, beta), teller_at(t, i));
+        apply_tell_f32(apply_tell_at(t, i), "distance from the greatest", d);
+        out[i] = (int32_t)mac_exp(beta == ASSAY_F32_ONE ? d : apply_f32_mul(d, beta),
+                                  apply_tell_at(t, i));
     }
     const uint32_t sum = mac_sum_of(out, n, NULL);
     apply_tell_f32(t, "sum of exponentials", sum);
@@ -179,18 +173,19 @@ void mac_layer_norm(const int32_t *x, size_t n, const int32_t *gamma, const int3
         out[i] = (int32_t)apply_f32_sub((uint32_t)x[i], mean);
         sum = apply_f32_add(sum, apply_f32_mul((uint32_t)out[i], (uint32_t)out[i]));
     }
-    const uint32_t r = apply_f32_div(
-        ASSAY_F32_ONE, apply_f32_sqrt(apply_f32_add(apply_f32_div(sum, count), epsilon)));
+    const uint32_t variance = apply_f32_div(sum, count);
+    const uint32_t r =
+        apply_f32_div(ASSAY_F32_ONE, apply_f32_sqrt(apply_f32_add(variance, epsilon)));
     apply_tell_f32(t, "mean", mean);
-    apply_tell_f32(t, "variance", apply_f32_div(sum, count));
+    apply_tell_f32(t, "variance", variance);
     apply_tell_f32(t, "1 / its root", r);
     for (size_t i = 0; i < n; i++) {
         uint32_t y = apply_f32_mul((uint32_t)out[i], r);
-        apply_tell_f32(teller_at(t, i), "distance from the mean", (uint32_t)out[i]);
-        apply_tell_f32(teller_at(t, i), "normalized", y);
+        apply_tell_f32(apply_tell_at(t, i), "distance from the mean", (uint32_t)out[i]);
+        apply_tell_f32(apply_tell_at(t, i), "normalized", y);
         y = gamma ? apply_f32_mul(y, (uint32_t)gamma[i]) : y;
         if (gamma)
-            apply_tell_f32(teller_at(t, i), "times gamma", y);
+            apply_tell_f32(apply_tell_at(t, i), "times gamma", y);
         out[i] = (int32_t)(beta ? apply_f32_add(y, (uint32_t)beta[i]) : y);
     }
 }

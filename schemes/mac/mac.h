@@ -44,6 +44,7 @@ typedef struct assay_mac_rows {
     const void *c;                 /* [rows], format `acc` */
     const void *scale_a, *scale_b; /* [rows, k / scale_block]; NULL where there are none */
 } assay_mac_rows;
+typedef struct mac_watch mac_watch; /* terms.h */
 
 /* Pattern i of such an array. */
 static inline uint64_t mac_load(int64_t format, const void *data, size_t i)

@@ -107,6 +107,8 @@ uint32_t mac_scale_of(const assay_mac_scaling *s, const int32_t *x, size_t n, ui
         m = magnitude > m ? magnitude : m;
     }
     const uint32_t scale = s->to == ASSAY_MAC_E8M0 ? scale_e8m0(s, m) : scale_amax(s, m, second);
+    if (!teller)
+        return scale;
     apply_tell_f32(teller, "greatest magnitude", m);
     apply_tell_f32(teller, "greatest element of the format", mac_format_greatest(s->elements));
     if (second != ASSAY_F32_ONE)
@@ -181,7 +183,7 @@ void mac_scale_encode(const assay_mac_scaling *s, const int32_t *x, size_t n, ui
                                   ? encode_shifted(s, v, scale)
                                   : mac_from_f32(s->elements, taken(v, t, divide), s->saturate);
         out[i] = (int32_t)code;
-        if (teller && teller->at == i)
+        if (apply_tell_at(teller, i))
             tell_encoded(teller, s, v, t, divide, code);
     }
 }
@@ -192,7 +194,7 @@ void mac_scale_decode(const assay_mac_scaling *s, const int32_t *x, size_t n, ui
     const uint32_t t = apply_f32_mul(mac_to_f32(s->to, scale), second);
     for (size_t i = 0; i < n; i++) {
         const uint32_t element = mac_to_f32(s->elements, (uint32_t)x[i]);
-        if (teller && teller->at == i) {
+        if (apply_tell_at(teller, i)) {
             apply_tell_f32(teller, "element", element);
             apply_tell_f32(teller, "scale", t);
             apply_tell_f32(teller, "times it", apply_f32_mul(element, t));

@@ -2,7 +2,7 @@
 #ifndef ASSAY_SCHEMES_MAC_TERMS_H
 #define ASSAY_SCHEMES_MAC_TERMS_H
 
-#include "schemes/mac/unit.h"
+#include "schemes/mac/mac.h"
 
 /* As assay_mac_value, with room for a product's digits. Of a zero, `unit` is zero_exponent. */
 typedef struct mac_term {

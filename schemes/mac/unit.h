@@ -42,7 +42,6 @@ void mac_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t ch
 void mac_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
                     uint32_t *bits);
 /* mac_unit_dot, watched (terms.h). */
-typedef struct mac_watch mac_watch;
 assay_status mac_unit_dot_watched(const assay_unit *u, const assay_dot *d, int32_t *out,
                                   const mac_watch *watch, assay_error *err);
 /* The parameters of such codes into *m, which owns them, also after a failure. */
