@@ -139,7 +139,7 @@ static int golden(const cli_args *a, const assay_program *p)
     if (cli_has(a, "hex-bits") && !(o.forms & ASSAY_DUMP_HEX))
         return cli_trouble("golden: --hex-bits applies to --format hex, which is not asked for");
     if (cli_has(a, "format") && o.digests_only)
-        return cli_trouble("golden: --format is of tensors, and --digests-only writes none");
+        return cli_trouble("golden: --format applies to tensors, and --digests-only writes none");
     o.hex_bits = (unsigned)hex_bits;
     if (cli_has(a, "input") == cli_has(a, "dataset"))
         return cli_trouble("golden: give either --input FILE ... or --dataset PATH");

@@ -135,7 +135,7 @@ static bool fits_model(const cli_args *a)
     else if (model && cli_has(a, "next"))
         cli_trouble("infer: --next is for DIR OUTPUTS: a next probe is made from a first one");
     else if (!model && cli_has(a, "input"))
-        cli_trouble("infer: --input is for --model");
+        cli_trouble("infer: --input applies to --model");
     else
         return true;
     return false;
@@ -155,7 +155,8 @@ static bool fits_kind(const cli_args *a, bool dot)
     for (int i = 0; i < 2; i++)
         for (const char *const *name = lists[i]; *name; name++)
             if (cli_has(a, *name)) {
-                cli_trouble("infer: --%s is not for --kind %s", *name, cli_value(a, "kind", ""));
+                cli_trouble("infer: --%s does not apply to --kind %s", *name,
+                            cli_value(a, "kind", ""));
                 return false;
             }
     if (!dot || cli_has(a, "oracle"))

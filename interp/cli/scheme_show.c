@@ -95,8 +95,8 @@ int cli_scheme_new(const cli_args *a)
     for (const char *c = name; *c != '\0'; c++)
         if (!(*c == '-' || *c == '_' || *c == '.' || (*c >= '0' && *c <= '9') ||
               (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z')))
-            return cli_trouble("scheme new: a name has letters, digits, '-', '_' and '.', not '%s'",
-                               name);
+            return cli_trouble(
+                "scheme new: a name consists of letters, digits, '-', '_' and '.', not '%s'", name);
     if (cli_has(a, "unit"))
         return cli_unit_new(name);
     assay_record_default(&rec);

@@ -70,7 +70,7 @@ int cli_units_vectors(const cli_args *a)
     assay_units_pair p;
     int64_t seed;
     if (a->n_positional != 3)
-        return cli_trouble("scheme vectors: of matrix units two are compared");
+        return cli_trouble("scheme vectors: matrix units are compared two at a time");
     if (!cli_integer(a, "seed", ASSAY_UNITS_SEED, 0, INT64_MAX, &seed))
         return CLI_TROUBLE;
     for (int i = 0; i < 2; i++)

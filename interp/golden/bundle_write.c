@@ -121,7 +121,7 @@ static assay_status make_dirs(assay_bundle_writer *w, assay_error *err)
     return status;
 }
 
-/* Of what --force would leave alone too, the message does not speak of it. */
+/* Where --force would refuse as well, the message does not mention it. */
 static assay_status in_the_way(assay_bundle_writer *w, assay_error *err)
 {
     assay_error why;

@@ -67,7 +67,7 @@ static assay_status find_digest(const assay_bundle *a, const json_t *x, const as
     if (!s)
         s = digest_of(b, key, y, two, err);
     if (!s && strcmp(one, two) != 0)
-        snprintf(note, size, "%.60s: another digest", key);
+        snprintf(note, size, "%.60s: the digests differ", key);
     return s;
 }
 
@@ -153,7 +153,7 @@ assay_status golden_diff_parameters(assay_diff *d, const assay_diff_options *o,
             continue;
         const bool one = golden_diff_one_scheme(a, b);
         if (!one)
-            strncat(note, ", of another scheme", sizeof note - strlen(note) - 1);
+            strncat(note, ", under another scheme", sizeof note - strlen(note) - 1);
         s = add_note(d, o, name, "parameters", json_string_value(json_object_get(node, "op")), 0,
                      -1, note, one, err);
     }
@@ -175,7 +175,7 @@ static bool find_meaning(const json_t *a, const json_t *b, char *note, size_t si
                json_equal(json_array_get(x, i), json_array_get(y, i)))
             i++;
         if (json_is_array(x) != json_is_array(y) || json_array_size(x) != json_array_size(y)) {
-            snprintf(note, size, "%s: another granularity", keys[k]);
+            snprintf(note, size, "%s: the granularity differs", keys[k]);
             return true;
         }
         if (json_is_array(x)) {

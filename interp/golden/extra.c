@@ -44,7 +44,7 @@ static const char *reason(const assay_dumps *d, int i, const assay_bundle *a)
         if (a->tensor[k].sample == sample && golden_dumps_fit(d, i, &a->tensor[k]) > 0)
             t = &a->tensor[k];
     if (!t)
-        return "a mask for no dump that was read, or one of several masks";
+        return "the mask of no dump that was read, or one of several masks";
     if (was_another_read(d, i, t, first, d->dump[i].kind))
         return "another file of the same tensor was read";
     if (d->dump[i].kind == ASSAY_DUMP_SUMS && !t->sums_file)

@@ -11,8 +11,8 @@
 #include "interp/golden/digest.h"
 #include "interp/golden/verify.h"
 
-/* A file's fault is counted and said (its reader names it too, which is said once), what keeps it
- * from being read is not its fault. */
+/* A file's fault is counted and reported (once, although its reader names it too); an error that
+ * keeps it from being read is not the file's fault. */
 static assay_status fault_or_trouble(const assay_verifier *c, const char *file, assay_status status,
                                      const assay_error *inner, assay_error *err)
 {
@@ -42,7 +42,7 @@ static assay_status compare_bytes(const assay_verifier *c, const char *file,
         return fault_or_trouble(c, file, status, &inner, err);
     if (found != size || memcmp(bytes, wanted, size) != 0) {
         c->out->files_bad++;
-        golden_verifier_say(c, file, "not what the tensor's elements are written as");
+        golden_verifier_say(c, file, "not what writing the tensor's elements gives");
     }
     free(bytes);
     return ASSAY_OK;

@@ -135,7 +135,7 @@ static json_t *drop_claims(json_t *m)
     return m;
 }
 
-/* What a run cannot know, the manifest's own digest covers. Takes and returns the manifest, as
+/* The manifest's own digest covers what a run cannot know. Takes and returns the manifest, as
  * above. */
 static json_t *drop_origin(json_t *m, bool claims)
 {

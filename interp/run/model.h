@@ -56,7 +56,7 @@ assay_status run_model_check_ending(const char *path, assay_error *err);
 assay_status run_model_save(const assay_graph *g, const char *path, assay_error *err);
 /* Does any node compute on codes? */
 bool run_model_is_quantized(const assay_graph *g);
-/* Is nothing computed on codes, constants being made numbers of at most? It needs no scheme. */
+/* Is nothing computed on codes, but for constants that are decoded? It needs no scheme. */
 bool run_model_is_float(const assay_graph *g);
 /* A network that computes in floats and holds constants as codes, and was loaded with these options
  * (may be NULL): the constants become numbers, and it is brought to canonical form, which loading

@@ -103,7 +103,7 @@ static assay_status run_rows(const checker *c, const assay_graph *g, int32_t *co
     assay_status s = ASSAY_OK;
     *result = NULL;
     if (g->n_values > MAX_VALUES || g->n_outputs != 1 || !is_closed(g))
-        return check_reject(c, "a fragment of another form");
+        return check_reject(c, "a fragment of unexpected form");
     for (int v = 0; v < g->n_values && !s; v++) {
         if (!(row[v] = calloc(count + 1, sizeof **row)))
             s = check_out_of_memory(c);
@@ -128,7 +128,7 @@ assay_status check_tabulate_all(const checker *c, const assay_graph *g, int32_t 
     assay_status s = ASSAY_OK;
     unsigned bits = 0;
     if (g->n_inputs < 1 || g->n_inputs > 2)
-        return check_reject(c, "a fragment of another form");
+        return check_reject(c, "a fragment of unexpected form");
     for (int i = 0; i < g->n_inputs; i++) {
         if (!check_is_code(&g->value[g->input[i]].type))
             return check_reject(c, "an input that holds no codes");
@@ -311,7 +311,7 @@ static assay_status functions_are_ordered(const checker *c, const assay_graph *g
             k++;
         free(table);
         if (k < n)
-            return check_reject(c, "a function that is not ordered");
+            return check_reject(c, "a function that is not monotone");
     }
     return ASSAY_OK;
 }

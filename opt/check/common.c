@@ -1,4 +1,4 @@
-/* Questions of all the checker's obligations about fragments, nodes and types. */
+/* Queries about fragments, nodes and types that all of the checker's obligations share. */
 #include <stdlib.h>
 #include <string.h>
 

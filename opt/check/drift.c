@@ -1,7 +1,7 @@
-/* Checking a rescale that went into a product without an exact factor. Sums before lie near sums
- * after it, divided by the ratio of scales: so far as the certificate says (drift), which the
- * rescale's errors and the model's weights decide. From there the two forms tell by how many codes
- * results can differ. */
+/* Checking a rescale that was merged into a product without an exact factor. The sums before lie
+ * near the sums after it divided by the ratio of scales, no farther than the certificate says
+ * (drift), which follows from the rescale's errors and the model's weights. From the drift the two
+ * forms tell by how many codes results can differ. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,7 +186,7 @@ static assay_status look_at_all(drifting *d, const json_t *drift, int64_t *worst
         look_at_channel(d);
     }
     *worst = d->worst;
-    return d->ordered ? ASSAY_OK : check_reject(d->c, "a form that is not ordered");
+    return d->ordered ? ASSAY_OK : check_reject(d->c, "a threshold form that is not monotone");
 }
 
 assay_status check_drift(checker *c, const json_t *step, int64_t *worst)

@@ -281,7 +281,7 @@ assay_status check_form(checker *c, const json_t *step, int64_t *worst)
         return check_reject(c, "the layer is not the same");
     if (!check_is_code(&c->before->value[f.codes[0]->out[0]].type) ||
         !check_is_code(input_type(c->before, f.product[0], 0)))
-        return check_reject(c, "a fragment of another form");
+        return check_reject(c, "a fragment of unexpected form");
     return compare_sums(c, step, &f, worst);
 }
 

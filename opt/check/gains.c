@@ -1,5 +1,5 @@
-/* Checking what goes into a local response normalization: the gains are the same ones, codes count
- * as much from their zero point, and the codes that become of products with gains agree. */
+/* Checking what is merged into a local response normalization: the gains are the same, codes have
+ * the same distance from their zero point, and the products with gains become the same codes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static assay_status find_nodes(const checker *c, normalizing *k)
 {
     const assay_graph *g = c->before, *h = c->after;
     if (g->n_nodes != 2 || h->n_nodes != 1)
-        return check_reject(c, "a fragment of another form");
+        return check_reject(c, "a fragment of unexpected form");
     const int at = g->node[0].op == ASSAY_OP_LRN ? 0 : 1;
     k->a = &g->node[at];
     k->function = &g->node[1 - at];
@@ -28,7 +28,7 @@ static assay_status find_nodes(const checker *c, normalizing *k)
                 (k->down ? k->a->in[0] == k->function->out[0] && check_same_bounds(k->a, k->b)
                          : k->function->in[0] == k->a->out[0]) &&
                 check_same_value(g, k->down ? k->function->in[0] : k->a->in[0], h, k->b->in[0]);
-    return same ? ASSAY_OK : check_reject(c, "a fragment of another form");
+    return same ? ASSAY_OK : check_reject(c, "a fragment of unexpected form");
 }
 
 static assay_unit_param gains_of(const checker *c, const assay_unit *u)

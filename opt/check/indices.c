@@ -64,7 +64,7 @@ static assay_status trace(const checker *c, const assay_graph *g, int64_t **resu
     int64_t *number[MAX_VALUES] = {NULL}, next = 1;
     assay_status s = ASSAY_OK;
     if (g->n_values > MAX_VALUES || g->n_outputs != 1)
-        return check_reject(c, "a fragment of another form");
+        return check_reject(c, "a fragment of unexpected form");
     for (int v = 0; v < g->n_values && !s; v++)
         if (!(number[v] =
                   calloc((size_t)assay_shape_count(&g->value[v].type) + 1, sizeof *number[v])))
@@ -74,7 +74,7 @@ static assay_status trace(const checker *c, const assay_graph *g, int64_t **resu
             number[g->input[i]][k] = next++;
     for (int i = 0; i < g->n_nodes && !s; i++) {
         if (!only_moves(&g->node[i]))
-            s = check_reject(c, "a movement that is none of those that can be followed");
+            s = check_reject(c, "a movement that the checker cannot follow");
         else
             carry(g, &g->node[i], number);
     }
@@ -137,7 +137,7 @@ assay_status check_indices(checker *c, const json_t *step, int64_t *worst)
     const padding before = padding_of(g), after = padding_of(h);
     if (!pads_same(&before, &after) ||
         !assay_shape_equal(&g->value[g->output[0]].type, &h->value[h->output[0]].type))
-        return check_reject(c, "another padding, or other extents");
+        return check_reject(c, "different padding or extents");
     assay_status s = trace(c, g, &a);
     if (!s)
         s = trace(c, h, &b);

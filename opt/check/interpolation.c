@@ -1,6 +1,6 @@
-/* Checking that a rescale sank below a linear resize: it adds one number to every code, and values
- * interpolated between neighbouring codes, at fractions on both sides of every place where rounding
- * steps, say so. */
+/* Checking that a rescale sank below a linear resize: it adds one number to every code, shown by
+ * values interpolated between neighbouring codes, at fractions on both sides of every place where
+ * rounding steps. */
 #include <stdlib.h>
 
 #include "graph/core/type.h"

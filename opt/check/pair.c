@@ -71,7 +71,7 @@ assay_status check_product_pair(const checker *c, bool linear, const assay_node 
     *function = find(c->before, false);
     if (!*a || !*b || !*function || c->before->n_nodes != 2 || c->after->n_nodes != 1 ||
         !same_product(c, *a, *function, *b, linear))
-        return check_reject(c, "a fragment of another form");
+        return check_reject(c, "a fragment of unexpected form");
     if (c->before->value[(*a)->in[1]].type.q.granularity == ASSAY_Q_BLOCK)
         return check_reject(c, "weights with a scale per block, for which no proof is known");
     return ASSAY_OK;

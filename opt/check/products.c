@@ -128,7 +128,7 @@ assay_status check_forms(const checker *c, const assay_unit *before, const assay
     ladder l = {.vt = c->scheme->vt, .a = before, .b = after, .factor = factor};
     const bool known = !c->scheme->plugin_handle || (hi - lo >= FEW && are_monotone(&l, lo, hi));
     if (!known && hi - lo >= MANY)
-        return check_reject(c, "a plugin that does not say that its rescale is monotone");
+        return check_reject(c, "a plugin that does not declare its rescale monotone");
     l.stride = !known || hi - lo < NARROW ? 1 : (hi - lo) / PROBES;
     assert(!table || (table->size & (table->size - 1)) == 0); /* `probe` masks */
     if (table) {

@@ -66,7 +66,7 @@ static assay_status check_claim(checker *c, const json_t *step, const char *obli
             return s;
     }
     if (strcmp(obligation, "moved") != 0 && !same_border(c->before, c->after))
-        return check_reject(c, "the fragments have other inputs or outputs");
+        return check_reject(c, "the fragments have different inputs or outputs");
     for (size_t i = 0; i < sizeof obligations / sizeof *obligations; i++)
         if (strcmp(obligations[i].name, obligation) == 0)
             return obligations[i].check(c, step, worst);
@@ -207,8 +207,9 @@ static assay_status check_network(const checker *c, const char *what, const char
         return ASSAY_OK;
     assay_status s = certificate_network(g, hex, c->err);
     if (!s && strcmp(hex, claimed) != 0)
-        s = assay_fail(c->err, ASSAY_ERR_INPUT, "%s: the %s is another network: %s, not %.32s",
-                       c->file, what, hex, claimed);
+        s = assay_fail(c->err, ASSAY_ERR_INPUT,
+                       "%s: the %s is a different network: its digest is %s, not %.32s", c->file,
+                       what, hex, claimed);
     return s;
 }
 
@@ -233,7 +234,7 @@ static assay_status check_steps(const json_t *steps, checker *c, const assay_gra
         c->step = (int)i;
         s = check_step(c, json_array_get(steps, i), &proved);
         if (!s && c->in_body && !proved)
-            s = check_reject(c, "in a body of control flow only exact steps may be");
+            s = check_reject(c, "bodies of control flow allow exact steps only");
         report->steps++;
         report->proved += proved;
     }
@@ -304,8 +305,8 @@ static assay_status check_certificate(const json_t *root, checker *c,
     if (!s)
         s = check_network(c, "result", result, networks->result);
     if (!s && strcmp(arithmetic->name, name) != 0)
-        s = assay_fail(c->err, ASSAY_ERR_INPUT, "%s: scheme '%s' is '%s' by its text", c->file,
-                       name, arithmetic->name);
+        s = assay_fail(c->err, ASSAY_ERR_INPUT, "%s: scheme '%s' calls itself '%s' in its text",
+                       c->file, name, arithmetic->name);
     if (!s)
         s = check_steps(steps, c, networks->model, networks->result, report);
     if (!s)

@@ -263,11 +263,11 @@ static assay_status renew_values(const checker *c, const assay_graph *h, term *c
             if ((x->data != NULL) != (o->data != NULL) || !check_same_type(&x->type, &o->type) ||
                 (x->data && (!assay_shape_equal(&x->type, &o->type) ||
                              memcmp(x->data, o->data, assay_type_bytes(&x->type)) != 0)))
-                return check_reject(c, "a constant that is another afterwards");
+                return check_reject(c, "a constant that changes in the step");
             of[v] = was[old];
         } else if (!x->data || !(of[v] = new_term(c->replay, x))) {
             return x->data ? check_out_of_memory(c)
-                           : check_reject(c, "a value that comes from nowhere");
+                           : check_reject(c, "a value that nothing computes");
         }
     }
     return ASSAY_OK;
@@ -344,7 +344,7 @@ assay_status check_replay_step(checker *c, const char *obligation, const char *n
                        "%s: step %d: it names node '%.100s', but its fragment ends in '%.100s'",
                        c->file, c->step, node, lower ? lower->name : "no node");
     if (!s && f->n_outputs != h->n_outputs)
-        s = check_reject(c, "the fragments have other inputs or outputs");
+        s = check_reject(c, "the fragments have different inputs or outputs");
     if (!s)
         s = find_fragment(c, f, shrunk, !shrunk && !elements, was);
     if (!s && strcmp(obligation, "moved") == 0) {

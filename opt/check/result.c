@@ -70,7 +70,7 @@ static assay_status compare_nodes(const checker *c, const assay_graph *g, term *
         for (int k = 0; k < n->n_in; k++)
             if ((n->in[k] < 0) != (!w->in[k]) ||
                 (n->in[k] >= 0 && !demand(wanted, n->in[k], w->in[k])))
-                return differs(c, "what is read by", n->name);
+                return differs(c, "inputs of node", n->name);
     }
     return ASSAY_OK;
 }
@@ -121,7 +121,7 @@ static assay_status compare_state(const checker *c, const assay_graph *g)
         if (!is && !was)
             break;
         if (!is || !was || is->op != was->op || strcmp(is->name, was->name) != 0)
-            return differs(c, "state changed by", (is ? is : was)->name);
+            return differs(c, "state assigned by", (is ? is : was)->name);
     }
     return g->n_subgraphs == c->model->n_subgraphs ? ASSAY_OK
                                                    : differs(c, "control flow of", g->name);

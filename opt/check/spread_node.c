@@ -32,7 +32,7 @@ assay_status check_spread_lift(const checker *c, const work *w, term *out, assay
 {
     int in[8], inputs[8], n_inputs = 0, y = -1, id;
     if (w->node.n_in > 8)
-        return check_reject(c, "a node of more operands than are followed");
+        return check_reject(c, "a node with more operands than the checker follows");
     assay_status s = assay_graph_new("node", g, c->err);
     for (int i = 0; i < w->node.n_in && !s; i++) {
         term *t = w->in[i] ? check_term_now(w->in[i]) : NULL;

@@ -1,4 +1,4 @@
-/* Checking what is read off the fragments: what only moved, what is there twice, what pads. */
+/* Checking what can be read off the fragments: nodes that only moved, duplicates, padding. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static bool fills_alike(const assay_node *below, const assay_node *moved, const 
            table[is - assay_elem_min(x->elem)] == was;
 }
 
-/* By what it is, the node gives out codes that it was given. */
+/* By its op, the node outputs codes that it was given. */
 static bool only_moves(const assay_node *n, bool by_order)
 {
     const uint32_t traits = check_traits(n), ordered = ASSAY_T_SELECTS | ASSAY_T_MONOTONE;
@@ -86,8 +86,8 @@ static bool only_moves(const assay_node *n, bool by_order)
            (traits & ASSAY_T_INTERPOLATES && n->attr.resize.mode == ASSAY_RESIZE_NEAREST);
 }
 
-/* Where the target has a say in what becomes of a chosen code, it says the same on both sides of
- * the rescale. */
+/* Where the target does arithmetic on a chosen code, its result is the same on both sides of the
+ * rescale. */
 static assay_status compare_choices(const checker *c, const assay_node *below,
                                     const assay_node *moved, const int32_t *table, size_t size)
 {
@@ -99,7 +99,7 @@ static assay_status compare_choices(const checker *c, const assay_node *below,
     if (check_traits(below) & ASSAY_T_MOVE || below->op == ASSAY_OP_SELECT)
         return ASSAY_OK;
     if (!c->scheme->vt->unary)
-        return check_reject(c, "the scheme chooses no codes");
+        return check_reject(c, "the scheme has no unit that chooses codes");
     assay_status s = check_prepare_pair(c, below, moved, &before, &after);
     for (size_t i = 0; i < size && !s && same; i++) {
         int32_t was = table[i], is = (int32_t)(least_x + (int64_t)i);
@@ -109,7 +109,7 @@ static assay_status compare_choices(const checker *c, const assay_node *below,
                check_is_code(y);
     }
     check_release_pair(c, before, after);
-    return s || same ? s : check_reject(c, "the target computes with what is chosen");
+    return s || same ? s : check_reject(c, "the target does arithmetic on the chosen codes");
 }
 
 static bool may_miss_the_image(const assay_node *n)
@@ -152,7 +152,7 @@ static assay_status check_sink(const checker *c, bool by_order)
         !check_outputs_fit(c, below, moved, rescale))
         return check_reject(c, "the rescale was not only moved");
     if (!only_moves(below, by_order))
-        return check_reject(c, "the node computes more than it moves");
+        return check_reject(c, "the node does not only move codes");
     assay_status s = check_tabulate(c, c->after, rescale, &table, &size);
     if (s)
         return s;

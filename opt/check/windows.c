@@ -68,7 +68,7 @@ static assay_status prepare(checker *c, const assay_node *function, const assay_
     w->max = spec.depth;
     w->fewest = may_pad(w->a) ? 0 : w->max;
     if (!w->vt->apply_overflow || !w->vt->pool || w->max < 1 || w->max > MAX_CELLS)
-        return check_reject(c, "a window that cannot be looked at");
+        return check_reject(c, "a window that cannot be enumerated");
     assay_status s = check_prepare_pair(c, w->a, w->b, &w->before, &w->after);
     if (!s && w->vt->window &&
         (w->vt->window(w->before, NULL, 0, 0, NULL) || w->vt->window(w->after, NULL, 0, 0, NULL)))
@@ -119,12 +119,12 @@ assay_status check_sums(checker *c, const json_t *step, int64_t *worst)
     bool behind = w.a && w.b && function && c->before->n_nodes == 2 &&
                   function->in[0] == w.a->out[0] && same_node(w.a, w.b);
     if (c->after->n_nodes != 1 || !(alone || behind))
-        return check_reject(c, "a fragment of another form");
+        return check_reject(c, "a fragment of unexpected form");
     assay_elem e = c->before->value[w.a->in[0]].type.elem;
     assay_status s = prepare(c, function, c->before, &w);
     *worst = 0;
     if (!s && (w.max - w.fewest + 1) * w.max * (INT64_C(1) << e.bits) > MAX_WORK)
-        s = check_reject(c, "a window that cannot be looked at");
+        s = check_reject(c, "a window that cannot be enumerated");
     for (int64_t n = w.fewest; !s && n <= w.max; n++)
         for (int64_t sum = n * assay_elem_min(e); sum <= n * assay_elem_max(e); sum++)
             note(as_it_is_or_mapped(&w, code_at(&w, w.before, sum, n)),
@@ -189,7 +189,7 @@ assay_status check_average(checker *c, const json_t *step, int64_t *worst)
     const assay_type *x = &c->before->value[r->in[0]].type, *y = &c->before->value[r->out[0]].type;
     *worst = 0;
     if (!s && w.max * w.max * (int64_t)(w.codes * w.codes) > MAX_WORK)
-        s = check_reject(c, "a window that cannot be looked at");
+        s = check_reject(c, "a window that cannot be enumerated");
     if (!s && w.fewest == 0 && w.a->attr.pool.count_include_pad &&
         w.table[x->q.zero_point[0] - w.least] != y->q.zero_point[0])
         s = check_reject(c, "the padding would be rescaled to another code");

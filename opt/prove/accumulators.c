@@ -1,5 +1,5 @@
-/* Functions behind a product that go into it: threshold forms over the accumulators that can
- * occur. */
+/* Functions behind a product that are merged into it: threshold forms over the accumulators that
+ * can occur. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -166,7 +166,7 @@ static void judge(const assay_graph *f, const domain *d, const void *after, assa
              !d->complete       ? "samples"
              : d->n_inputs == 2 ? "pairs of codes"
                                 : "codes",
-             d->complete ? "" : ", too many to look at all");
+             d->complete ? "" : ", too many to try them all");
     if (worst)
         tell_difference(f, d, after, worst_at, v);
 }

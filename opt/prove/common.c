@@ -1,5 +1,5 @@
-/* Common parts of the arguments: a proof, one that cannot be had, the rewritten fragment, the
- * target's word. */
+/* Common parts of the arguments: a proof, one that is impossible, the rewritten fragment, the
+ * target's answer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

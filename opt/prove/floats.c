@@ -179,7 +179,7 @@ static assay_status prove_quantize(const assay_graph *g, const assay_match *m,
     p->n = (size_t)1 << p->elem.bits;
     assay_status s = prove_tabulate(g, m->lower, p->scheme, p->run, &table, &n, p->err);
     if (!s && !is_ordered(table, n))
-        s = assay_fail(p->err, ASSAY_ERR_UNSUPPORTED, "the function of the code is not ordered");
+        s = assay_fail(p->err, ASSAY_ERR_UNSUPPORTED, "the function of the code is not monotone");
     if (!s)
         s = prove_fragment_cut(g, m, (int64_t)p->n, &proof->before, p->err);
     p->x = calloc(p->n, sizeof *p->x);

@@ -113,12 +113,12 @@ static void judge(const assay_rule *rule, assay_proof *proof)
     v->kind = same ? ASSAY_EXACT : ASSAY_UNPROVED;
     snprintf(v->evidence, sizeof v->evidence, "%s",
              !same    ? "the layer is not the same"
-             : layout ? "the same op, its axes in another order"
+             : layout ? "the same op with its axes in another order"
                       : "the same products");
 }
 
-/* Work on which samples would be felt; what is read off the fragments holds for them all the same.
- */
+/* So much work that samples would take noticeable time; what is read off the fragments holds
+ * without them. */
 #define MUCH (INT64_C(1) << 22)
 
 static bool is_much(const assay_graph *f)
@@ -129,8 +129,8 @@ static bool is_much(const assay_graph *f)
     return work > MUCH;
 }
 
-/* Results on samples, of a layer that was read to be the same too; one that was not has a
- * counterexample at any rate. */
+/* Results on samples, even of a layer that was found to be the same; one that is not gets a
+ * counterexample in any case. */
 static assay_status try_samples(const assay_scheme *s, assay_run_fn run, assay_proof *proof,
                                 assay_error *err)
 {

@@ -1,4 +1,4 @@
-/* Questions of proofs about the sums and rescales of a unit; see forms.h. */
+/* Queries of proofs about the sums and rescales of a unit; see forms.h. */
 #include "opt/prove/forms.h"
 
 #include <stddef.h>
@@ -6,8 +6,8 @@
 
 #include "schemes/prepare/prepare.h"
 
-/* Accumulators of a plugin's form: so many are looked at one by one whatever it says, and so many
- * when it says nothing. */
+/* Accumulators of a plugin's form: how many are enumerated whatever it declares, and how many when
+ * it declares nothing. */
 #define FEW        (INT64_C(1) << 16)
 #define MANY       (INT64_C(1) << 20)
 #define WIDEST_SUM (INT64_C(1) << 50)
@@ -27,7 +27,7 @@ assay_status prove_sums_apply_overflow(const assay_scheme *s, const assay_unit *
                       s->vt->facts->exact(u, sums->greatest, sums->pair);
         return sums->exact ? ASSAY_OK
                            : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
-                                        "the plugin does not say that sums of up to %lld are exact",
+                                        "the plugin does not declare sums of up to %lld exact",
                                         (long long)sums->greatest);
     }
     const assay_rule_accumulator *a = &u->rec.accumulator;
@@ -84,10 +84,9 @@ assay_status prove_form_make(const assay_scheme *s, const assay_unit *u, size_t 
     const bool monotone = r.hi - r.lo >= FEW && ASSAY_SCHEME_HAS(s->vt, facts, monotone) &&
                           s->vt->facts->monotone(u, r.lo, r.hi);
     if (!s->vt->requantize || (!monotone && r.hi - r.lo >= MANY))
-        return assay_fail(
-            err, ASSAY_ERR_UNSUPPORTED,
-            "the plugin does not say that its rescale is monotone, and [%lld, %lld] is "
-            "too much to look at",
-            (long long)r.lo, (long long)r.hi);
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                          "the plugin does not declare its rescale monotone, and [%lld, %lld] is "
+                          "too wide to enumerate",
+                          (long long)r.lo, (long long)r.hi);
     return assay_threshold_form_ask(code_of, &c, monotone, r.lo, r.hi, out, err);
 }

@@ -6,7 +6,7 @@
 #include "opt/prove/prove.h"
 #include "schemes/rescale/thresholds.h"
 
-/* What a product's accumulator goes through. */
+/* The values that a product's accumulator takes. */
 typedef struct assay_sums {
     assay_interval reach; /* at the end: the exact sums, or all that the accumulator holds */
     bool exact;           /* no sum leaves the accumulator on the way */

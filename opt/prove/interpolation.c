@@ -103,9 +103,8 @@ static void judge(const interpolation *b, assay_verdict *v)
                  (long long)(b->table[0] - assay_elem_min(b->x->elem)), looked_at);
     } else {
         snprintf(v->evidence, sizeof v->evidence,
-                 same
-                     ? "the rescale does more than add a number"
-                     : "what is rounded before the interpolation is not what is rounded behind it");
+                 same ? "the rescale does more than add a number"
+                      : "rounding before the interpolation differs from rounding after it");
     }
 }
 
@@ -117,11 +116,11 @@ assay_status prove_interpolation(const assay_graph *g, const assay_match *m, con
     interpolation b = {
         .vt = s->vt, .x = &g->value[rescale->in[0]].type, .y = &g->value[rescale->out[0]].type};
     proof->verdict.kind = ASSAY_UNPROVED;
-    assay_status status = s->vt == &assay_family_vtable && lower_interpolates(&g->node[m->lower])
-                              ? ASSAY_OK
-                              : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
-                                           "nothing is known of how %s interpolates codes",
-                                           assay_op_get(g->node[m->lower].op)->name);
+    assay_status status =
+        s->vt == &assay_family_vtable && lower_interpolates(&g->node[m->lower])
+            ? ASSAY_OK
+            : assay_fail(err, ASSAY_ERR_UNSUPPORTED, "it is not known how %s interpolates codes",
+                         assay_op_get(g->node[m->lower].op)->name);
     if (!status)
         status = prove_fragment_cut(g, m, 0, &proof->before, err);
     if (!status)

@@ -1,9 +1,10 @@
-/* A rescale in front of a product that goes into it. It may when it multiplies every code, counted
- * from the zero point, by one whole number k, and the bias is a multiple of k: then the old sums
- * are k times the new ones, and the threshold forms decide. k is 1 where only the zero point moves.
+/* A rescale in front of a product that is merged into it. That is exact when it multiplies every
+ * code, counted from the zero point, by one whole number k, and the bias is a multiple of k: the
+ * old sums are then k times the new ones, and the threshold forms decide. k is 1 where only the
+ * zero point moves.
  *
- * Otherwise the sums differ by at most what the rescale's errors add up to through the weights, and
- * the threshold forms tell by how many codes. */
+ * Otherwise the sums differ by at most the rescale's errors carried through the weights, and the
+ * threshold forms tell by how many codes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,7 @@ static bool bias_is_good(const assay_graph *g, const assay_node *n, int64_t fact
     return true;
 }
 
-/* What the rescale makes of codes beside what the scales say. */
+/* The rescale's codes compared with those that the scales give. */
 static void measure_errors(prove_linear_case *l, const assay_type *x, const assay_type *y,
                            const int64_t *table, size_t n)
 {
@@ -135,7 +136,7 @@ static bool has_new_bias(const prove_linear_case *l, const assay_graph *after, a
         wanted = prove_rescaled_bias(was, l->factor, l->ratio);
         if (prove_product_bias(after, n, c, &is) && is == wanted)
             continue;
-        snprintf(v->evidence, sizeof v->evidence, "the bias is in another unit");
+        snprintf(v->evidence, sizeof v->evidence, "the bias is in a different unit");
         snprintf(v->counterexample, sizeof v->counterexample,
                  "bias %lld of channel %lld became %lld instead of %lld", (long long)was,
                  (long long)c, (long long)is, (long long)wanted);

@@ -40,7 +40,7 @@ static const assay_node *node_of(const assay_graph *f, assay_op op)
 
 /* ---- padding ---- */
 
-/* Which code a sunk pad must fill with; *known is false when none becomes the old filling. */
+/* Which code a sunk pad must fill with; *known is false when no code is rescaled to the old one. */
 static void map_fill(const assay_node *pad, const sunk *r, assay_proof *proof, bool *known)
 {
     int64_t was, kept, least = assay_elem_min(r->x->elem);
@@ -101,7 +101,7 @@ static assay_status tabulate_choice(const assay_graph *f, assay_op op, const ass
     assay_unit *u = NULL;
     const assay_node *n = node_of(f, op);
     if (!n || !s->vt->unary)
-        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "there is no choice of codes to look at");
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "the scheme has no unit that chooses codes");
     const assay_elem e = assay_node_in(f, n, 0)->type.elem;
     const size_t size = (size_t)1 << e.bits;
     assay_unit_spec_fill(f, n, in, &spec);
@@ -134,7 +134,7 @@ static assay_status compare_choices(const assay_node *below, const sunk *r, cons
         int64_t was = before[r->table[i] - assay_elem_min(r->y->elem)], is = rescaled(r, after[i]);
         if (was == is)
             continue;
-        snprintf(v->evidence, sizeof v->evidence, "the target computes with what is chosen");
+        snprintf(v->evidence, sizeof v->evidence, "the target does arithmetic on the chosen codes");
         snprintf(v->counterexample, sizeof v->counterexample, "input %lld: %lld became %lld",
                  (long long)(assay_elem_min(r->x->elem) + (int64_t)i), (long long)was,
                  (long long)is);
@@ -200,7 +200,7 @@ static assay_status rewrite_and_judge(const assay_match *m, const assay_node *n,
         return status;
     if (!may_sink_below(n, rule->obligation)) {
         status = prove_samples(s, run, ASSAY_MORE_SAMPLES, proof, err);
-        snprintf(v->evidence, sizeof v->evidence, "%s computes more than it moves or chooses",
+        snprintf(v->evidence, sizeof v->evidence, "%s does not only move or choose codes",
                  assay_op_get(n->op)->name);
         return status;
     }

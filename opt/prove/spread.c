@@ -171,8 +171,8 @@ static bool keeps_changes(const spreading *s, const assay_node *n)
            (lower_traits(n) & ASSAY_T_SELECTS && n->n_in == 1 && lower_same_type(x, y));
 }
 
-/* What the type of a value lets its codes change by. Floats have none of their own: of those that
- * were dequantized and moved it is what those codes can change by. */
+/* The greatest change that a value's type allows its codes. Floats have no codes of their own: for
+ * those that were dequantized and moved it is that of the codes behind them. */
 static int64_t widest(const spreading *s, int value)
 {
     const assay_value *v = &s->g->value[value];

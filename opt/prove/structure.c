@@ -106,12 +106,12 @@ static void judge_padding(assay_proof *proof)
     int64_t fill = 0;
     if (!b || !pad || pad->op != ASSAY_OP_PAD || h->n_nodes != 1 ||
         !pads_as_much(f, pad, a, h, b)) {
-        snprintf(v->evidence, sizeof v->evidence, "the convolution pads otherwise");
+        snprintf(v->evidence, sizeof v->evidence, "the convolution's padding differs");
         snprintf(v->counterexample, sizeof v->counterexample,
-                 "padding: what the pad node adds became something else");
+                 "padding: the pad node's cells became something else");
     } else if (!pads_by_zero_point(f, pad, &fill)) {
         const assay_type *t = &assay_node_out(f, pad, 0)->type;
-        snprintf(v->evidence, sizeof v->evidence, "a convolution pads by its zero point");
+        snprintf(v->evidence, sizeof v->evidence, "a convolution pads with its zero point");
         snprintf(v->counterexample, sizeof v->counterexample, "padding: %lld became %d",
                  (long long)fill, (int)t->q.zero_point[0]);
     } else {
@@ -166,7 +166,7 @@ static assay_status run_indices(const assay_graph *f, const assay_scheme *s, ass
     return status;
 }
 
-/* The code that a fragment pads with; false: it pads with none. */
+/* The code that a fragment pads with; false: it does not pad. */
 static bool padding_of(const assay_graph *f, int64_t *code)
 {
     for (int i = 0; i < f->n_nodes; i++)
@@ -190,11 +190,11 @@ static assay_status judge_indices(const assay_scheme *s, assay_run_fn run, assay
     while (!status && i < n && a[i] == b[i])
         i++;
     if (!status && i < n) {
-        snprintf(v->evidence, sizeof v->evidence, "elements come from other places");
+        snprintf(v->evidence, sizeof v->evidence, "elements come from different places");
         snprintf(v->counterexample, sizeof v->counterexample, "element %zu: x[%d] became x[%d]", i,
                  (int)a[i] - 1, (int)b[i] - 1);
     } else if (!status && (padding_of(f, &was) != padding_of(proof->after, &is) || was != is)) {
-        snprintf(v->evidence, sizeof v->evidence, "another padding");
+        snprintf(v->evidence, sizeof v->evidence, "the padding differs");
         snprintf(v->counterexample, sizeof v->counterexample, "padding: %lld became %lld",
                  (long long)was, (long long)is);
     } else if (!status) {
@@ -225,8 +225,9 @@ static void judge_constant(assay_proof *proof)
     const assay_value *y = &h->value[h->output[0]];
     assay_verdict *v = &proof->verdict;
     if (!y->data || memcmp(y->data, proof->data, assay_type_bytes(&y->type)) != 0) {
-        snprintf(v->evidence, sizeof v->evidence, "the constant is not what is computed");
-        snprintf(v->counterexample, sizeof v->counterexample, "what is computed became another");
+        snprintf(v->evidence, sizeof v->evidence, "the constant is not the computed one");
+        snprintf(v->counterexample, sizeof v->counterexample,
+                 "the computed constant became another");
         return;
     }
     v->kind = ASSAY_EXACT;

@@ -91,7 +91,7 @@ static assay_status prepare(const assay_graph *f, const assay_scheme *s, pooling
     assay_unit *unit = NULL;
     const assay_node *n = sums_node(f);
     if (!n || !s->vt->apply_overflow || !s->vt->pool)
-        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "there is no sum to look at");
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "the scheme has no unit that sums codes");
     assay_unit_spec_fill(f, n, in, &spec);
     assay_status status = s->vt->prepare(s, &spec, &unit, err);
     if (status)

@@ -1,4 +1,4 @@
-/* Parameters that a target cannot have, exchanged for those that it can. */
+/* Replacement of parameters that a target cannot represent by ones that it can. */
 #include "opt/quantize/adapt.h"
 #include "graph/memory.h"
 
@@ -39,7 +39,7 @@ static bool find_fixed(adapter *a)
     return true;
 }
 
-/* Can the target have these parameters? */
+/* Can the target represent these parameters? */
 static bool suits(const adapter *a, const assay_type *t, bool zero_points)
 {
     for (size_t i = 0; i < t->q.count; i++)
@@ -49,8 +49,8 @@ static bool suits(const adapter *a, const assay_type *t, bool zero_points)
     return true;
 }
 
-/* The least parameters that hold what codes of t can be at index i of its parameters; constants are
- * centred and need only what they hold, `most`. */
+/* The finest parameters that cover the values of all codes of t at index i of its parameters;
+ * constants are centred and need only cover their own greatest magnitude, `most`. */
 static assay_status choose(const adapter *a, const assay_choice *c, const assay_type *t, size_t i,
                            double max, float *scale, int32_t *zero)
 {
@@ -69,7 +69,8 @@ static assay_choice choice_for(const adapter *a, unsigned bits, bool is_signed, 
                           .narrow = narrow};
 }
 
-/* Codes of the other signedness, with the zero point as far from the least: the same numbers. */
+/* Codes of the other signedness, with the zero point at the same distance from the least code: the
+ * same numbers. */
 static assay_status flip_sign(adapter *a, int v)
 {
     assay_type *t = &a->g->value[v].type;
@@ -118,7 +119,7 @@ static assay_status adapt_activation(adapter *a, int v)
     return assay_graph_set_qparams(a->g, v, &q, a->err);
 }
 
-/* Of element i: the index of its parameters. */
+/* The index of element i's parameters. */
 static size_t index_of(const assay_type *t, int64_t i)
 {
     int64_t inner = 1;
@@ -191,7 +192,7 @@ static assay_status adapt_weights(adapter *a, int id)
     return assay_graph_set_qparams(a->g, id, &q, a->err);
 }
 
-/* A bias behind dequantize node i as floats; the node loses its users. */
+/* The bias behind dequantize node i as floats; the node loses its users. */
 static assay_status real_bias(adapter *a, int i)
 {
     const assay_value *v = &a->g->value[a->g->node[i].in[0]];

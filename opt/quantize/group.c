@@ -124,8 +124,8 @@ static void fit_power_of_two(const assay_quantizer *q, const assay_histogram *h,
     calibrate_power_of_two(h, (double)(lo - zero), (double)(hi - zero), &p->range);
 }
 
-/* The range from the floor to the greatest element: masked scores (-infinity is in no bin) are no
- * nearer, and no calibration judges by them. */
+/* The range from the floor to the greatest element: masked scores lie below it (-infinity is in no
+ * bin), and calibration does not take them into account. */
 static void cut_off(assay_plan_value *p, const assay_histogram *h)
 {
     int first, end;

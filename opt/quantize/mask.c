@@ -38,7 +38,8 @@ typedef struct floors {
     int *agree; /* by value: how many of its uses have a floor for it */
 } floors;
 
-/* One use of v sees nothing below `floor`. Without a mask below, that says nothing. */
+/* One use of v does not distinguish values below `floor`. Where no mask lies below it, that says
+ * nothing. */
 static void agree(const floors *f, int v, double floor)
 {
     const quantize_runs *r = &f->runs[v];
@@ -48,7 +49,7 @@ static void agree(const floors *f, int v, double floor)
     p->floor = f->agree[v]++ ? fmin(p->floor, floor) : floor;
 }
 
-/* A floor that not every use agrees to is none. */
+/* A floor that some use of the value does not share is no floor. */
 static double agreed_floor(const floors *f, int v)
 {
     assay_plan_value *p = &f->q->value[v];
@@ -57,7 +58,7 @@ static double agreed_floor(const floors *f, int v)
     return p->floor;
 }
 
-/* The most bits of any node's codes. */
+/* The greatest width of any node's codes, in bits. */
 static unsigned widest(const assay_quantizer *q)
 {
     unsigned bits = q->activation.elem.bits;
@@ -68,7 +69,7 @@ static unsigned widest(const assay_quantizer *q)
     return bits;
 }
 
-/* A whole row of masked elements beside one that is not adds less than half a code. */
+/* A row of elements that are all masked but one adds less than half a code. */
 static void at_softmax(const floors *f, const assay_node *n)
 {
     const quantize_runs *r = &f->runs[n->in[0]];
@@ -112,7 +113,7 @@ static void at_operands(const floors *f, const assay_node *n, double floor)
     }
 }
 
-/* A node that a softmax's input is made by. */
+/* A node that computes a softmax's input. */
 static void at_node(const floors *f, const assay_node *n, double floor)
 {
     if (quantize_runs_combines(n))
@@ -122,7 +123,7 @@ static void at_node(const floors *f, const assay_node *n, double floor)
             agree(f, n->in[j], floor);
 }
 
-/* What a softmax's input is made of by sums, products, choices and moves. */
+/* The values from which sums, products, selections and moves compute a softmax's input. */
 static void mark(assay_quantizer *q, const assay_node *n)
 {
     const bool chooses = quantize_runs_chooses(n), combines = quantize_runs_combines(n);
@@ -154,7 +155,7 @@ static void mark_all(assay_quantizer *q)
         mark(q, &q->g->node[i]);
 }
 
-/* What masks are made of has both values of them, although no sample may have had one. */
+/* The values that masks are computed from have both values, although the samples may lack one. */
 static void set_reach(const floors *f, int v)
 {
     const quantize_runs *r = &f->runs[v];
@@ -190,7 +191,7 @@ assay_status quantize_find_masks(assay_quantizer *q, assay_error *err)
 
 /* ---- what stays in float ---- */
 
-/* n casts integers that may mask, of which the profile saw one value alone. */
+/* n casts integers that may be a mask, of which the profile saw only one value. */
 static bool casts_one_value(const assay_quantizer *q, const assay_node *n)
 {
     const assay_plan_value *p = &q->value[n->out[0]];
@@ -201,7 +202,8 @@ static bool casts_one_value(const assay_quantizer *q, const assay_node *n)
     return e && e->seen.finite > 0 && e->seen.min >= e->seen.max;
 }
 
-/* v is an input, moved or not, that is taken to mask by -infinity, and not for softmax alone. */
+/* v is an input, moved or not, that is taken for a mask of -infinity and is read by more than a
+ * softmax. */
 static bool may_be_infinite(const assay_quantizer *q, int v)
 {
     if (v < 0 || q->value[v].floor > -INFINITY || q->value[v].reach[0] > -INFINITY)
@@ -218,12 +220,12 @@ static bool may_be_infinite(const assay_quantizer *q, int v)
 const char *quantize_unseen_mask(const assay_quantizer *q, const assay_node *n)
 {
     if (casts_one_value(q, n))
-        return "it casts integers; if they mask, no profiled sample does, and the quantized "
-               "network ignores the mask";
+        return "it casts integers; if they are a mask, no profiled sample is masked, and the "
+               "quantized network ignores the mask";
     for (int j = 0; j < n->n_in; j++)
         if (may_be_infinite(q, n->in[j]))
-            return "it reads an input that was 0 in every sample: a mask perhaps, of -infinity, "
-                   "which codes do not have";
+            return "it reads an input that was 0 in every sample: perhaps a mask of -infinity, "
+                   "which codes cannot hold";
     return NULL;
 }
 
@@ -241,7 +243,7 @@ void quantize_plan_masks(assay_quantizer *q)
         assay_plan_node *p = &q->node[i];
         if (is_softmax(n) && p->state == ASSAY_PLAN_INTEGER && is_coarse(q, n->in[0], p->elem)) {
             p->state = ASSAY_PLAN_FLOAT;
-            p->reason = "the range of its input is too wide for codes, as masks make it";
+            p->reason = "a mask makes the range of its input too wide for codes";
             p->masked = true;
         }
         for (int j = 0; j < n->n_in && p->masked; j++) {

@@ -1,4 +1,4 @@
-/* Weights in blocks: constants of codes and scales, and the nodes that make numbers of them.
+/* Weights in blocks: constants of codes and scales, and the nodes that decode them.
  *
  *   s = d * scales          d alone where there are none
  *   W = s * (codes - zero)  less d_min * mins where there are such
@@ -32,7 +32,7 @@ static assay_status free_name(packer *p, const char *role, char name[UNITS_NAME]
     return quantize_units_taken(&p->m, name);
 }
 
-/* A constant of the shape [rows, blocks, parts, elements], and where its data go. */
+/* A constant of the shape [rows, blocks, parts, elements], and a pointer to its data. */
 static assay_status constant(packer *p, const char *role, assay_elem elem, int32_t zero,
                              int64_t parts, int64_t elements, int *id, void **data)
 {
@@ -80,8 +80,8 @@ static assay_status pattern_as_number(packer *p, int x, const char *role, int *y
               : s;
 }
 
-/* Values: the constants, in the order of the formulas; scales, d_min and mins only where the format
- * has them. */
+/* The constants, in the order of the formulas; scales, d_min and mins only where the format has
+ * them. */
 typedef struct packed {
     int codes, d, scales, d_min, mins;
 } packed;
@@ -188,7 +188,7 @@ static const char *stays(const assay_graph *g, const assay_node *n, const mac_we
 {
     const assay_value *w = &g->value[n->in[1]];
     if (!lower_is_f32_constant(g, n->in[1]))
-        return "its weights are not a constant of floats";
+        return "its weights are not constant floats";
     const int64_t count = assay_shape_count(&w->type);
     if (count == 0)
         return "its weights have no elements";

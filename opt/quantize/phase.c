@@ -1,6 +1,7 @@
-/* Phases: what sine and cosine take, of many turns (a time step times frequencies, a position). A
- * code of 8 bits is then a good part of a turn, and one of 16 bits far coarser than what is made of
- * it; so sine, cosine and the arithmetic that makes the phase stay in float. */
+/* Phases: arguments of sine and cosine that span many turns (a time step times frequencies, a
+ * position). One step of an 8-bit code is then a large part of a turn, and one of a 16-bit code far
+ * coarser than the result needs; so sine, cosine and the arithmetic that computes the phase stay in
+ * float. */
 #include "opt/quantize/plan.h"
 
 /* Sine and cosine have a range of 2 and slopes up to 1, so that a phase in [-8, 8] loses at most 3
@@ -38,7 +39,7 @@ void quantize_plan_phases(assay_quantizer *q)
                 !makes_phases(&q->g->node[made_by]))
                 continue;
             before->state = ASSAY_PLAN_FLOAT;
-            before->reason = "it makes a phase, of which codes are too coarse";
+            before->reason = "it computes a phase, for which codes are too coarse";
             before->phased = true;
         }
     }

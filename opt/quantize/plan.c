@@ -35,7 +35,7 @@ bool quantize_plan_keeps_params(const assay_quantizer *q, const assay_node *n)
            assay_scheme_same_params(q->scheme, info->name);
 }
 
-/* Works on real values at all? */
+/* Does the node work on real values at all? */
 static bool touches_reals(const assay_graph *g, const assay_node *n)
 {
     for (int i = 0; i < n->n_in; i++)
@@ -58,7 +58,7 @@ static bool has_variable(const assay_graph *g, const assay_node *n)
     return false;
 }
 
-/* Codes have no infinity and no NaN. Weights and biases with one are an error, not a reason. */
+/* Codes have neither infinity nor NaN. Weights with one are an error, not a reason for float. */
 static bool is_finite(const assay_quantizer *q, int v)
 {
     const assay_value *value = v < 0 ? NULL : &q->g->value[v];
@@ -86,7 +86,7 @@ static bool all_finite(const assay_quantizer *q, const assay_node *n)
     return true;
 }
 
-/* Why the profile does not let node n be an integer node, or NULL; in the plan's arena. */
+/* Why the profile keeps node n from being an integer node, or NULL; in the plan's arena. */
 static const char *not_profiled(const assay_quantizer *q, const assay_node *n)
 {
     for (int i = 0; i < n->n_in + n->n_out; i++) {
@@ -95,9 +95,9 @@ static const char *not_profiled(const assay_quantizer *q, const assay_node *n)
         if (v < 0 || !is_real(&q->g->value[v]) || lower_is_constant(q->g, v) ||
             q->g->value[v].is_variable || profile_entry_of(q->profile, q->g, v))
             continue;
-        snprintf(text, sizeof text, "the profile does not have '%.120s'", q->g->value[v].name);
+        snprintf(text, sizeof text, "the profile has no value '%.120s'", q->g->value[v].name);
         const char *kept = assay_arena_string(q->arena, text);
-        return kept ? kept : "the profile does not have a value of it";
+        return kept ? kept : "the profile lacks one of its values";
     }
     return NULL;
 }
@@ -118,12 +118,12 @@ static const char *obstacle(const assay_quantizer *q, const assay_node *n)
         n->attr.pad.value != -INFINITY)
         return "an integer pad is filled with 0 or -inf only";
     if (!all_finite(q, n))
-        return "it reads or makes values that are infinite or NaN";
+        return "it reads or writes values that are infinite or NaN";
     if (quantize_plan_is_state(
             n)) /* signs that data decide are not known of what begins as zeros */
         return q->caps.activation_zero_point || q->activation.elem.is_signed
                    ? NULL
-                   : "values kept between runs are not quantized without signs";
+                   : "values kept between runs are not quantized to unsigned codes";
     if (info->traits & ASSAY_T_STATE || has_variable(g, n))
         return "values kept between runs are not quantized";
     if (info->traits & ASSAY_T_WEIGHTED) {
@@ -171,7 +171,7 @@ static assay_elem wanted_elem(const assay_quantizer *q, const assay_node *n)
                                                                         : q->activation.elem;
 }
 
-/* Why the target file does not let node n be in `elem`, or NULL; in the plan's arena. */
+/* Why the target file does not allow node n in `elem`, or NULL; in the plan's arena. */
 static const char *not_offered(const assay_quantizer *q, const assay_node *n, assay_elem elem)
 {
     const assay_target_rule *r = quantize_plan_rule(q, n->op);
@@ -198,7 +198,7 @@ static const char *needs_signs(const assay_quantizer *q, int i)
 {
     return !q->node[i].elem.is_signed && q->caps.activation_zero_point &&
                    quantize_plan_wants_no_zero_point(q, i)
-               ? "its sums count the zero point once too often, and unsigned codes have one"
+               ? "its sums count the zero point once too often, and unsigned codes need one"
                : NULL;
 }
 
@@ -337,7 +337,7 @@ static assay_status draw_borders(assay_quantizer *q, assay_error *err)
         if (q->node[i].state == ASSAY_PLAN_INTEGER && !anchored[i]) {
             q->node[i].state = ASSAY_PLAN_FLOAT;
             q->node[i].reason = quantize_plan_is_state(&q->g->node[i])
-                                    ? "not all that it keeps between runs is made as codes"
+                                    ? "some of what it keeps between runs is in float"
                                     : "it only moves data between float nodes";
         }
     return ASSAY_OK;

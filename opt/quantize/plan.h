@@ -53,8 +53,8 @@ typedef struct assay_plan_value {
     bool fixed;                     /* group roots: the parameters are the scheme's own */
     bool power_of_two, zero_offset; /* group roots: what target file and scheme demand */
     double min, max;
-    double floor; /* no reader tells what lies below from it: masked scores; else -infinity */
-    bool before_softmax; /* sums, products, choices and moves make a softmax's input of it */
+    double floor;        /* no reader distinguishes lower values: masked scores; else -infinity */
+    bool before_softmax; /* a softmax's input is computed from it by sums, products, moves, ... */
     bool scaled_first;   /* of these a sum or product with constants is the first but moves */
     bool added_first;    /* and a sum with what is computed */
     double reach[2];     /* least and greatest element that a mask has, seen or not; else infinity

@@ -11,7 +11,7 @@
 #include "opt/quantize/qdq_parts.h"
 #include "schemes/node/admit.h"
 
-/* ---- the rewrite of one group, undone when the target refuses ---- */
+/* ---- rewriting one group, undone when the target refuses ---- */
 
 /* A node as it was. */
 typedef struct saved {
@@ -177,7 +177,7 @@ static assay_status commit(assay_grouping *q, int i, assay_qdq_group *group, ass
     return ASSAY_OK;
 }
 
-/* A product of codes whose result stays in float: exact sums, times the product of the scales. */
+/* A product of codes whose result stays in float: exact sums times the product of the scales. */
 static assay_status commit_sums(assay_grouping *q, int i, assay_qdq_group *group, assay_error *err)
 {
     assay_node *n = &q->g->node[i];
@@ -263,8 +263,8 @@ static assay_status group_node(assay_grouping *q, int i, assay_error *err)
     return status || group.done ? status : quantize_qdq_note(q, i, err);
 }
 
-/* By default ONNX Runtime brings images whose channels come in sixteens to a layout of its own
- * (NCHWc), in which pools add tap after tap. */
+/* By default ONNX Runtime converts images whose channel count is a multiple of 16 to a layout of
+ * its own (NCHWc), in which pools add one tap after another. */
 static void order_pools(assay_graph *g)
 {
     for (int i = 0; i < g->n_nodes; i++) {

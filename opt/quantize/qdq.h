@@ -1,8 +1,8 @@
 /* Grouping of dequantize -> op -> quantize into integer nodes (README.md has the rules).
  *
- * A QDQ network says with floats between conversions what an integer network computes. Under a
- * scheme the group *is* the integer op: what it gives is the scheme's definition of it, and need
- * not equal the floats' result. Everything outside of groups stays as the network says. */
+ * A QDQ network describes an integer network by floats between conversions. Under a scheme the
+ * group *is* the integer op: its result is defined by the scheme and need not equal that of the
+ * floats. Everything outside groups stays as the network says. */
 #ifndef ASSAY_OPT_QDQ_H
 #define ASSAY_OPT_QDQ_H
 

@@ -41,7 +41,7 @@ const assay_node *quantize_qdq_real_maker_of(const assay_grouping *q, int value)
     return n;
 }
 
-/* The only reader of a value, or -1 when others see it too. */
+/* The only reader of a value, or -1 if there are several. */
 static int only_reader(const assay_grouping *q, int value)
 {
     return value < q->n_values && q->uses[value] == 1 ? q->reader[value] : -1;
@@ -54,7 +54,7 @@ static bool is_weighted(assay_op op)
     return assay_op_get(op)->traits & ASSAY_T_WEIGHTED;
 }
 
-/* Parameters for each index are for weights, along their output channels. */
+/* Parameters per index are for weights, along their output channels. */
 static bool fits_slot(const assay_grouping *q, const assay_node *n, int slot, int codes)
 {
     const assay_qparams *p = &quantize_qdq_type_of(q, codes)->q;
@@ -91,14 +91,14 @@ bool quantize_qdq_find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_
             group->in[i] = from->in[0];
             if (!fits_slot(q, n, i, from->in[0]))
                 return quantize_qdq_because(
-                    q, "the parameters of '%.60s' are not of a form that it takes",
+                    q, "it does not accept parameters of the form that '%.60s' has",
                     name_of(q, from->in[0]));
         } else if (is_weighted(n->op) && i == 2 && lower_is_f32_constant(q->g, v)) {
             group->float_bias = v;
         } else if (n->op == ASSAY_OP_LAYER_NORM && i > 0 && lower_is_f32_constant(q->g, v)) {
             group->float_norm = true;
         } else {
-            return quantize_qdq_because(q, "its input '%.80s' comes in float", name_of(q, v));
+            return quantize_qdq_because(q, "its input '%.80s' is in float", name_of(q, v));
         }
     }
     return floats > 0;
@@ -146,11 +146,11 @@ bool quantize_qdq_find_outputs(assay_grouping *q, const assay_node *n, assay_qdq
         group->quantize[k] = find_quantize(q, n, k, group);
         if (group->quantize[k] < 0)
             return quantize_qdq_because(
-                q, "its output '%.80s' is not quantized, or seen in float elsewhere",
+                q, "its output '%.80s' is not quantized, or is also read in float",
                 name_of(q, n->out[k]));
         const assay_type *t = quantize_qdq_type_of(q, q->g->node[group->quantize[k]].out[0]);
         if (t->q.granularity != ASSAY_Q_TENSOR)
-            return quantize_qdq_because(q, "its output has parameters for each index of an axis");
+            return quantize_qdq_because(q, "its output has parameters per index of an axis");
     }
     return true;
 }

@@ -60,13 +60,13 @@ bool quantize_qdq_is_output(const assay_grouping *q, int value)
 
 /* ---- bias ---- */
 
-/* What the sums of a product are worth: in * weight, for all or for each output channel. */
+/* The scale of a product's sums: in * weight, for all or for each output channel. */
 typedef struct sum_scales {
     size_t n;
     double *scale;
 } sum_scales;
 
-/* Empty when the scheme has no sums of such codes: then q->why says so. */
+/* Empty when the scheme has no sums of such codes; q->why then says so. */
 static assay_status find_sum_scales(assay_grouping *q, const assay_node *n, const assay_type *x,
                                     const assay_type *w, sum_scales *out, assay_error *err)
 {
@@ -93,7 +93,7 @@ static assay_status find_sum_scales(assay_grouping *q, const assay_node *n, cons
     return ASSAY_OK;
 }
 
-/* Codes at the scale of the sums, as far as float32 tells. */
+/* Whether codes are at the scale of the sums, within float32's precision. */
 static bool at_sum_scale(const assay_type *b, const sum_scales *sums)
 {
     size_t n = b->q.count > sums->n ? b->q.count : sums->n;
@@ -303,7 +303,7 @@ static const char *find_reason(const assay_grouping *q, const char *name)
     for (int i = 0; i < q->n_nodes; i++)
         if (q->reason[i] && strcmp(q->node_name[i], name) == 0)
             return q->reason[i];
-    return q->any ? "it makes floats of exact sums" : "the network has no conversions";
+    return q->any ? "it converts exact sums to floats" : "the network has no conversions";
 }
 
 assay_status quantize_qdq_report(assay_grouping *q, assay_error *err)

@@ -63,14 +63,14 @@ assay_status quantize_qdq_rescale(assay_grouping *q, int value, int like, int *i
                                   assay_error *err);
 /* Adds the plain i32 value that will hold the sums of float value y. */
 assay_status quantize_qdq_sums(assay_grouping *q, int y, int *id, assay_error *err);
-/* Appends what makes y of the sums that node i gives: a cast, times in * weight. */
+/* Appends the nodes that compute y from the sums of node i: a cast, times in * weight. */
 assay_status quantize_qdq_real_sums(assay_grouping *q, int i, int y, assay_error *err);
 
 /* Sets q->why; false. */
 bool quantize_qdq_because(assay_grouping *q, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 const assay_type *quantize_qdq_type_of(const assay_grouping *q, int value);
-/* The maker of what a value was before its rounding to a narrow float: groups look through that. */
+/* The producer of a value before its rounding to a narrow float, which groups look through. */
 const assay_node *quantize_qdq_real_maker_of(const assay_grouping *q, int value);
 /* Codes after every float input; a constant float bias is left for later. */
 bool quantize_qdq_find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group);

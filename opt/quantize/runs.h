@@ -1,5 +1,5 @@
-/* Runs of a value's elements, with gaps between them: the scores of an attention, and what is
- * masked far below them. Outer bounds: an element lies in a run, but a run may hold none. */
+/* Runs of a value's elements, with gaps between them: an attention's scores and, far below, what is
+ * masked. Outer bounds: every element lies in a run, but a run may hold none. */
 #ifndef ASSAY_OPT_QUANTIZE_RUNS_H
 #define ASSAY_OPT_QUANTIZE_RUNS_H
 

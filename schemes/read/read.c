@@ -155,8 +155,8 @@ static assay_status read_key(assay_reading *c, const assay_tree *t)
     return assay_read_unknown_key(c, t, "the scheme", &g);
 }
 
-/* Where the file states the parameter with which a complaint begins ("section.key..."), or at least
- * its section; else the file's beginning. */
+/* Where the file states the parameter with which an error message begins ("section.key..."), or at
+ * least its section; else the file's beginning. */
 static const assay_tree *place_of(const assay_tree *tree, const char *why)
 {
     char section[32], key[48];

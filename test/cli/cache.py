@@ -99,7 +99,7 @@ def floats():
     """State that stays in float, and why."""
     for what, args, reason in (("on request", ["--keep-float", "read"], "kept in float on request"),
                                ("what is assigned is float", ["--keep-float", "k*", "--keep-float", "all", "--keep-float", "present"],
-                                "not all that it keeps")):
+                                "some of what it keeps")):
         status, text = assay("quantize", "kv.assay", *STATE, "-p", "p.yaml", "-s", "tflite", "-o", "f.assay", *args)
         t = types("f.assay")
         check(status == 0 and reason in text and t["past/state"][0] == "f32", f"state in float: {what}", (text, t))
@@ -107,7 +107,7 @@ def floats():
     write("u.yaml", b"scheme: u\nextends: npu16\ntypes:\n  activation_signed: no\n")
     status, text = assay("quantize", "kv.assay", *STATE, "-p", "p.yaml", "-s", "./u.yaml", "-o", "f.assay")
     t = types("f.assay")
-    check(status == 0 and "without signs" in text and t["past/state"][0] == "f32", "signs that data decide", (text, t))
+    check(status == 0 and "to unsigned codes" in text and t["past/state"][0] == "f32", "signs that data decide", (text, t))
     codes, reals = sqnr(), sqnr("--keep-float", "read")
     check(isinstance(codes, float) and codes > 25 and codes > reals - 3, "a cache of codes is as near to float", (codes, reals))
     shift = f" const one: f32[1] = [0.25]\n moved: f32[1,{ROWS + 1},{WIDTH}] = mul(all, one)\n"

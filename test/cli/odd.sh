@@ -221,7 +221,7 @@ mkdir single && cp f4.npy single/
 echo 'graph batched { input x: f32[3,1,4] y: f32[3,1,4] = relu(x) output y }' >batched.assay
 refused "single samples into a batch are shown as they are stored" "^assay: single: holds float32 .1,4., but input 'x' takes f32.3,1,4.$" \
     "$assay" profile batched.assay -d single -o p.yaml
-refused "forms of nothing" "golden: --format is of tensors, and --digests-only writes none" \
+refused "forms of nothing" "golden: --format applies to tensors, and --digests-only writes none" \
     "$assay" golden two.assay -i zeros.bin --format hex --digests-only -o nothing
 refused "words of no bits" "--hex-bits takes a number from 1" \
     "$assay" golden two.assay -i f4.npy -i f4.npy --format hex --hex-bits 0 -o hex

@@ -394,6 +394,6 @@ extract tflite/requant_double_int8
 refused "arrays of other lengths" 'elements; expected' "$assay" scheme apply tflite --acc x/acc.npy --scale x/scale.npy --zp other.npy -o o.npy
 refused "nowhere to write" 'nowhere' "$assay" scheme apply tflite --acc x/acc.npy --scale x/scale.npy -o nowhere/o.npy
 refused "thresholds are no multipliers" 'thresholds' "$assay" scheme derive finn-threshold --scale x/scale.npy --multiplier m.npy --shift h.npy
-refused "name of a template" 'a name has' "$assay" scheme new 'a b'
+refused "name of a template" 'a name consists of' "$assay" scheme new 'a b'
 
 finish

@@ -78,7 +78,7 @@ def bad_input():
     refuses("other elements", "different formats", "vectors", "nv-volta-f16-f32", "nv-hopper-bf16-f32")
     refuses("other results", "different formats", "vectors", "nv-volta-f16-f32", "nv-volta-f16-f16")
     refuses("other scales", "not alike", "vectors", "nv-blackwell-nvf4", "nv-blackwell-mxf4-b16")
-    refuses("three units", "two are compared", "vectors", "f32-fma", "f32-exact", "f32-mul-add")
+    refuses("three units", "compared two at a time", "vectors", "f32-fma", "f32-exact", "f32-mul-add")
     refuses("a scheme beside a unit", "no matrix unit", "diff", "tflite", "f32-fma")
     write("wrong.yaml", b"unit: x\nmac: {a: f16, b: f16, acc: f32, out: f32, group: 4, chains: 2, nan: 0x7fc00000}\n")
     refuses("a contradiction", "start from zero", "check", "./wrong.yaml")

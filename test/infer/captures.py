@@ -104,7 +104,7 @@ def try_bad():
     refused("no dumps named", "must be given together", "--model", "net.assay")
     refused("no model named", "must be given together", "--dumps", "d")
     refused("both ways", "not both", "golden", "d", "--model", "net.assay", "--dumps", "d")
-    refused("an input without a model", "--input is for --model", "golden", "d", "-i", "x.npy")
+    refused("an input without a model", "--input applies to --model", "golden", "d", "-i", "x.npy")
     refused("a float network", "float", "--model", os.path.join(SOURCE, "datasets", "models", "res_dsconv.onnx"), "--dumps", "d")
     refused("no such network", "nothing.assay", "--model", "nothing.assay", "--dumps", "d")
     refused("no such folder", "nowhere", "--model", "net.assay", "--dumps", "nowhere")

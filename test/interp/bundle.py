@@ -185,7 +185,7 @@ def tiny_numbers():
     status, out = assay("diff", "n", "nb", "--max-lsb", "1")
     check(status == 0 and "b (constant)" in out, "with a threshold they are shown", out)
     status, out = assay("diff", "n", "ns")
-    check(status == 0 and "multiplier[0]: 1374389504 != 10737418, of another scheme" in out,
+    check(status == 0 and "multiplier[0]: 1374389504 != 10737418, under another scheme" in out,
           "parameters of another scheme are shown, and decide nothing", out)
     many = "graph g {{ input x: i8[1,32] q(0.1,3)\n const w: i8[1,32] q(0.01,0) = [{w}]\n" \
            " y: i8[1,1] q(0.05,-4) = fc(x, w)\n output y }}"

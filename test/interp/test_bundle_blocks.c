@@ -178,8 +178,8 @@ static void multipliers_that_differ(void **state)
     write_bundle(g, folder_path(state, "a", a), FILES, digest);
     ((float *)(uintptr_t)g->value[assay_graph_find_value(g, "w")].type.q.scale)[9] *= 0.5F;
     for (enum kept kept = FILES; kept <= DIGESTS; kept++) {
-        static const char *const says[] = {
-            "block_multiplier[9]: ", "block_multiplier[9]: ", "block_multiplier: another digest"};
+        static const char *const says[] = {"block_multiplier[9]: ", "block_multiplier[9]: ",
+                                           "block_multiplier: the digests differ"};
         bool found = false;
         write_bundle(g, folder_path(state, "b", b), kept, digest);
         const assay_diff_options o = {0};

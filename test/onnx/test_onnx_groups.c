@@ -56,10 +56,10 @@ static void groups(void **state)
         /* seen in float elsewhere */
         {"in x f32 4\n" BEGIN QDQ("x", "a", "s") "Sigmoid a -> c\n" QDQ("c", "y",
                                                                         "t") "out y\nout c",
-         "quantize dequantize sigmoid(float) quantize dequantize", "seen in float elsewhere"},
+         "quantize dequantize sigmoid(float) quantize dequantize", "also read in float"},
         {"in x f32 4\nin u f32 4\n" BEGIN QDQ("x", "a", "s") "Add a,u -> c\n" QDQ("c", "y",
                                                                                   "t") "out y",
-         "quantize dequantize add(float) quantize dequantize", "its input 'u' comes in float"},
+         "quantize dequantize add(float) quantize dequantize", "its input 'u' is in float"},
         /* movement with other parameters */
         {"in x f32 4\nin u f32 4\n" BEGIN QDQ("x", "a", "s")
              QDQ("u", "b", "t") "Concat a,b -> c axis=0\n" QDQ("c", "y", "t") "out y",

@@ -149,7 +149,7 @@ static void other_results_are_noticed(void **state)
     expect_other_result(&o,
                         "a: i8[2] q(0.1,0) = read(total)\n  b: i8[2] q(0.1,0) = assign(total, x)",
                         "b: i8[2] q(0.1,0) = assign(total, x)\n  a: i8[2] q(0.1,0) = read(total)",
-                        "state changed by");
+                        "state assigned by");
     rewrite_finish(&o);
 }
 

@@ -94,9 +94,9 @@ static void what_is_not_said_is_not_believed(void **state)
     char text[24000];
     (void)state;
     rewrite_expect_refused(SILENT_PLUGIN, wide(text, sizeof text), "absorb-up-weighted: r after c",
-                           "does not say that its rescale is monotone, and [");
+                           "does not declare its rescale monotone, and [");
     rewrite_expect_refused(INEXACT_PLUGIN, CONV("0.5"), "absorb-up-weighted: r after c",
-                           "does not say that sums of up to ");
+                           "does not declare sums of up to ");
 }
 
 /* A word that is found out; where all accumulators are looked at it is not asked for. */

@@ -167,7 +167,7 @@ static void test_nodes_added(void **state)
         char *text = quantized(g, p, &report);
         assert_int_equal(report.n_float, 1);
         assert_string_equal(report.float_node[0].op, "tanh");
-        assert_string_equal(report.float_node[0].reason, "the profile does not have 't'");
+        assert_string_equal(report.float_node[0].reason, "the profile has no value 't'");
         quantize_report_free(&report);
         free(text);
         profile_free(p);

@@ -332,7 +332,7 @@ static void test_integers_that_show_no_mask(void **state)
         quantized_make(&s, (assay_quantize_options){0});
         const char *why = quantized_reason(&s, "ones");
         assert_non_null(why);
-        assert_int_equal(strstr(why, "no profiled sample does") != NULL, k < 2);
+        assert_int_equal(strstr(why, "no profiled sample is masked") != NULL, k < 2);
         quantized_drop(&s);
     }
 }
@@ -352,7 +352,7 @@ static void test_infinity_that_no_sample_has(void **state)
     quantized s = quantized_prepare_drawn(a.g, &rng, "tflite", none_below);
     quantized_make(&s, (assay_quantize_options){.precision = &set, .n_precision = 1});
     assert_string_equal(quantized_reason(&s, "far"),
-                        "it reads or makes values that are infinite or NaN");
+                        "it reads or writes values that are infinite or NaN");
     for (int i = 0; i < 4; i++)
         assert_true(quantized_sqnr(&s, &rng, 0) > 18);
     quantized_drop(&s);

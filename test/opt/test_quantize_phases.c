@@ -38,7 +38,7 @@ static void test_many_turns_stay_float(void **state)
                             "its input, a phase, spans so many turns that codes are too coarse");
         assert_non_null(quantized_reason(&s, "cos"));
         assert_string_equal(quantized_reason(&s, "phase"),
-                            "it makes a phase, of which codes are too coarse");
+                            "it computes a phase, for which codes are too coarse");
         assert_true(quantized_sqnr(&s, &rng, 0) > (k % 2 ? 35 : 30));
         quantized_drop(&s);
     }
