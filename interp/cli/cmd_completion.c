@@ -1,7 +1,9 @@
 /* assay completion: scripts that complete for shells, made from the option tables. */
+#include <assert.h>
 #include <string.h>
 
 #include "interp/cli/cli.h"
+#include "opt/calibrate/calibrate.h"
 #include "schemes/mac/scheme.h"
 
 typedef const cli_command *const *commands; /* ends with NULL */
@@ -34,21 +36,71 @@ static bool is_first(commands all, int i)
     return true;
 }
 
-/* Words that may stand behind the command's first one: verbs, or the rest of names of two words. */
+#define WORDS 256 /* the longest list of values, in bytes */
+
+/* Whether the value is one of some words, as "multiplier|scale". */
+static bool is_choice(const char *value)
+{
+    return strchr(value, '|') &&
+           strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789-|") == strlen(value);
+}
+
+/* The words of a list, "a, b or c" or "a|b|c", with a blank behind each. */
+static void split(const char *list, char words[WORDS])
+{
+    size_t used = 0;
+    words[0] = 0;
+    for (size_t n; *list; list += n) {
+        list += strspn(list, ", |");
+        n = strcspn(list, ", |");
+        assert(used + n + 2 <= WORDS);
+        if (n > 0 && strncmp(list, "or ", 3) != 0)
+            used += (size_t)snprintf(words + used, WORDS - used, "%.*s ", (int)n, list);
+    }
+}
+
+/* The calibrations that the help of an option names. */
+static void list_methods(const cli_option *o, char words[WORDS])
+{
+    size_t used = 0;
+    words[0] = 0;
+    for (int c = ASSAY_CALIBRATE_MIN_MAX; c <= ASSAY_CALIBRATE_KL; c++) {
+        const char *name = calibrate_name((assay_calibration)c);
+        if (strstr(o->help, name))
+            used += (size_t)snprintf(words + used, WORDS - used, "%s ", name);
+    }
+}
+
+/* The words that an option's value is chosen from, with a blank behind each; false: it is any text.
+ */
+static bool list_values(const cli_option *o, char words[WORDS])
+{
+    const char *method = o->value ? strstr(o->value, "METHOD") : NULL;
+    if (o->value && is_choice(o->value))
+        split(o->value, words);
+    else if (method && strcmp(method, "METHOD") == 0)
+        list_methods(o, words);
+    else if (strcmp(o->name, "symmetry") == 0)
+        split(calibrate_symmetry_names, words);
+    else
+        return false;
+    return true;
+}
+
+/* Words that may stand behind the command's first one: verbs, the rest of names of two words, or
+ * what its argument is chosen from. */
 static void print_second_words(commands all, const cli_command *c)
 {
+    char words[WORDS];
     for (const cli_verb *v = c->verbs; v && v->name; v++)
         printf("%s ", v->name);
     for (int i = 0; all[i]; i++)
         if (has_first_word(all[i], c->name, first_word(c)) && all[i]->name[first_word(c)])
             printf("%s ", all[i]->name + first_word(c) + 1);
-}
-
-/* Whether the value is one of some words, as "multiplier|scale". */
-static bool is_choice(const char *value)
-{
-    return value && strchr(value, '|') &&
-           strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789-|") == strlen(value);
+    if (is_choice(c->usage)) {
+        split(c->usage, words);
+        printf("%s", words);
+    }
 }
 
 static bool is_scheme(const cli_option *o)
@@ -69,14 +121,10 @@ static void print_presets(void)
 
 static void bash_values(const cli_command *c)
 {
-    for (const cli_option *o = c->options; o->name; o++) {
-        if (!is_choice(o->value))
-            continue;
-        printf("    \"%.*s --%s\") words='", first_word(c), c->name, o->name);
-        for (const char *s = o->value; *s; s++)
-            putchar(*s == '|' ? ' ' : *s);
-        printf("' ;;\n");
-    }
+    char words[WORDS];
+    for (const cli_option *o = c->options; o->name; o++)
+        if (list_values(o, words))
+            printf("    \"%.*s --%s\") words='%s' ;;\n", first_word(c), c->name, o->name, words);
 }
 
 static void bash_options(const cli_command *c)
@@ -92,10 +140,24 @@ static void bash_options(const cli_command *c)
 
 static int bash(commands all)
 {
-    printf("# bash completion of assay, made by `assay completion bash`\n_assay() {\n"
-           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=''\n"
-           "    local line=\"${COMP_WORDS[*]:1:COMP_CWORD-1} \"\n"
-           "    case \"${COMP_WORDS[1]} $prev\" in\n");
+    printf(
+        "# bash completion of assay, made by `assay completion bash`\n_assay() {\n"
+        "    local given=(\"${COMP_WORDS[@]:0:COMP_CWORD + 1}\") n=$COMP_CWORD words=''\n"
+        "    local cur=${given[n]}\n"
+        "    case ${given[1]} in help | manual) # what follows is a command's name\n"
+        "        if ((n > 1)) && [[ $cur != -* ]]; then given=(assay \"${given[@]:2}\") n=$((n - "
+        "1)); fi ;;\n"
+        "    esac\n"
+        "    if [[ $cur = '=' ]]; then cur='' n=$((n + 1)); fi # readline parts --option=value in "
+        "three\n"
+        "    local prev=${given[n - 1]}\n"
+        "    if [[ $prev = '=' ]]; then prev=${given[n - 2]}; fi\n"
+        "    if [[ $prev != -* && ${given[n - 1]} = '=' ]] && ((n > 3)); then\n"
+        "        prev=${given[n - 3]} # --calibration PATTERN=METHOD\n"
+        "        if [[ $prev = '=' ]]; then prev=${given[n - 4]}; fi\n"
+        "    fi\n"
+        "    local line=\"${given[*]:1:n-1} \"\n"
+        "    case \"${given[1]} $prev\" in\n");
     for (int i = 0; all[i]; i++)
         bash_values(all[i]);
     printf("    *\" --scheme\" | *\" -s\" | *\" --schemes\" | *\" --among\" | 'scheme show' | "
@@ -107,15 +169,15 @@ static int bash(commands all)
     for (int i = count(all) - 1; i >= 0; i--) /* names of two words follow theirs of one */
         bash_options(all[i]);
     printf("        *) words='--help --version' ;;\n        esac\n    elif [ -z \"$words\" ] && [ "
-           "\"$COMP_CWORD\" = 2 ]; then\n"
-           "        case ${COMP_WORDS[1]} in\n");
+           "\"$n\" = 2 ]; then\n"
+           "        case ${given[1]} in\n");
     for (int i = 0; all[i]; i++)
         if (is_first(all, i)) {
             printf("        %.*s) words='", first_word(all[i]), all[i]->name);
             print_second_words(all, all[i]);
             printf("' ;;\n");
         }
-    printf("        esac\n    elif [ \"$COMP_CWORD\" = 1 ]; then\n        words='help ");
+    printf("        esac\n    elif [ \"$n\" = 1 ]; then\n        words='help ");
     for (int i = 0; all[i]; i++)
         if (is_first(all, i))
             printf("%.*s ", first_word(all[i]), all[i]->name);
@@ -138,6 +200,7 @@ static void zsh_text(const char *s)
 
 static void zsh_option(const cli_option *o)
 {
+    char words[WORDS];
     printf(" \\\n        '*'");
     if (o->letter)
         printf("{-%c%s,--%s%s}", o->letter, o->value ? "+" : "", o->name, o->value ? "=" : "");
@@ -152,12 +215,9 @@ static void zsh_option(const cli_option *o)
         putchar(':');
         if (is_scheme(o))
             printf("_assay_schemes");
-        else if (is_choice(o->value)) {
-            putchar('(');
-            for (const char *s = o->value; *s; s++)
-                putchar(*s == '|' ? ' ' : *s);
-            putchar(')');
-        } else
+        else if (list_values(o, words))
+            printf("(%s)", words);
+        else
             printf("_files");
     }
     putchar('\'');
@@ -183,9 +243,12 @@ static int zsh(commands all)
             zsh_text(all[i]->summary);
             putchar('\'');
         }
-    printf(")\n    if (( CURRENT == 2 )); then\n        _describe command commands\n        "
-           "return\n    fi\n"
-           "    local name=$words[2]\n    if (( CURRENT == 3 )); then\n        case $name in\n");
+    printf(
+        ")\n    if [[ $words[2] == (help|manual) && $words[CURRENT] != -* ]] && (( CURRENT > 2 "
+        ")); then\n        shift words # what follows is a command's name\n        (( CURRENT-- "
+        "))\n    fi\n    if (( CURRENT == 2 )); then\n        _describe command commands\n        "
+        "return\n    fi\n"
+        "    local name=$words[2]\n    if (( CURRENT == 3 )); then\n        case $name in\n");
     for (int i = 0; all[i]; i++)
         if (is_first(all, i)) {
             printf("        %.*s) compadd -- ", first_word(all[i]), all[i]->name);
@@ -211,7 +274,7 @@ static int run(const cli_args *a)
         return bash(a->all);
     if (strcmp(shell, "zsh") == 0)
         return zsh(a->all);
-    return cli_trouble("completion: there are bash and zsh, not '%s'", shell);
+    return cli_trouble("completion: the shell is bash or zsh, not '%s'", shell);
 }
 
 static const cli_option options[] = {{NULL, 0, NULL, NULL}};

@@ -49,6 +49,31 @@ offers "and after -s" "npu16" assay eval -s npu
 offers "values that an option chooses from" "ref
 fast
 both" assay run net.assay --engine ""
+offers "and after its =" "ref
+fast
+both" assay run net.assay --engine =
+offers "calibrations" "min-max
+percentile
+mse
+kl" assay quantize net.onnx --calibration ""
+offers "of a value by name" "percentile" assay quantize net.onnx --calibration "logits*" = p
+offers "also where the option has an =" "kl" assay quantize net.onnx --calibration = "logits*" = k
+offers "of weights those that are for weights" "min-max
+percentile
+mse" assay quantize net.onnx --calibrate-weights ""
+offers "symmetries" "power-of-two
+power-of-two-nearest" assay quantize net.onnx --symmetry p
+offers "commands after help" "scheme
+sensitivity" assay help s
+offers "and after manual" "verify
+vectors" assay manual v
+offers "the second word of one after help" "merge
+show" assay help profile ""
+offers "options of manual itself" "-o
+--output
+--help" assay manual -
+offers "shells" "bash
+zsh" assay completion ""
 offers "nothing where a file belongs" "" assay inspect ""
 
 # ---- zsh ----
@@ -59,6 +84,20 @@ awk -F"'" '/^    case \$name in/ { inside = 1 }
     inside && /^    \047[a-z -]*\047\*?\)$/ { name = $2 }
     inside && name && match($0, /--[a-z-]+/) { print name ": " substr($0, RSTART, RLENGTH) }' _assay | sort >found
 runs 0 "zsh knows all options" diff options found
+prints '--calibration=.*:\(min-max percentile mse kl \)' "zsh knows calibrations" grep -e --calibration= _assay
+if command -v zsh >out; then
+    # _assay is called as the completion system would, whose functions here say what they are given.
+    zsh_names() { # WORD...: the names that are offered for the last one
+        zsh -fc '_describe() { print -l -- ${${(P)2}%%:*}; }; compadd() { print -l -- ${@:#--}; }; _arguments() { :; }
+            words=("$@") CURRENT=$#; source ./_assay' zsh "$@" | sort
+    }
+    zsh_names assay help "" >offered
+    sed 's/ .*//' words | sort -u >wanted
+    runs 0 "and commands after help" diff wanted offered
+    zsh_names assay manual profile "" >offered
+    printf 'merge\nshow\n' >wanted
+    runs 0 "and the second word of one after manual" diff wanted offered
+else skip "zsh completes commands after help" "no zsh"; fi
 refused "a shell that is neither" "fish" "$assay" completion fish
 
 # ---- manual ----
