@@ -55,7 +55,9 @@ const char report_style[] =
     ".wide,.plot{overflow:visible}.plot svg{min-width:0}table{font-size:8px}"
     "td,th{padding:1px 3px;white-space:normal;overflow-wrap:anywhere}"
     ".wide td:nth-child(2){min-width:0}table.nodes th,table.nodes th.m{min-width:0}"
-    "table.nodes{font-size:7px}tr,figure,article h4,.plot{break-inside:avoid}"
+    "th[aria-sort]::after{content:none}table.nodes{font-size:7px}"
+    "table.nodes td:not(:nth-child(2)),table.nodes th{overflow-wrap:normal}"
+    "table.nodes td:nth-child(2){min-width:12em}tr,figure,article h4,.plot{break-inside:avoid}"
     "h2,h3,h4,p.seen{break-after:avoid}section+section h2{break-before:page}}\n";
 
 const char report_script[] =
