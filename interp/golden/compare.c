@@ -68,8 +68,8 @@ static double small_float_real(assay_elem e, uint32_t pattern)
     return v.negative ? -magnitude : magnitude;
 }
 
-/* How many numbers of its format a pattern stands above zero; so neighbours are one step apart, and
- * both zeros none. */
+/* A pattern's rank among the numbers of its format, counted from zero: neighbours are one step
+ * apart, and both zeros have rank 0. */
 static int64_t small_float_step(assay_elem e, int64_t pattern)
 {
     const int64_t sign = INT64_C(1) << (e.bits - 1);
@@ -107,8 +107,8 @@ static bool equal_reals(double a, double b)
     return (a == b && signbit(a) == signbit(b)) || (isnan(a) && isnan(b));
 }
 
-/* Errors of values that are not the same. 0 and -0 are apart by nothing; from what is no number, or
- * from infinity to a number, it is infinitely far. */
+/* Errors of values that are not the same. 0 and -0 are at distance 0; NaN is infinitely far from
+ * any number, and so is infinity. */
 static void measure(assay_element_error *e)
 {
     const double apart = fabs(e->a - e->b);
@@ -129,7 +129,7 @@ static bool only_whole_tensor(const assay_thresholds *l)
     return !elementwise(l) && (l->cosine >= 0.0 || l->sqnr >= 0.0);
 }
 
-/* Steps between two patterns of one format; from what is no number to one it is infinitely far. */
+/* Steps between two patterns of one format; NaN is infinitely far from any number. */
 static double small_float_lsb(const assay_type *type_a, const void *a, const assay_type *type_b,
                               const void *b, int64_t i, const assay_element_error *e)
 {
@@ -139,13 +139,23 @@ static double small_float_lsb(const assay_type *type_a, const void *a, const ass
                 (double)small_float_step(type_b->elem, golden_element_code(type_b, b, i)));
 }
 
+/* Element i beside one of type `other`: where that is a float, the real value of a code is what
+ * dequantizing it gives, rounded to binary32. */
+static double real_beside(const assay_type *other, const assay_type *type, const void *data,
+                          int64_t i)
+{
+    const double real = golden_element_real(type, data, i);
+    return other->elem.kind == ASSAY_KIND_F32 && assay_is_quantized(type) ? (double)(float)real
+                                                                          : real;
+}
+
 assay_element_error golden_element_compare(const assay_type *type_a, const void *a,
                                            const assay_type *type_b, const void *b, int64_t i,
                                            const assay_thresholds *limits)
 {
     const bool codes = type_a->elem.kind != ASSAY_KIND_F32 && type_b->elem.kind != ASSAY_KIND_F32;
-    assay_element_error e = {.a = golden_element_real(type_a, a, i),
-                             .b = golden_element_real(type_b, b, i)};
+    assay_element_error e = {.a = real_beside(type_b, type_a, a, i),
+                             .b = real_beside(type_a, type_b, b, i)};
 
     if (!equal_reals(e.a, e.b))
         measure(&e);
@@ -167,7 +177,7 @@ typedef struct sums {
     bool beyond; /* some element is no finite number on one side alone, or not the same on both */
 } sums;
 
-/* Elements that are the same and not finite say nothing of the angle or the noise. */
+/* Elements that are equal and not finite are left out of cosine and SQNR. */
 static void add_element(sums *s, const assay_element_error *e)
 {
     if (!isfinite(e->a) || !isfinite(e->b)) {

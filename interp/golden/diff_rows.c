@@ -22,9 +22,20 @@ static void merge_limits(assay_thresholds *to, const assay_thresholds *from)
         to->sqnr = from->sqnr;
 }
 
+/* Whether the tensor is NAME:f32, the floats of the codes `codes` (quantize.h). */
+static bool is_float_twin(const char *tensor, const char *codes)
+{
+    const size_t n = strlen(codes);
+    return strncmp(tensor, codes, n) == 0 && strcmp(tensor + n, ":f32") == 0;
+}
+
+/* Thresholds of codes are also those of their floats, which may have their own beside. */
 static assay_thresholds limits_for(const assay_diff_options *o, const char *name)
 {
     assay_thresholds t = o->limits;
+    for (int i = 0; i < o->n_overrides; i++)
+        if (is_float_twin(name, o->overrides[i].tensor))
+            merge_limits(&t, &o->overrides[i].limits);
     for (int i = 0; i < o->n_overrides; i++)
         if (strcmp(o->overrides[i].tensor, name) == 0)
             merge_limits(&t, &o->overrides[i].limits);

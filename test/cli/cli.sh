@@ -154,6 +154,15 @@ x = np.load(f); x.flat[0] += 1; np.save(f, x)
 PY
 runs 1 "one wrong element is found" "$assay" diff a device
 runs 0 "and is within one LSB" "$assay" diff a device --max-lsb 1
+rm -r device && mkdir device && cp a/tensors/*_dequantize_logits_f32.npy device/logits.npy
+runs 0 "a device's floats under the name of their codes" "$assay" diff a device
+/usr/bin/python3 -c 'import numpy as np
+x = np.load("device/logits.npy"); x.flat[0] *= 1.5; np.save("device/logits.npy", x)'
+runs 1 "a wrong one is found" "$assay" diff a device
+runs 0 "and is within a threshold" "$assay" diff a device --rel logits=0.6
+mv device/logits.npy device/logits_f32.npy
+runs 0 "a threshold of codes is one of their floats" "$assay" diff a device --rel logits=0.6
+runs 1 "which may have their own" "$assay" diff a device --rel logits=0.6 --rel logits:f32=0.1
 f=$(ls a/tensors/*conv*.npy | head -n 1)
 printf 'x' | dd of="$f" bs=1 seek=200 conv=notrunc 2>/dev/null
 runs 1 "verify finds a damaged file" "$assay" verify a

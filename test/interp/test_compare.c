@@ -58,6 +58,35 @@ static void test_quantized_real_values(void **state)
     assert_true(golden_element_real(&t, a, 3) == 4.0);
 }
 
+/* A device that gives the floats of codes: scale * (code - zero point), one binary32 product. */
+static void test_codes_beside_floats(void **state)
+{
+    static const float scale[1] = {0.1f};
+    static const int32_t zero[1] = {-3};
+    const int8_t a[3] = {0, 4, 90};
+    volatile float s = 0.1f;
+    float b[3] = {s * 3, s * 7, s * 93};
+    const assay_type codes = {.elem = assay_int(8, true),
+                              .rank = 1,
+                              .dim = {3},
+                              .q = {ASSAY_Q_TENSOR, 0, 0, 1, scale, zero}};
+    const assay_type floats = vector(assay_f32(), 3);
+    const assay_thresholds limits = ASSAY_THRESHOLDS_EXACT;
+    assay_comparison c;
+    assay_error err;
+
+    (void)state;
+    assert_true((double)b[1] != (double)scale[0] * 7.0); /* it is rounded */
+    assert_int_equal(assay_compare(&codes, a, &floats, b, &limits, &c, &err), ASSAY_OK);
+    assert_true(c.pass && c.differing == 0 && isinf(c.sqnr));
+    assert_int_equal(assay_compare(&floats, b, &codes, a, &limits, &c, &err), ASSAY_OK);
+    assert_true(c.pass);
+    b[1] = nextafterf(b[1], 1.0f);
+    assert_int_equal(assay_compare(&codes, a, &floats, b, &limits, &c, &err), ASSAY_OK);
+    assert_int_equal(c.differing, 1);
+    assert_int_equal(c.first, 1);
+}
+
 static void test_floats(void **state)
 {
     const float a[4] = {1.0f, 0.0f, NAN, -4.0f}, b[4] = {1.0f, -0.0f, NAN, -4.04f};
@@ -139,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_codes),
         cmocka_unit_test(test_quantized_real_values),
+        cmocka_unit_test(test_codes_beside_floats),
         cmocka_unit_test(test_floats),
         cmocka_unit_test(test_edges_of_floats),
         cmocka_unit_test(test_whole_tensor_measures),

@@ -161,6 +161,9 @@ def programs(net, profile, x):
     check(list(ref.accumulators) == ["act", "out"] or "act" in ref.accumulators, "accumulators", list(ref.accumulators))
     t = ref.type("act")
     check(np.abs(ref.real("act") - net.program().run(x[0])["act"]).max() < 3 * float(t.scale[0]), "real values of codes are near the floats")
+    check(list(ref.outputs) == ["out:f32"] and ref.outputs["out"].dtype == np.float32 and ref["out"].dtype == np.int8 and
+          q.outputs["out"].dtype == np.float32, "an output computed as codes is found by its name", ref.outputs)
+    raises(KeyError, "what is no output is not", ref.outputs.__getitem__, "act")
     few = q.program("tflite", keep_all=False).run({"x": x[0]})
     check(len(few) == 2 and np.array_equal(few[list(few)[1]], ref[list(few)[1]]), "without keep_all inputs and outputs alone")
     raises(assay.InputError, "an integer network without a scheme", q.program, words="scheme")

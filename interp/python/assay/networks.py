@@ -10,7 +10,7 @@ from ._library import Ref, call, lib, noting, take_json, take_text, text, texts
 from ._structs import P, SAMPLE, LoadOptions, OptimizerOptions, QuantizerOptions
 from .errors import InputError
 from .schemes import SchemeLike, scheme as scheme_of
-from .tensors import Array, TensorType, by_name, fitting, type_of, view
+from .tensors import Array, Outputs, TensorType, by_name, fitting, type_of, view
 
 if TYPE_CHECKING:
     from .profiles import Profile
@@ -98,7 +98,9 @@ class Network:
 
     @property
     def outputs(self) -> Dict[str, TensorType]:
-        return self._types(self._json["outputs"])
+        """Types of the outputs by name, in the model's order. The floats of an output that is computed as codes are "NAME:f32"; NAME finds
+        them here, too."""
+        return Outputs(self._types(self._json["outputs"]))
 
     @property
     def values(self) -> Dict[str, TensorType]:

@@ -9,7 +9,7 @@ from ._structs import NODE, P, EngineOptions, GoldenOptions
 from .errors import InputError
 from .networks import Network
 from .schemes import Scheme, SchemeLike, scheme as scheme_of
-from .tensors import Array, TensorType, by_name, fitting, view
+from .tensors import Array, Outputs, TensorType, by_name, fitting, view
 
 if TYPE_CHECKING:
     from .golden import Golden
@@ -42,8 +42,9 @@ class Result(Mapping[str, Array]):
 
     @property
     def outputs(self) -> Dict[str, Array]:
-        """Only the network's outputs."""
-        return {name: self[name] for name in self._outputs}
+        """Only the network's outputs. The floats of an output that is computed as codes are "NAME:f32"; NAME finds them here, too, while
+        result[NAME] are the codes."""
+        return Outputs({name: self[name] for name in self._outputs})
 
     def type(self, name: str) -> TensorType:
         return self._types[name]

@@ -1,7 +1,7 @@
 """Tensors: their types, and arrays over the library's memory."""
 import ctypes as c
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +10,20 @@ from ._structs import Type
 from .errors import InputError
 
 Array = npt.NDArray[Any]
+T = TypeVar("T")
 
 _INTEGER, _FLOAT, _BOOL = 1, 2, 3
 _SMALL = ("f16", "bf16", "tf32", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f6e3m2", "f6e2m3", "f4e2m1", "f8e8m0", "int8mx")  # graph/core/floats.def, from 4 on
+
+
+class Outputs(Dict[str, T]):
+    """Outputs by name, in the network's order. Where only "NAME:f32" is one, the floats of the codes NAME, NAME finds it."""
+
+    def __missing__(self, name: str) -> T:
+        floats = f"{name}:f32"
+        if dict.__contains__(self, floats):
+            return self[floats]
+        raise KeyError(name)
 
 
 @dataclass(frozen=True)
