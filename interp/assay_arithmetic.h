@@ -92,7 +92,8 @@ assay_status assay_vectors_lint(const assay_scheme *s, const char *path,
 typedef struct assay_matrix_unit assay_matrix_unit;
 /* The i-th shipped unit, in order of name; NULL after the last. */
 const char *assay_matrix_unit_preset(int i);
-/* Opens a shipped unit by name or, if the name contains '/' or ends in .yaml, a file. */
+/* Opens a shipped unit by name or, if the name contains '/' or ends in .yaml, a file; of a scheme
+ * of matrix units, likewise, its first unit. */
 assay_status assay_matrix_unit_open(const char *name, assay_matrix_unit **out, assay_error *err);
 /* Makes a unit from a unit file's text in memory; `file` names it in messages. */
 assay_status assay_matrix_unit_from_text(const char *file, const char *text, size_t size,

@@ -9,6 +9,8 @@
 #include "interp/api/options.h"
 #include "schemes/mac/explain.h"
 #include "schemes/mac/parameters.h"
+#include "schemes/mac/scheme.h"
+#include "schemes/record/data.h"
 
 static const assay_mac_layout *layout(int64_t format)
 {
@@ -26,6 +28,37 @@ const char *assay_matrix_unit_preset(int i)
     return i >= 0 && i < n ? name[i] : NULL;
 }
 
+/* A shipped scheme of matrix units, or a file of one. */
+static assay_status is_scheme(const char *name, bool *is, assay_error *err)
+{
+    size_t length;
+    char *text;
+    *is = assay_mac_scheme_text(name, &length);
+    if (*is || assay_mac_unit_text(name, &length) ||
+        assay_scheme_read_file(name, &text, &length, err))
+        return ASSAY_OK;
+    const assay_status s = mac_scheme_is(text, length, is, err);
+    free(text);
+    return s;
+}
+
+assay_status assay_units_open(const char *name, assay_mac_unit *out, assay_error *err)
+{
+    bool is;
+    assay_scheme *scheme;
+    assay_status s = is_scheme(name, &is, err);
+    if (!s && !is)
+        return mac_open(name, out, err);
+    if (!s)
+        s = assay_scheme_open(name, &scheme, err);
+    if (s)
+        return s;
+    const assay_mac_scheme *mac = scheme->mac;
+    *out = mac->unit[0];
+    assay_scheme_free(scheme);
+    return ASSAY_OK;
+}
+
 /* The unit when it was read, else nothing. */
 static assay_status give(assay_matrix_unit *u, assay_status status, assay_matrix_unit **out)
 {
@@ -38,7 +71,7 @@ static assay_status give(assay_matrix_unit *u, assay_status status, assay_matrix
 assay_status assay_matrix_unit_open(const char *name, assay_matrix_unit **out, assay_error *err)
 {
     assay_matrix_unit *u = calloc(1, sizeof *u);
-    return give(u, u ? mac_open(name, &u->unit, err) : assay_out_of_memory(err), out);
+    return give(u, u ? assay_units_open(name, &u->unit, err) : assay_out_of_memory(err), out);
 }
 
 assay_status assay_matrix_unit_from_text(const char *file, const char *text, size_t size,

@@ -15,6 +15,9 @@ struct assay_matrix_unit {
 /* Longest text of a parameter's value. */
 enum { ASSAY_UNIT_WORD = 1300 };
 
+/* A unit by its shipped name or file; or, of a scheme of matrix units by name or file, the first,
+ * which `quantize` makes patterns for. */
+assay_status assay_units_open(const char *name, assay_mac_unit *out, assay_error *err);
 /* Name, description, contract, the multiple that k is of, and all parameters as a unit file has
  * them. */
 json_t *assay_unit_json(const assay_mac_unit *u);

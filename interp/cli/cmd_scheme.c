@@ -118,8 +118,8 @@ static const cli_verb verbs[] = {
      "the integers that stand for real scales", " scale multiplier shift pre type op wide errors ",
      1, 1, cli_scheme_derive},
     {"dot", "UNIT --a FILE --b FILE [--c FILE] -o FILE",
-     "dot products of a matrix unit, on raw bit patterns", " a b c scale-a scale-b output ", 1, 1,
-     cli_scheme_dot},
+     "dot products of a matrix unit (of a scheme, its first), on raw bit patterns",
+     " a b c scale-a scale-b output ", 1, 1, cli_scheme_dot},
     {"vectors", "A (B ... | --mutants) [-o DIR] [--json FILE]",
      "the fewest rows, or a small network, that tell schemes (or two units) apart, or a scheme "
      "from its mutants",

@@ -108,7 +108,7 @@ int cli_scheme_dot(const cli_args *a)
 
     if (!cli_has(a, "a") || !cli_has(a, "b") || !cli_has(a, "output"))
         return cli_trouble("scheme dot: needs --a A.npy, --b B.npy and -o D.npy");
-    if (mac_open(a->positional[1], &u, &err))
+    if (assay_units_open(a->positional[1], &u, &err))
         return cli_failed(&err);
     int status = CLI_TROUBLE;
     if (load(a, &u, &d))

@@ -90,7 +90,7 @@ int cli_scheme_try(const cli_args *a)
     bool scales = cli_has(a, "in-scale") || cli_has(a, "weight-scale") || cli_has(a, "out-scale");
     bool given = cli_has(a, "multiplier") && cli_has(a, "shift");
 
-    if (mac_is_unit(a->positional[1]))
+    if (mac_is_unit(a->positional[1]) || cli_has(a, "a") || cli_has(a, "b"))
         return cli_unit_try(a);
     if (!cli_has(a, "acc") || cli_has(a, "scale") + given + scales != 1 ||
         (cli_has(a, "multiplier") || cli_has(a, "shift") || cli_has(a, "pre")) != given)

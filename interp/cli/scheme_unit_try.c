@@ -87,7 +87,7 @@ int cli_unit_try(const cli_args *args)
     assay_error err;
     if (!cli_has(args, "a") || !cli_has(args, "b"))
         return cli_trouble("scheme try: a matrix unit needs --a and --b, patterns with commas");
-    if (mac_open(args->positional[1], &u, &err))
+    if (assay_units_open(args->positional[1], &u, &err))
         return cli_failed(&err);
     const bool scales = u.record.scale_block > 0;
     if (cli_has(args, "scale-a") != scales || cli_has(args, "scale-b") != scales)

@@ -227,7 +227,8 @@ static assay_status without_name(const assay_reading *c, const assay_tree *tree)
 {
     char why[400];
     if (!assay_tree_get(tree, "unit"))
-        return assay_read_fail(c, tree, "the key \"scheme\" (its name) is missing");
+        return assay_read_fail(
+            c, tree, "the key \"scheme\" (its name) is missing, or \"unit\" of a matrix unit");
     snprintf(why, sizeof why, "this " ASSAY_READ_IS_UNIT, c->file);
     return assay_read_fail(c, tree, why);
 }

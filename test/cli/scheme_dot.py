@@ -55,6 +55,11 @@ def main():
     npy("s.npy", "|u1", (1, 1), [128])
     eight = ("--a", "a8.npy", "--b", "a8.npy", "--scale-a", "s.npy", "--scale-b")
     gives("block scales", "I", [0x43000000], "nv-blackwell-mxf8-e4m3", *eight, "s.npy")
+    gives("a scheme stands for its first unit", "I", [0x43000000], "blackwell-mxfp8", *eight, "s.npy")
+    write("net.yaml", b"scheme: net\nmac:\n  units:\n    - {unit: my, mac: {a: e2m1, b: e2m1, acc: bf16, out: bf16, group: 2, align_bits: 8, "
+          b"align_cut: floor, out_round: half-even, nan: 0x7fc0}}\n    - nv-hopper-e4m3-f32\n")
+    gives("so does a scheme's file", "H", [0x4214], "./net.yaml", "--a", "a4.npy", "--b", "b4.npy")
+    write("wrong.yaml", b"scheme: wrong\nmac: {units: [nv-hoper-e4m3-f32]}\n")
     npy("none.npy", "<u2", (0, 4), [])
     gives("no rows", "I", [], UNIT, "--a", "none.npy", "--b", "none.npy")
 
@@ -67,6 +72,8 @@ def main():
     npy("a16.npy", "|u1", (1, 16), 16 * [0])
     refuses("no output", "needs --a", UNIT, *both)
     refuses("no such unit", "nearest: nv-volta-f16-f32; `assay scheme list --units`", "nv-volt-f16-f32", *both, *out)
+    refuses("a scheme without matrix units", 'no matrix unit "tflite"', "tflite", *both, *out)
+    refuses("a scheme whose unit is not known", 'no matrix unit "nv-hoper-e4m3-f32"', "./wrong.yaml", *both, *out)
     refuses("no such file", "nofile.npy", UNIT, "--a", "nofile.npy", "--b", "b.npy", *out)
     refuses("k that is no multiple", "multiples of 4", UNIT, "--a", "k3.npy", "--b", "k3.npy", *out)
     refuses("k that is no multiple of the block", "multiples of 32", "nv-blackwell-mxf8-e4m3", "--a", "a16.npy",
