@@ -205,12 +205,47 @@ static void hybrid_integers(void **state)
     }
 }
 
+/* An SVDF's features alone are in integers; a memory of one step and weights of 1 in time show
+ * them. */
+static void svdf_integers(void **state)
+{
+    enum { SVDF = 27, K = 3, O = 3 };
+    static const int8_t w[O * K] = {10, -20, 30, -40, 50, -60, 7, 8, -127}, ones[O] = {64, 64, 64};
+    static const float x[2 * K] = {0.7F, -1.3F, 2.9F, -0.011F, 0.002F, 0.033F};
+    tb_model m = {.n_inputs = 1, .n_outputs = 1, .output = {4}};
+    float y[2 * O];
+
+    (void)state;
+    tb_add(&m, "x", TFL_FLOAT32, 2, K, -1);
+    tb_add(&m, "feature", TFL_INT8, O, K, -1);
+    tb_quant(&m, 0.013F, 0);
+    tb_data(&m, w, sizeof w);
+    tb_add(&m, "time", TFL_INT8, O, 1, -1);
+    tb_quant(&m, 1.0F / 64, 0);
+    tb_data(&m, ones, sizeof ones);
+    tb_add(&m, "memory", TFL_FLOAT32, 2, O, -1);
+    m.tensor[3].is_variable = true;
+    tb_add(&m, "y", TFL_FLOAT32, 2, O, -1);
+    tb_operator(&m, SVDF, 0, 1, 2, -1, 3, -2);
+    tb_option_i32(&m.op[0], 0, 1);
+    tb_outputs(&m.op[0], 4, -2);
+    run_integers(&m, x, y);
+    for (int i = 0; i < 2 * O; ++i) {
+        const float *row = x + i / O * K, factor = 127 / row[2], both = row[2] / 127 * 0.013F;
+        int sum = 0;
+        for (int j = 0; j < K; ++j) {
+            const float scaled = row[j] * factor;
+            sum += (int)roundf(scaled) * w[i % O * K + j];
+        }
+        assert_true(y[i] == (float)sum * both);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hybrid),
-        cmocka_unit_test(hybrid_integers),
-        cmocka_unit_test(hybrid_state),
+        cmocka_unit_test(hybrid),        cmocka_unit_test(hybrid_integers),
+        cmocka_unit_test(svdf_integers), cmocka_unit_test(hybrid_state),
         cmocka_unit_test(blockwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

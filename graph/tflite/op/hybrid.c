@@ -9,6 +9,8 @@
  *   y    = float(sums) * scale * scale_w + bias       depthwise
  *
  * in binary32, each step rounded. Symmetric codes have no zero point. */
+#include <stdio.h>
+
 #include "graph/tflite/op/op.h"
 
 enum { CODE_DEPTHWISE_CONV_2D = 4 };
@@ -39,6 +41,169 @@ static bool scales_differ(const assay_qparams *q)
     return false;
 }
 
+bool tfl_is_hybrid_product(const tfl_op *o, int x, int w)
+{
+    return tfl_is_hybrid(o, x, w) && !scales_differ(&tfl_in(o, w)->type.q);
+}
+
+/* What the nodes of one product have in common. */
+typedef struct hybrid {
+    const tfl_op *o;
+    assay_op op;
+    const assay_attrs *attr;
+    const char *name; /* the names of parts begin with it: "", or "step3/x/" */
+    bool asymmetric;
+} hybrid;
+
+static const char *named(const hybrid *h, const char *part, char room[128])
+{
+    snprintf(room, 128, "%s%s", h->name, part);
+    return room;
+}
+
+static assay_status step(const hybrid *h, assay_op op, const int *in, int n_in, const char *part,
+                         const assay_type *type, int *value)
+{
+    char room[128];
+    return tfl_step(h->o, op, in, n_in, named(h, part, room), type, value);
+}
+
+/* Codes of x without a zero point: 8 bits, or 16 that hold what codes of 8 bits lie from their zero
+ * point. */
+static assay_status make_codes(const hybrid *h, int x, int factor, int zero, int *codes)
+{
+    const assay_type real = h->o->m->g->value[x].type;
+    assay_type type = real;
+    int scaled, shifted, back, centred;
+    assay_status s;
+
+    type.elem = assay_int(8, true);
+    type.q = (assay_qparams){
+        .granularity = ASSAY_Q_TENSOR, .count = 1, .scale = &one_scale, .zero_point = &no_offset};
+    if ((s = step(h, ASSAY_OP_MUL, (int[]){x, factor}, 2, "scaled", &real, &scaled)))
+        return s;
+    if (!h->asymmetric)
+        return step(h, ASSAY_OP_QUANTIZE, &scaled, 1, "codes", &type, codes);
+    if ((s = step(h, ASSAY_OP_ADD, (int[]){scaled, zero}, 2, "shifted", &real, &shifted)) ||
+        (s = step(h, ASSAY_OP_QUANTIZE, &shifted, 1, "codes", &type, codes)) ||
+        (s = step(h, ASSAY_OP_DEQUANTIZE, codes, 1, "numbers", &real, &back)) ||
+        (s = step(h, ASSAY_OP_SUB, (int[]){back, zero}, 2, "centred", &real, &centred)))
+        return s;
+    type.elem = assay_int(16, true);
+    return step(h, ASSAY_OP_QUANTIZE, &centred, 1, "wide", &type, codes);
+}
+
+/* Scale, factor and zero point, one each for an index of the first `axes` axes of x. */
+static assay_status ranges(const hybrid *h, int x, int axes, int out[3])
+{
+    static const char *const name[3] = {"range/scale", "range/factor", "range/zero"};
+    const assay_attrs a = {.dynamic = {.axis = axes, .symmetric = !h->asymmetric}};
+    assay_type type = h->o->m->g->value[x].type;
+    char room[128];
+    assay_status s = ASSAY_OK;
+
+    for (int i = axes; i < type.rank; ++i)
+        type.dim[i] = 1;
+    for (int i = 0; !s && i < 3; ++i)
+        s = tfl_part(h->o, named(h, name[i], room), &type, &out[i]);
+    return s ? s : tfl_node(h->o, ASSAY_OP_DYNAMIC_PARAMS, &x, 1, out, 3, &a, NULL);
+}
+
+/* The codes and the scale of x, unless an earlier product has made them. */
+static assay_status quantize(const hybrid *h, int axes, tfl_factor *x)
+{
+    int range[3];
+    assay_status s;
+
+    if (x->codes != ASSAY_NO_VALUE)
+        return ASSAY_OK;
+    if ((s = ranges(h, x->value, axes, range)))
+        return s;
+    x->scale = range[0];
+    return make_codes(h, x->value, range[1], range[2], &x->codes);
+}
+
+/* The weights' scale, or one per channel where those differ. */
+static assay_status weight_scales(const hybrid *h, tfl_factor *w)
+{
+    const assay_graph *g = h->o->m->g;
+    const assay_qparams *q = &g->value[w->value].type.q;
+    const bool differ = scales_differ(q);
+    const assay_type type = {.elem = assay_f32(), .rank = differ, .dim = {(int64_t)q->count}};
+    char room[128];
+    assay_status s;
+
+    if (w->scale != ASSAY_NO_VALUE)
+        return ASSAY_OK;
+    s = tfl_filled(h->o, named(h, "weights/scale", room), &type, (double)q->scale[0], &w->scale);
+    for (size_t i = 0; !s && differ && i < g->value[w->value].type.q.count; ++i)
+        ((float *)(uintptr_t)g->value[w->scale].data)[i] = g->value[w->value].type.q.scale[i];
+    return s;
+}
+
+/* y = the sums as numbers times both scales. */
+static assay_status scaled(const hybrid *h, int sums, int range, int weights, bool apart, int y,
+                           int *id)
+{
+    static const assay_attrs to_f32 = {.cast = {.to = ASSAY_CAST_F32}};
+    const assay_graph *g = h->o->m->g;
+    const assay_type *of_weights = &g->value[weights].type;
+    assay_type type = g->value[range].type;
+    const bool depthwise = h->o->builtin == CODE_DEPTHWISE_CONV_2D;
+    int real, factor[2] = {range, weights}, first;
+    char room[128];
+    assay_status s = tfl_part(h->o, named(h, "numbers", room), &g->value[y].type, &real);
+
+    if (s || (s = tfl_node(h->o, ASSAY_OP_CAST, &sums, 1, &real, 1, &to_f32, NULL)))
+        return s;
+    if (apart) {
+        factor[depthwise] = real;
+        type = g->value[y].type;
+    } else if (of_weights->rank) {
+        type.dim[type.rank - 1] = of_weights->dim[0];
+    }
+    if ((s = step(h, ASSAY_OP_MUL, factor, 2, "factor", &type, &first)))
+        return s;
+    return tfl_node(h->o, ASSAY_OP_MUL,
+                    (int[]){first, !apart      ? real
+                                   : depthwise ? weights
+                                               : range},
+                    2, &y, 1, NULL, id);
+}
+
+/* y of the factors and a bias (or ASSAY_NO_VALUE); *id is the last node. */
+static assay_status product(const hybrid *h, tfl_factor *x, tfl_factor *w, int bias, int y, int *id)
+{
+    const tfl_op *o = h->o;
+    const assay_graph *g = o->m->g;
+    const int axes = h->op == ASSAY_OP_FC ? g->value[x->value].type.rank - 1 : 1;
+    const bool in_groups =
+        axes == 1 && h->attr && (h->attr->conv.group > 1 || o->builtin == CODE_DEPTHWISE_CONV_2D);
+    assay_type sums = g->value[y].type;
+    int sum, before = y;
+    char room[128];
+    assay_status s;
+
+    sums.elem = assay_int(32, true);
+    if ((s = quantize(h, axes, x)) || (s = weight_scales(h, w)) ||
+        (s = tfl_part(o, named(h, "sums", room), &sums, &sum)) ||
+        (s = tfl_node(o, h->op, (int[]){x->codes, w->value}, 2, &sum, 1, h->attr, NULL)) ||
+        (bias != ASSAY_NO_VALUE &&
+         (s = tfl_part(o, named(h, "product", room), &g->value[y].type, &before))) ||
+        (s = scaled(h, sum, x->scale, w->scale, in_groups, before, id)))
+        return s;
+    return bias == ASSAY_NO_VALUE
+               ? ASSAY_OK
+               : tfl_node(o, ASSAY_OP_ADD, (int[]){before, bias}, 2, &y, 1, NULL, id);
+}
+
+assay_status tfl_hybrid_product(const tfl_op *o, const char *name, bool asymmetric, tfl_factor *x,
+                                tfl_factor *w, int bias, int y)
+{
+    const hybrid h = {.o = o, .op = ASSAY_OP_FC, .name = name, .asymmetric = asymmetric};
+    return product(&h, x, w, bias, y, NULL);
+}
+
 /* CONV_2D takes codes with a zero point where scales differ, a depthwise one always. */
 static bool is_asymmetric(const tfl_op *o, const assay_qparams *q)
 {
@@ -47,110 +212,15 @@ static bool is_asymmetric(const tfl_op *o, const assay_qparams *q)
     return scales_differ(q) || o->builtin == CODE_DEPTHWISE_CONV_2D;
 }
 
-/* Codes of x without a zero point: 8 bits, or 16 that hold what codes of 8 bits lie from their zero
- * point. */
-static assay_status make_codes(const tfl_op *o, int x, int factor, int zero, bool asymmetric,
-                               int *codes)
-{
-    const assay_type real = o->m->g->value[x].type;
-    assay_type type = real;
-    int scaled, shifted, back, centred;
-    assay_status s;
-
-    type.elem = assay_int(8, true);
-    type.q = (assay_qparams){
-        .granularity = ASSAY_Q_TENSOR, .count = 1, .scale = &one_scale, .zero_point = &no_offset};
-    if ((s = tfl_step(o, ASSAY_OP_MUL, (int[]){x, factor}, 2, "scaled", &real, &scaled)))
-        return s;
-    if (!asymmetric)
-        return tfl_step(o, ASSAY_OP_QUANTIZE, &scaled, 1, "codes", &type, codes);
-    if ((s = tfl_step(o, ASSAY_OP_ADD, (int[]){scaled, zero}, 2, "shifted", &real, &shifted)) ||
-        (s = tfl_step(o, ASSAY_OP_QUANTIZE, &shifted, 1, "codes", &type, codes)) ||
-        (s = tfl_step(o, ASSAY_OP_DEQUANTIZE, codes, 1, "numbers", &real, &back)) ||
-        (s = tfl_step(o, ASSAY_OP_SUB, (int[]){back, zero}, 2, "centred", &real, &centred)))
-        return s;
-    type.elem = assay_int(16, true);
-    return tfl_step(o, ASSAY_OP_QUANTIZE, &centred, 1, "wide", &type, codes);
-}
-
-/* Scale, factor and zero point, one each for an index of the first `axes` axes of x. */
-static assay_status ranges(const tfl_op *o, int x, int axes, bool symmetric, int out[3])
-{
-    static const char *const name[3] = {"range/scale", "range/factor", "range/zero"};
-    const assay_attrs a = {.dynamic = {.axis = axes, .symmetric = symmetric}};
-    assay_type type = o->m->g->value[x].type;
-    assay_status s = ASSAY_OK;
-
-    for (int i = axes; i < type.rank; ++i)
-        type.dim[i] = 1;
-    for (int i = 0; !s && i < 3; ++i)
-        s = tfl_part(o, name[i], &type, &out[i]);
-    return s ? s : tfl_node(o, ASSAY_OP_DYNAMIC_PARAMS, &x, 1, out, 3, &a, NULL);
-}
-
-/* The weights' scale, or one per channel where those differ. */
-static assay_status weight_scales(const tfl_op *o, const assay_qparams *q, int *value)
-{
-    const bool differ = scales_differ(q);
-    const assay_type type = {.elem = assay_f32(), .rank = differ, .dim = {(int64_t)q->count}};
-    const assay_status s = tfl_filled(o, "weights/scale", &type, (double)q->scale[0], value);
-
-    for (size_t i = 0; !s && differ && i < q->count; ++i)
-        ((float *)(uintptr_t)o->m->g->value[*value].data)[i] = q->scale[i];
-    return s;
-}
-
-/* y = the sums as numbers times both scales. */
-static assay_status scaled(const tfl_op *o, int sums, int range, int weights, bool apart, int y,
-                           int *id)
-{
-    static const assay_attrs to_f32 = {.cast = {.to = ASSAY_CAST_F32}};
-    const assay_graph *g = o->m->g;
-    const assay_type *of_weights = &g->value[weights].type;
-    assay_type type = g->value[range].type;
-    const bool depthwise = o->builtin == CODE_DEPTHWISE_CONV_2D;
-    int real, factor[2] = {range, weights}, first;
-    assay_status s = tfl_part(o, "numbers", &g->value[y].type, &real);
-
-    if (s || (s = tfl_node(o, ASSAY_OP_CAST, &sums, 1, &real, 1, &to_f32, NULL)))
-        return s;
-    if (apart) {
-        factor[depthwise] = real;
-        type = g->value[y].type;
-    } else if (of_weights->rank) {
-        type.dim[type.rank - 1] = of_weights->dim[0];
-    }
-    if ((s = tfl_step(o, ASSAY_OP_MUL, factor, 2, "factor", &type, &first)))
-        return s;
-    return tfl_node(o, ASSAY_OP_MUL,
-                    (int[]){first, !apart      ? real
-                                   : depthwise ? weights
-                                               : range},
-                    2, &y, 1, NULL, id);
-}
-
 assay_status tfl_hybrid_node(const tfl_op *o, int x, int w, int bias, int y, const assay_attrs *a,
                              int *id)
 {
-    const assay_graph *g = o->m->g;
-    const assay_qparams q = g->value[w].type.q;
-    const int axes = o->op == ASSAY_OP_FC ? g->value[x].type.rank - 1 : 1;
-    const bool asymmetric = is_asymmetric(o, &q),
-               in_groups =
-                   axes == 1 && a && (a->conv.group > 1 || o->builtin == CODE_DEPTHWISE_CONV_2D);
-    assay_type sums = g->value[y].type;
-    int range[3], codes, scale, sum, product = y;
-    assay_status s;
+    const hybrid h = {.o = o,
+                      .op = o->op,
+                      .attr = a,
+                      .name = "",
+                      .asymmetric = is_asymmetric(o, &o->m->g->value[w].type.q)};
+    tfl_factor of_x = tfl_factor_of(x), of_w = tfl_factor_of(w);
 
-    sums.elem = assay_int(32, true);
-    if ((s = ranges(o, x, axes, !asymmetric, range)) ||
-        (s = make_codes(o, x, range[1], range[2], asymmetric, &codes)) ||
-        (s = weight_scales(o, &q, &scale)) || (s = tfl_part(o, "sums", &sums, &sum)) ||
-        (s = tfl_node(o, o->op, (int[]){codes, w}, 2, &sum, 1, a, NULL)) ||
-        (bias != ASSAY_NO_VALUE && (s = tfl_part(o, "product", &g->value[y].type, &product))) ||
-        (s = scaled(o, sum, range[0], scale, in_groups, product, id)))
-        return s;
-    return bias == ASSAY_NO_VALUE
-               ? ASSAY_OK
-               : tfl_node(o, ASSAY_OP_ADD, (int[]){product, bias}, 2, &y, 1, NULL, id);
+    return product(&h, &of_x, &of_w, bias, y, id);
 }

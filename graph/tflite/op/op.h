@@ -33,6 +33,21 @@ bool tfl_is_hybrid(const tfl_op *op, int x, int w);
 /* y = the operator's op on x, weights w and a bias (or ASSAY_NO_VALUE); *id is the last node. */
 assay_status tfl_hybrid_node(const tfl_op *o, int x, int w, int bias, int y, const assay_attrs *a,
                              int *id);
+/* The same for one that multiplies rows by weights of one scale for all (in a state, in a step). */
+bool tfl_is_hybrid_product(const tfl_op *op, int x, int w);
+/* Rows, or weights, that several products may share. Codes (of rows) and scale are ASSAY_NO_VALUE
+ * until the first one makes them. */
+typedef struct tfl_factor {
+    int value, codes, scale;
+} tfl_factor;
+static inline tfl_factor tfl_factor_of(int value)
+{
+    return (tfl_factor){value, ASSAY_NO_VALUE, ASSAY_NO_VALUE};
+}
+/* y = rows x by weights w and a bias (or ASSAY_NO_VALUE); the names of its parts begin with `name`,
+ * as "step3/x/". */
+assay_status tfl_hybrid_product(const tfl_op *o, const char *name, bool asymmetric, tfl_factor *x,
+                                tfl_factor *w, int bias, int y);
 /* ---- weights.c ---- */
 /* Input i with its axis perm[k] as axis k: a constant anew, else a node. */
 assay_status tfl_permuted_weights(const tfl_op *o, int i, const assay_list *perm, int *value);

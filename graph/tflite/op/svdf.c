@@ -13,7 +13,7 @@
 #include "graph/tflite/op/op.h"
 
 enum { IN_X, IN_FEATURE, IN_TIME, IN_BIAS, IN_STATE, IN_COUNT };
-enum { OPTION_RANK = 0, OPTION_ACTIVATION = 1 };
+enum { OPTION_RANK = 0, OPTION_ACTIVATION = 1, OPTION_ASYMMETRIC = 2 };
 
 typedef struct svdf {
     const tfl_op *o;
@@ -50,7 +50,9 @@ static assay_status read_sizes(svdf *v)
     v->quantized = x->elem.kind == ASSAY_KIND_INT;
     if (f->elem.kind != ASSAY_KIND_INT && v->quantized)
         return tfl_unsupported(o, "float weights under integer activations");
-    if ((s = tfl_real_weights(o, IN_X, IN_FEATURE)) || (s = tfl_real_weights(o, IN_X, IN_TIME)))
+    if ((!tfl_is_hybrid_product(o, IN_X, IN_FEATURE) &&
+         (s = tfl_real_weights(o, IN_X, IN_FEATURE))) ||
+        (s = tfl_real_weights(o, IN_X, IN_TIME)))
         return s;
     if (!tfl_in(o, IN_STATE)->is_variable)
         return tfl_fail(o, "the state is not a variable");
@@ -134,6 +136,19 @@ static assay_status remember(const svdf *v, int state, int feature, int *stored)
     return s ? s : tfl_node(o, ASSAY_OP_ASSIGN, (int[]){state, after}, 2, stored, 1, NULL, NULL);
 }
 
+/* The filters' features of x; hybrid, these alone are in integers (kernels/svdf.cc). */
+static assay_status make_feature(const svdf *v, int x, int w, int feature)
+{
+    const tfl_op *o = v->o;
+    tfl_factor rows = tfl_factor_of(x), weights = tfl_factor_of(w);
+
+    if (!v->quantized && o->m->g->value[w].type.elem.kind == ASSAY_KIND_INT)
+        return tfl_hybrid_product(o, "feature/", tfl_flat_bool(o->options, OPTION_ASYMMETRIC),
+                                  &rows, &weights, ASSAY_NO_VALUE, feature);
+    return tfl_node(o, v->quantized ? ASSAY_OP_SVDF_FEATURE : ASSAY_OP_FC, (int[]){x, w}, 2,
+                    &feature, 1, NULL, NULL);
+}
+
 assay_status tfl_op_svdf(const tfl_op *o)
 {
     svdf v = {.o = o};
@@ -147,9 +162,7 @@ assay_status tfl_op_svdf(const tfl_op *o)
         return s;
     type = tfl_in(o, IN_STATE)->type;
     type.dim[1] = v.filters;
-    if ((s = tfl_part(o, "feature", &type, &feature)) ||
-        (s = tfl_node(o, v.quantized ? ASSAY_OP_SVDF_FEATURE : ASSAY_OP_FC, (int[]){x, w}, 2,
-                      &feature, 1, NULL, NULL)) ||
+    if ((s = tfl_part(o, "feature", &type, &feature)) || (s = make_feature(&v, x, w, feature)) ||
         (s = remember(&v, state, feature, &stored)) ||
         (s = reshaped(&v, stored, "cells", type, 4,
                       (int64_t[]){v.batch, 1, 1, v.filters * v.memory}, &cells)))
