@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/core/slurp.h"
 #include "graph/files/partial.h"
 #include "graph/memory.h"
 #include "interp/probe/folder.h"
@@ -183,8 +184,12 @@ static assay_status fill(probe_folder *w, void *user, assay_error *err)
 static assay_status read_index(const char *dir, probe_folder *w, assay_error *err)
 {
     char path[4096 + 64];
+    unsigned char *bytes;
+    size_t size;
     snprintf(path, sizeof path, "%.4000s/probe.json", dir);
-    json_t *o = json_load_file(path, 0, NULL);
+    const bool read = !assay_slurp_max(path, 1 << 20, &bytes, &size, NULL);
+    json_t *o = read ? json_loadb((const char *)bytes, size, 0, NULL) : NULL;
+    free(bytes);
     const char *types = json_string_value(json_object_get(o, "types"));
     w->types = types ? probe_types_find(types) : NULL;
     w->seed = (uint64_t)json_integer_value(json_object_get(o, "seed"));

@@ -1,11 +1,12 @@
 /* The files that a report is made of: found out and read. */
 #include "interp/report/source.h"
 
-#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "graph/core/slurp.h"
 #include "graph/memory.h"
 
 /* How the JSON of each command is known: by keys that it always has. */
@@ -72,12 +73,12 @@ static bool is_of(const json_t *o, enum report_kind kind)
     return yes;
 }
 
-static assay_status read_json(report_source *s, assay_error *err)
+static assay_status read_json(report_source *s, const char *bytes, size_t size, assay_error *err)
 {
     json_error_t why;
     char text[JSON_ERROR_TEXT_LENGTH + 40];
 
-    s->json = json_load_file(s->path, JSON_REJECT_DUPLICATES, &why);
+    s->json = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &why);
     if (!s->json) {
         snprintf(text, sizeof text, "line %d: %s", why.line, why.text);
         return unknown(s->path, text, err);
@@ -92,45 +93,46 @@ static assay_status read_json(report_source *s, assay_error *err)
     return index_rows(s, err);
 }
 
-/* The first character that is no blank: of JSON's objects and lists '{' and '['. -1: none. */
-static int first_of(FILE *f)
+static bool is_json(const char *text)
 {
-    int c = fgetc(f);
-    while (c == ' ' || c == '\t' || c == '\r' || c == '\n')
-        c = fgetc(f);
-    return c;
+    text += strspn(text, " \t\r\n");
+    return *text == '{' || *text == '[';
 }
 
 /* A profile begins with a comment or its first key. */
-static bool is_profile(FILE *f)
+static bool is_profile(const char *text)
 {
-    char line[256];
-    rewind(f);
-    while (fgets(line, sizeof line, f))
-        if (*line != '#' && *line != '\n')
-            return strncmp(line, "assay:", 6) == 0;
-    return false;
+    while (*text == '#' || *text == '\n') {
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return strncmp(text, "assay:", 6) == 0;
 }
 
 assay_status report_source_open(const char *path, const char *name, report_source *s,
                                 assay_error *err)
 {
     struct stat st;
+    unsigned char *bytes;
+    size_t size;
     *s = (report_source){.path = path, .name = name};
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
         s->kind = REPORT_BUNDLE;
         return golden_bundle_open(path, &s->bundle, err);
     }
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
-    const int first = first_of(f);
-    const bool profile = is_profile(f);
-    fclose(f);
-    if (first == '{' || first == '[')
-        return read_json(s, err);
+    assay_status status = assay_slurp(path, &bytes, &size, err);
+    if (status)
+        return status;
+    const bool profile = is_profile((const char *)bytes);
+    if (is_json((const char *)bytes))
+        status = read_json(s, (const char *)bytes, size, err);
+    else if (!profile)
+        status = unknown(path, "", err);
+    free(bytes);
+    if (status || !profile)
+        return status;
     s->kind = REPORT_PROFILE;
-    return profile ? profile_load(path, &s->profile, err) : unknown(path, "", err);
+    return profile_load(path, &s->profile, err);
 }
 
 void report_source_close(report_source *s)

@@ -78,7 +78,7 @@ def main():
               ("x.yaml", ["quantize", net, "-p", "X", "-s", "tflite", "-o", "out.assay"]),
               ("x.yaml", ["quantize", net, "-p", "p.yaml", "-s", "tflite", "--target", "X", "-o", "out.assay"]),
               ("x.yaml", ["profile", "show", "X"]), ("x.yaml", ["profile", "merge", "X", "-o", "out.yaml"]),
-              ("x.json", ["check-proof", "X"]), ("x.npy", ["diff", "X", "X"]),
+              ("x.json", ["check-proof", "X"]), ("x.json", ["report", "X", "-o", "out.html"]), ("x.npy", ["diff", "X", "X"]),
               ("x.csv", ["eval", "net.assay", "-s", "tflite", "-d", DATA + "/glyphs/test",
                          "--labels", "X"])]
     # A folder of samples is a data set; these are names of files.

@@ -243,6 +243,9 @@ def try_next():
     check(left is not None and now < left, "next: less is open in the end", "%s, then %s" % (left, now))
     check_refused("a next probe that is there", "exists", "infer", probes, "out", "--next", "empty")
     check_refused("a next probe of a bundle", "a next probe is made from a first one", "infer", "next0/tanh/golden", "next0/tanh/golden", "--next", "x")
+    os.mkdir("pipe")
+    os.mkfifo("pipe/probe.json")
+    check_refused("a next probe of a pipe", "a next probe is made from a first one", "infer", "pipe", "pipe", "--next", "x")
     check_refused("a next probe of rows", "--next is for", "infer", "--oracle", "true", "--kind", "multiplier", "--type", "i8", "--next", "x")
 
 
