@@ -40,6 +40,15 @@ static assay_status check_offset(const assay_derive *d)
                        (long long)o->zero_point);
 }
 
+/* Pairs of products saturate where the second factors are signed: vpmaddubsw takes no others. */
+static void choose_record(const assay_scheme *s, const assay_unit_spec *spec, assay_unit *u)
+{
+    assay_effective_record(assay_data(s), spec->op, spec->node, derive_form_of(spec), &u->rec);
+    if (spec->n_in < 2 || !spec->in[1].elem.is_signed)
+        u->rec.accumulator.saturate_pairs = 0;
+    u->untold = derive_is_untold(&u->rec);
+}
+
 static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, assay_unit **out,
                             assay_error *err)
 {
@@ -56,8 +65,7 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
         return derive_memory(&d);
     d.u = u;
     u->op = assay_op_find(spec->op);
-    assay_effective_record(assay_data(s), spec->op, spec->node, derive_form_of(spec), &u->rec);
-    u->untold = derive_is_untold(&u->rec);
+    choose_record(s, spec, u);
     assay_op_class c = derive_class_of(u->op);
     assert(c.derive && c.codes <= (int)(sizeof u->in_zero / sizeof *u->in_zero));
     for (int i = 0; i < c.codes; i++)

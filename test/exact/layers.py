@@ -10,8 +10,8 @@ from windows import Image, Window
 class Channel:
     """One output channel: weights, its bias and the scale of its accumulator."""
 
-    def __init__(self, weights, bias, zero, unit, scales=None, size=0):
-        self.weights, self.bias, self.zero = weights, bias, zero
+    def __init__(self, weights, bias, zero, unit, signed, scales=None, size=0):
+        self.weights, self.bias, self.zero, self.signed = weights, bias, zero, signed
         self.unit, self.scales, self.size = unit, scales, size
 
     def total(self, record, x, codes):
@@ -20,7 +20,7 @@ class Channel:
         if self.size:
             products = sums.block_terms(record["blocks"], products, self.scales, self.unit, self.size)
             rule = sums.one_by_one(rule)
-        elif rule["saturate_pairs"]:
+        elif rule["saturate_pairs"] and self.signed:
             products = sums.saturated_pairs(codes, self.weights, x_zero, w_zero, x.kind[1])
             rule = sums.of_pairs(rule)
         return sums.accumulate(rule, products, self.bias)
@@ -85,7 +85,7 @@ class Weights:
         made = []
         for index, own in enumerate(self.scales):
             unit = sums.unit_of(self.record["blocks"], own) if self.blocks else own[0]
-            made.append(Channel(self.of_channel(index), self.bias[index], self.zeros[index], unit, own, self.size))
+            made.append(Channel(self.of_channel(index), self.bias[index], self.zeros[index], unit, self.kind[1], own, self.size))
         return made
 
 
@@ -174,7 +174,7 @@ def matmul(network, x):
     for b in range(count_of(batch)):
         xs, ys = x.codes[b * high * depth:(b + 1) * high * depth], y.codes[b * width * depth:(b + 1) * width * depth]
         for c in range(width):
-            channels.append(Channel(ys[c * depth:(c + 1) * depth] if right else ys[c::width], 0, y.zero, y.scale))
+            channels.append(Channel(ys[c * depth:(c + 1) * depth] if right else ys[c::width], 0, y.zero, y.scale, y.kind[1]))
         for r in range(high):
             own = xs[r::high] if left else xs[r * depth:(r + 1) * depth]
             rows += [(b * width + c, own) for c in range(width)]

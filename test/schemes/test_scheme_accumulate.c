@@ -211,7 +211,7 @@ static void saturating_pairs(void **state)
         assay_unit *u;
         const float one = 1;
         const int32_t zero = is_signed ? -5 : 100, none = 0;
-        assert_ok(assay_scheme_open("onnxruntime-prevnni", &s, &err), &err);
+        s = unit_scheme("accumulator: {saturate_pairs: yes}\n");
         assay_type t[3] = {code_type(8, is_signed, &one, &zero), code_type(8, true, &one, &none),
                            code_type(8, is_signed, &one, &none)};
         assay_unit_spec spec = unit_spec("conv", t, 2, &t[2]);
@@ -244,9 +244,45 @@ static void saturating_pairs(void **state)
     }
 }
 
+/* What MatMulInteger of ONNX Runtime 1.30 gave for three products on AVX2 without VNNI, zero points
+ * 0: pairs saturate of unsigned codes and signed weights alone. */
+static void pairs_of_mlas(void **state)
+{
+    (void)state;
+    static const struct {
+        bool x_signed, w_signed;
+        int32_t x, w; /* twice, then 1 and 3 */
+        int64_t sum;
+    } measured[] = {{false, true, 255, 127, 32770},   {false, true, 255, -128, -32765},
+                    {false, false, 255, 255, 130053}, {true, true, 127, 127, 32261},
+                    {true, true, -128, -128, 32771},  {true, true, 127, -128, -32509},
+                    {true, false, 127, 255, 64773},   {true, false, -128, 255, -65277}};
+    static const char *const ops[] = {"fc", "matmul"};
+    assay_error err = {0};
+    assay_scheme *s;
+    const float one = 1;
+    const int32_t none = 0;
+    assert_ok(assay_scheme_open("onnxruntime-prevnni", &s, &err), &err);
+    for (size_t i = 0; i < 2 * (sizeof measured / sizeof *measured); i++) {
+        const bool is_signed = measured[i / 2].x_signed;
+        const int32_t x[] = {measured[i / 2].x, measured[i / 2].x, 1};
+        const int32_t w[] = {measured[i / 2].w, measured[i / 2].w, 3};
+        assay_type t[3] = {code_type(8, is_signed, &one, &none),
+                           code_type(8, measured[i / 2].w_signed, &one, &none),
+                           code_type(8, is_signed, &one, &none)};
+        assay_unit_spec spec = unit_spec(ops[i % 2], t, 2, &t[2]);
+        assay_unit *u = unit_prepare(s, &spec);
+        bool trapped = false;
+        assert_int_equal(s->vt->accumulate(u, x, w, 3, 0, 0, 0, &trapped), measured[i / 2].sum);
+        s->vt->release(u);
+    }
+    assay_scheme_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(policies), cmocka_unit_test(order_matters),
-                                       cmocka_unit_test(saturating_pairs)};
+                                       cmocka_unit_test(saturating_pairs),
+                                       cmocka_unit_test(pairs_of_mlas)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
