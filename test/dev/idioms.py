@@ -34,6 +34,12 @@ def of_opening(text):
     return [1] if not text.startswith("/* ") or RIDDLE.match(text) else []
 
 
+def of_page(text):
+    """The same of files that a page shows: blocks that begin with a comment at the left and have an #include."""
+    blocks = re.finditer(r"(?:^|\n)\n( {4,})(/\* .*(?:\n(?:\1.*|$))*)", text)
+    return [text.count("\n", 0, m.start(2)) + 1 for m in blocks if f"\n{m[1]}#include" in m[2] and of_opening(m[2])]
+
+
 def of_docstring(text):
     """[1] where a Python file has none."""
     return [] if ast.get_docstring(ast.parse(text)) else [1]
@@ -99,6 +105,7 @@ def main():
     opened = list(sources(sys.argv[1], (".c", ".h", ".def"), all_floors))
     for what, test, where in (("a status and a pointer are tested as they are", of_status, files),
                               ("a file begins with what it holds", of_opening, opened),
+                              ("so does one that a page shows", of_page, sources(sys.argv[1], (".md",))),
                               ("a Python file has a docstring", of_docstring, sources(sys.argv[1], (".py",), all_floors))):
         checks.append((what, [f"{path}:{line}" for path, text in where for line in test(text)]))
     names = names_of(sys.argv[1])
@@ -112,6 +119,8 @@ def main():
     checks.append(("a value is none", [str(n) for n in of_status("return p != NULL; /* p == NULL */ f(p != NULL);")]))
     for wrong in ("/* What a program is. */", "#include", "/* assay scheme diff: where two part. */", "/* A bundle: is it whole? */"):
         checks.append((f"{wrong!r} is no opening", [] if of_opening(wrong) else [wrong]))
+    shown = "1. a file:\n\n       /* How many. */\n       #include \"a.h\"\n"
+    checks.append(("one that a page shows is read", [] if of_page(shown) == [3] and not of_page(shown.replace("How many", "Nodes")) else ["no"]))
     checks.append(("a noun phrase is one", [str(n) for n in of_opening("/* assay diff: bundles, tensor by tensor. What is it? */")]))
     some = {None: {"build.c", "s_build.c"}, "opt": {"build.c", "s_build.c"}}
     checks.append(("a name that is gone is found", [] if of_names("see\nquantize_build.c", "opt", some) == [2] else ["no"]))

@@ -59,6 +59,12 @@ static const struct {
      "y: i8[2,2] q(0.1,0) = add(\"x:real:made\", \"y:float\")\noutput y\n}\n"},
     {"bounds", "graph g {\ninput x: i8[2,2] q(0.1,3)\nconst w: i8[2,2] q(0.1,0) = [1,2,3,-4]\n"
                "y: i8[2,2] q(0.1,0) = fc(x, w) act[0,0.5]\noutput y\n}\n"},
+    {"log softmax",
+     "graph g {\ninput x: i8[3,5] q(0.5,3)\n"
+     "y: i8[3,5] q(0.0625,127) = log_softmax(x)\noutput y\n}\n",
+     "tflite"},
+    {"log softmax of floats", "graph g {\ninput x: i8[3,5] q(0.5,3)\nf: f32[3,5] = dequantize(x)\n"
+                              "y: f32[3,5] = log_softmax(f) {axis=0}\noutput y\n}\n"},
 };
 
 static assay_graph *parse(const char *text)
@@ -159,6 +165,9 @@ static void the_rest_is_refused(void **state)
          "const w: i8[2,2] q(axis=1,block=1,[0.1,0.2,0.3,0.4],[0,0,0,0]) = [1,2,3,-4]\n"
          "const b: i32[2] = [1,2]\ny: i8[2,2] q(0.1,0) = fc(x, w, b) @blocks\noutput y\n}\n",
          "node 'blocks' (fc): a bias in codes beside weights in blocks"},
+        {"graph g {\ninput x: f32[2,2]\ny: f32[2,2] = log_softmax(x) {beta=2} @sharp\noutput "
+         "y\n}\n",
+         "node 'sharp' (log_softmax): a softmax with a beta other than 1"},
         {"graph g {\ninput x: i8[2] q(0.1,3)\nvar h: i8[2] q(0.1,3) = [0,0]\n"
          "r: i8[2] q(0.1,3) = read(h) @before\ny: i8[2] q(0.1,3) = add(x, r)\noutput y\n}\n",
          "node 'before' (read): state kept between runs, for which ONNX has no operator"},

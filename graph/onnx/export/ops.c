@@ -300,6 +300,7 @@ static const translation translations[ASSAY_OP_COUNT] = {
     [ASSAY_OP_HARD_SIGMOID] = {.name = "HardSigmoid", .attributes = alpha_beta},
     [ASSAY_OP_GELU] = {.name = "Gelu", .attributes = gelu},
     [ASSAY_OP_SOFTMAX] = {.name = "Softmax", .attributes = softmax},
+    [ASSAY_OP_LOG_SOFTMAX] = {.name = "LogSoftmax", .attributes = softmax},
     [ASSAY_OP_LAYER_NORM] = {.name = "LayerNormalization", .attributes = layer_norm},
     [ASSAY_OP_GLOBAL_AVG_POOL] = {.name = "GlobalAveragePool", .attributes = global_pool},
     [ASSAY_OP_TRANSPOSE] = {.name = "Transpose", .attributes = perm},
