@@ -21,7 +21,7 @@ class Outputs(Dict[str, T]):
 
     def __missing__(self, name: str) -> T:
         floats = f"{name}:f32"
-        if dict.__contains__(self, floats):
+        if floats in self:
             return self[floats]
         raise KeyError(name)
 
