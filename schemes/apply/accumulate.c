@@ -60,6 +60,7 @@ typedef struct terms {
     size_t products;      /* of x and w */
     int64_t up_x, up_w;   /* to the codes that a pair multiplies */
     bool pairs;           /* terms are pairs of products */
+    size_t step;          /* how far products of a pair are apart */
     const int64_t *block; /* instead of x and w */
     size_t n;
 } terms;
@@ -68,8 +69,10 @@ typedef struct terms {
  * products saturated to int16; what the zero points added to the pair is taken out exactly. */
 static int64_t pair_term(const terms *t, size_t pair)
 {
+    const size_t channels = t->products / t->step;
     int64_t raw = 0, centred = 0;
-    for (size_t i = 2 * pair; i < t->products && i < 2 * pair + 2; i++) {
+    for (size_t k = 2 * pair; k < t->products && k < 2 * pair + 2; k++) {
+        const size_t i = k % channels * t->step + k / channels;
         raw += (t->x[i] + t->up_x) * (t->w[i] + t->up_w);
         centred += (int64_t)t->x[i] * t->w[i];
     }
@@ -141,13 +144,15 @@ int64_t apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w
     assert(a->bits >= 1 && a->bits <= 64);
     if (!pairs && !steps_matter(a))
         return step(a, sum_products(x, w, n), bias, trapped);
-    const terms t = {.x = x,
-                     .w = w,
-                     .products = n,
-                     .up_x = zx + (u->in_signed ? 128 : 0),
-                     .up_w = zw,
-                     .pairs = pairs,
-                     .n = pairs ? (n + 1) / 2 : n};
+    const terms t = {
+        .x = x,
+        .w = w,
+        .products = n,
+        .up_x = zx + (u->in_signed ? 128 : 0),
+        .up_w = zw,
+        .pairs = pairs,
+        .step = u->pair_step > 1 && n % (size_t)u->pair_step == 0 ? (size_t)u->pair_step : 1,
+        .n = pairs ? (n + 1) / 2 : n};
     if (!steps_matter(a))
         return step(a, sum_pairs(&t), bias, trapped);
     const int32_t together = pairs ? (a->block + 1) / 2 : a->block;

@@ -56,6 +56,7 @@ struct assay_unit {
     int64_t in_zero[2]; /* zero points of the operands */
     bool in_signed;     /* the first operand's type */
     int64_t depth;
+    int64_t pair_step;          /* distance of the products of a pair; 0: neighbours */
     bool subtract;              /* add: second operand negated */
     bool untold;                /* the record has what short forms were not told of (known.def) */
     const assay_teller *teller; /* NULL: nobody asks for its steps */

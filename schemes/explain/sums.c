@@ -50,7 +50,10 @@ void assay_explain_sums(FILE *f, const assay_record *rec)
         steps(f, a);
     if (a->saturate_pairs)
         fprintf(f,
-                "  Products of unsigned 8-bit inputs are added in pairs that saturate to int16.\n");
+                "  Products of unsigned 8-bit inputs and signed weights are added in pairs%s that "
+                "saturate to "
+                "int16.\n",
+                a->pair_channels ? " of channels" : "");
     if (rec->blocks.kind != ASSAY_BLOCK_NONE)
         blocks(f, &rec->blocks);
 }

@@ -54,8 +54,12 @@ static void filters(const assay_node *n, const assay_type *in, assay_unit_spec *
 static void conv(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
 {
     const assay_attr_conv *a = &n->attr.conv;
+    const bool innermost = a->layout == ASSAY_LAYOUT_NHWC;
+    const int64_t inputs = in[1].dim[innermost ? in[1].rank - 1 : 1];
     spec->flag = a->depthwise ? 2 : a->group;
     filters(n, in, spec);
+    spec->window[0] = innermost || inputs < 1 ? 1 : spec->depth / inputs;
+    spec->window[1] = inputs == 1 && a->group > 0 ? in[1].dim[0] / a->group : 0;
 }
 
 static void conv_transpose(const assay_node *n, const assay_type *in, assay_unit_spec *spec)

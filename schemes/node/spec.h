@@ -5,6 +5,8 @@
  *   op                        depth                        alpha, beta, gamma, epsilon, flag
  *   conv, conv_transpose      I/group * kernel cells       flag: group (2 for a depthwise conv of
  *                                                          one channel: more than 1, no plain conv)
+ *   conv                                                   window: distance of a filter's channels;
+ *                                                          outputs for each channel if depthwise
  *   svdf_time                 as conv
  *   fc, svdf_feature          K
  *   matmul                    K                            flag: transpose_b

@@ -162,6 +162,8 @@ static bool reads_accumulator(assay_op op, const char *field)
     const bool width = strcmp(field, "bits") == 0 || strcmp(field, "overflow") == 0;
     if (strcmp(field, "bias") == 0 && (op == ASSAY_OP_MATMUL || op == ASSAY_OP_SVDF_FEATURE))
         return false; /* they have none */
+    if (strcmp(field, "pair_channels") == 0)
+        return op == ASSAY_OP_CONV;
     return class.derive == derive_weighted || (class.derive == derive_pool && width);
 }
 

@@ -40,12 +40,17 @@ static assay_status check_offset(const assay_derive *d)
                        (long long)o->zero_point);
 }
 
-/* Pairs of products saturate where the second factors are signed: vpmaddubsw takes no others. */
+/* Pairs of products saturate where the second factors are signed, as vpmaddubsw takes no others,
+ * and not in a depthwise convolution that has no channels to pair. */
 static void choose_record(const assay_scheme *s, const assay_unit_spec *spec, assay_unit *u)
 {
     assay_effective_record(assay_data(s), spec->op, spec->node, derive_form_of(spec), &u->rec);
-    if (spec->n_in < 2 || !spec->in[1].elem.is_signed)
-        u->rec.accumulator.saturate_pairs = 0;
+    assay_rule_accumulator *a = &u->rec.accumulator;
+    const bool channels = u->op == ASSAY_OP_CONV && a->pair_channels;
+    if (spec->n_in < 2 || !spec->in[1].elem.is_signed || (channels && spec->window[1] == 1))
+        a->saturate_pairs = 0;
+    if (channels)
+        u->pair_step = spec->window[0];
     u->untold = derive_is_untold(&u->rec);
 }
 

@@ -13,6 +13,7 @@ class Channel:
     def __init__(self, weights, bias, zero, unit, signed, scales=None, size=0):
         self.weights, self.bias, self.zero, self.signed = weights, bias, zero, signed
         self.unit, self.scales, self.size = unit, scales, size
+        self.apart, self.single = 1, False  # of a convolution: see Weights.channels
 
     def total(self, record, x, codes):
         rule, x_zero, w_zero = record["accumulator"], x.zero, self.zero
@@ -20,10 +21,17 @@ class Channel:
         if self.size:
             products = sums.block_terms(record["blocks"], products, self.scales, self.unit, self.size)
             rule = sums.one_by_one(rule)
-        elif rule["saturate_pairs"] and self.signed:
-            products = sums.saturated_pairs(codes, self.weights, x_zero, w_zero, x.kind[1])
+        elif rule["saturate_pairs"] and self.signed and not (rule["pair_channels"] and self.single):
+            weights = self.weights
+            if rule["pair_channels"]:
+                codes, weights = self.by_cell(codes), self.by_cell(weights)
+            products = sums.saturated_pairs(codes, weights, x_zero, w_zero, x.kind[1])
             rule = sums.of_pairs(rule)
         return sums.accumulate(rule, products, self.bias)
+
+    def by_cell(self, filter_order):
+        """All channels at one cell of the kernel, then all at the next."""
+        return [v for cell in range(self.apart) for v in filter_order[cell::self.apart]]
 
 
 class Weights:
@@ -81,11 +89,13 @@ class Weights:
                                                                ints(self.bias)))
         return ", b" + self.name
 
-    def channels(self):
+    def channels(self, apart=1, single=False):
+        """Of a convolution: how far channels are apart in a filter, whether each has a filter of its own."""
         made = []
         for index, own in enumerate(self.scales):
             unit = sums.unit_of(self.record["blocks"], own) if self.blocks else own[0]
             made.append(Channel(self.of_channel(index), self.bias[index], self.zeros[index], unit, self.kind[1], own, self.size))
+            made[-1].apart, made[-1].single = apart, single
         return made
 
 
@@ -233,8 +243,11 @@ def conv(network, x):
 
     given = give(network, out, record, weights)
     rows = [(c, row(n, c, i, j)) for n, c, i, j in image.order(width, window.out)]
+    apart = 1 if nhwc else window.kernel[0] * window.kernel[1]
+    single = own == 1 and width == depth
     text = "conv(%s, %s%s) {%s, %s, group=%d%s}%s" % (
         x.name, weights.name, bias, image.layout(), window.text(), group, ", depthwise=true" if alone else "",
         network.bounds(out))
-    network.node(out, text, lambda: outputs(record, x, out, network.sums, weights.channels(), weights.per_tensor, rows, given))
+    network.node(out, text, lambda: outputs(
+        record, x, out, network.sums, weights.channels(apart, single), weights.per_tensor, rows, given))
     return out

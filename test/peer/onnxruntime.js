@@ -1,5 +1,6 @@
 // Random operators and networks in ONNX Runtime (npm package onnxruntime-node, full optimization) and
-// in Assay under the preset onnxruntime: every tensor, bit for bit. Prints TAP, one line a kind.
+// in Assay under the preset of this host's kernels (onnxruntime; without VNNI onnxruntime-prevnni): every
+// tensor, bit for bit. Prints TAP, one line a kind.
 //
 //   node onnxruntime.js ASSAY [--seed N] [--cases N] [--nets N] [--only KIND] [--case N] [--keep DIR]
 //                       [--exported FILE]
@@ -13,7 +14,7 @@ const os = require('os');
 const path = require('path');
 const ort = require('onnxruntime-node');
 const {Random} = require('./random.js');
-const {compare} = require('./peer.js');
+const {PRESET, compare} = require('./peer.js');
 const {exposed} = require('./exposed.js');
 const nets = {...require('./nets.js').nets, ...require('./nets_more.js').nets};
 const {eachForm} = require('./quantize.js');

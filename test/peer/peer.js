@@ -12,6 +12,14 @@ const SESSION = {
   extra: {session: {qdqisint8allowed: '1', qdq_matmulnbits_accuracy_level: '1'}},
 };
 
+// The preset of MLAS's kernels on this host.
+function hostPreset() {
+  const flags = process.arch === 'x64' ? fs.readFileSync('/proc/cpuinfo', 'utf8').match(/^flags.*$/m)[0] : 'avx_vnni';
+  return /avx512_vnni|avx_vnni/.test(flags) ? 'onnxruntime' : / avx2 /.test(flags) ? 'onnxruntime-prevnni' : 'onnxruntime-sse';
+}
+
+const PRESET = hostPreset();
+
 const bytesOf = a => Buffer.from(a.buffer, a.byteOffset, a.byteLength);
 
 // ONNX Runtime's outputs by name, as {shape, bytes, size}; size is an element's.
@@ -82,7 +90,7 @@ async function compare(ort, assay, model, work, options, level) {
   const want = await theirs(ort, file, model.feeds, level);
   let got;
   try {
-    got = ours(assay, file, model.feeds, path.join(work, 'out'), model.near ? options : ['-s', 'onnxruntime', ...options]);
+    got = ours(assay, file, model.feeds, path.join(work, 'out'), model.near ? options : ['-s', PRESET, ...options]);
   } catch (e) {
     return {elements: 0, tensors: 0, trouble: `ours: ${String(e.stderr || e.message).trim()}`};
   }
@@ -95,4 +103,4 @@ async function compare(ort, assay, model, work, options, level) {
   return {elements, tensors: model.outs.length, trouble};
 }
 
-module.exports = {compare, difference, ours, theirs};
+module.exports = {PRESET, compare, difference, ours, theirs};

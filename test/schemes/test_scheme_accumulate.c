@@ -2,6 +2,7 @@
  * words of the record, that sees one term at a time. */
 #include "test/support/support.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,10 +280,54 @@ static void pairs_of_mlas(void **state)
     assay_scheme_free(s);
 }
 
+/* Codes that QLinearConv of ONNX Runtime 1.30 gave there of 2 x 2 inputs of 255 and kernels of 2 x
+ * 2, 128 + sum / 1024: pairs are of channels, cell by cell; a depthwise convolution of one output a
+ * channel has none. */
+static void pairs_of_convolutions(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t w[8]; /* channel by channel */
+        int channels, outputs;
+        int64_t code;
+    } measured[] = {{{127, 127, 127, 127, -128, -128, -128, -128}, 2, 0, 127},
+                    {{127, -128, 127, -128, 127, -128, 127, -128}, 2, 0, 128},
+                    {{127, 127, 127, 127}, 1, 2, 192},
+                    {{-128, -128, -128, -128}, 1, 2, 64},
+                    {{127, 127, 127, 127}, 1, 1, 255}};
+    assay_error err = {0};
+    assay_scheme *s;
+    const float one = 1;
+    const int32_t none = 0;
+    assert_ok(assay_scheme_open("onnxruntime-prevnni", &s, &err), &err);
+    for (size_t i = 0; i < 2 * (sizeof measured / sizeof *measured); i++) {
+        const bool innermost = i % 2; /* the same filters, cell by cell */
+        const int channels = measured[i / 2].channels, n = 4 * channels;
+        int32_t x[8], w[8];
+        for (int k = 0; k < n; k++) {
+            x[k] = 255;
+            w[innermost ? k % 4 * channels + k / 4 : k] = measured[i / 2].w[k];
+        }
+        assay_type t[3] = {code_type(8, false, &one, &none), code_type(8, true, &one, &none),
+                           code_type(8, false, &one, &none)};
+        assay_unit_spec spec = unit_spec("conv", t, 2, &t[2]);
+        spec.window[0] = innermost ? 1 : 4;
+        spec.window[1] = measured[i / 2].outputs;
+        assay_unit *u = unit_prepare(s, &spec);
+        bool trapped = false;
+        const int64_t sum = s->vt->accumulate(u, x, w, (size_t)n, 0, 0, 0, &trapped);
+        const int64_t code = 128 + (int64_t)nearbyint((double)sum / 1024);
+        assert_int_equal(code > 255 ? 255 : code, measured[i / 2].code);
+        s->vt->release(u);
+    }
+    assay_scheme_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(policies), cmocka_unit_test(order_matters),
                                        cmocka_unit_test(saturating_pairs),
-                                       cmocka_unit_test(pairs_of_mlas)};
+                                       cmocka_unit_test(pairs_of_mlas),
+                                       cmocka_unit_test(pairs_of_convolutions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,6 +136,7 @@ static void table(void **state)
     assay_record_default(&other);
     r.blocks.kind = ASSAY_BLOCK_MULTIPLIER;
     r.softmax.layer_norm = ASSAY_LAYER_NORM_SQRT;
+    other.accumulator.saturate_pairs = 1;
     other.rescale.encoding = ASSAY_ENCODE_F32;
     other.pool.kind = ASSAY_POOL_RESCALE;
     for (size_t i = 0; i < n; i++) {

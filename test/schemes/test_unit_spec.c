@@ -54,12 +54,20 @@ static void parameters(void **state)
     int f = net_constant(g, &rng, "f", -1, 1, NET_SHAPE(9, 120));
     assay_attrs a = {.conv = {.group = 2}};
     net_node(g, ASSAY_OP_CONV, "conv", &a, x, w, -2);
-    check(g, "conv", (fields){.depth = 18, .flag = 2});
+    check(g, "conv", (fields){.depth = 18, .flag = 2, .rows = 6});
+    a = (assay_attrs){.conv = {.group = 6}};
+    int d = net_constant(g, &rng, "d", -1, 1, NET_SHAPE(12, 1, 3, 2));
+    net_node(g, ASSAY_OP_CONV, "each", &a, x, d, -2); /* two filters for each channel */
+    check(g, "conv", (fields){.depth = 6, .flag = 6, .rows = 6, .columns = 2});
+    a = (assay_attrs){.conv = {.group = 1, .layout = ASSAY_LAYOUT_NHWC}};
+    int c = net_constant(g, &rng, "c", -1, 1, NET_SHAPE(8, 3, 2, 4));
+    net_node(g, ASSAY_OP_CONV, "innermost", &a, x, c, -2);
+    check(g, "conv", (fields){.depth = 24, .flag = 1, .rows = 1});
     int one = net_input(g, "one", NET_SHAPE(1, 1, 5, 4));
     int v = net_constant(g, &rng, "v", -1, 1, NET_SHAPE(8, 1, 3, 2));
     a = (assay_attrs){.conv = {.group = 1, .depthwise = true}};
     net_node(g, ASSAY_OP_CONV, "depthwise", &a, one, v, -2);
-    check(g, "conv", (fields){.depth = 6, .flag = 2});
+    check(g, "conv", (fields){.depth = 6, .flag = 2, .rows = 6, .columns = 8});
     a = (assay_attrs){.conv = {.group = 2}};
     net_node(g, ASSAY_OP_CONV_TRANSPOSE, "transposed", &a, x, t, -2);
     check(g, "conv_transpose", (fields){.depth = 3 * 6, .flag = 2});
