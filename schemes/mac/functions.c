@@ -93,10 +93,10 @@ uint32_t mac_gelu(uint32_t x, bool with_tanh, const assay_teller *t)
     return apply_f32_mul(apply_f32_mul(x, ASSAY_F32_HALF), apply_f32_add(ASSAY_F32_ONE, f));
 }
 
-/* Of long rows not every sum on the way is told. */
+/* Of long rows not every sum on the way is told: those of equal steps, and the last. */
 static bool is_told(size_t i, size_t n)
 {
-    return n <= MOST_TOLD || i % (n / MOST_TOLD) == 0 || i + 1 == n;
+    return i % ((n - 1) / MOST_TOLD + 1) == 0 || i + 1 == n;
 }
 
 uint32_t mac_sum_of(const int32_t *x, size_t n, const assay_teller *t)
@@ -142,8 +142,7 @@ void mac_softmax(const int32_t *x, size_t n, uint32_t beta, int32_t *out, const 
     for (size_t i = 0; i < n; i++) {
         const uint32_t d = apply_f32_sub((uint32_t)x[i], m);
         apply_tell_f32(apply_tell_at(t, i), "distance from the greatest", d);
-        out[i] = (int32_t)mac_exp(beta == ASSAY_F32_ONE ? d : apply_f32_mul(d, beta),
-                                  apply_tell_at(t, i));
+        out[i] = (int32_t)mac_exp(apply_f32_mul(d, beta), apply_tell_at(t, i));
     }
     const uint32_t sum = mac_sum_of(out, n, NULL);
     apply_tell_f32(t, "sum of exponentials", sum);
@@ -183,9 +182,10 @@ void mac_layer_norm(const int32_t *x, size_t n, const int32_t *gamma, const int3
         uint32_t y = apply_f32_mul((uint32_t)out[i], r);
         apply_tell_f32(apply_tell_at(t, i), "distance from the mean", (uint32_t)out[i]);
         apply_tell_f32(apply_tell_at(t, i), "normalized", y);
-        y = gamma ? apply_f32_mul(y, (uint32_t)gamma[i]) : y;
-        if (gamma)
+        if (gamma) {
+            y = apply_f32_mul(y, (uint32_t)gamma[i]);
             apply_tell_f32(apply_tell_at(t, i), "times gamma", y);
+        }
         out[i] = (int32_t)(beta ? apply_f32_add(y, (uint32_t)beta[i]) : y);
     }
 }

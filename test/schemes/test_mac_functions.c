@@ -189,6 +189,118 @@ static void binary(void **state)
     assay_scheme_free(s);
 }
 
+/* ---- what is told ---- */
+
+enum { MOST_HEARD = 400 };
+
+typedef struct heard {
+    const char *name[MOST_HEARD];
+    uint32_t bits[MOST_HEARD];
+    int n;
+} heard;
+
+static void hear(void *to, const assay_told *step)
+{
+    heard *h = to;
+    assert_true(h->n < MOST_HEARD);
+    h->name[h->n] = step->name;
+    h->bits[h->n++] = (uint32_t)step->a;
+}
+
+/* The number of the last step of this name. */
+static uint32_t told(const heard *h, const char *name)
+{
+    for (int i = h->n - 1; i >= 0; i--)
+        if (strcmp(h->name[i], name) == 0)
+            return h->bits[i];
+    fail_msg("'%s' was not told", name);
+    return 0;
+}
+
+static int count_of(const heard *h, const char *name)
+{
+    int n = 0;
+    for (int i = 0; i < h->n; i++)
+        n += strcmp(h->name[i], name) == 0;
+    return n;
+}
+
+/* Sums: each on its way in a short row, some thirty of a long one, the last always; elements of the
+ * greatest and the least of a short one. */
+static void told_sums(void **state)
+{
+    static const size_t lengths[] = {1, 5, 31, 32, 33, 100, 399};
+    test_rng r = test_seed("told sums", 23);
+    int32_t x[VALUES];
+    (void)state;
+    draw(&r, x, VALUES);
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+        const size_t n = lengths[k];
+        heard h = {.n = 0}, greatest = {.n = 0}, least = {.n = 0};
+        const assay_teller t = {.tell = hear, .to = &h}, up = {.tell = hear, .to = &greatest},
+                           down = {.tell = hear, .to = &least};
+        float sum = 0;
+        int at = 0;
+        const uint32_t whole = mac_sum_of(x, n, &t);
+        for (size_t i = 0; i < n; i++) {
+            sum += float_of((uint32_t)x[i]);
+            if (at < h.n && h.bits[at] == (uint32_t)x[i]) {
+                expect("sum up to it", h.bits[at + 1], sum);
+                at += 2;
+            }
+        }
+        assert_int_equal(at, h.n); /* none was told that is not one of these */
+        assert_in_range(count_of(&h, "element"), n < 32 ? n : 32 / 2, n < 33 ? n : 33);
+        assert_int_equal(told(&h, "sum up to it"), whole);
+        assert_int_equal(mac_sum_of(x, n, NULL), whole);
+        assert_int_equal(mac_greatest_of(x, n, &up), mac_greatest_of(x, n, NULL));
+        assert_int_equal(mac_least_of(x, n, &down), mac_least_of(x, n, NULL));
+        assert_int_equal(count_of(&greatest, "element"), n <= 32 ? n : 0);
+        assert_int_equal(count_of(&least, "element"), n <= 32 ? n : 0);
+    }
+}
+
+/* Rows: of the element that is asked for, and of none beside it, the numbers lead to the result. */
+static void told_rows(void **state)
+{
+    enum { N = 5, AT = 3 };
+    static const float x[N] = {0.5F, -1, 2, 0.25F, 1.5F}, gamma[N] = {1, 2, 3, 4, 5},
+                       beta[N] = {0.5F, 0.25F, -1, 2, 1};
+    int32_t in[N], g[N], b[N], y[N];
+    (void)state;
+    memcpy(in, x, sizeof in);
+    memcpy(g, gamma, sizeof g);
+    memcpy(b, beta, sizeof b);
+
+    heard h = {.n = 0};
+    const assay_teller t = {.tell = hear, .to = &h, .at = AT};
+    mac_softmax(in, N, ASSAY_F32_ONE, y, &t);
+    expect("distance", told(&h, "distance from the greatest"), x[AT] - 2);
+    assert_int_equal(count_of(&h, "distance from the greatest"), 1);
+    expect("share", (uint32_t)y[AT],
+           float_of(told(&h, "times 2^n")) / float_of(told(&h, "sum of exponentials")));
+
+    h.n = 0;
+    mac_l2_norm(in, N, 0, y, &t);
+    expect("sum of squares", told(&h, "sum of squares"), 0.25F + 1 + 4 + 0.0625F + 2.25F);
+    expect("normed", (uint32_t)y[AT], x[AT] / float_of(told(&h, "its root")));
+
+    for (int with = 0; with < 4; with++) {
+        h.n = 0;
+        mac_layer_norm(in, N, with & 1 ? g : NULL, with & 2 ? b : NULL, 0, y, &t);
+        expect("mean", told(&h, "mean"), 3.25F / 5);
+        float v = float_of(told(&h, "distance from the mean"));
+        expect("distance", told(&h, "distance from the mean"), x[AT] - 3.25F / 5);
+        v *= float_of(told(&h, "1 / its root"));
+        expect("normalized", told(&h, "normalized"), v);
+        v *= with & 1 ? gamma[AT] : 1;
+        assert_int_equal(count_of(&h, "times gamma"), with & 1);
+        if (with & 1)
+            expect("times gamma", told(&h, "times gamma"), v);
+        expect("result", (uint32_t)y[AT], with & 2 ? v + beta[AT] : v);
+    }
+}
+
 /* Element types and formats are each other's. */
 static void elements(void **state)
 {
@@ -207,9 +319,8 @@ static void elements(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unary),
-        cmocka_unit_test(binary),
-        cmocka_unit_test(elements),
+        cmocka_unit_test(unary),     cmocka_unit_test(binary),   cmocka_unit_test(told_sums),
+        cmocka_unit_test(told_rows), cmocka_unit_test(elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -293,10 +293,52 @@ static void shares(void **state)
     assay_scheme_free(s);
 }
 
+/* Scales at which I-BERT's polynomials have no integers, and a record that it cannot be computed
+ * by. */
+static void polynomials(void **state)
+{
+    static const struct {
+        const char *text, *op, *error;
+        float scale;
+        int64_t depth;
+    } list[] = {
+        {"rescale: {encoding: float32, round: [half-even]}\nsoftmax: {kind: i-bert}\n", "softmax",
+         NULL, 0.5F, 4},
+        {"rescale: {encoding: float32, round: [half-even]}\nsoftmax: {kind: i-bert}\n", "softmax",
+         "out of reach of I-BERT's exponential", 0.7F, 4}, /* more than ln 2 */
+        {"rescale: {encoding: float32, round: [half-even]}\nsoftmax: {kind: i-bert}\n", "softmax",
+         "out of reach of I-BERT's exponential", 0.0001F, 64}, /* 64 * 2.8 * 10^8 */
+        {"softmax: {kind: i-bert}\n", "softmax", "i-bert needs rescale.encoding: float32", 0.1F, 4},
+        {"unary: {gelu: i-bert}\n", "gelu", "too small for I-BERT's GELU", 0.00001F, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        static const float unit = 1.0F / 127;
+        static const int32_t zero = 0;
+        const assay_type in = code_type(8, true, &list[i].scale, &zero),
+                         out = code_type(8, true, &unit, &zero);
+        assay_unit_spec spec = unit_spec(list[i].op, &in, 1, &out);
+        assay_scheme *s = unit_scheme(list[i].text);
+        assay_error err = {0};
+        assay_unit *u = NULL;
+        spec.depth = list[i].depth;
+        if (list[i].error) {
+            assert_int_not_equal(s->vt->prepare(s, &spec, &u, &err), ASSAY_OK);
+            if (!strstr(err.text, list[i].error))
+                fail_msg("%s: %s", list[i].error, err.text);
+        } else {
+            assert_ok(s->vt->prepare(s, &spec, &u, &err), &err);
+            s->vt->release(u);
+        }
+        assay_scheme_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rescales),    cmocka_unit_test(refused),
                                        cmocka_unit_test(pools),       cmocka_unit_test(code_bounds),
-                                       cmocka_unit_test(relu_bounds), cmocka_unit_test(shares)};
+                                       cmocka_unit_test(relu_bounds), cmocka_unit_test(shares),
+                                       cmocka_unit_test(polynomials)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
