@@ -248,11 +248,14 @@ static void watch_quantize(const assay_unit *u, const uint32_t *bits, size_t n, 
     int64_t at;
     if (!begin(w, n, out, &at))
         return;
+    const uint32_t x = at >= 0 ? bits[at] : 0;
     w->vt->quantize(w->real, bits, n, channel, out);
     if (at < 0)
         return;
-    w->seen->bits = bits[at];
+    w->inside = true;
+    w->seen->bits = x;
     w->seen->channel = channel + (size_t)at;
+    w->vt->quantize(explain_telling(w, 0), &x, 1, channel + (size_t)at, out + at);
     note(w, EXPLAIN_QUANTIZE, out[at]);
 }
 
@@ -263,11 +266,14 @@ static void watch_dequantize(const assay_unit *u, const int32_t *q, size_t n, si
     int64_t at;
     if (!begin(w, n, (int32_t *)bits, &at))
         return;
+    const int32_t code = at >= 0 ? q[at] : 0;
     w->vt->dequantize(w->real, q, n, channel, bits);
     if (at < 0)
         return;
-    w->seen->in[0] = q[at];
+    w->inside = true;
+    w->seen->in[0] = code;
     w->seen->channel = channel + (size_t)at;
+    w->vt->dequantize(explain_telling(w, 0), &code, 1, channel + (size_t)at, bits + at);
     note(w, EXPLAIN_DEQUANTIZE, (int64_t)bits[at]);
 }
 

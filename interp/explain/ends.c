@@ -52,6 +52,13 @@ double explain_real(uint32_t bits)
     return (double)f;
 }
 
+double explain_real64(uint64_t bits)
+{
+    double f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
 /* ---- rescales ---- */
 
 /* A line of assay_explain_steps: its name ends where its column does, or at the last pair of

@@ -16,7 +16,9 @@ typedef struct work {
     explain_trace *t;
     const assay_program *p;
     int node;
-    const assay_unit *u; /* NULL where the scheme is a plugin, which keeps its steps to itself */
+    const assay_unit
+        *u;             /* NULL where the scheme is no record: a plugin keeps its steps to itself */
+    const char *honest; /* what is said where none were told */
     const explain_seen *s;
 } work;
 
@@ -75,22 +77,21 @@ static void say_unary(const work *k)
     explain_say(k->t, "input", "%d, zero point %" PRId64, k->s->in[0], zero_of(k, 0));
     if (is_by_table(k))
         say_table(k);
-    else if (!k->u || (!say_own(k) && !say_rescales(k)))
-        k->t->honest = "the op's own steps are not shown: one row function gives its code";
+    else if (!say_own(k) && !say_rescales(k))
+        k->t->honest = k->honest;
 }
 
 static void say_binary(const work *k)
 {
     explain_say(k->t, "first input", "%d, zero point %" PRId64, k->s->in[0], zero_of(k, 0));
     explain_say(k->t, "second input", "%d, zero point %" PRId64, k->s->in[1], zero_of(k, 1));
-    if (!k->u || (!say_own(k) && !say_rescales(k)))
-        k->t->honest = "the op's own steps are not shown: one row function gives its code";
+    if (!say_own(k) && !say_rescales(k))
+        k->t->honest = k->honest;
 }
 
 static void say_pool(const work *k)
 {
     const explain_seen *s = k->s;
-    const assay_unit *u = k->u;
     const int64_t zero = zero_of(k, 0);
     explain_say(k->t, "sum of codes", "%" PRId64 ", of %d cells", s->acc, s->count);
     explain_say(k->t, "minus zero points", "%" PRId64 " - %d * %" PRId64 " = %" PRId64, s->acc,
@@ -98,9 +99,8 @@ static void say_pool(const work *k)
     if (s->count > 0)
         explain_say(k->t, "their mean", "%.9g; with the zero point in it %.9g",
                     (double)(s->acc - s->count * zero) / s->count, (double)s->acc / s->count);
-    if (u && (say_own(k) || say_rescales(k)))
-        return;
-    k->t->honest = "how the scheme divides (pool) is not shown in steps";
+    if (!say_own(k) && !say_rescales(k))
+        k->t->honest = k->honest;
 }
 
 /* A row of codes, of a long one what lies around the element. */
@@ -115,7 +115,8 @@ static void say_row(const work *k, const char *name)
             (size_t)snprintf(text + used, sizeof text - used, "%s%d", used ? " " : "", s->row[i]);
     explain_say(k->t, name, "%s%s%s (%zu codes; number %zu)", first > 0 ? "... " : "", text,
                 i < s->n_row ? " ..." : "", s->n_row, s->at);
-    k->t->honest = "the steps of an op over a whole row are not shown: its inputs are";
+    if (!say_own(k))
+        k->t->honest = k->honest;
 }
 
 static void say_sums(const work *k, int64_t element)
@@ -129,7 +130,7 @@ static void say_sums(const work *k, int64_t element)
         return;
     }
     explain_say(k->t, "accumulator", "%" PRId64, s->acc);
-    k->t->honest = "a plugin keeps the steps of its rescale to itself";
+    k->t->honest = k->honest;
 }
 
 static void say_conversion(const work *k)
@@ -148,6 +149,16 @@ static void say_conversion(const work *k)
     if (t->q.count > 0)
         explain_say(k->t, "parameters", "scale %.9g, zero point %d", (double)t->q.scale[c],
                     t->q.zero_point[c]);
+    if (!say_own(k))
+        k->t->honest = k->honest;
+}
+
+/* The words for what no function told. */
+static const char *silence_of(const assay_scheme *s)
+{
+    return !s || s->record || s->mac
+               ? "the op's own steps are not shown: one row function gives its code"
+               : "a plugin keeps the steps of its functions to itself";
 }
 
 static void say_moved(const work *k, const void *const *in, int64_t element)
@@ -162,6 +173,8 @@ static void say_moved(const work *k, const void *const *in, int64_t element)
                     explain_place(&assay_node_in(g, n, input)->type, at, place, sizeof place));
     else if (!k->p->unit[k->node] && explain_float_form(k->t, g, n, in, element))
         return;
+    else if (k->p->unit[k->node])
+        k->t->honest = k->honest;
     else
         k->t->honest = k->t->is_float ? "computed in floats: there are no integer steps"
                                       : "the op's steps are not shown";
@@ -182,16 +195,13 @@ static void say_all(const work *k, const void *const *in, int64_t element)
         break;
     case EXPLAIN_WINDOW:
         say_row(k, "codes of the window");
-        say_own(k);
         break;
     case EXPLAIN_ROW:
         say_row(k, "codes of the row");
-        say_own(k);
         break;
     case EXPLAIN_INTERPOLATE:
-        say_row(k, "corners");
         explain_say(k->t, "fractions", "%d along y, %d along x", k->s->in[0], k->s->in[1]);
-        say_own(k);
+        say_row(k, "corners");
         break;
     case EXPLAIN_BINARY:
         say_binary(k);
@@ -222,7 +232,8 @@ assay_status explain_element(const assay_program *p, int node, const void *const
                           (long long)element, (long long)assay_shape_count(type));
     assay_status status = explain_watch(p, node, in, element, &seen, err);
     if (!status) {
-        const work k = {t, p, node, p->scheme && p->scheme->record ? p->unit[node] : NULL, &seen};
+        const assay_scheme *s = run_scheme_of(p, node);
+        const work k = {t, p, node, s && s->record ? p->unit[node] : NULL, silence_of(s), &seen};
         if (t->is_float)
             seen.value = (int64_t)(uint32_t)seen.value;
         t->value = seen.value;

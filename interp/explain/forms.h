@@ -24,6 +24,7 @@ void explain_say_quotient(explain_trace *t, const char *name, int64_t v, int64_t
 void explain_say_code(explain_trace *t, int64_t code);
 /* A rescale of the unit, as schemes/explain has it. */
 void explain_say_rescale(explain_trace *t, const assay_unit *u, const explain_rescale *r);
-/* A float32 by its bits. */
+/* A float32 or float64 by its bits. */
 double explain_real(uint32_t bits);
+double explain_real64(uint64_t bits);
 #endif

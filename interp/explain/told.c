@@ -18,6 +18,9 @@ void explain_say_told(explain_trace *t, const assay_unit *u, const assay_told *s
     case ASSAY_TOLD_F32:
         explain_say(t, name, "%.9g (0x%08" PRIx32 ")", explain_real((uint32_t)a), (uint32_t)a);
         break;
+    case ASSAY_TOLD_F64:
+        explain_say(t, name, "%.17g (0x%016" PRIx64 ")", explain_real64((uint64_t)a), (uint64_t)a);
+        break;
     case ASSAY_TOLD_SUM:
         explain_say(t, name, "%" PRId64 " + %" PRId64 " = %" PRId64, a, b, a + b);
         break;

@@ -204,9 +204,10 @@ void apply_interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy,
 
 /* ---- convert.c ---- */
 /* round(x / scale) + zero, or round(x / scale + zero) in [lo, hi], of float32 bits; a reciprocal
- * stands in scale's place. NaN becomes zero, or the least that there is. */
+ * stands in scale's place. NaN becomes zero, or the least that there is. t hears the steps; NULL:
+ * nobody does. */
 int64_t apply_code(const assay_rule_convert *k, uint32_t x, uint32_t scale, int64_t zero,
-                   int64_t lo, int64_t hi);
+                   int64_t lo, int64_t hi, const assay_teller *t);
 void apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
                     int32_t *out);
 void apply_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t channel,

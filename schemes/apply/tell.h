@@ -13,6 +13,7 @@ enum assay_told_kind {
     ASSAY_TOLD_INTEGER,  /* a */
     ASSAY_TOLD_FIXED,    /* a / 2^b */
     ASSAY_TOLD_F32,      /* a: binary32 bits */
+    ASSAY_TOLD_F64,      /* a: binary64 bits */
     ASSAY_TOLD_SUM,      /* a + b */
     ASSAY_TOLD_PRODUCT,  /* a * b */
     ASSAY_TOLD_SHIFT,    /* a / 2^b, rounded by mode */
@@ -61,6 +62,10 @@ static inline void apply_tell_fixed(const assay_teller *t, const char *name, int
 static inline void apply_tell_f32(const assay_teller *t, const char *name, uint32_t bits)
 {
     apply_tell_step(t, (assay_told){.name = name, .kind = ASSAY_TOLD_F32, .a = (int64_t)bits});
+}
+static inline void apply_tell_f64(const assay_teller *t, const char *name, uint64_t bits)
+{
+    apply_tell_step(t, (assay_told){.name = name, .kind = ASSAY_TOLD_F64, .a = (int64_t)bits});
 }
 static inline void apply_tell_sum(const assay_teller *t, const char *name, int64_t a, int64_t b)
 {

@@ -13,7 +13,7 @@ int64_t derive_code_of(const assay_record *rec, float x, const assay_type *t)
     const int64_t max = assay_elem_max(t->elem);
     return apply_code(&rec->convert, derive_bits_of(x),
                       derive_quantize_bits(rec, derive_scale_of(t)), derive_zero_of(t), INT32_MIN,
-                      max > INT32_MAX ? max : INT32_MAX);
+                      max > INT32_MAX ? max : INT32_MAX, NULL);
 }
 
 uint32_t derive_quantize_bits(const assay_record *rec, float scale)

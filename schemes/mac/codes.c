@@ -19,7 +19,13 @@ void mac_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t chan
     const assay_mac_node *m = mac_node(u);
     for (size_t i = 0; i < n; i++) {
         const size_t at = m->n_params > 1 ? channel + i : 0;
-        bits[i] = apply_f32_mul(apply_f32_from_integer((int64_t)q[i] - m->zero[at]), m->scale[at]);
+        const int64_t difference = (int64_t)q[i] - m->zero[at];
+        const assay_teller *t = apply_tell_at(m->teller, i);
+        bits[i] = apply_f32_mul(apply_f32_from_integer(difference), m->scale[at]);
+        apply_tell(t, "code", q[i]);
+        apply_tell(t, "less its zero point", difference);
+        apply_tell_f32(t, "scale", m->scale[at]);
+        apply_tell_f32(t, "times scale", bits[i]);
     }
 }
 
@@ -28,9 +34,15 @@ void mac_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t ch
     const assay_mac_node *m = mac_node(u);
     for (size_t i = 0; i < n; i++) {
         const size_t at = m->n_params > 1 ? channel + i : 0;
-        const int64_t code =
-            apply_f32_to_int(apply_f32_div(bits[i], m->scale[at]), ASSAY_ROUND_HALF_EVEN,
-                             m->least - m->zero[at], m->greatest - m->zero[at], 0);
+        const uint32_t quotient = apply_f32_div(bits[i], m->scale[at]);
+        const int64_t code = apply_f32_to_int(quotient, ASSAY_ROUND_HALF_EVEN,
+                                              m->least - m->zero[at], m->greatest - m->zero[at], 0);
+        const assay_teller *t = apply_tell_at(m->teller, i);
+        apply_tell_f32(t, "number", bits[i]);
+        apply_tell_f32(t, "scale", m->scale[at]);
+        apply_tell_f32(t, "divided by scale", quotient);
+        apply_tell_rounded(t, quotient, code, ASSAY_ROUND_HALF_EVEN);
+        apply_tell_sum(t, "plus zero point", code, m->zero[at]);
         out[i] = (int32_t)(code + m->zero[at]);
     }
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/text/text.h"
 #include "interp/explain/explain.h"
 #include "schemes/mac/scheme.h"
 #include "schemes/scheme.h"
@@ -21,6 +22,7 @@ typedef struct tally {
     int with_code[ASSAY_OP_COUNT];
     int units; /* elements that units computed */
     bool all;  /* each of these has its steps */
+    bool none; /* none has: it is said so */
 } tally;
 
 static const char *last_of(const explain_trace *t, const char *name)
@@ -128,8 +130,12 @@ static void check_element(const assay_program *p, assay_run *run, int node, int6
     }
     if (w->all && p->unit[node] && t.honest)
         fail_msg("%s under %s: %s", assay_op_get(n->op)->name, p->scheme->name, t.honest);
+    if (w->none && p->unit[node] && run_scheme_of(p, node)->vt == p->scheme->vt &&
+        (!t.honest || !strstr(t.honest, "plugin")))
+        fail_msg("%s of a plugin: %s", assay_op_get(n->op)->name, t.honest ? t.honest : "no note");
     w->units += p->unit[node] != NULL;
-    if (p->unit[node] && run_vtable_of(p, node)->dot && t.is_float && n->op != ASSAY_OP_DEQUANTIZE)
+    if (!w->none && p->unit[node] && run_vtable_of(p, node)->dot && t.is_float &&
+        n->op != ASSAY_OP_DEQUANTIZE)
         assert_string_equal(t.step[t.n - 2].text, t.step[t.n - 1].text);
     check_sum(&t, w);
     w->elements++;
@@ -254,13 +260,102 @@ static void every_matrix_scheme(void **state)
     check_units(assay_mac_schemes(), "explain every matrix scheme", 4017);
 }
 
+static assay_graph *dot_of(const char *operand, int depth)
+{
+    char text[500];
+    assay_graph *g;
+    assay_error err = {0};
+    snprintf(text, sizeof text,
+             "graph g {\ninput a: %s[2,%d]\ninput b: %s[3,%d]\ninput s: f32[2,1]\n"
+             "input t: f32[3,1]\ny: f32[2,3] = scaled_matmul(a, b, s, t) {a_block=[1,%d], "
+             "b_block=[1,%d]}\noutput y\n}\n",
+             operand, depth, operand, depth, depth, depth);
+    assert_ok(text_graph_parse(text, strlen(text), "dot", NULL, &g, &err), &err);
+    return g;
+}
+
+/* A matrix unit's dot, with its terms and, of many products, without: the steps end at the element,
+ * which check_element asks. */
+static void matrix_dot(void **state)
+{
+    static const int depths[] = {4, 32, 160};
+    (void)state;
+    test_rng r = test_seed("explain a matrix unit's dot", 4020);
+    assay_scheme *s;
+    assay_error err = {0};
+    tally w = {.all = true};
+    assert_ok(assay_scheme_open("hopper-fp8", &s, &err), &err);
+    for (size_t i = 0; i < 3 * sizeof depths / sizeof *depths; i++) {
+        assay_graph *g = dot_of("f8e4m3fn", depths[i / 3]);
+        check_network(g, s, &r, &w);
+        assay_graph_free(g);
+    }
+    assert_int_equal(w.units, 3 * 3 * ELEMENTS);
+    assay_scheme_free(s);
+}
+
+/* ---- plugins, which keep their steps to themselves ---- */
+
+static assay_status own_dot(const assay_unit *u, const assay_dot *d, int32_t *out, assay_error *err)
+{
+    (void)u;
+    (void)err;
+    uint32_t sum = (uint32_t)d->bias;
+    for (size_t i = 0; i < d->k; i++)
+        sum += (uint32_t)d->a[i] * 3 + (uint32_t)d->b[i];
+    memcpy(out, &sum, sizeof sum);
+    return ASSAY_OK;
+}
+
+/* The fake's formulas, and such a dot. */
+static assay_scheme own_scheme(assay_scheme_vtable *vt)
+{
+    assay_scheme s = fake_scheme;
+    *vt = *fake_scheme.vt;
+    vt->dot = own_dot;
+    s.vt = vt;
+    return s;
+}
+
+/* Whatever a plugin computes has its value and inputs, and the words that it keeps the rest. */
+static void every_plugin_op(void **state)
+{
+    (void)state;
+    test_rng r = test_seed("explain plugins", 4018);
+    assay_scheme_vtable vt;
+    const assay_scheme s = own_scheme(&vt);
+    tally w = {.none = true};
+    for (int i = 0; i < DRAWN; i++) {
+        assay_graph *g = test_random_layers_of(&r, &s, (assay_op)(i % ASSAY_OP_COUNT), 1);
+        if (g)
+            check_network(g, &s, &r, &w);
+        assay_graph_free(g);
+    }
+    print_message("# %d elements of a plugin's units\n", w.units);
+    assert_true(w.units > 500);
+}
+
+static void plugin_dot(void **state)
+{
+    (void)state;
+    test_rng r = test_seed("explain a plugin's dot", 4019);
+    assay_scheme_vtable vt;
+    const assay_scheme s = own_scheme(&vt);
+    tally w = {.none = true};
+    assay_graph *g = dot_of("bf16", 4);
+    for (int i = 0; i < 8; i++)
+        check_network(g, &s, &r, &w);
+    assay_graph_free(g);
+    assert_int_equal(w.units, 8 * ELEMENTS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_elements),
-        cmocka_unit_test(rows),
-        cmocka_unit_test(every_unit),
-        cmocka_unit_test(every_matrix_scheme),
+        cmocka_unit_test(random_elements), cmocka_unit_test(rows),
+        cmocka_unit_test(every_unit),      cmocka_unit_test(every_matrix_scheme),
+        cmocka_unit_test(matrix_dot),      cmocka_unit_test(every_plugin_op),
+        cmocka_unit_test(plugin_dot),
     };
     return cmocka_run_group_tests_name("explain", tests, NULL, NULL);
 }

@@ -53,8 +53,8 @@ def ends(trace):
     """The value at which steps end, by their own words."""
     steps = {s["name"]: s["text"] for s in trace["steps"]}
     last = trace["steps"][-1]
-    good = last["name"] == "element" and int(last["text"]) == trace["value"]
-    return good and ("code" not in steps or "cause" in steps or "note" in trace or int(steps["code"]) == trace["value"])
+    good = last["name"] == "element" and ("value" not in trace or int(last["text"]) == trace["value"])
+    return good and ("code" not in steps or "cause" in steps or "note" in trace or "value" not in trace or int(steps["code"]) == trace["value"])
 
 
 def devices(tap, golden, device):
@@ -223,11 +223,13 @@ def forms(tap, folder):
     for scheme in ("tflite", "tflite-single", "onnxruntime", "xnnpack-qs8", "nvdla", "npu16", "vta", "glow-interp", "glow-cpu", "vitis-dpu"):
         golden = asking.make_golden(scheme, folder)
         said, done = [], set()
-        for node in json.load(open(os.path.join(golden, "manifest.json")))["nodes"]:
-            if node["op"] in done or node["op"] in ("quantize", "dequantize"):
+        manifest = json.load(open(os.path.join(golden, "manifest.json")))
+        ranks = {t["name"]: len(t["shape"]) for t in manifest["tensors"]}
+        for node in manifest["nodes"]:
+            if node["op"] in done:
                 continue
             done.add(node["op"])
-            rank = 4 if node["op"] in ("conv", "add", "global_avg_pool") else 2
+            rank = ranks[node["outputs"][0]]
             status, report = explain(golden, node["name"] + "[" + ",".join(["0"] * rank) + "]")
             if status == 0 and any(words in report["trace"].get("note", "") for words in ("integer steps", "floats are added")):
                 continue
