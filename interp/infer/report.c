@@ -118,8 +118,8 @@ static void print_unique(FILE *f, const infer_options *o, const infer_result *r)
     for (const char *const *name = proof(o, r); *name; name++)
         fprintf(f, " %s", *name);
     if (r->spellings > 1)
-        fprintf(f, "\n  %zu spellings of it, of which one is shown", r->spellings);
-    fprintf(f, "\n  of a device that no record describes this says nothing beyond these rows\n");
+        fprintf(f, "\n  %zu spellings of it; one is shown", r->spellings);
+    fprintf(f, "\n  if no record describes the device, this says nothing beyond these rows\n");
 }
 
 /* ---- text ---- */
@@ -138,11 +138,13 @@ static void print_open(FILE *f, const infer_options *o, const infer_result *r)
     const assay_field *fields = assay_record_fields(&n);
     values v;
     if (r->n_left == 0) {
-        fprintf(f, "  the record found agrees with every row; the search was cut before it\n");
+        fprintf(
+            f,
+            "  the record found agrees with every row; the search ended before it was reached\n");
         return;
     }
     if (r->n_left == 1) {
-        fprintf(f, "  one record agrees with every row; that another cannot is not proved\n");
+        fprintf(f, "  one record agrees with every row; that no other does is not proved\n");
         return;
     }
     fprintf(f, "  open, of %zu records that agree with every row:\n", r->n_left);
@@ -185,8 +187,8 @@ static void print_none(FILE *f, const infer_options *o, const infer_result *r)
 {
     if (r->verdict == INFER_CLASS)
         fprintf(f,
-                "  more records may agree than were tried, and none of those that were does: "
-                "nothing is decided%s\n",
+                "  none of the records that were tried agrees, and not all were tried: nothing is "
+                "decided%s\n",
                 o->kind == INFER_MULTIPLIER ? "; narrow --multiplier or --shift" : "");
     else
         fprintf(f, "  no record gives these answers\n");
@@ -215,7 +217,7 @@ void infer_print_report(FILE *f, const infer_options *o, const infer_result *r, 
     if (r->verdict == INFER_CLASS && agrees)
         print_open(f, o, r);
     if (r->verdict == INFER_CLASS && agrees && !r->complete)
-        fprintf(f, "    and more: too many records agree to keep them all\n");
+        fprintf(f, "    and others: too many records agree to keep them all\n");
     print_domain(f, o, r);
     if (r->note[0])
         fprintf(f, "  note: %s\n", r->note);

@@ -41,7 +41,7 @@ static void print_none(FILE *f, const infer_dot_result *r)
 static void print_class(FILE *f, const infer_dot_options *o, const infer_dot_result *r)
 {
     fprintf(f,
-            "  a record that agrees with every row, of k %zu; that another cannot is not proved\n",
+            "  a record that agrees with every row, of k %zu; that no other does is not proved\n",
             o->k);
     fprintf(f,
             r->n_open > 0 ? "  open, each by itself:\n" : "  no other value of a parameter does\n");
