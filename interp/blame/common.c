@@ -41,10 +41,13 @@ void blame_say_common(const blame_search *s, char *text, size_t size)
         const int64_t n = spread(s, axis, &first, &last);
         if (n == 0 || n == s->end_type->dim[axis])
             continue;
-        used += (size_t)snprintf(
-            text + used, size - used, "%s%lld of %lld along axis %d (%lld to %lld)",
-            used ? ", " : "; they lie at ", (long long)n, (long long)s->end_type->dim[axis], axis,
-            (long long)first, (long long)last);
+        used += (size_t)snprintf(text + used, size - used, "%s%lld of %lld along axis %d (%lld",
+                                 used ? ", " : "; they lie at ", (long long)n,
+                                 (long long)s->end_type->dim[axis], axis, (long long)first);
+        if (used < size && last > first)
+            used += (size_t)snprintf(text + used, size - used, " to %lld", (long long)last);
+        if (used < size)
+            used += (size_t)snprintf(text + used, size - used, ")");
     }
     if (used < size && rests_on_sums(s))
         snprintf(text + used, size - used,

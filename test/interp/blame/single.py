@@ -93,7 +93,12 @@ def padded(tap, folder):
 
 def greatest(tap, folder):
     s = Single(folder, "greatest", "tflite", BYTES, [1, 4, 8, 8], [1, 4, 4, 4], ("q(0.5,9)", "q(0.5,9) = max_pool(x) {kernel=[2,2], stride=[2,2]}"))
-    judge(tap, s, [max(w) for w in windows(s.x)], [([max(w, key=lambda v: v & 255) for w in windows(s.x)], "sign", "sign", "the greatest of signed codes compared as unsigned")])
+    right = [max(w) for w in windows(s.x)]
+    judge(tap, s, right, [([max(w, key=lambda v: v & 255) for w in windows(s.x)], "sign", "sign", "the greatest of signed codes compared as unsigned")])
+    for cells, where in (((37,), "1 of 4 along axis 1 (2), 1 of 4 along axis 2 (1), 1 of 4 along axis 3 (1)"),
+                         ((32, 47), "1 of 4 along axis 1 (2), 2 of 4 along axis 2 (0 to 3), 2 of 4 along axis 3 (0 to 3)")):
+        said = s.blame([v ^ 0x55 if i in cells else v for i, v in enumerate(right)])[1]
+        tap.check("they lie at " + where in said["faults"][0]["detail"], f"where {len(cells)} that nothing explains lie", said["faults"])
 
 
 # ---- products ----
