@@ -40,14 +40,15 @@ static assay_status check_offset(const assay_derive *d)
                        (long long)o->zero_point);
 }
 
-/* Pairs of products saturate where the second factors are signed, as vpmaddubsw takes no others,
- * and not in a depthwise convolution that has no channels to pair. */
+/* Pairs of products saturate where the second factors are signed, as vpmaddubsw takes no others; of
+ * paired channels neither in a depthwise convolution nor in one that gives its sums. */
 static void choose_record(const assay_scheme *s, const assay_unit_spec *spec, assay_unit *u)
 {
     assay_effective_record(assay_data(s), spec->op, spec->node, derive_form_of(spec), &u->rec);
     assay_rule_accumulator *a = &u->rec.accumulator;
     const bool channels = u->op == ASSAY_OP_CONV && a->pair_channels;
-    if (spec->n_in < 2 || !spec->in[1].elem.is_signed || (channels && spec->window[1] == 1))
+    if (spec->n_in < 2 || !spec->in[1].elem.is_signed ||
+        (channels && (spec->window[1] == 1 || spec->out->elem.bits == 32)))
         a->saturate_pairs = 0;
     if (channels)
         u->pair_step = spec->window[0];

@@ -90,7 +90,7 @@ class Weights:
         return ", b" + self.name
 
     def channels(self, apart=1, single=False):
-        """Of a convolution: how far channels are apart in a filter, whether each has a filter of its own."""
+        """Of a convolution: how far channels are apart in a filter, whether it has pairs at all."""
         made = []
         for index, own in enumerate(self.scales):
             unit = sums.unit_of(self.record["blocks"], own) if self.blocks else own[0]
@@ -244,7 +244,7 @@ def conv(network, x):
     given = give(network, out, record, weights)
     rows = [(c, row(n, c, i, j)) for n, c, i, j in image.order(width, window.out)]
     apart = 1 if nhwc else window.kernel[0] * window.kernel[1]
-    single = own == 1 and width == depth
+    single = own == 1 and width == depth or out.kind[0] == 32
     text = "conv(%s, %s%s) {%s, %s, group=%d%s}%s" % (
         x.name, weights.name, bias, image.layout(), window.text(), group, ", depthwise=true" if alone else "",
         network.bounds(out))

@@ -280,6 +280,23 @@ static void pairs_of_mlas(void **state)
     assay_scheme_free(s);
 }
 
+/* ConvInteger of ONNX Runtime, whose result is the sums, multiplies them the other way round. */
+static void check_sums(const assay_scheme *s, assay_unit_spec spec, const int32_t *x,
+                       const int32_t *w, size_t n)
+{
+    const float one = 1;
+    const int32_t none = 0;
+    const assay_type sums = code_type(32, true, &one, &none);
+    int64_t exact = 0;
+    bool trapped = false;
+    for (size_t k = 0; k < n; k++)
+        exact += (int64_t)x[k] * w[k];
+    spec.out = &sums;
+    assay_unit *u = unit_prepare(s, &spec);
+    assert_int_equal(s->vt->accumulate(u, x, w, n, 0, 0, 0, &trapped), exact);
+    s->vt->release(u);
+}
+
 /* Codes that QLinearConv of ONNX Runtime 1.30 gave there of 2 x 2 inputs of 255 and kernels of 2 x
  * 2, 128 + sum / 1024: pairs are of channels, cell by cell; a depthwise convolution of one output a
  * channel has none. */
@@ -313,6 +330,7 @@ static void pairs_of_convolutions(void **state)
         assay_unit_spec spec = unit_spec("conv", t, 2, &t[2]);
         spec.window[0] = innermost ? 1 : 4;
         spec.window[1] = measured[i / 2].outputs;
+        check_sums(s, spec, x, w, (size_t)n);
         assay_unit *u = unit_prepare(s, &spec);
         bool trapped = false;
         const int64_t sum = s->vt->accumulate(u, x, w, (size_t)n, 0, 0, 0, &trapped);
