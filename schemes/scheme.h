@@ -66,6 +66,9 @@ bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem
 /* No zero point: sums of codes (add_n, cumsum) count it once too often, which leaves 0 alone
  * (add.extra_zero_point). */
 bool assay_scheme_wants_no_zero_point(const assay_scheme *s, const char *op, unsigned bits);
+/* The greatest magnitude that a sum of codes of so many bits may have (add_n, cumsum) before it
+ * wraps in 32 bits, because add.kind shifts it to the left; INT64_MAX where nothing shifts it. */
+int64_t assay_scheme_sum_room(const assay_scheme *s, const char *op, unsigned bits);
 /* Same parameters: the op's arithmetic is for inputs and output of one scale and zero point (an
  * average pool that only divides, a relu that only clamps codes, an add without alignment). */
 bool assay_scheme_same_params(const assay_scheme *s, const char *op);

@@ -356,6 +356,14 @@ static assay_status read_operand(const assay_quantizer *q, int i, int v, bool *d
     return status;
 }
 
+/* A matmul's constant operand is weights, which the target may have in fewer bits. */
+static bool is_narrow_weight(const assay_quantizer *q, int i, int slot)
+{
+    const assay_node *n = &q->g->node[i];
+    return n->op == ASSAY_OP_MATMUL && slot == 1 && lower_is_constant(q->g, n->in[1]) &&
+           q->weight.elem.bits < q->node[i].elem.bits;
+}
+
 assay_status quantize_plan_input_code(const assay_quantizer *q, int i, int slot, assay_code *code,
                                       assay_error *err)
 {
@@ -382,6 +390,10 @@ assay_status quantize_plan_input_code(const assay_quantizer *q, int i, int slot,
     code->elem = p->elem;
     if (takes_sign_from_data(q, p->elem))
         code->elem.is_signed = range[0] < 0;
+    const bool narrow = is_narrow_weight(q, i, slot);
+    if (narrow)
+        code->elem = q->weight.elem;
     return choose_activation(q, range[0], range[1], false, r->power_of_two,
-                             r->zero_offset || quantize_plan_wants_no_zero_point(q, i), code, err);
+                             narrow || r->zero_offset || quantize_plan_wants_no_zero_point(q, i),
+                             code, err);
 }

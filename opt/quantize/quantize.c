@@ -4,6 +4,7 @@
 #include "opt/quantize/quantize.h"
 #include "graph/memory.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,21 @@ static assay_status is_computed(const assay_quantizer *q, const assay_graph *bui
     return status;
 }
 
+/* Whether a sum of codes can wrap before it reaches what its result's codes represent: elsewhere
+ * sums saturate, here they would come out with the other sign. */
+static bool wraps(const assay_quantizer *q, const assay_graph *built, const assay_node *n)
+{
+    const assay_type *x = &built->value[n->in[0]].type, *y = &built->value[n->out[0]].type;
+    double lo, hi, room;
+
+    if (n->op != ASSAY_OP_ADD_N && n->op != ASSAY_OP_CUMSUM)
+        return false;
+    lo = (double)(assay_elem_min(y->elem) - y->q.zero_point[0]) * (double)y->q.scale[0];
+    hi = (double)(assay_elem_max(y->elem) - y->q.zero_point[0]) * (double)y->q.scale[0];
+    room = (double)assay_scheme_sum_room(q->scheme, assay_op_get(n->op)->name, x->elem.bits);
+    return fmax(-lo, hi) / (double)x->q.scale[0] > room;
+}
+
 /* Asks the target about every rescale, whose readers take the blame. */
 static assay_status ask_about_rescales(assay_quantizer *q, const assay_graph *built, int *refused,
                                        assay_error *err)
@@ -129,6 +145,11 @@ static assay_status ask_target(assay_quantizer *q, const assay_graph *built, int
         if (q->node[i].state == ASSAY_PLAN_INTEGER && lower_needs_target(&q->g->node[i]))
             status =
                 is_computed(q, built, &built->node[q->node[i].built], &can, why, sizeof why, err);
+        if (!status && can && q->node[i].state == ASSAY_PLAN_INTEGER &&
+            wraps(q, built, &built->node[q->node[i].built])) {
+            can = false;
+            snprintf(why, sizeof why, "the target's sums of its codes wrap in 32 bits");
+        }
         if (status || can)
             continue;
         ++*refused;

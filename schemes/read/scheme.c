@@ -285,6 +285,19 @@ bool assay_scheme_wants_no_zero_point(const assay_scheme *s, const char *op, uns
            r.add.extra_zero_point;
 }
 
+int64_t assay_scheme_sum_room(const assay_scheme *s, const char *op, unsigned bits)
+{
+    const enum assay_op id = assay_op_find(op);
+    assay_record r;
+    int32_t shift;
+    record_for(s, op, bits > 8, &r);
+    shift = r.add.bits < 31 - (int32_t)bits ? r.add.bits : 31 - (int32_t)bits;
+    if ((id != ASSAY_OP_ADD_N && id != ASSAY_OP_CUMSUM) || r.add.kind != ASSAY_ADD_LEFT_SHIFT ||
+        shift < 1)
+        return INT64_MAX;
+    return (INT64_C(1) << (32 - shift)) - 1;
+}
+
 static bool fuses(const assay_scheme *s, const char *op, enum assay_unfused list)
 {
     enum assay_op id = assay_op_find(op);

@@ -58,6 +58,12 @@ static void chains_come_apart(void **state)
          "in a f32 5,2,3\nin b f32 2,4,3\n"
          "com.microsoft:FusedMatMul a,b -> y transBatchA=1 transB=1 alpha=0.5\nout y",
          "transpose transpose matmul mul", "[2,5,4]"},
+        {17,
+         "in a f32 2,3\nin b f32 3,4\nin c f32 4,2\nEinsum a,b,c -> y equation=ij,jk,kl->li\nout y",
+         "reshape reshape matmul reshape reshape reshape matmul reshape transpose", "[2,2]"},
+        {17,
+         "in a f32 5,2,3,4\nin b f32 5,2,4,6\nEinsum a,b -> y equation=...ij,...jk->...ik\nout y",
+         "reshape reshape matmul reshape", "[5,2,3,6]"},
     };
     (void)state;
     CHECK_ALL(forms);

@@ -375,6 +375,61 @@ static void operands_of_one_code(void **state)
     }
 }
 
+/* TFLite's sums wrap in 32 bits, those of 16-bit codes from four on: they are not left to wrap. */
+static void sums_do_not_wrap(void **state)
+{
+    static const struct {
+        int steps;
+        const char *scheme;
+        bool wraps;
+    } cases[] = {{3, "tflite-int16x8", false},
+                 {32, "tflite-int16x8", true},
+                 {32, "tflite", false},
+                 {400, "tflite", true},
+                 {400, "onnxruntime", false}};
+    const assay_attrs along = {.cumsum = {.axis = 1}};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        test_rng rng = test_seed("sums do not wrap", 20);
+        assay_graph *g = net_new();
+        int x = net_input(g, "x", NET_SHAPE(1, cases[k].steps, 4));
+        x = net_node(g, ASSAY_OP_ABS, "up", NULL, x, -2);
+        net_output(g, net_node(g, ASSAY_OP_CUMSUM, "y", &along, x, -2));
+        quantized s = quantized_prepare(g, &rng, cases[k].scheme);
+        quantized_make(&s, (assay_quantize_options){0});
+        const char *why = quantized_reason(&s, "y");
+        assert_int_equal(why != NULL, cases[k].wraps);
+        if (why)
+            assert_string_equal(why, "the target's sums of its codes wrap in 32 bits");
+        assert_true(quantized_sqnr(&s, &rng, 0) > 25);
+        quantized_drop(&s);
+    }
+}
+
+/* A stack of constant matrices has the target's bits of weights, and the target takes what is made.
+ */
+static void constant_operand_of_matmul(void **state)
+{
+    static const char *const scheme[] = {"tflite", "tflite-int16x8", "npu16"};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        test_rng rng = test_seed("constant operand of matmul", 21);
+        assay_graph *g = net_new();
+        int x = net_input(g, "x", NET_SHAPE(3, 5, 6));
+        int w = net_constant(g, &rng, "w", -1, 2, NET_SHAPE(3, 6, 4));
+        net_output(g, net_node(g, ASSAY_OP_MATMUL, "y", NULL, x, w, -2));
+        quantized s = quantized_prepare(g, &rng, scheme[k]);
+        quantized_make(&s, (assay_quantize_options){0});
+        assert_null(quantized_reason(&s, "y"));
+        assert_true(quantized_sqnr(&s, &rng, 0) > (k == 1 ? 38 : 28));
+        const assay_type *type = quantized_type(&s, "w");
+        assert_int_equal(type->elem.bits, 8);
+        assert_int_equal(k == 1 ? *type->q.zero_point : 0, 0);
+        quantized_drop(&s);
+    }
+}
+
 int main(void)
 {
     test_rng rng = test_seed("quantize_params", 20261121);
@@ -383,6 +438,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_codes_without_zero_point),
         cmocka_unit_test(operands_of_one_code),
+        cmocka_unit_test(sums_do_not_wrap),
+        cmocka_unit_test(constant_operand_of_matmul),
         WITH_RNG(test_concat),
         WITH_RNG(test_embedding),
         WITH_RNG(test_precision_rules),

@@ -1,9 +1,13 @@
-/* Einsum: "bij,bjk->bik". Letters that both operands have and the result has not are summed over:
- * the operands are laid out as one matrix product for each index of those that all three have. */
+/* Einsum: "bij,bjk->bik". Letters that both operands have and nothing behind them has are summed
+ * over: the operands are laid out as one matrix product for each index of those that all three
+ * have. More than two operands are multiplied one after the other. The axes of an ellipsis are
+ * letters, too: digits, counted from the last axis so that they stand below each other. */
 #include <stdio.h>
 #include <string.h>
 
 #include "graph/onnx/op/op.h"
+
+#define MAX_OPERANDS 8
 
 /* Letters in order, a letter an axis. */
 typedef struct letters {
@@ -11,11 +15,18 @@ typedef struct letters {
     char at[ASSAY_MAX_RANK];
 } letters;
 
+/* One product: of two operands, or of one. */
 typedef struct equation {
-    int operands;
     letters in[2], out;
-    int64_t extent[128]; /* of a letter */
+    const int64_t *extent; /* of a letter */
 } equation;
+
+/* All operands. */
+typedef struct list {
+    int n;
+    letters in[MAX_OPERANDS], out;
+    int64_t extent[128];
+} list;
 
 static bool has(const letters *l, char c)
 {
@@ -35,43 +46,92 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Without "->": the letters that stand once, in the alphabet's order. */
-static bool imply(equation *e)
+/* The axes of an ellipsis. */
+static bool add_digits(letters *l, int n)
 {
-    for (char c = 'A'; c <= 'z'; c++) {
-        const int times = has(&e->in[0], c) + (e->operands == 2 && has(&e->in[1], c));
-        if (times == 1 && !add(&e->out, c))
+    for (int i = 0; i < n; i++)
+        if (!add(l, (char)('0' + n - 1 - i)))
             return false;
+    return true;
+}
+
+/* How many axes an ellipsis stands for in a term of `rank` axes; 0 without one. */
+static int hidden_axes(const char *term, int rank)
+{
+    int shown = 0;
+    bool open = false;
+
+    for (; *term && *term != ',' && *term != '-'; term++) {
+        shown += is_letter(*term);
+        open = open || *term == '.';
+    }
+    return open && rank > shown ? rank - shown : 0;
+}
+
+/* Letters of the term at *text, which moves behind it. False: a letter twice, or something else. */
+static bool parse_term(const char **text, int hidden, letters *to)
+{
+    bool open = false;
+
+    for (; **text && **text != ',' && **text != '-'; ++*text) {
+        if (**text == ' ')
+            continue;
+        if (strncmp(*text, "...", 3) == 0 && !open) {
+            open = true;
+            *text += 2;
+            if (!add_digits(to, hidden))
+                return false;
+        } else if (!is_letter(**text) || !add(to, **text)) {
+            return false;
+        }
     }
     return true;
 }
 
-/* False: something else than one or two operands, an ellipsis, a letter twice in one place. */
-static bool parse(const char *text, equation *e)
+/* Without "->": the digits, and the letters that stand once, in the alphabet's order. */
+static bool imply(list *e, int hidden)
 {
-    letters *to = &e->in[0];
-    bool said = false;
-    *e = (equation){.operands = 1};
-    for (; *text; text++) {
-        if (*text == ' ')
-            continue;
-        if (*text == ',' && to == &e->in[0]) {
-            e->operands = 2;
-            to = &e->in[1];
-        } else if (*text == '-' && text[1] == '>' && !said) {
-            said = true;
-            to = &e->out;
-            text++;
-        } else if (!is_letter(*text) || !add(to, *text)) {
-            return false;
-        }
+    bool fits = add_digits(&e->out, hidden);
+
+    for (char c = 'A'; fits && c <= 'z'; c++) {
+        int times = 0;
+        for (int k = 0; k < e->n; k++)
+            times += has(&e->in[k], c);
+        fits = times != 1 || add(&e->out, c);
     }
-    return said || imply(e);
+    return fits;
 }
 
-static void read_extents(onnx_node *n, equation *e)
+/* False: something that is no list of as many terms as there are operands, or a letter twice in
+ * one of them. */
+static bool parse(onnx_node *n, const char *text, list *e)
 {
-    for (int k = 0; k < e->operands && !n->status; k++) {
+    int most = 0;
+
+    *e = (list){0};
+    do {
+        if (e->n == MAX_OPERANDS || (size_t)e->n == n->pb->n_input)
+            return false;
+        const int hidden = hidden_axes(text, onnx_type(n, onnx_in(n, (size_t)e->n)).rank);
+        most = hidden > most ? hidden : most;
+        if (n->status || !parse_term(&text, hidden, &e->in[e->n++]))
+            return false;
+    } while (*text == ',' && text++);
+    if ((size_t)e->n != n->pb->n_input)
+        return false;
+    if (!*text)
+        return imply(e, most);
+    if (most > 0 && !strchr(text, '.')) /* ONNX Runtime takes no such equation */
+        return false;
+    text += 2;
+    return text[-1] == '>' && parse_term(&text, most, &e->out) && !*text;
+}
+
+static void read_extents(onnx_node *n, list *e)
+{
+    bool found = true;
+
+    for (int k = 0; k < e->n && !n->status; k++) {
         assay_type t = onnx_type(n, onnx_in(n, (size_t)k));
         if (!n->status && t.rank != e->in[k].n)
             onnx_fail(n, ASSAY_ERR_INPUT, "operand %d has rank %d but %d letters in the equation",
@@ -84,10 +144,14 @@ static void read_extents(onnx_node *n, equation *e)
             *extent = t.dim[i];
         }
     }
-    for (int i = 0; i < e->out.n && !n->status; i++)
-        if (!has(&e->in[0], e->out.at[i]) && !has(&e->in[1], e->out.at[i]))
+    for (int i = 0; i < e->out.n && !n->status; i++) {
+        found = false;
+        for (int k = 0; k < e->n; k++)
+            found = found || has(&e->in[k], e->out.at[i]);
+        if (!found)
             onnx_fail(n, ASSAY_ERR_INPUT, "index '%c' of the result is in no operand",
                       e->out.at[i]);
+    }
 }
 
 /* Sums over the letters of x that are not wanted. */
@@ -145,7 +209,8 @@ static onnx_value *matrices(onnx_node *n, const equation *e, int k, onnx_value *
     return onnx_reshaped(n, x, 3, dim, k ? "b_matrices" : "a_matrices");
 }
 
-static void product(onnx_node *n, equation *e, onnx_value *a, onnx_value *b)
+/* `last`: the result is the node's. */
+static onnx_value *product(onnx_node *n, equation *e, onnx_value *a, onnx_value *b, bool last)
 {
     static const letters none = {0};
     const assay_attrs plain = {.matmul = {.transpose_a = false}};
@@ -167,8 +232,41 @@ static void product(onnx_node *n, equation *e, onnx_value *a, onnx_value *b)
     a = onnx_op2(n, ASSAY_OP_MATMUL, &plain, a, b, "product");
     for (int i = 0; i < order.n; i++)
         dim[i] = e->extent[(int)order.at[i]];
-    a = onnx_reshaped(n, a, order.n, dim, same(&order, &e->out) ? NULL : "axes");
-    arranged(n, a, &order, &e->out, NULL);
+    a = onnx_reshaped(n, a, order.n, dim, last && same(&order, &e->out) ? NULL : "axes");
+    return arranged(n, a, &order, &e->out, last ? NULL : "arranged");
+}
+
+/* What is left when the operands up to k are multiplied: the letters of `done` and of operand k
+ * that the result or a later operand has. */
+static letters left(const list *e, const letters *done, int k)
+{
+    letters kept = {0};
+
+    for (int from = 0; from < 2; from++) {
+        const letters *l = from ? &e->in[k] : done;
+        for (int i = 0; i < l->n; i++) {
+            bool wanted = has(&e->out, l->at[i]);
+            for (int later = k + 1; later < e->n; later++)
+                wanted = wanted || has(&e->in[later], l->at[i]);
+            if (wanted)
+                add(&kept, l->at[i]);
+        }
+    }
+    return kept;
+}
+
+static void products(onnx_node *n, const list *e)
+{
+    onnx_value *x = onnx_in(n, 0);
+    letters done = e->in[0];
+
+    for (int k = 1; k < e->n && !n->status; k++) {
+        const bool last = k == e->n - 1;
+        equation one = {.in = {done, e->in[k]}, .extent = e->extent};
+        one.out = last ? e->out : left(e, &done, k);
+        done = one.out;
+        x = product(n, &one, x, onnx_in(n, (size_t)k), last);
+    }
 }
 
 void onnx_import_einsum(onnx_node *n)
@@ -176,20 +274,20 @@ void onnx_import_einsum(onnx_node *n)
     static const letters none = {0};
     const pb_attribute *text = onnx_attribute(n, "equation", ONNX_ATTR_STRING);
     char copy[64] = "";
-    equation e;
+    list e;
 
     if (text)
         snprintf(copy, sizeof copy, "%.*s", (int)text->s.len, (const char *)text->s.data);
-    if (!text || text->s.len >= sizeof copy || !parse(copy, &e) ||
-        (size_t)e.operands != n->pb->n_input) {
-        onnx_refuse(n, "attribute 'equation' is '%s'", copy);
+    if (!text || text->s.len >= sizeof copy || !parse(n, copy, &e)) {
+        if (!n->status)
+            onnx_refuse(n, "attribute 'equation' is '%s'", copy);
         return;
     }
     read_extents(n, &e);
     if (n->status)
         return;
-    if (e.operands == 2) {
-        product(n, &e, onnx_in(n, 0), onnx_in(n, 1));
+    if (e.n > 1) {
+        products(n, &e);
         return;
     }
     onnx_value *x = summed(n, onnx_in(n, 0), &e.in[0], &e.out, &none, "summed");
