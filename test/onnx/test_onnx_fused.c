@@ -114,6 +114,9 @@ static void what_is_not_taken_is_said(void **state)
             ASSAY_ERR_INPUT, "does not have extent 2 on its axis of directions");
     refused("in x f32 2,3\nEinsum x -> y equation=i...->i\nout y", ASSAY_ERR_UNSUPPORTED,
             "'equation' is 'i...->i'");
+    refused("in x f32 1,2,3,4\nin z f32 2,2,2\nin v f32 2,2,2\n"
+            "Einsum x,z,v -> y equation=abcd,efg,efg->abcd\nout y",
+            ASSAY_ERR_UNSUPPORTED, "more than 6 indices between its operands");
     refused("in x f32 2,3\nin z f32 4,3\nEinsum x,z -> y equation=ij,jk->ik\nout y",
             ASSAY_ERR_INPUT, "index 'j' has extents 3 and 4");
     refused("in x f32 2,3\nEinsum x -> y equation=ij->ik\nout y", ASSAY_ERR_INPUT,

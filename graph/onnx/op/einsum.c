@@ -237,10 +237,12 @@ static onnx_value *product(onnx_node *n, equation *e, onnx_value *a, onnx_value 
 }
 
 /* What is left when the operands up to k are multiplied: the letters of `done` and of operand k
- * that the result or a later operand has. */
-static letters left(const list *e, const letters *done, int k)
+ * that the result or a later operand has. False: more of them than a value may have axes. */
+static bool left(const list *e, const letters *done, int k, letters *kept)
 {
-    letters kept = {0};
+    bool fits = true;
+
+    *kept = (letters){0};
 
     for (int from = 0; from < 2; from++) {
         const letters *l = from ? &e->in[k] : done;
@@ -248,11 +250,11 @@ static letters left(const list *e, const letters *done, int k)
             bool wanted = has(&e->out, l->at[i]);
             for (int later = k + 1; later < e->n; later++)
                 wanted = wanted || has(&e->in[later], l->at[i]);
-            if (wanted)
-                add(&kept, l->at[i]);
+            if (wanted && !has(kept, l->at[i]))
+                fits = add(kept, l->at[i]) && fits;
         }
     }
-    return kept;
+    return fits;
 }
 
 static void products(onnx_node *n, const list *e)
@@ -263,7 +265,12 @@ static void products(onnx_node *n, const list *e)
     for (int k = 1; k < e->n && !n->status; k++) {
         const bool last = k == e->n - 1;
         equation one = {.in = {done, e->in[k]}, .extent = e->extent};
-        one.out = last ? e->out : left(e, &done, k);
+        if (last)
+            one.out = e->out;
+        else if (!left(e, &done, k, &one.out)) {
+            onnx_refuse(n, "more than %d indices between its operands", ASSAY_MAX_RANK);
+            return;
+        }
         done = one.out;
         x = product(n, &one, x, onnx_in(n, (size_t)k), last);
     }
