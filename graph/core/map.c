@@ -19,34 +19,40 @@ void assay_unmap(void *p)
     free(map);
 }
 
+assay_status assay_map_part(int file, const char *name, uint64_t offset, size_t size,
+                            assay_map **out, const void **at, assay_error *err)
+{
+    const size_t before = (size_t)(offset % (uint64_t)sysconf(_SC_PAGESIZE));
+    assay_map *map = malloc(sizeof *map);
+
+    *out = NULL;
+    if (!map)
+        return assay_out_of_memory(err);
+    map->size = before + size;
+    map->bytes = mmap(NULL, map->size, PROT_READ, MAP_PRIVATE, file, (off_t)(offset - before));
+    if (map->bytes == MAP_FAILED) {
+        free(map);
+        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot be mapped: %s", name, strerror(errno));
+    }
+    *at = (const char *)map->bytes + before;
+    *out = map;
+    return ASSAY_OK;
+}
+
 assay_status assay_map_file(const char *path, assay_map **out, assay_error *err)
 {
     int fd;
     size_t size;
-    assay_map *map;
+    const void *at;
     assay_status s = assay_open_regular(path, &fd, &size, err);
 
     *out = NULL;
     if (s)
         return s;
-    map = malloc(sizeof *map);
-    if (!map)
-        s = assay_out_of_memory(err);
-    else if (size == 0)
-        s = assay_fail(err, ASSAY_ERR_IO, "%s: empty file", path);
-    if (!s) {
-        map->size = size;
-        map->bytes = mmap(NULL, map->size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (map->bytes == MAP_FAILED)
-            s = assay_fail(err, ASSAY_ERR_IO, "%s: cannot be mapped: %s", path, strerror(errno));
-    }
+    s = size == 0 ? assay_fail(err, ASSAY_ERR_IO, "%s: empty file", path)
+                  : assay_map_part(fd, path, 0, size, out, &at, err);
     close(fd);
-    if (s) {
-        free(map);
-        return s;
-    }
-    *out = map;
-    return ASSAY_OK;
+    return s;
 }
 
 void assay_map_forget(const void *bytes, size_t size)

@@ -3,6 +3,7 @@
 #define ASSAY_GRAPH_MAP_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "graph/base.h"
 
@@ -13,6 +14,10 @@ typedef struct assay_map {
 
 /* Maps a regular file that is not empty; otherwise ASSAY_ERR_IO. Free with assay_unmap. */
 assay_status assay_map_file(const char *path, assay_map **out, assay_error *err);
+/* The same for `size` bytes of an open file from `offset` on, which the file has: *at is where they
+ * are. `name` is for messages. */
+assay_status assay_map_part(int file, const char *name, uint64_t offset, size_t size,
+                            assay_map **out, const void **at, assay_error *err);
 /* Drops the whole pages of these mapped bytes from memory; later reads fetch them again. */
 void assay_map_forget(const void *bytes, size_t size);
 /* Takes an assay_map, as assay_arena_own calls it; NULL is fine. */

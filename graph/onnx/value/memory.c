@@ -51,7 +51,7 @@ void onnx_forget(const onnx_import *im, const onnx_const *c)
     const unsigned packed = onnx_dtype_packed(c->dtype);
     const size_t bytes =
         packed ? (size_t)c->count / (8 / packed) : (size_t)c->count * onnx_dtype_size(c->dtype);
-    if (im->lasts && data >= im->bytes && data < im->bytes + im->length &&
-        bytes <= im->length - (size_t)(data - im->bytes))
+    if (c->mapped || (im->lasts && data >= im->bytes && data < im->bytes + im->length &&
+                      bytes <= im->length - (size_t)(data - im->bytes)))
         assay_map_forget(data, bytes);
 }

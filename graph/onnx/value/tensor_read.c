@@ -32,7 +32,6 @@ static assay_status read_external(onnx_import *im, const pb_tensor *t, const cha
     const char *offset_text = external_entry(t, "offset");
     const char *length_text = external_entry(t, "length");
     uint64_t offset = 0, length = bytes;
-    void *data;
 
     if (!location || (offset_text && !parse_u64(offset_text, &offset)) ||
         (length_text && !parse_u64(length_text, &length)))
@@ -47,15 +46,7 @@ static assay_status read_external(onnx_import *im, const pb_tensor *t, const cha
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                           "%s: %s: external data of a model that is not a file", im->file, what);
     snprintf(where, sizeof where, "%.120s: %.170s", im->file, what);
-    /* The file's size is checked before anything is allocated. */
-    if (onnx_read_external(im->folder, location, offset, length, NULL, where, err))
-        return err ? err->status : ASSAY_ERR_IO;
-    data = assay_arena_alloc(im->graph->arena, (size_t)bytes);
-    if (!data)
-        return assay_out_of_memory(err);
-    out->data = data;
-    out->lasts = true;
-    return onnx_read_external(im->folder, location, offset, length, data, where, err);
+    return onnx_read_external(im, location, offset, length, where, out, err);
 }
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

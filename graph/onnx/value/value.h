@@ -70,6 +70,7 @@ typedef struct onnx_const {
     int64_t count;
     const void *data;
     bool lasts;        /* data is aligned and lives as long as the graph: no copy is needed */
+    bool mapped;       /* from a file of external data */
     onnx_block *block; /* whose data these are, or NULL */
 } onnx_const;
 
@@ -228,9 +229,11 @@ assay_status onnx_parse_graph(onnx_import *im, const ProtobufCBinaryData *bytes,
                               assay_error *err);
 
 /* ---- file.c ---- */
-/* Reads `length` bytes at `offset` of a file in `folder`, refusing paths that lead out of it. */
-assay_status onnx_read_external(const char *folder, const char *location, uint64_t offset,
-                                uint64_t length, void *into, const char *what, assay_error *err);
+/* The constant's data: `length` bytes at `offset` of a file in im->folder, refusing paths that lead
+ * out of it. Large ones are mapped, not copied. */
+assay_status onnx_read_external(const onnx_import *im, const char *location, uint64_t offset,
+                                uint64_t length, const char *what, onnx_const *out,
+                                assay_error *err);
 
 /* ---- the list of what is unsupported (unsupported.c) ---- */
 void onnx_list_unsupported(onnx_import *im, const char *text);
