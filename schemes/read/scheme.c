@@ -224,19 +224,12 @@ assay_status assay_scheme_open(const char *name, assay_scheme **out, assay_error
 
 /* ---- what the quantizer asks ---- */
 
-/* Plugins hold what TFLite holds, until they say otherwise. */
-static void plugin_record(assay_record *r)
-{
-    assay_record_default(r);
-}
-
 void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps)
 {
     assay_record r;
+    assay_record_default(&r);
     if (s->record)
         r = assay_data(s)->base;
-    else
-        plugin_record(&r);
     const assay_rule_types *t = &r.types;
     *caps = (assay_scheme_caps){
         .activation_bits = (unsigned)t->activation_bits,
@@ -260,12 +253,12 @@ void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps)
     };
 }
 
+/* Plugins hold what TFLite holds, until they say otherwise. */
 static void record_for(const assay_scheme *s, const char *op, bool wide, assay_record *r)
 {
+    assay_record_default(r);
     if (s->record)
         assay_effective_record(assay_data(s), op, "", wide, r);
-    else
-        plugin_record(r);
 }
 
 bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem out, float *scale,
@@ -276,26 +269,25 @@ bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem
     return assay_fixed_output(&r, assay_op_find(op), out, scale, zero_point);
 }
 
-bool assay_scheme_wants_no_zero_point(const assay_scheme *s, const char *op, unsigned bits)
+static bool shifts_sums(const assay_scheme *s, const char *op, unsigned bits, assay_record *r)
 {
     const enum assay_op id = assay_op_find(op);
+    record_for(s, op, bits > 8, r);
+    return (id == ASSAY_OP_ADD_N || id == ASSAY_OP_CUMSUM) && r->add.kind == ASSAY_ADD_LEFT_SHIFT;
+}
+
+bool assay_scheme_wants_no_zero_point(const assay_scheme *s, const char *op, unsigned bits)
+{
     assay_record r;
-    record_for(s, op, bits > 8, &r);
-    return (id == ASSAY_OP_ADD_N || id == ASSAY_OP_CUMSUM) && r.add.kind == ASSAY_ADD_LEFT_SHIFT &&
-           r.add.extra_zero_point;
+    return shifts_sums(s, op, bits, &r) && r.add.extra_zero_point;
 }
 
 int64_t assay_scheme_sum_room(const assay_scheme *s, const char *op, unsigned bits)
 {
-    const enum assay_op id = assay_op_find(op);
     assay_record r;
-    int32_t shift;
-    record_for(s, op, bits > 8, &r);
-    shift = r.add.bits < 31 - (int32_t)bits ? r.add.bits : 31 - (int32_t)bits;
-    if ((id != ASSAY_OP_ADD_N && id != ASSAY_OP_CUMSUM) || r.add.kind != ASSAY_ADD_LEFT_SHIFT ||
-        shift < 1)
-        return INT64_MAX;
-    return (INT64_C(1) << (32 - shift)) - 1;
+    const bool shifts = shifts_sums(s, op, bits, &r);
+    const int32_t most = 31 - (int32_t)bits, shift = r.add.bits < most ? r.add.bits : most;
+    return shifts && shift > 0 ? (INT64_C(1) << (32 - shift)) - 1 : INT64_MAX;
 }
 
 static bool fuses(const assay_scheme *s, const char *op, enum assay_unfused list)
