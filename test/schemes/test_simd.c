@@ -298,7 +298,7 @@ static void test_drawn(void **state)
         assert_true(of_way[way] > 0 || !has(ASSAY_ISA_VNNI));
     }
     for (int t = 0; t < 5; t++) /* codes of 32 bits are beyond them */
-        assert_true(of_type[t] > 0);
+        assert_true(of_type[t] > 0 || (t > 1 && !has(ASSAY_ISA_VNNI)));
 }
 
 int main(void)
