@@ -84,7 +84,7 @@ static assay_status take(const assay_infer_options *o, infer_options *own, assay
                         .ask = o->ask,
                         .user = o->user,
                         .acc_bits = o->acc_bits ? o->acc_bits : 32,
-                        .budget = o->budget ? o->budget : 20000,
+                        .budget = o->budget ? o->budget : INFER_BUDGET,
                         .timeout = o->timeout > 0 ? o->timeout : 60,
                         .multiplier_lo = o->has_domain ? o->multiplier[0] : -INFER_MAX_MULTIPLIER,
                         .multiplier_hi = o->has_domain ? o->multiplier[1] : INFER_MAX_MULTIPLIER,

@@ -75,7 +75,7 @@ static bool read_options(const cli_args *a, infer_options *o)
         return false;
     }
     if (!read_kind(a, o) || !read_type(a, o) ||
-        !cli_integer(a, "budget", 20000, 1, 100000000, &budget) ||
+        !cli_integer(a, "budget", INFER_BUDGET, 1, 100000000, &budget) ||
         !cli_integer(a, "acc-bits", 32, 2, 64, &acc_bits) ||
         !cli_number(a, "timeout", 60, 0.01, 1e6, &o->timeout) ||
         !read_range(a, "multiplier", -INFER_MAX_MULTIPLIER, INFER_MAX_MULTIPLIER, multiplier) ||

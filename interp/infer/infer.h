@@ -17,6 +17,8 @@ enum infer_kind { INFER_MULTIPLIER, INFER_SCALE };
  * found, the nearest: n_against > 0); or none agrees. */
 enum infer_verdict { INFER_UNIQUE, INFER_CLASS, INFER_NONE };
 
+#define INFER_BUDGET 20000 /* the usual one */
+
 typedef struct infer_options {
     const char *oracle; /* a shell command, given a folder of rows and one for answers */
     /* Instead of the command, if not NULL: answers the rows in one folder by the other.

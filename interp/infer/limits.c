@@ -17,7 +17,7 @@
 static void ask_at(infer_task *t, int e, int n)
 {
     const int32_t zeros[2] = {infer_middle_zero(t->o), infer_small_zero(t->o, false)};
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < (int)infer_some(t, (size_t)n); i++) {
         const int64_t max = infer_acc_max(t);
         const int64_t x = i % 4 == 0   ? -max - 1
                           : i % 4 == 1 ? max
@@ -70,7 +70,7 @@ static void ask_lost(infer_task *t)
     const int core = infer_core_of(t);
     for (int e = t->live_lo - 2; e <= t->live_lo + core + 1 && !t->powers; e++) {
         ask_power(t, e);
-        for (int i = 0; i < EACH; i++) {
+        for (int i = 0; i < (int)infer_some(t, EACH); i++) {
             infer_row row = {.zp = i % 2 ? infer_middle_zero(t->o) : infer_small_zero(t->o, false)};
             const int64_t m = rows_between(&t->random, INT64_C(1) << 40, (INT64_C(1) << 41) - 1);
             infer_near_scales(&t->random, &row, ldexp((double)m, e - 40));

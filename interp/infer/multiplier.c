@@ -51,8 +51,8 @@ static assay_status ask_powers(infer_engine *e, assay_error *err)
 {
     for (int before = 0; before < 2; before++)
         if (has_stage(e, before)) {
-            infer_ask_powers(e->t, before, e->t->next.n + POWERS);
-            infer_ask_neighbours(e->t, before, e->t->next.n + PAIRS);
+            infer_ask_powers(e->t, before, e->t->next.n + infer_some(e->t, POWERS));
+            infer_ask_neighbours(e->t, before, e->t->next.n + infer_some(e->t, PAIRS));
         }
     const assay_status s = infer_ask(e->t, err);
     return s ? s : take_all(e, err);
@@ -61,7 +61,7 @@ static assay_status ask_powers(infer_engine *e, assay_error *err)
 static assay_status ask_small(infer_engine *e, assay_error *err)
 {
     for (int before = 0; before < 2; before++)
-        for (int i = 0; i < SMALL && has_stage(e, before); i++) {
+        for (size_t i = 0; i < infer_some(e->t, SMALL) && has_stage(e, before); i++) {
             const infer_row row = infer_small_row(e->t, before);
             infer_rows_add(&e->t->next, &row);
         }
@@ -106,7 +106,7 @@ assay_status infer_multiplier(infer_task *t, infer_rules *out, assay_error *err)
         s = find_candidates(&e, err);
     }
     if (!s)
-        s = ask_any(&e, ANY, err);
+        s = ask_any(&e, infer_some(t, ANY), err);
     if (!s)
         s = infer_finish(&e, out, err);
     if (!s)

@@ -66,13 +66,13 @@ static assay_status ask_chain(infer_engine *e, assay_error *err)
     for (int before = 0; before < 2; before++) {
         if (!has_stage(e, before))
             continue;
-        infer_ask_powers(t, before, t->next.n + SMALL);
-        for (int i = 0; i < SMALL; i++) {
+        infer_ask_powers(t, before, t->next.n + infer_some(t, SMALL));
+        for (size_t i = 0; i < infer_some(t, SMALL); i++) {
             const infer_row row = infer_small_row(t, before);
             infer_rows_add(&t->next, &row);
         }
     }
-    for (int i = 0; i < ANY; i++) {
+    for (size_t i = 0; i < infer_some(t, ANY); i++) {
         const infer_row row = infer_any_row(t);
         infer_rows_add(&t->next, &row);
     }

@@ -39,6 +39,12 @@ size_t infer_left(const infer_task *t)
     return t->o->budget - t->spent;
 }
 
+size_t infer_some(const infer_task *t, size_t n)
+{
+    const size_t some = n * t->o->budget / INFER_BUDGET;
+    return t->o->budget >= INFER_BUDGET ? n : some > 0 ? some : 1;
+}
+
 bool infer_in_window(const infer_task *t, const infer_row *row)
 {
     if (t->o->kind == INFER_SCALE)

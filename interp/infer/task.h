@@ -41,6 +41,9 @@ typedef struct infer_task {
 assay_status infer_task_open(infer_task *t, const infer_options *o, assay_error *err);
 void infer_task_close(infer_task *t);
 size_t infer_left(const infer_task *t);
+/* How many rows to ask of n: all within the usual budget, a part within a smaller one, so that some
+ * of each family are asked. */
+size_t infer_some(const infer_task *t, size_t n);
 /* Whether searches are cut by now: by a count of work and not by a clock, so that a verdict is the
  * same on every machine. */
 bool infer_is_over(const infer_task *t);

@@ -157,7 +157,7 @@ void infer_ask_ties(infer_task *t, const infer_rule *encoding)
     const int bits =
         encoding->reduced_bits > 0 ? encoding->reduced_bits : encoding->multiplier_bits;
     t->encoder = *encoding;
-    for (int i = 0; i < TRIES && t->next.n < MOST; i++) {
+    for (int i = 0; i < TRIES && t->next.n < infer_some(t, MOST); i++) {
         infer_row row = {.zp = infer_small_zero(t->o, false)};
         if (!find_tie(t, bits, &row))
             continue;

@@ -116,6 +116,14 @@ def check_faults(tap, assay, folder):
     tap.check(status == 2 and "refuses every row" in said and said.count("\n") == 1, "a device that refuses all", said)
 
 
+def check_budgets(tap, assay, folder):
+    """Of a small budget each kind of rows gets its part, so that the last ones are asked, too."""
+    kind, rule = PRESETS["tflite"][:2]
+    for budget in (5000, 8000):
+        status, report, said = sweep.ask(assay, folder, rule, kind, ["--budget", str(budget)])
+        tap.check(status == 0 and report["verdict"] == "unique" and "tflite" in report["presets"] and report["rows"] <= budget, "tflite, within %d rows: unique" % budget, said)
+
+
 def check_scale_faults(tap, assay, folder):
     for rule in ({**BARE, "round": UP, "multiplier_bits": 16}, dict(FLOAT)):
         status, report, said = sweep.ask(assay, folder, rule, "i8", fault="stuck 3", rows="scale")
@@ -227,6 +235,7 @@ def main():
     check_places(tap, assay, folder)
     check_signals(tap, assay, folder)
     check_faults(tap, assay, folder)
+    check_budgets(tap, assay, folder)
     check_scale_faults(tap, assay, folder)
     check_windows(tap, assay, folder)
     check_domains(tap, assay, folder)
