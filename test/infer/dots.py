@@ -142,6 +142,15 @@ def check_far(tap, assay, folder, record, k):
     tap.check(verdict == "class" and wrong == 0 and rows > 12 * 160, "%s: %s, %d rows" % (record, verdict, rows), "%d rows differ" % wrong)
 
 
+def check_digits(tap, assay, folder):
+    """Digits far below the result's last are found, though only ties show them (one row of 40,000 drawn otherwise)."""
+    record = dict(a="f16", b="e2m1", acc="f16", out="f16", nan=0x7E00, group=1, zero_sign="ieee", align_bits=28)
+    verdict, _, wrong, _ = judge(assay, folder, record, 4, random.Random(28), ["--seconds", "20"])
+    with open(os.path.join(folder, "report.json"), encoding="utf-8") as f:
+        found = json.load(f)["record"]["align_bits"]
+    tap.check(verdict == "class" and wrong == 0 and found == "28", "28 digits of a sum of which 11 are kept: %s" % verdict, "align_bits: %s; %d rows differ" % (found, wrong))
+
+
 def check_faults(tap, assay, folder):
     record = dict(a="f16", b="f16", acc="f32", out="f32", group=2, nan=0x7FC00000)
     for fault, words in TROUBLE.items():
@@ -204,6 +213,7 @@ def main():
             check_near(tap, assay, folder, name, changes)
         for record, k in FAR:
             check_far(tap, assay, folder, record, k)
+        check_digits(tap, assay, folder)
         check_drawn(tap, assay, folder, 1, 4, ["--seconds", "10"])
     shutil.rmtree(folder)
     tap.end()

@@ -294,6 +294,26 @@ static void masks(const drawing *g)
         product(g, j, !negative, large, true);
 }
 
+/* A number, half a unit of what would be its last digit, and next to nothing: how that is rounded
+ * tells whether the last is seen. */
+static void tie(const drawing *g)
+{
+    const int all = mac_layout_of(g->like->out)->fraction_bits;
+    const int64_t e = middle(g), digits = one_in(g, 3) ? among(g, 1, all) : all;
+    const size_t i = place(g);
+    const bool of_c = one_in(g, 3);
+    if (of_c)
+        draw_c(g, e);
+    else
+        product(g, i, sign(g), e, one_in(g, 3));
+    if (of_c || !one_in(g, 3))
+        product(g, neighbour(g, i), sign(g), e - digits - 1, one_in(g, 2));
+    if (!of_c && one_in(g, 2))
+        draw_c(g, e - among(g, digits + 2, 72));
+    else
+        product(g, neighbour(g, i), sign(g), e - among(g, digits + 2, 72), one_in(g, 2));
+}
+
 static void few(const drawing *g)
 {
     const int64_t e = middle(g);
@@ -387,8 +407,9 @@ void infer_dot_draw(rows_random *r, const infer_dot_rows *like, enum infer_dot_p
 {
     static void (*const how[INFER_DOT_N_PROBES])(const drawing *g) = {
         [DOT_ZEROS] = zeros,   [DOT_SPECIAL] = specials, [DOT_ONE] = one,     [DOT_JOIN] = join,
-        [DOT_LADDER] = ladder, [DOT_TWO] = two,          [DOT_MASKS] = masks, [DOT_FEW] = few,
-        [DOT_ENDS] = ends,     [DOT_BRINK] = brink,      [DOT_MANY] = many,   [DOT_WIDE] = wide,
+        [DOT_LADDER] = ladder, [DOT_TWO] = two,          [DOT_TIE] = tie,     [DOT_MASKS] = masks,
+        [DOT_FEW] = few,       [DOT_ENDS] = ends,        [DOT_BRINK] = brink, [DOT_MANY] = many,
+        [DOT_WIDE] = wide,
     };
     const drawing g = {r, like, d};
     d->probe = probe;

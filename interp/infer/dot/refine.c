@@ -5,9 +5,18 @@
 #include "graph/memory.h"
 #include "interp/infer/dot/task.h"
 
-/* FRESH: rows of each probe that are asked in a round, CLOSING: after a round that distinguished
- * nothing. */
-enum { POOL = 24, FRESH = 16, CLOSING = 160, ROUNDS = 30, QUIET = 2, OF_EACH = 6 };
+/* POOL, FRESH: rows of each probe that are drawn and asked in a round, LAST_POOL, CLOSING: after a
+ * round that distinguished nothing. Of the time for the search, an IN_RIVALS-th is for rivals. */
+enum {
+    POOL = 24,
+    LAST_POOL = 400,
+    FRESH = 16,
+    CLOSING = 160,
+    ROUNDS = 30,
+    QUIET = 2,
+    OF_EACH = 6,
+    IN_RIVALS = 12
+};
 
 /* ---- the others ---- */
 
@@ -87,6 +96,34 @@ assay_status infer_dot_gather(infer_dot_task *t, infer_dot_others *o)
     return good ? t->status : assay_out_of_memory_for(t->err, "records");
 }
 
+/* Records that other nestings of the best's sums lead to. */
+static assay_status gather_rivals(infer_dot_task *t, infer_dot_others *o)
+{
+    infer_dot_starts nested = {.room = INFER_DOT_STARTS};
+    const double end = t->end, soon = infer_dot_seconds() + t->o->seconds / IN_RIVALS;
+    bool good = true;
+    t->end = soon < end ? soon : end;
+    infer_dot_structures(t, &nested);
+    for (int i = 0; i < nested.n && good && !infer_dot_is_late(t); i++)
+        if (infer_dot_leads(t, &nested.record[i]) &&
+            memcmp(&nested.record[i], &t->best, sizeof t->best) != 0)
+            good = keep(o, &nested.record[i], NULL, NULL);
+    t->end = end;
+    return good ? t->status : assay_out_of_memory_for(t->err, "records");
+}
+
+/* The best, or else one of the others, where no row contradicts it now. */
+static bool still_agrees(infer_dot_task *t, const infer_dot_others *o)
+{
+    bool good = agrees(t, &t->best);
+    for (size_t i = 0; i < o->n && !good; i++)
+        if (agrees(t, &o->record[i])) {
+            t->best = o->record[i];
+            good = true;
+        }
+    return good;
+}
+
 /* ---- rows ---- */
 
 /* Rows that were drawn, what the best answers to them, and which of them are asked. */
@@ -117,11 +154,11 @@ static void part(infer_dot_task *t, pool *x, const assay_mac *m)
         x->wanted[first] = true;
 }
 
-static bool open_pool(infer_dot_task *t, pool *x)
+static bool open_pool(infer_dot_task *t, pool *x, int of_each)
 {
     *x = (pool){.answer = NULL};
     infer_dot_rows_open(&x->rows, t->o);
-    for (int i = 0; i < POOL; i++)
+    for (int i = 0; i < of_each; i++)
         for (int probe = 0; probe < INFER_DOT_N_PROBES; probe++) {
             infer_dot_draw(&t->random, &t->log, (enum infer_dot_probe)probe, &t->draft);
             infer_dot_rows_add(&x->rows, &t->draft);
@@ -152,11 +189,13 @@ static bool is_chosen(const infer_dot_others *o, size_t i)
     return !o->changed[i] || i == last || (i - first) % step == 0;
 }
 
-/* Rows that tell some other from the best; *some: whether there are any. */
-static assay_status want_apart(infer_dot_task *t, const infer_dot_others *o, bool *some)
+/* Rows that tell some other from the best, of so many drawn of each probe; *some: whether there are
+ * any. */
+static assay_status want_apart(infer_dot_task *t, const infer_dot_others *o, int of_each,
+                               bool *some)
 {
     pool x;
-    const bool good = open_pool(t, &x);
+    const bool good = open_pool(t, &x, of_each);
     for (size_t i = 0; good && i < o->n; i++)
         if (is_chosen(o, i))
             part(t, &x, &o->record[i]);
@@ -214,8 +253,10 @@ assay_status infer_dot_refine(infer_dot_task *t, infer_dot_others *o, assay_erro
         const assay_mac before = t->best;
         make_plain(t);
         assay_status s = infer_dot_gather(t, o);
+        if (!s && quiet > 0)
+            s = gather_rivals(t, o);
         if (!s)
-            s = want_apart(t, o, &some);
+            s = want_apart(t, o, quiet > 0 ? LAST_POOL : POOL, &some);
         for (int probe = 0; probe < INFER_DOT_N_PROBES; probe++)
             infer_dot_want(t, (enum infer_dot_probe)probe, quiet > 0 ? CLOSING : FRESH);
         if (!s)
@@ -226,7 +267,7 @@ assay_status infer_dot_refine(infer_dot_task *t, infer_dot_others *o, assay_erro
         if (infer_dot_cost(t, &t->best, 1e-9) == 0)
             continue;
         quiet = 0;
-        t->best = infer_dot_cost(t, &before, 1e-9) == 0 ? before : t->best;
+        t->best = still_agrees(t, o) || !agrees(t, &before) ? t->best : before;
         infer_dot_search(t);
         if (t->cost > 0)
             break;

@@ -206,6 +206,13 @@ static void units(infer_dot_task *t, infer_dot_starts *s)
     }
 }
 
+static void climb_quickly(infer_dot_task *t)
+{
+    for (int i = 0; i < SWEEPS && t->cost > 0 && !infer_dot_is_late(t); i++)
+        if (!change_any(t, false))
+            break;
+}
+
 /* From m as far as it goes, by one parameter at a time alone where that is `quick`; kept where that
  * is better than the best. */
 static void climb_from(infer_dot_task *t, const assay_mac *m, bool quick)
@@ -213,13 +220,23 @@ static void climb_from(infer_dot_task *t, const assay_mac *m, bool quick)
     const assay_mac was = t->best;
     const double cost = t->cost;
     infer_dot_take(t, m);
-    if (!quick)
+    if (quick)
+        climb_quickly(t);
+    else
         climb(t);
-    for (int i = 0; i < SWEEPS && quick && t->cost > 0 && !infer_dot_is_late(t); i++)
-        if (!change_any(t, false))
-            break;
     if (t->cost >= cost)
         infer_dot_take(t, &was);
+}
+
+bool infer_dot_leads(infer_dot_task *t, assay_mac *m)
+{
+    const assay_mac was = t->best;
+    infer_dot_take(t, m);
+    climb_quickly(t);
+    const bool agrees = !t->status && t->cost == 0;
+    *m = t->best;
+    infer_dot_take(t, &was);
+    return agrees;
 }
 
 static void climb_from_all(infer_dot_task *t, const infer_dot_starts *s, bool quick)

@@ -96,14 +96,18 @@ void infer_dot_structures(infer_dot_task *t, infer_dot_starts *starts);
 /* Looks for a record without contradictions, from the best there is and from shipped units. */
 void infer_dot_search(infer_dot_task *t);
 
+/* Changes m by one parameter at a time as long as fewer rows contradict it; whether none does then.
+ * The best stays as it is. */
+bool infer_dot_leads(infer_dot_task *t, assay_mac *m);
+
 /* ---- what agrees, too (refine.c) ---- */
 
-/* Records other than the best that no row contradicts: one parameter of it changed, shipped units.
- */
+/* Records other than the best that no row contradicts: one parameter of it changed, shipped units,
+ * and while rows are drawn what other nestings of its sums lead to. */
 typedef struct infer_dot_others {
     assay_mac *record;
-    const assay_mac_parameter **changed; /* NULL: a shipped unit */
-    const char **unit;                   /* its name, or NULL */
+    const assay_mac_parameter **changed; /* NULL: not one parameter */
+    const char **unit;                   /* a shipped unit's name, or NULL */
     size_t n, room;
 } infer_dot_others;
 
