@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- numbers ---- */
+#include "interp/infer/dot/numbers.h"
 
 typedef struct drawing {
     rows_random *r;
@@ -13,109 +13,13 @@ typedef struct drawing {
 
 static int64_t among(const drawing *g, int64_t lo, int64_t hi)
 {
-    return lo < hi ? rows_between(g->r, lo, hi) : lo;
+    return infer_dot_among(g->r, lo, hi);
 }
 
 static bool one_in(const drawing *g, int n)
 {
     return among(g, 1, n) == 1;
 }
-
-/* Exponents of the format's normal numbers. */
-static void range_of(enum assay_mac_format f, int *lo, int *hi)
-{
-    const assay_mac_layout *l = mac_layout_of(f);
-    const int top = (1 << l->exponent_bits) - 1;
-    *lo =
-        l->specials == ASSAY_MAC_INTEGER ? -6 : (l->specials == ASSAY_MAC_SCALE ? 0 : 1) - l->bias;
-    *hi = l->specials == ASSAY_MAC_INTEGER                                  ? 0
-          : l->specials == ASSAY_MAC_IEEE || l->specials == ASSAY_MAC_SCALE ? top - 1 - l->bias
-                                                                            : top - l->bias;
-}
-
-/* Fractions: none, one digit, all, any. */
-static uint64_t digits(const drawing *g, int n)
-{
-    const uint64_t all = ((uint64_t)1 << n) - 1;
-    switch (n > 0 ? among(g, 0, 5) : 0) {
-    case 0:
-        return 0;
-    case 1:
-        return (uint64_t)1 << among(g, 0, n - 1);
-    case 2:
-        return all;
-    case 3:
-        return all ^ (uint64_t)1 << among(g, 0, n - 1);
-    default:
-        return rows_next(g->r) & all;
-    }
-}
-
-static uint64_t integer(bool negative, int64_t e, uint64_t fraction)
-{
-    const uint64_t n = ((uint64_t)64 | (fraction & 63)) >> -apply_clamp_to(e, -6, 0);
-    return (negative ? 0 - n : n) & 255;
-}
-
-/* Exponent field and fraction; in place of a NaN of FN the number before it. */
-static uint64_t finite(const assay_mac_layout *l, uint64_t field, uint64_t fraction)
-{
-    const uint64_t p = field << l->fraction_bits | fraction,
-                   all = ((uint64_t)1 << (l->exponent_bits + l->fraction_bits)) - 1;
-    return l->specials == ASSAY_MAC_FN && p == all ? p - 1 : p;
-}
-
-/* A normal number with this exponent, or the nearest one the format has; plain: a power of two. */
-static uint64_t number(const drawing *g, enum assay_mac_format f, bool negative, int64_t e,
-                       bool plain)
-{
-    const assay_mac_layout *l = mac_layout_of(f);
-    int lo, hi;
-    const uint64_t fraction = plain ? 0 : digits(g, l->fraction_bits);
-    if (l->specials == ASSAY_MAC_INTEGER)
-        return integer(negative, e, fraction);
-    range_of(f, &lo, &hi);
-    e = apply_clamp_to(e, lo, hi) + l->bias;
-    return mac_pattern_of(f, negative, finite(l, (uint64_t)e, fraction));
-}
-
-/* Any pattern, from one end of the exponents or the other where `end` is given: -1, 1. */
-static uint64_t any(const drawing *g, enum assay_mac_format f, int end)
-{
-    const assay_mac_layout *l = mac_layout_of(f);
-    const int64_t top = ((int64_t)1 << l->exponent_bits) - 1;
-    if (l->specials == ASSAY_MAC_INTEGER)
-        return rows_next(g->r) & 255;
-    const int64_t max =
-        l->specials == ASSAY_MAC_IEEE || l->specials == ASSAY_MAC_SCALE ? top - 1 : top;
-    const int64_t e = end < 0   ? among(g, 0, max < 3 ? max : 3)
-                      : end > 0 ? max - among(g, 0, max < 3 ? max : 3)
-                                : among(g, 0, max);
-    const uint64_t p = finite(l, (uint64_t)e, digits(g, l->fraction_bits));
-    const bool negative = mac_is_signed(f) && (rows_next(g->r) & 1);
-    return mac_pattern_of(f, negative && (p != 0 || l->specials != ASSAY_MAC_FNUZ), p);
-}
-
-/* Zeros, infinities, NaN and their neighbours. */
-static uint64_t special(const drawing *g, enum assay_mac_format f)
-{
-    const assay_mac_layout *l = mac_layout_of(f);
-    const uint64_t magnitude = ((uint64_t)1 << (l->exponent_bits + l->fraction_bits)) - 1;
-    if (l->specials == ASSAY_MAC_INTEGER || l->specials == ASSAY_MAC_FINITE)
-        return any(g, f, 0);
-    if (l->specials == ASSAY_MAC_SCALE)
-        return magnitude;
-    if (l->specials == ASSAY_MAC_FNUZ)
-        return mac_pattern_of(f, true, 0);
-    uint64_t p = magnitude; /* the only NaN of FN */
-    if (l->specials == ASSAY_MAC_IEEE) {
-        p = magnitude >> l->fraction_bits << l->fraction_bits;
-        p |= one_in(g, 2) ? 0 : digits(g, l->fraction_bits);
-    }
-    return mac_pattern_of(f, mac_is_signed(f) && one_in(g, 2), p);
-}
-
-/* ---- rows ---- */
 
 static enum assay_mac_format format(const drawing *g, int column)
 {
@@ -128,7 +32,7 @@ static void clear(const drawing *g)
         memset(g->d->value[c], 0, g->like->column[c].width * sizeof *g->d->value[c]);
     for (int c = DOT_SCALE_A; c <= DOT_SCALE_B; c++)
         for (size_t i = 0; i < g->like->column[c].width; i++)
-            g->d->value[c][i] = number(g, format(g, c), false, 0, true);
+            g->d->value[c][i] = infer_dot_number(g->r, format(g, c), false, 0, true);
 }
 
 /* Scales of their own, near 1. */
@@ -137,15 +41,15 @@ static void scales(const drawing *g, int64_t reach)
     for (int c = DOT_SCALE_A; c <= DOT_SCALE_B; c++)
         for (size_t i = 0; i < g->like->column[c].width; i++)
             g->d->value[c][i] =
-                number(g, format(g, c), false, among(g, -reach, reach), one_in(g, 2));
+                infer_dot_number(g->r, format(g, c), false, among(g, -reach, reach), one_in(g, 2));
 }
 
 /* Exponents of products. */
 static void product_range(const drawing *g, int *lo, int *hi)
 {
     int a[2], b[2];
-    range_of(format(g, DOT_A), &a[0], &a[1]);
-    range_of(format(g, DOT_B), &b[0], &b[1]);
+    infer_dot_exponents(format(g, DOT_A), &a[0], &a[1]);
+    infer_dot_exponents(format(g, DOT_B), &b[0], &b[1]);
     *lo = a[0] + b[0];
     *hi = a[1] + b[1];
 }
@@ -154,15 +58,17 @@ static void product_range(const drawing *g, int *lo, int *hi)
 static void product(const drawing *g, size_t i, bool negative, int64_t e, bool plain)
 {
     int a[2], b[2];
-    range_of(format(g, DOT_A), &a[0], &a[1]);
-    range_of(format(g, DOT_B), &b[0], &b[1]);
+    infer_dot_exponents(format(g, DOT_A), &a[0], &a[1]);
+    infer_dot_exponents(format(g, DOT_B), &b[0], &b[1]);
     const int64_t lo = apply_clamp_to(e - b[1], a[0], a[1]),
                   hi = apply_clamp_to(e - b[0], a[0], a[1]);
     const int64_t middle = apply_clamp_to(e / 2, lo, hi),
                   first = one_in(g, 2) ? middle : among(g, lo, hi);
     const bool of_a = one_in(g, 2);
-    g->d->value[DOT_A][i] = number(g, format(g, DOT_A), negative && of_a, first, plain);
-    g->d->value[DOT_B][i] = number(g, format(g, DOT_B), negative && !of_a, e - first, plain);
+    g->d->value[DOT_A][i] =
+        infer_dot_number(g->r, format(g, DOT_A), negative && of_a, first, plain);
+    g->d->value[DOT_B][i] =
+        infer_dot_number(g->r, format(g, DOT_B), negative && !of_a, e - first, plain);
 }
 
 static size_t place(const drawing *g)
@@ -207,7 +113,8 @@ static bool sign(const drawing *g)
 static void draw_c(const drawing *g, int64_t e)
 {
     const enum assay_mac_format f = format(g, DOT_C);
-    g->d->value[DOT_C][0] = one_in(g, 8) ? any(g, f, -1) : number(g, f, sign(g), e, one_in(g, 4));
+    g->d->value[DOT_C][0] = one_in(g, 8) ? infer_dot_any(g->r, f, -1)
+                                         : infer_dot_number(g->r, f, sign(g), e, one_in(g, 4));
 }
 
 static void zeros(const drawing *g)
@@ -224,7 +131,7 @@ static void zeros(const drawing *g)
     if (one_in(g, 4))
         draw_c(g, among(g, -30, 30));
     else if (one_in(g, 2))
-        g->d->value[DOT_C][0] = any(g, format(g, DOT_C), one_in(g, 3) ? 1 : -1);
+        g->d->value[DOT_C][0] = infer_dot_any(g->r, format(g, DOT_C), one_in(g, 3) ? 1 : -1);
     else
         g->d->value[DOT_C][0] = mac_pattern_of(format(g, DOT_C), sign(g), 0);
 }
@@ -237,19 +144,19 @@ static void specials(const drawing *g)
     const int column =
         (int)among(g, DOT_A, g->like->column[DOT_SCALE_A].width > 0 ? DOT_SCALE_B : DOT_C);
     const size_t i = (size_t)among(g, 0, (int64_t)g->like->column[column].width - 1);
-    g->d->value[column][i] = special(g, format(g, column));
+    g->d->value[column][i] = infer_dot_special(g->r, format(g, column));
     if (one_in(g, 3))
-        g->d->value[DOT_C][0] = special(g, format(g, DOT_C));
+        g->d->value[DOT_C][0] = infer_dot_special(g->r, format(g, DOT_C));
     else if (one_in(g, 2))
-        g->d->value[DOT_B][place(g)] = special(g, format(g, DOT_B));
+        g->d->value[DOT_B][place(g)] = infer_dot_special(g->r, format(g, DOT_B));
 }
 
 static void one(const drawing *g)
 {
     const size_t i = place(g);
     if (one_in(g, 3)) {
-        g->d->value[DOT_A][i] = any(g, format(g, DOT_A), (int)among(g, -1, 1));
-        g->d->value[DOT_B][i] = any(g, format(g, DOT_B), (int)among(g, -1, 1));
+        g->d->value[DOT_A][i] = infer_dot_any(g->r, format(g, DOT_A), (int)among(g, -1, 1));
+        g->d->value[DOT_B][i] = infer_dot_any(g->r, format(g, DOT_B), (int)among(g, -1, 1));
     } else
         product(g, i, sign(g), middle(g), false);
 }
@@ -289,7 +196,7 @@ static void masks(const drawing *g)
     const size_t i = place(g), j = neighbour(g, i);
     product(g, i, negative, large, true);
     if (one_in(g, 4))
-        g->d->value[DOT_C][0] = number(g, format(g, DOT_C), !negative, large, true);
+        g->d->value[DOT_C][0] = infer_dot_number(g->r, format(g, DOT_C), !negative, large, true);
     else
         product(g, j, !negative, large, true);
 }
@@ -328,14 +235,14 @@ static void few(const drawing *g)
 static void brink(const drawing *g)
 {
     int e[2];
-    range_of(g->like->out, &e[0], &e[1]);
+    infer_dot_exponents(g->like->out, &e[0], &e[1]);
     const bool low = one_in(g, 2), negative = sign(g);
     const int64_t end = e[low ? 0 : 1], last = end - mac_layout_of(g->like->out)->fraction_bits;
     const size_t i = place(g);
     if (one_in(g, 2))
         product(g, i, negative, end, low);
     else
-        g->d->value[DOT_C][0] = number(g, format(g, DOT_C), negative, end, low);
+        g->d->value[DOT_C][0] = infer_dot_number(g->r, format(g, DOT_C), negative, end, low);
     product(g, neighbour(g, i), negative != low, last - among(g, -3, 3), one_in(g, 2));
 }
 
@@ -345,11 +252,13 @@ static void ends(const drawing *g)
     size_t i = place(g);
     for (int64_t n = among(g, 0, 3); n > 0; n--, i = neighbour(g, i)) {
         const int of_b = one_in(g, 3) ? -end : end;
-        g->d->value[DOT_A][i] = any(g, format(g, DOT_A), end);
-        g->d->value[DOT_B][i] = one_in(g, 2) ? number(g, format(g, DOT_B), sign(g), 0, true)
-                                             : any(g, format(g, DOT_B), of_b);
+        g->d->value[DOT_A][i] = infer_dot_any(g->r, format(g, DOT_A), end);
+        g->d->value[DOT_B][i] = one_in(g, 2)
+                                    ? infer_dot_number(g->r, format(g, DOT_B), sign(g), 0, true)
+                                    : infer_dot_any(g->r, format(g, DOT_B), of_b);
     }
-    g->d->value[DOT_C][0] = one_in(g, 3) ? 0 : any(g, format(g, DOT_C), one_in(g, 4) ? -end : end);
+    g->d->value[DOT_C][0] =
+        one_in(g, 3) ? 0 : infer_dot_any(g->r, format(g, DOT_C), one_in(g, 4) ? -end : end);
 }
 
 static void many(const drawing *g)
@@ -366,10 +275,10 @@ static void wide(const drawing *g)
 {
     const int end = (int)among(g, -1, 1);
     for (size_t i = 0; i < g->like->k; i++) {
-        g->d->value[DOT_A][i] = any(g, format(g, DOT_A), end);
-        g->d->value[DOT_B][i] = any(g, format(g, DOT_B), one_in(g, 4) ? 0 : -end);
+        g->d->value[DOT_A][i] = infer_dot_any(g->r, format(g, DOT_A), end);
+        g->d->value[DOT_B][i] = infer_dot_any(g->r, format(g, DOT_B), one_in(g, 4) ? 0 : -end);
     }
-    g->d->value[DOT_C][0] = any(g, format(g, DOT_C), 0);
+    g->d->value[DOT_C][0] = infer_dot_any(g->r, format(g, DOT_C), 0);
 }
 
 size_t infer_dot_rungs(const infer_dot_rows *like)
@@ -381,12 +290,12 @@ static void rung(const drawing *g, size_t place)
 {
     int lo, hi, of_c[2];
     product_range(g, &lo, &hi);
-    range_of(format(g, DOT_C), &of_c[0], &of_c[1]);
+    infer_dot_exponents(format(g, DOT_C), &of_c[0], &of_c[1]);
     const int64_t large = apply_clamp_to(40, lo, hi < of_c[1] - 1 ? hi : of_c[1] - 1),
                   small = large - 66 > lo ? large - 66 : lo;
     for (size_t i = 0; i < g->like->k; i++)
         product(g, i, false, i == place ? large : small, true);
-    g->d->value[DOT_C][0] = number(g, format(g, DOT_C), true, large, true);
+    g->d->value[DOT_C][0] = infer_dot_number(g->r, format(g, DOT_C), true, large, true);
 }
 
 static void ladder(const drawing *g)
