@@ -87,6 +87,18 @@ void rec_run(const tb_model *m, bool hybrid, const float *const *in, float *cons
                          (m->tensor[m->output[0]].rank == 3 ? m->tensor[m->output[0]].dim[2] : 1)));
 }
 
+void rec_refuse(const tb_model *m, const char *part)
+{
+    const assay_tflite_options options = {.hybrid = true};
+    size_t size;
+    unsigned char *file = tb_finish(m, &size);
+    assay_graph *g = NULL;
+    assay_error err;
+    assert_refused(tfl_import_entry("refused", NULL, file, size, &options, &g, &err), &err, part);
+    assert_null(g);
+    free(file);
+}
+
 void rec_close_to(const float *got, const double *want, int n)
 {
     for (int i = 0; i < n; ++i)

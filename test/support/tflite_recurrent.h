@@ -23,6 +23,8 @@ int rec_over_time(tb_model *m, const char *name, int n, bool major);
 int rec_at(bool major, int b, int s, int n);
 /* Outputs of the model, hybrid in its integers; then damaged copies. */
 void rec_run(const tb_model *m, bool hybrid, const float *const *in, float *const *out);
+/* The import as hybrid must fail with a message that has this part. */
+void rec_refuse(const tb_model *m, const char *part);
 /* Within 1e-6. */
 void rec_close_to(const float *got, const double *want, int n);
 void rec_draw(test_rng *rng, float *x, int n);

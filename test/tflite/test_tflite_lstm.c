@@ -109,6 +109,12 @@ static void lstm_of_every_form(void **unused)
                 tb_option_i8(op, LSTM_TIME_MAJOR, f->major);
             rec_draw(&rng, x, BATCH * steps * IN);
             rec_run(&m, f->hybrid, (const float *const[]){x}, (float *const[]){y});
+            for (int state = 0; state < 2; ++state) {
+                const int s = state ? t.c : t.h;
+                m.tensor[s].type = TFL_INT32;
+                rec_refuse(&m, "states of other elements than the input's");
+                m.tensor[s].type = TFL_FLOAT32;
+            }
             for (int row = 0; row < BATCH; ++row) {
                 double h[UNITS] = {0}, c[UNITS] = {0};
                 for (int s = 0; s < steps; ++s) {

@@ -53,30 +53,41 @@ static void twin_of_relu(bool hybrid, int w, int r, int b, const float *in, floa
     memcpy(now, next, sizeof next);
 }
 
-static void check_relu(const rnn_case *k, test_rng *rng)
+/* where: the tensors of weights, recurrent weights and biases. */
+static tb_model relu_model(const rnn_case *k, int where[3])
 {
     const bool single = k->builtin == RNN;
-    const int steps = single ? 1 : STEPS;
     tb_model m = {.n_inputs = 1, .n_outputs = 1};
-    float x[BATCH * STEPS * IN], y[BATCH * STEPS * UNITS];
-    int w, r, b, h;
+    int h;
     tb_op *op;
 
     if (single)
         tb_add(&m, "x", TFL_FLOAT32, BATCH, IN, -1);
     else
         rec_over_time(&m, "x", IN, k->major);
-    w = rec_weights(&m, "w", UNITS, IN, k->hybrid);
-    r = rec_weights(&m, "r", UNITS, UNITS, k->hybrid);
-    b = rec_weights(&m, "b", UNITS, 1, false);
+    where[0] = rec_weights(&m, "w", UNITS, IN, k->hybrid);
+    where[1] = rec_weights(&m, "r", UNITS, UNITS, k->hybrid);
+    where[2] = rec_weights(&m, "b", UNITS, 1, false);
     h = rec_state(&m, "h", UNITS);
     m.output[0] = single ? tb_add(&m, "y", TFL_FLOAT32, BATCH, UNITS, -1)
                          : rec_over_time(&m, "y", UNITS, k->major);
-    op = tb_operator(&m, k->builtin, 0, w, r, b, h, END);
+    op = tb_operator(&m, k->builtin, 0, where[0], where[1], where[2], h, END);
     tb_outputs(op, m.output[0], END);
     tb_option_i8(op, single ? 0 : 1, ACTIVATION_RELU);
     if (!single)
         tb_option_i8(op, 0, k->major);
+    return m;
+}
+
+static void check_relu(const rnn_case *k, test_rng *rng)
+{
+    const bool single = k->builtin == RNN;
+    const int steps = single ? 1 : STEPS;
+    int where[3];
+    const tb_model m = relu_model(k, where);
+    const int w = where[0], r = where[1], b = where[2];
+    float x[BATCH * STEPS * IN], y[BATCH * STEPS * UNITS];
+
     rec_draw(rng, x, BATCH * steps * IN);
     rec_run(&m, k->hybrid, (const float *const[]){x}, (float *const[]){y});
     for (int row = 0; row < BATCH; ++row) {
@@ -285,7 +296,7 @@ static void refusals(void **unused)
     tb_refuse(&m, "expected an input of 3 dimensions");
     m.tensor[0].rank = 3;
     m.op[0].n_in = 4;
-    tb_refuse(&m, "4 inputs, expected 5");
+    tb_refuse(&m, "4 inputs and 1 outputs, expected 5 and 1");
     k.builtin = BI_LSTM;
     m = bi_model(&k, -1);
     op = m.op[0];
@@ -304,13 +315,33 @@ static void refusals(void **unused)
     tb_refuse(&m, "the auxiliary input has other steps than the input");
 }
 
+/* Codes in place of floats: neither products of floats nor hybrid ones. */
+static void other_elements(void **unused)
+{
+    (void)unused;
+    for (int hybrid = 0; hybrid < 2; hybrid++)
+        for (int single = 0; single < 2; single++) {
+            const rnn_case k = {single ? RNN : SEQUENCE_RNN, false, hybrid};
+            int where[3];
+            tb_model m = relu_model(&k, where);
+            const tb_op op = m.op[0];
+            for (int i = 0; i < 2; i++) { /* the input; the state */
+                const int t = i ? op.in[4] : op.in[0];
+                m.tensor[t].type = TFL_INT32;
+                rec_refuse(&m, "on elements other than floats");
+                m.tensor[t].type = TFL_FLOAT32;
+            }
+            m.op[0].in[0] = NONE;
+            rec_refuse(&m, "input 0 is missing");
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rnn_of_relu),
-        cmocka_unit_test(both_directions),
-        cmocka_unit_test(other_input),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(rnn_of_relu),    cmocka_unit_test(both_directions),
+        cmocka_unit_test(other_input),    cmocka_unit_test(refusals),
+        cmocka_unit_test(other_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,11 @@ assay_status tfl_value(const tfl_op *op, int i, int *value)
         return ASSAY_OK;
     t = tfl_in(op, i);
     if (t->value < 0 && !assay_tfl_is_constant(t) && !t->is_variable && !t->why)
-        return tfl_fail(op, "nothing before it defines its input %d '%.200s'", i, t->name);
+        return op->index < 0
+                   ? assay_fail(op->m->err, ASSAY_ERR_INPUT,
+                                "%s: no operator computes the model's output %d '%.200s'",
+                                op->m->name, i, t->name)
+                   : tfl_fail(op, "nothing before it defines its input %d '%.200s'", i, t->name);
     if (t->value < 0)
         s = make_value(op, t, true);
     *value = t->value;

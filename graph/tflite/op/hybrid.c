@@ -23,9 +23,10 @@ bool tfl_is_hybrid(const tfl_op *o, int x, int w)
     const tfl_tensor *t = tfl_in(o, w);
     const assay_qparams *q = &t->type.q;
 
-    if (!o->m->options || !o->m->options->hybrid || !t->data || !t->type.elem.is_signed ||
-        tfl_in(o, x)->type.elem.kind != ASSAY_KIND_F32 || t->type.elem.kind != ASSAY_KIND_INT ||
-        q->granularity == ASSAY_Q_NONE || tfl_flat_present(t->blockwise))
+    if (!o->m->options || !o->m->options->hybrid || !assay_tfl_is_constant(t) ||
+        !t->type.elem.is_signed || tfl_in(o, x)->type.elem.kind != ASSAY_KIND_F32 ||
+        t->type.elem.kind != ASSAY_KIND_INT || q->granularity == ASSAY_Q_NONE ||
+        tfl_flat_present(t->blockwise))
         return false;
     for (size_t i = 0; i < q->count; ++i)
         if (q->zero_point[i] != 0)

@@ -146,7 +146,9 @@ static assay_status read_types(lstm *l, const places *p)
         return tfl_fail(o, "expected states of 2 dimensions");
     l->sum = l->bent = l->cell;
     if (tfl_in(o, IN_X)->type.elem.kind != ASSAY_KIND_INT)
-        return ASSAY_OK;
+        return l->hidden.elem.kind == ASSAY_KIND_F32 && l->cell.elem.kind == ASSAY_KIND_F32
+                   ? ASSAY_OK
+                   : tfl_unsupported(o, "states of other elements than the input's");
     l->sum.q.scale = &gate_scale;
     l->bent.q.scale = &act_scale;
     l->sum.q.zero_point = l->bent.q.zero_point = &no_offset;
@@ -231,8 +233,10 @@ assay_status tfl_op_lstm(const tfl_op *o)
 
     if (single && tfl_flat_i8(o->options, LSTM_KERNEL, 0) == KERNEL_BASIC)
         return tfl_basic_lstm(o);
-    if ((o->n_in != IN_COUNT && o->n_in != IN_NORM) || !tfl_has(o, IN_X))
-        return tfl_fail(o, "%d inputs, expected 20 or 24", o->n_in);
+    if ((o->n_in != IN_COUNT && o->n_in != IN_NORM) || o->n_out != 1)
+        return tfl_fail(o, "%d inputs and %d outputs, expected 20 or 24 and 1", o->n_in, o->n_out);
+    if (!tfl_has(o, IN_X))
+        return tfl_fail(o, "input %d is missing", IN_X);
     if (!single && tfl_flat_bool(o->options, LSTM_DIAGONAL))
         return tfl_unsupported(o, "diagonal recurrent weights");
     if ((s = tfl_unroll_sizes(&l.at, IN_X, single)) || (s = read_operands(&l, &p)) ||

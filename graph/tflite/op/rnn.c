@@ -44,7 +44,7 @@ static assay_status read_operands(rnn *n)
     if ((s = tfl_unroll_read(&n->at, n->first + IN_HIDDEN, "hidden_before", &n->hidden)))
         return s;
     n->type = o->m->g->value[n->hidden].type;
-    return n->type.elem.kind == ASSAY_KIND_F32
+    return n->type.elem.kind == ASSAY_KIND_F32 && tfl_in(o, IN_X)->type.elem.kind == ASSAY_KIND_F32
                ? ASSAY_OK
                : tfl_unsupported(o, "on elements other than floats");
 }
@@ -106,8 +106,10 @@ assay_status tfl_op_rnn(const tfl_op *o)
     int y, *all;
     assay_status s;
 
-    if (o->n_in != IN_COUNT || !tfl_has(o, IN_X))
-        return tfl_fail(o, "%d inputs, expected 5", o->n_in);
+    if (o->n_in != IN_COUNT || o->n_out != 1)
+        return tfl_fail(o, "%d inputs and %d outputs, expected 5 and 1", o->n_in, o->n_out);
+    if (!tfl_has(o, IN_X))
+        return tfl_fail(o, "input %d is missing", IN_X);
     n.at.time_major = !single && tfl_flat_bool(o->options, SEQUENCE_TIME_MAJOR);
     n.at.asymmetric = tfl_flat_bool(o->options, single ? RNN_ASYMMETRIC : SEQUENCE_ASYMMETRIC);
     n.activation = tfl_flat_i8(o->options, single ? RNN_ACTIVATION : SEQUENCE_ACTIVATION, 0);

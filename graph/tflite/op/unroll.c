@@ -115,7 +115,8 @@ assay_status tfl_unroll_product(const tfl_unroll *u, tfl_factor *x, tfl_factor *
     char room[128];
     assay_status s;
 
-    if (g->value[x->value].type.elem.kind == g->value[w->value].type.elem.kind)
+    if (g->value[x->value].type.elem.kind != ASSAY_KIND_F32 ||
+        g->value[w->value].type.elem.kind != ASSAY_KIND_INT)
         return tfl_unroll_node(u, ASSAY_OP_FC, (int[]){x->value, w->value, bias},
                                bias == ASSAY_NO_VALUE ? 2 : 3, NULL, gate, what, type, out, NULL);
     named(u, gate, what, room);
