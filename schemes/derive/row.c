@@ -314,8 +314,8 @@ assay_status derive_row(const assay_derive *d)
 /* What the factors before a code have left in so many bits. */
 static assay_interval factors(int bits)
 {
-    const int64_t max = INT64_C(1) << (bits - 1);
-    return (assay_interval){-max, max - 1};
+    const int64_t max = INT64_MAX >> (64 - bits);
+    return (assay_interval){-max - 1, max};
 }
 
 /* TFLite reduce.cc, GetQuantProdScaling: s_in / s_out^(1/n) after each of the n factors, so that

@@ -263,7 +263,7 @@ def refusals():
         refused(f"{path} is none of these", rf"^assay: {path}: not a golden bundle, a profile", path, "-o", "no.html")
     refused("half a JSON", r"half.json: .*: line 1", "half.json", "-o", "no.html")
     refused("a folder without a manifest", "folder.*manifest", "folder", "-o", "no.html")
-    refused("a file that is not there", "nowhere: No such file", "good", "nowhere", "-o", "no.html")
+    refused("a file that is not there", "nowhere: cannot open: No such file", "good", "nowhere", "-o", "no.html")
     refused("no output", "pass -o", "good")
     refused("nothing by node", "need a golden bundle", "eval.json", "--model-explorer", "data")
     check(not os.path.exists("no.html") and not os.path.exists("data"), "and nothing is written")

@@ -218,6 +218,11 @@ static void rows(void **state)
         {"rescale: {reduced_bits: 15, round: [half-up], left_shift: product, result_bits: 48}\n",
          "reduce_prod", BEYOND("a product times one more code", "4.61168602e+18", "63"),
          .bits1 = 16},
+        {"rescale: {reduced_bits: 15, round: [half-up], left_shift: product, result_bits: 64}\n",
+         "reduce_prod", BEYOND("a product times one more code", "3.02231455e+23", "63"),
+         .bits1 = 16},
+        {"rescale: {reduced_bits: 15, round: [half-up], left_shift: product, result_bits: 1}\n",
+         "reduce_prod", NULL, .bits1 = 16},
         {"rescale: {reduced_bits: 15, round: [half-up], left_shift: product, result_bits: 32}\n",
          "reduce_prod", NULL, .bits1 = 16, .zero = 32767},
     };
