@@ -231,7 +231,7 @@ def unread(tap, net):
     os.symlink("nowhere", os.path.join(net.device, "z.npy"))
     said = ask(net)
     left = sorted(said[1].get("not_read", []))
-    tap.check(said[0] == 0 and len(left) == 5 and all(any(n in v for v in left) for n in (".bin: another", ".h: C", ".mask.npy: a mask", "z.npy: not a file")) and
+    tap.check(said[0] == 0 and len(left) == 5 and all(any(n in v for v in left) for n in (".bin: another", ".h: C", ".mask.npy: the mask", "z.npy: not a file")) and
               sum(v.endswith("another file of the same tensor was read") for v in left) == 2, "what is not read is said", left)
     at = random.randrange(len(right[0]))
     for k in range(SAMPLES):
