@@ -51,8 +51,7 @@ void assay_explain_sums(FILE *f, const assay_record *rec)
     if (a->saturate_pairs)
         fprintf(f,
                 "  Products of unsigned 8-bit inputs and signed weights are added in pairs%s that "
-                "saturate to "
-                "int16.\n",
+                "saturate to int16.\n",
                 a->pair_channels ? " of channels" : "");
     if (rec->blocks.kind != ASSAY_BLOCK_NONE)
         blocks(f, &rec->blocks);
