@@ -44,7 +44,8 @@ typedef struct assay_unit_spec {
     int64_t window[2]; /* averages: rows and columns of the window, 1 row along one axis; 0, 0 of
                           more than two axes. conv: how far a filter's channels lie from each other
                           among its products; outputs for each input channel of a depthwise one,
-                          else 0. 0, 0 of other ops */
+                          else 0. scaled_matmul: elements of K under one scale. 0, 0 of
+                          other ops */
     bool uncounted;    /* average pools: some window reaches cells that its count leaves out */
 } assay_unit_spec;
 
