@@ -280,22 +280,33 @@ static void large_constants_are_read_in_place(void **state)
     assay_graph_free(g);
 }
 
-static void external_data_is_read(void **state)
+/* The model, written to the folder as m.onnx beside its external data w.bin. */
+static assay_graph *import_beside(const char *folder, const void *model, size_t length,
+                                  const void *data, size_t size)
 {
-    static const float numbers[] = {9, 1, 2, 3};
-    char folder[200], path[260];
-    size_t length;
-    void *bytes = onnx_build(13, "in x f32 2\next w f32 2 w.bin 4 8\nAdd x,w -> y\nout y", &length);
+    char path[260];
     assay_graph *g;
     assay_error err;
 
+    snprintf(path, sizeof path, "%s/w.bin", folder);
+    test_write_file(path, data, size);
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    test_write_file(path, model, length);
+    assert_ok(onnx_import_file(path, NULL, &g, &err), &err);
+    return g;
+}
+
+static void external_data_is_read(void **state)
+{
+    static const float numbers[] = {9, 1, 2, 3};
+    char folder[200];
+    size_t length;
+    void *bytes = onnx_build(13, "in x f32 2\next w f32 2 w.bin 4 8\nAdd x,w -> y\nout y", &length);
+    assay_graph *g;
+
     (void)state;
     test_temp_dir(folder, sizeof folder);
-    snprintf(path, sizeof path, "%s/w.bin", folder);
-    test_write_file(path, numbers, sizeof numbers);
-    snprintf(path, sizeof path, "%s/m.onnx", folder);
-    test_write_file(path, bytes, length);
-    assert_ok(onnx_import_file(path, NULL, &g, &err), &err);
+    g = import_beside(folder, bytes, length, numbers, sizeof numbers);
     assert_memory_equal(g->value[assay_graph_find_value(g, "w")].data, numbers + 1, 8);
     assay_graph_free(g);
     test_remove_tree(folder);
@@ -348,11 +359,7 @@ static void large_external_data_is_mapped(void **state)
     for (int i = 0; i < ROOM; i++)
         numbers[i] = (float)i / 8;
     test_temp_dir(folder, sizeof folder);
-    snprintf(path, sizeof path, "%s/w.bin", folder);
-    test_write_file(path, numbers, sizeof numbers);
-    snprintf(path, sizeof path, "%s/m.onnx", folder);
-    test_write_file(path, bytes, length);
-    assert_ok(onnx_import_file(path, NULL, &g, &err), &err);
+    g = import_beside(folder, bytes, length, numbers, sizeof numbers);
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         const void *data = g->value[assay_graph_find_value(g, want[i].name)].data;
         assert_memory_equal(data, (const char *)numbers + want[i].at, 4 * N);
