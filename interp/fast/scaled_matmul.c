@@ -58,13 +58,14 @@ static mac_element number_of(int64_t format, int32_t code)
 }
 
 /* A row's numbers, of patterns of a format; false when some is none. table: by pattern. */
-static bool decode(const matrix_node *f, const mac_element *table, int64_t format,
-                   const int32_t *codes, size_t k, float *value, int32_t *unit, size_t stride)
+static bool decode(const matrix_node *f, const assay_mac *m, const mac_element *table,
+                   int64_t format, const int32_t *codes, size_t k, float *value, int32_t *unit,
+                   size_t stride)
 {
     bool special = false;
     for (size_t i = 0; i < k; i++) {
         const mac_element e = f->chain  ? number_of(format, codes[i])
-                              : f->wide ? mac_tile_element(format, (uint32_t)codes[i])
+                              : f->wide ? mac_tile_element(m, format, (uint32_t)codes[i])
                                         : table[codes[i] & 0xff];
         value[i * stride] = e.value;
         unit[i * stride] = e.unit;
@@ -105,7 +106,7 @@ static void pack(work *w, int64_t batch, int64_t first, int n)
             ref_load_operand(&w->b, w->call->out[0].type, batch, first + j);
         } else
             memset(codes, 0, w->depth * sizeof *codes);
-        w->good[j] = decode(w->f, w->f->b, w->m->mac.b, codes, w->depth, w->r.b + j,
+        w->good[j] = decode(w->f, &w->m->mac, w->f->b, w->m->mac.b, codes, w->depth, w->r.b + j,
                             w->r.b_unit + j, COLUMNS);
         if (j < n)
             w->good[j] = has_scales(w->f, w->m, scale, (size_t)w->b.runs) && w->good[j];
@@ -164,9 +165,9 @@ static assay_status one_row(work *w, assay_dot *d, int64_t batch, int64_t row, i
     uint32_t y[COLUMNS] = {0}, part[COLUMNS];
     mac_running r = {.odd = {false}};
     ref_load_operand(&w->a, w->call->out[0].type, batch, row);
-    const bool good =
-        decode(w->f, w->f->a, w->m->mac.a, w->r.codes, w->depth, w->r.a, w->r.a_unit, 1) &&
-        has_scales(w->f, w->m, w->r.a_scale, (size_t)w->a.runs);
+    const bool good = decode(w->f, &w->m->mac, w->f->a, w->m->mac.a, w->r.codes, w->depth, w->r.a,
+                             w->r.a_unit, 1) &&
+                      has_scales(w->f, w->m, w->r.a_scale, (size_t)w->a.runs);
     const size_t length = mac_unit_run(w->m);
     for (size_t i = 0; good && i < w->depth; i += length) {
         dots(w, &t, i, i + length < w->depth ? i + length : w->depth, &r, part);
@@ -227,8 +228,8 @@ assay_status fast_scaled_matmul(const assay_fast_setup *s, assay_fast **out, ass
     f->chain = mac_chain_takes(&m->mac) ? mac_chain_choose(s->kernels->isa) : NULL;
     f->wide = mac_tile_is_wide(&m->mac);
     if (!f->wide && !f->chain) {
-        mac_tile_table(m->mac.a, f->a);
-        mac_tile_table(m->mac.b, f->b);
+        mac_tile_table(&m->mac, m->mac.a, f->a);
+        mac_tile_table(&m->mac, m->mac.b, f->b);
     }
     if (m->mac.scale_block > 0)
         mac_tile_scales(&m->mac, f->scale);

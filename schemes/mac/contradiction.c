@@ -1,4 +1,6 @@
 /* Contradictions between the parameters of a unit. */
+#include <string.h>
+
 #include "schemes/mac/parameters.h"
 
 static const assay_mac_layout *layout(int64_t f)
@@ -60,9 +62,6 @@ static const char *of_sums(const assay_mac *m)
     if (aside &&
         (!cut || m->sum_align_bits == ASSAY_MAC_NONE || m->acc_align_bits == ASSAY_MAC_NONE))
         return "accumulator: aligned needs align_bits, sum_align_bits and acc_align_bits";
-    if (!aside && (m->sum_align_bits != ASSAY_MAC_NONE || m->acc_align_bits != ASSAY_MAC_NONE ||
-                   m->acc_drop != ASSAY_MAC_NONE))
-        return "sum_align_bits, acc_align_bits and acc_drop need accumulator: aligned";
     return NULL;
 }
 
@@ -98,11 +97,63 @@ static const char *of_scales(const assay_mac *m)
     return NULL;
 }
 
+static bool mac_has_subnormals(int64_t f)
+{
+    return layout(f)->exponent_bits > 0;
+}
+
+/* Parameters that not every record reads. */
+typedef struct need {
+    size_t offset;
+    bool (*is_met)(const assay_mac *m);
+    const char *why;
+} need;
+
+#define NEED(name, condition, words)                                                               \
+    static bool reads_##name(const assay_mac *m)                                                   \
+    {                                                                                              \
+        return condition;                                                                          \
+    }
+ASSAY_MAC_NEEDS(NEED)
+#undef NEED
+static const need needs[] = {
+#define NEED(name, condition, words)                                                               \
+    {offsetof(assay_mac, name), reads_##name, #name " needs " words},
+    ASSAY_MAC_NEEDS(NEED)
+#undef NEED
+};
+enum { N_NEEDS = sizeof needs / sizeof *needs };
+
+/* Whether the parameter at this offset is at its default; `usual` has the defaults. */
+static bool is_usual(const assay_mac *m, const assay_mac *usual, size_t offset)
+{
+    return memcmp((const char *)m + offset, (const char *)usual + offset, sizeof(int64_t)) == 0;
+}
+
+static const char *of_needs(const assay_mac *m)
+{
+    const assay_mac usual = mac_defaults();
+    for (int i = 0; i < N_NEEDS; i++)
+        if (!needs[i].is_met(m) && !is_usual(m, &usual, needs[i].offset))
+            return needs[i].why;
+    return NULL;
+}
+
+void mac_drop_unread(assay_mac *m)
+{
+    const assay_mac usual = mac_defaults();
+    for (int i = 0; i < N_NEEDS; i++)
+        if (!needs[i].is_met(m))
+            memcpy((char *)m + needs[i].offset, (const char *)&usual + needs[i].offset,
+                   sizeof(int64_t));
+}
+
 const char *mac_contradiction(const assay_mac *m)
 {
-    const char *(*const all[])(const assay_mac *) = {of_formats, of_order, of_sums, of_scales};
+    const char *(*const all[])(const assay_mac *) = {of_formats, of_order, of_sums, of_scales,
+                                                     of_needs};
     const char *why = NULL;
-    for (int i = 0; i < 4 && !why; i++)
+    for (int i = 0; i < 5 && !why; i++)
         why = all[i](m);
     return why;
 }

@@ -43,5 +43,7 @@ int64_t mac_choices(const assay_mac_parameter *p);
 
 /* What no parameter can say alone: the fault in one line, or NULL. */
 const char *mac_contradiction(const assay_mac *m);
+/* Puts every parameter that nothing reads in m to its default (NEED of mac.def). */
+void mac_drop_unread(assay_mac *m);
 
 #endif

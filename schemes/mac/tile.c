@@ -1,14 +1,15 @@
 /* Sums of 16 columns at a time on a unit whose step is one aligned or exact sum; tile.h has the
  * terms. */
-#include "schemes/mac/tile.h"
+#include "schemes/mac/tile_sums.h"
 
 #include <string.h>
 
 enum {
     COLUMNS = MAC_TILE,
     GROUPS = 8,
-    WHOLE = 1024,    /* products of int8mx, each at most 4, whose sum is no more than 2^12 */
-    NOTHING = -20000 /* the exponent of a zero: below any other */
+    WHOLE = 1024, /* products of int8mx, each at most 4, whose sum is no more than 2^12 */
+    LEAST = -126, /* of exponents of elements */
+    NOTHING = MAC_TILE_NOTHING
 };
 
 /* ---- which units ---- */
@@ -19,32 +20,31 @@ static bool is_small(int64_t format)
     return (format >= ASSAY_MAC_E5M2 && format <= ASSAY_MAC_E2M1) || format == ASSAY_MAC_INT8MX;
 }
 
-/* Products of 22 digits at most. */
-static bool is_wide(int64_t format)
-{
-    return format == ASSAY_MAC_BF16 || format == ASSAY_MAC_F16 || format == ASSAY_MAC_TF32;
-}
-
 bool mac_tile_is_wide(const assay_mac *m)
 {
-    return is_wide(m->a);
+    return mac_format_is_wide(m->a);
 }
 
-/* A step is one aligned sum of its products and the running value, truncated. */
-static bool is_one_sum(const assay_mac *m)
+/* Steps of aligned sums, one after the other. */
+static bool is_one_chain(const assay_mac *m)
 {
     return m->order == 0 && m->k_order == ASSAY_MAC_ASCENDING && m->chains == 1 &&
            m->start == ASSAY_MAC_START_ACC && m->phases == 1 && m->sum == ASSAY_MAC_ALIGNED &&
-           m->lanes == 1 && m->accumulator == ASSAY_MAC_ACC_JOINED && m->promote == 0 &&
-           m->split_k == 1;
+           m->promote == 0 && m->split_k == 1;
+}
+
+/* A step is one aligned sum of its products and the running value. */
+static bool is_one_sum(const assay_mac *m)
+{
+    return is_one_chain(m) && m->lanes == 1 && m->accumulator == ASSAY_MAC_ACC_JOINED;
 }
 
 static bool is_plain(const assay_mac *m)
 {
     return m->flush_in == ASSAY_MAC_FLUSH_NONE && m->flush_acc == ASSAY_MAC_FLUSH_NONE &&
            m->a_digits == ASSAY_MAC_NONE && m->b_digits == ASSAY_MAC_NONE &&
-           m->product_limit == ASSAY_MAC_NONE && m->product_round == ASSAY_MAC_NONE &&
-           m->flush_out == ASSAY_MAC_TINY_NONE && m->zero_sign == ASSAY_MAC_ZERO_SUM;
+           m->product_round == ASSAY_MAC_NONE && m->flush_out == ASSAY_MAC_TINY_NONE &&
+           m->zero_sign == ASSAY_MAC_ZERO_SUM;
 }
 
 /* Groups of fp4 products under scales: sums of 53 bits hold their terms. They divide a step and a
@@ -77,7 +77,30 @@ static bool is_scaled_whole(const assay_mac *m)
 {
     return is_integers(m) && m->scale == ASSAY_MAC_E8M0 && m->group > 0 && m->group <= WHOLE &&
            m->scale_block > 0 && m->scale_block % m->group == 0 && is_one_sum(m) && is_plain(m) &&
-           m->out_round == ASSAY_ROUND_HALF_EVEN;
+           m->product_limit == ASSAY_MAC_NONE && m->out_round == ASSAY_ROUND_HALF_EVEN;
+}
+
+static bool are_elements(const assay_mac *m)
+{
+    return (is_small(m->a) && is_small(m->b)) ||
+           (mac_format_is_wide(m->a) && mac_format_is_wide(m->b) && m->scale_block == 0);
+}
+
+static bool is_f32(const assay_mac *m)
+{
+    return m->out == ASSAY_MAC_F32 && m->acc == ASSAY_MAC_F32 && m->group > 0 && m->group <= 64;
+}
+
+/* A step's sums and the running value, cut once more and added. These stay below 2^52. Zeros that
+ * fill up the last step have no greater exponent than any other product. */
+bool mac_tile_is_aside(const assay_mac *m)
+{
+    return m->accumulator == ASSAY_MAC_ACC_ALIGNED && is_one_chain(m) && is_plain(m) && is_f32(m) &&
+           are_elements(m) && m->scale_block == 0 && m->exact_group == 1 &&
+           m->lanes <= MAC_TILE_LANES && m->align_cut == ASSAY_ROUND_TRUNC && m->align_bits <= 25 &&
+           m->sum_align_bits <= 40 && m->acc_align_bits <= m->sum_align_bits &&
+           m->sum_cut == ASSAY_ROUND_FLOOR && m->acc_round == ASSAY_ROUND_HALF_EVEN &&
+           m->out_frac == 0 && (m->zero_exponent == ASSAY_MAC_NONE || m->zero_exponent <= LEAST);
 }
 
 /* Of a record without contradictions: scales of a term are no f32, and a group divides an
@@ -87,26 +110,15 @@ bool mac_tile_takes(const assay_mac *m)
     const bool truncates = m->align_cut == ASSAY_ROUND_TRUNC && m->out_round == ASSAY_ROUND_TRUNC;
     const bool scales = m->scale_block == 0 || (m->scale == ASSAY_MAC_E8M0 && m->group > 0 &&
                                                 m->scale_block % m->group == 0);
-    const bool elements = (is_small(m->a) && is_small(m->b)) ||
-                          (is_wide(m->a) && is_wide(m->b) && m->scale_block == 0);
-    if (is_whole(m) || is_scaled_whole(m))
+    if (is_whole(m) || is_scaled_whole(m) || mac_tile_is_aside(m))
         return true;
-    return elements && m->out == ASSAY_MAC_F32 && m->acc == ASSAY_MAC_F32 && m->group > 0 &&
-           m->group <= 64 && is_one_sum(m) && is_plain(m) && truncates &&
-           m->align_bits != ASSAY_MAC_NONE &&
+    return are_elements(m) && is_f32(m) && is_one_sum(m) && is_plain(m) && truncates &&
+           m->product_limit == ASSAY_MAC_NONE && m->align_bits != ASSAY_MAC_NONE &&
            (has_exact_groups(m) || (m->exact_group == 1 && m->zero_exponent == ASSAY_MAC_NONE &&
                                     scales && m->align_bits <= 25));
 }
 
 /* ---- one step of 16 columns ---- */
-
-static float power_of_two(int32_t n)
-{
-    const uint32_t bits = (uint32_t)((n < -126 ? -126 : n > 127 ? 127 : n) + 127) << 23;
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
 
 /* The running value cut to multiples of 2^grid. */
 static int64_t cut(int32_t digits, int32_t unit, int32_t grid)
@@ -136,57 +148,16 @@ static void store(mac_running *r, int j, int64_t sum, int32_t grid, int fraction
     r->odd[j] = r->odd[j] || unit < -126 || unit > 127;
 }
 
-/* Significands times powers of two of their own: below 2^27. */
-static void sum_wide_terms(const mac_tile *t, const float *a, const int32_t *units, size_t first,
-                           size_t n, const int32_t top[COLUMNS], int64_t sum[COLUMNS])
-{
-    const float *b = t->value + first * COLUMNS;
-    const int32_t *exponent = t->exponent + first * COLUMNS;
-    const int32_t bits = (int32_t)t->unit->align_bits;
-    for (size_t k = 0; k < n; k++)
-        for (int j = 0; j < COLUMNS; j++) {
-            const size_t at = k * COLUMNS + (size_t)j;
-            const int32_t up = units[k] + exponent[at] - top[j] + bits;
-            sum[j] += (int32_t)(a[k] * b[at] * power_of_two(up < -126 ? -126 : up));
-        }
-}
-
-static void sum_terms(const mac_tile *t, const float *a, size_t first, size_t n,
-                      const float factor[COLUMNS], int64_t sum[COLUMNS])
-{
-    const float *b = t->value + first * COLUMNS;
-    const int64_t bits = t->unit->align_bits;
-    if (bits <= 20) { /* at most 64 terms below 2^22 each */
-        int32_t narrow[COLUMNS] = {0};
-        for (size_t k = 0; k < n; k++)
-            for (int j = 0; j < COLUMNS; j++)
-                narrow[j] += (int32_t)(a[k] * b[k * COLUMNS + (size_t)j] * factor[j]);
-        for (int j = 0; j < COLUMNS; j++)
-            sum[j] += narrow[j];
-        return;
-    }
-    for (size_t k = 0; k < n; k++)
-        for (int j = 0; j < COLUMNS; j++)
-            sum[j] += (int32_t)(a[k] * b[k * COLUMNS + (size_t)j] * factor[j]);
-}
-
 static void step(const mac_tile *t, const float *a, const int32_t *units, int32_t a_scale,
                  size_t first, size_t n, mac_running *r)
 {
     const assay_mac *m = t->unit;
     const int32_t least = m->least_max == ASSAY_MAC_NONE ? NOTHING : (int32_t)m->least_max;
     const int fraction_bits = m->out_frac > 0 ? (int)m->out_frac : 23;
-    const int32_t *b = t->exponent + first * COLUMNS;
     int32_t top[COLUMNS], shift[COLUMNS] = {0};
-    float factor[COLUMNS];
     int64_t sum[COLUMNS];
-    for (int j = 0; j < COLUMNS; j++)
-        top[j] = NOTHING;
-    for (size_t k = 0; k < n; k++)
-        for (int j = 0; j < COLUMNS; j++) {
-            const int32_t u = units[k] + b[k * COLUMNS + (size_t)j];
-            top[j] = u > top[j] ? u : top[j];
-        }
+    const mac_tile_terms terms = {a, units, first, n, 1};
+    mac_tile_greatest(t, &terms, top);
     for (int j = 0; j < COLUMNS; j++) {
         if (t->scale)
             shift[j] = a_scale + t->scale[first / (size_t)t->b_run * COLUMNS + (size_t)j] - 254;
@@ -194,13 +165,9 @@ static void step(const mac_tile *t, const float *a, const int32_t *units, int32_
         top[j] = top[j] > r->unit[j] ? top[j] : r->unit[j];
         top[j] = top[j] > least ? top[j] : least;
         const int32_t grid = top[j] - (int32_t)m->align_bits;
-        factor[j] = power_of_two(shift[j] - grid);
         sum[j] = cut(r->digits[j], r->unit[j], grid);
     }
-    if (is_wide(m->a))
-        sum_wide_terms(t, a, units, first, n, top, sum);
-    else
-        sum_terms(t, a, first, n, factor, sum);
+    mac_tile_sum(t, &terms, top, shift, sum);
     for (int j = 0; j < COLUMNS; j++)
         store(r, j, sum[j], top[j] - (int32_t)m->align_bits, fraction_bits);
 }
@@ -284,7 +251,7 @@ static void scaled_step(const mac_tile *t, const float *a, int32_t a_scale, size
     for (int j = 0; j < COLUMNS; j++) {
         const int32_t up = a_scale + scale[j] - 254;
         r->odd[j] = r->odd[j] || up < -110 || up > 110;
-        y[j] += sum[j] * power_of_two(up);
+        y[j] += sum[j] * mac_power_of_two(up);
     }
 }
 
@@ -349,6 +316,10 @@ void mac_tile_run(const mac_tile *t, const float *a, const int32_t *exponent,
         r->digits[j] = 0;
         r->unit[j] = NOTHING;
     }
+    if (mac_tile_is_aside(t->unit)) {
+        mac_tile_run_aside(t, a, exponent, first, last, r);
+        return;
+    }
     for (size_t i = first; i < last && t->unit->exact_group > 1; i += group)
         exact_step(t, a + i, a_scale, i, last - i < group ? last - i : group, r);
     for (size_t i = first; i < last && t->unit->exact_group == 1; i += group)
@@ -367,17 +338,19 @@ void mac_tile_scales(const assay_mac *m, mac_tile_scale table[256])
     }
 }
 
-mac_element mac_tile_element(int64_t format, uint32_t pattern)
+mac_element mac_tile_element(const assay_mac *m, int64_t format, uint32_t pattern)
 {
+    const int32_t of_zero =
+        m->zero_exponent == ASSAY_MAC_NONE ? NOTHING : (int32_t)m->zero_exponent;
     const assay_mac_value v = mac_decode((enum assay_mac_format)format, pattern);
-    const int32_t exponent = is_wide(format) ? v.exponent - v.unit : v.exponent;
-    const float magnitude = (float)v.significand * power_of_two(exponent);
-    return (mac_element){v.negative ? -magnitude : magnitude, v.significand > 0 ? v.unit : NOTHING,
+    const int32_t exponent = mac_format_is_wide(format) ? v.exponent - v.unit : v.exponent;
+    const float magnitude = (float)v.significand * mac_power_of_two(exponent);
+    return (mac_element){v.negative ? -magnitude : magnitude, v.significand > 0 ? v.unit : of_zero,
                          v.kind != ASSAY_MAC_NUMBER};
 }
 
-void mac_tile_table(int64_t format, mac_element table[256])
+void mac_tile_table(const assay_mac *m, int64_t format, mac_element table[256])
 {
     for (uint32_t i = 0; i < 256; i++)
-        table[i] = mac_tile_element(format, i);
+        table[i] = mac_tile_element(m, format, i);
 }

@@ -1,4 +1,5 @@
-/* Dots of 16 columns at a time, of units whose step is one aligned sum of small products.
+/* Dots of 16 columns at a time, of units whose step is one aligned sum of small products, or such
+ * sums that meet an aligned accumulator (tile_aside.c).
  *
  * Elements of at most 8 bits have at most 8 significant digits: a product is exact in a float, and
  * times a power of two that brings the step's last kept digit to 1, truncating it to an integer is
@@ -50,11 +51,11 @@ typedef struct mac_running {
 bool mac_tile_takes(const assay_mac *m);
 /* Are the elements of a unit that is taken of more than 8 bits? Both are or none is. */
 bool mac_tile_is_wide(const assay_mac *m);
-mac_element mac_tile_element(int64_t format, uint32_t pattern);
+mac_element mac_tile_element(const assay_mac *m, int64_t format, uint32_t pattern);
 /* Of a unit's block scales, by pattern. */
 void mac_tile_scales(const assay_mac *m, mac_tile_scale table[256]);
-/* Of a format of at most 8 bits, by pattern. */
-void mac_tile_table(int64_t format, mac_element table[256]);
+/* Of a format of at most 8 bits, by pattern; a zero has the unit's exponent of zeros. */
+void mac_tile_table(const assay_mac *m, int64_t format, mac_element table[256]);
 /* Elements first to last of K of a row of A, whose first element a, exponent and a_scale hold, by
  * the tile: r, from +0. */
 void mac_tile_run(const mac_tile *t, const float *a, const int32_t *exponent,

@@ -66,8 +66,8 @@ static void draw_all(test_rng *r, const assay_mac *m, size_t k, operands *o)
     static mac_element a[256], b[256];
     const int way = (int)test_between(r, 0, 3);
     const int64_t min = test_between(r, 0, 2) ? 118 : 0, max = min ? 136 : 254;
-    mac_tile_table(m->a, a);
-    mac_tile_table(m->b, b);
+    mac_tile_table(m, m->a, a);
+    mac_tile_table(m, m->b, b);
     for (size_t i = 0; i < k; i++) {
         o->a[i] = draw(r, m->a, way);
         o->value_a[i] = a[o->a[i]].value;

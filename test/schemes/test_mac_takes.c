@@ -77,7 +77,7 @@ static const take takes[] = {
      true},
     {I8 "group: 4, align_bits: 24", false, false},
     {I8 "group: 4, scale_block: 32", false, true},
-    {I8 "group: 32, exact_group: 4, scale_block: 32, least_max: 9", false, true},
+    {I8 "group: 32, exact_group: 4, scale_block: 32", false, true},
     {I8 "group: 0, scale_block: 32", false, false},
     {I8 "group: 2048, scale_block: 2048", false, false},
     {I8 "group: 64, scale_block: 32", false, false},

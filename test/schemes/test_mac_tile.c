@@ -64,8 +64,8 @@ static int compare(test_rng *r, const char *name, const assay_mac *m, size_t k, 
     mac_running run = {.odd = {false}};
     bool special = false, special_b[MAC_TILE] = {false};
     int compared = 0;
-    mac_tile_table(m->a, table_a);
-    mac_tile_table(m->b, table_b);
+    mac_tile_table(m, m->a, table_a);
+    mac_tile_table(m, m->b, table_b);
     for (size_t i = 0; i < k; i++) {
         a[i] = table_a[o->a[i]].value;
         a_exponent[i] = table_a[o->a[i]].unit;
@@ -158,7 +158,7 @@ static int compare_wide(const char *name, const assay_mac *m, size_t k, const wi
     int compared = 0;
     for (int row = 0; row <= MAC_TILE; row++)
         for (size_t i = 0; i < k; i++) {
-            const mac_element e = mac_tile_element(row == 0 ? m->a : m->b, w->pattern[row][i]);
+            const mac_element e = mac_tile_element(m, row == 0 ? m->a : m->b, w->pattern[row][i]);
             *(row == 0 ? &a[i] : &b[i][row - 1]) = e.value;
             *(row == 0 ? &a_exponent[i] : &b_exponent[i][row - 1]) = e.unit;
             special[row] = special[row] || e.special;

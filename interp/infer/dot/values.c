@@ -211,6 +211,7 @@ void infer_dot_set(assay_mac *m, const assay_mac_parameter *p, int64_t value)
     adjust_sum(m, p->offset);
     adjust_tree(m, p->offset);
     adjust_digits(m, p->offset);
+    mac_drop_unread(m);
 }
 
 void infer_dot_fit(const infer_dot_task *t, assay_mac *m)
@@ -237,4 +238,5 @@ void infer_dot_fit(const infer_dot_task *t, assay_mac *m)
     m->out_frac = m->out_frac > out->fraction_bits ? 0 : m->out_frac;
     m->nan = (int64_t)(t->n_nans > 0 ? t->nan[0] : nan);
     adjust_tree(m, 0);
+    mac_drop_unread(m);
 }
