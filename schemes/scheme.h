@@ -81,6 +81,11 @@ bool assay_scheme_fuses_narrow(const assay_scheme *s, const char *op);
 /* The same where operands and result are of two types, or signed ones meet unsigned weights
  * (mixed_unfused_ops). */
 bool assay_scheme_fuses_mixed(const assay_scheme *s, const char *op);
+/* The same where an activation stands between op and quantize that clamps more than the codes do
+ * (clamped_unfused_ops). */
+bool assay_scheme_fuses_clamped(const assay_scheme *s, const char *op);
+/* Does the target make one pair of conversions of two in a row (merge_pairs)? */
+bool assay_scheme_merges_pairs(const assay_scheme *s);
 
 /* Bits of the bias (32 or 64) that op takes beside codes of more than 8 bits (`wide`) or of at most
  * 8: 64 where its accumulator has them. */

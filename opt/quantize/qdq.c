@@ -219,14 +219,17 @@ static assay_status group_conversions(assay_grouping *q, int i, bool *done, assa
         return ASSAY_OK;
     }
     assay_op op = n->op;
+    const assay_attrs attr = n->attr;
     int was = n->in[0];
     n->op = ASSAY_OP_RESCALE;
+    assay_attrs_defaults(ASSAY_ATTRS_none, &n->attr);
     n->in[0] = in;
     *done = target_can(q, i);
     if (q->memory_short)
         return assay_out_of_memory(err);
     if (!*done) {
         n->op = op;
+        n->attr = attr;
         n->in[0] = was;
     }
     return ASSAY_OK;
@@ -256,7 +259,7 @@ static assay_status group_node(assay_grouping *q, int i, assay_error *err)
     }
     if (quantize_qdq_find_outputs(q, n, &group))
         status = commit(q, i, &group, err);
-    else if (is_product(n->op))
+    else if (is_product(n->op) && !group.clamped)
         status = commit_sums(q, i, &group, err);
     if (!status && q->memory_short)
         status = assay_out_of_memory(err);
@@ -282,7 +285,10 @@ assay_status quantize_group_qdq(assay_graph *g, const assay_scheme *scheme,
                                 assay_error *err)
 {
     assay_grouping q = {.g = g, .scheme = scheme, .has_kernel = has_kernel, .max_in = ASSAY_QDQ_IN};
-    assay_status status = quantize_qdq_begin(&q, err);
+    assay_status status =
+        assay_scheme_merges_pairs(scheme) ? quantize_qdq_merge_pairs(g, err) : ASSAY_OK;
+    if (!status)
+        status = quantize_qdq_begin(&q, err);
     int nodes = g->n_nodes, changed;
 
     for (int i = 0; i < nodes && !status && q.any; i++)

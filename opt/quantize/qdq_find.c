@@ -109,6 +109,49 @@ static bool absorbs_activation(const assay_node *n)
     return assay_op_get(n->op)->traits & ASSAY_T_ABSORB_OUT || n->op == ASSAY_OP_MAX_POOL;
 }
 
+/* Whether the codes of t clamp as much as the activation: then it changes none of them. ONNX
+ * Runtime asks in floats, and of a clip only where the parameters are no lists (qdq_util.cc). */
+static bool is_redundant(const assay_node *a, const assay_type *t, const assay_node *quantize)
+{
+    const int32_t zero = t->q.zero_point[0];
+    const float scale = t->q.scale[0];
+    if (a->op == ASSAY_OP_RELU)
+        return zero == assay_elem_min(t->elem);
+    return !quantize->attr.convert.in_list &&
+           rintf(a->attr.clip.lo / scale) + (float)zero <= (float)assay_elem_min(t->elem) &&
+           rintf(a->attr.clip.hi / scale) + (float)zero >= (float)assay_elem_max(t->elem);
+}
+
+/* The first activation behind a node that keeps it in float: one that clamps more than the codes
+ * do, which `quantize` makes; without that node (-1), one that something else reads alone. Or -1.
+ */
+static int clamping(const assay_grouping *q, const assay_qdq_group *group, int quantize)
+{
+    const assay_node *to = quantize >= 0 ? &q->g->node[quantize] : NULL;
+    for (int i = 0; i < group->n_fused; i++) {
+        const assay_node *a = &q->g->node[group->fused[i]];
+        if (assay_is_narrowing(a))
+            continue;
+        if (to ? !is_redundant(a, quantize_qdq_type_of(q, to->out[0]), to)
+               : only_reader(q, a->out[0]) >= 0)
+            return group->fused[i];
+        if (!to)
+            break;
+    }
+    return -1;
+}
+
+/* Whether the target computes n in float for the sake of an activation. */
+static bool is_clamped(assay_grouping *q, const assay_node *n, const assay_qdq_group *group,
+                       int quantize)
+{
+    const int a = clamping(q, group, quantize);
+    return a >= 0 && !assay_scheme_fuses_clamped(q->scheme, assay_op_get(n->op)->name) &&
+           !quantize_qdq_because(
+               q, "the target computes %s before '%.60s' in float (clamped_unfused_ops)",
+               assay_op_get(n->op)->name, q->g->node[a].name);
+}
+
 /* The quantize node behind output k, with relu and clip between; -1 when there is none. */
 static int find_quantize(assay_grouping *q, const assay_node *n, int k, assay_qdq_group *group)
 {
@@ -132,10 +175,11 @@ static int find_quantize(assay_grouping *q, const assay_node *n, int k, assay_qd
         group->fused[group->n_fused++] = reader;
         reader = only_reader(q, a->out[0]);
     }
-    return reader >= 0 && q->g->node[reader].op == ASSAY_OP_QUANTIZE &&
-                   !q->g->node[reader].has_code_bounds
-               ? reader
-               : -1;
+    if (reader < 0 || q->g->node[reader].op != ASSAY_OP_QUANTIZE ||
+        q->g->node[reader].has_code_bounds)
+        reader = -1;
+    group->clamped = is_clamped(q, n, group, reader);
+    return group->clamped ? -1 : reader;
 }
 
 bool quantize_qdq_find_outputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group)
@@ -144,6 +188,8 @@ bool quantize_qdq_find_outputs(assay_grouping *q, const assay_node *n, assay_qdq
         return quantize_qdq_because(q, "%d outputs", n->n_out);
     for (int k = 0; k < n->n_out; k++) {
         group->quantize[k] = find_quantize(q, n, k, group);
+        if (group->clamped)
+            return false;
         if (group->quantize[k] < 0)
             return quantize_qdq_because(
                 q, "its output '%.80s' is not quantized, or is also read in float",

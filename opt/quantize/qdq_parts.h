@@ -34,6 +34,7 @@ typedef struct assay_qdq_group {
     float lo, hi;    /* bounds of the activations */
     int float_bias;  /* a constant, or ASSAY_NO_VALUE */
     bool float_norm; /* a layer normalization with float gamma or beta */
+    bool clamped;    /* by an activation that keeps the node in float */
     bool done;
 } assay_qdq_group;
 
@@ -72,6 +73,8 @@ bool quantize_qdq_because(assay_grouping *q, const char *format, ...)
 const assay_type *quantize_qdq_type_of(const assay_grouping *q, int value);
 /* The producer of a value before its rounding to a narrow float, which groups look through. */
 const assay_node *quantize_qdq_real_maker_of(const assay_grouping *q, int value);
+/* qdq_pairs.c: two pairs of conversions in a row become one, of a range that lies in both. */
+assay_status quantize_qdq_merge_pairs(assay_graph *g, assay_error *err);
 /* Codes after every float input; a constant float bias is left for later. */
 bool quantize_qdq_find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group);
 /* A quantize after every output, with activations between that the node absorbs. */

@@ -290,27 +290,6 @@ int64_t assay_scheme_sum_room(const assay_scheme *s, const char *op, unsigned bi
     return shifts && shift > 0 ? (INT64_C(1) << (32 - shift)) - 1 : INT64_MAX;
 }
 
-static bool fuses(const assay_scheme *s, const char *op, enum assay_unfused list)
-{
-    enum assay_op id = assay_op_find(op);
-    return !s->record || id == ASSAY_OP_COUNT || !assay_data(s)->unfused[list][id];
-}
-
-bool assay_scheme_fuses(const assay_scheme *s, const char *op, unsigned bits)
-{
-    return fuses(s, op, bits > 8 ? ASSAY_UNFUSED_WIDE : ASSAY_UNFUSED);
-}
-
-bool assay_scheme_fuses_narrow(const assay_scheme *s, const char *op)
-{
-    return fuses(s, op, ASSAY_UNFUSED_NARROW);
-}
-
-bool assay_scheme_fuses_mixed(const assay_scheme *s, const char *op)
-{
-    return fuses(s, op, ASSAY_UNFUSED_MIXED);
-}
-
 unsigned assay_scheme_bias_bits(const assay_scheme *s, const char *op, bool wide)
 {
     assay_record r;

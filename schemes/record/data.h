@@ -45,12 +45,14 @@ static inline unsigned assay_form_of_codes(bool wide, assay_elem type)
            (type.is_signed ? 0U : (unsigned)ASSAY_FORM_UNSIGNED);
 }
 
-/* The lists of unfused ops, by what they are of. */
+/* The lists of unfused ops, by what they are of; CLAMPED: with an activation behind that clamps
+ * more than the codes of the result. */
 enum assay_unfused {
     ASSAY_UNFUSED,
     ASSAY_UNFUSED_WIDE,
     ASSAY_UNFUSED_NARROW,
     ASSAY_UNFUSED_MIXED,
+    ASSAY_UNFUSED_CLAMPED,
     ASSAY_UNFUSED_LISTS
 };
 
@@ -127,8 +129,10 @@ typedef struct assay_scheme_data {
     size_t n_policies;
     bool in_float[ASSAY_OP_COUNT]; /* ops that the target does not compute in integers */
     /* ops that it computes in float where a network has them between conversions, for codes of at
-     * most 8 bits, of more, where some operand's have fewer, and where they are of two types */
+     * most 8 bits, of more, where some operand's have fewer, where they are of two types, and where
+     * an activation clamps more */
     bool unfused[ASSAY_UNFUSED_LISTS][ASSAY_OP_COUNT];
+    bool merges_pairs; /* two pairs of conversions in a row become one */
 } assay_scheme_data;
 
 assay_scheme_data *assay_scheme_data_new(void);

@@ -15,16 +15,6 @@
 
 /* ---- grouping ---- */
 
-static void ops_of(const assay_graph *g, char *buf, size_t size)
-{
-    size_t used = 0;
-    buf[0] = '\0';
-    for (int i = 0; i < g->n_nodes; i++)
-        used += (size_t)snprintf(buf + used, size - used, "%s%s%s", i ? " " : "",
-                                 assay_op_get(g->node[i].op)->name,
-                                 assay_node_is_quantized(g, &g->node[i]) ? "" : "(float)");
-}
-
 typedef struct form {
     const char *text, *ops;
     const char *reason; /* part of the report's first reason, or NULL: nothing stays in float */
@@ -72,8 +62,9 @@ static void groups(void **state)
         /* conversions one behind the other */
         {"in x f32 4\n" BEGIN QDQ("x", "a", "s") QDQ("a", "y", "s") "out y", "quantize dequantize",
          NULL},
-        {"in x f32 4\n" BEGIN QDQ("x", "a", "s") QDQ("a", "y", "t") "out y",
-         "quantize rescale dequantize", NULL},
+        {"in x f32 4\n" BEGIN QDQ("x", "a", "s") "Identity aq -> bq\n" QDQ("a", "y",
+                                                                           "t") "out y\nout bq",
+         "quantize reshape rescale dequantize", NULL},
         /* a product that stays in float */
         {"in x f32 1,4\nconst w i8 4,2\n" BEGIN QDQ("x", "a", "s") "DequantizeLinear w,t,v -> wd\n"
                                                                    "MatMul a,wd -> y\nout y",
@@ -116,7 +107,7 @@ static void groups(void **state)
         char ops[300];
         assay_error err;
         assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, &report, &err), &err);
-        ops_of(g, ops, sizeof ops);
+        onnx_form_ops(g, ops, sizeof ops);
         if (strcmp(ops, forms[i].ops) != 0)
             print_error("%s\n", forms[i].text);
         assert_string_equal(ops, forms[i].ops);
@@ -220,7 +211,7 @@ static void a_refused_group_is_left(void **state)
     (void)state;
 
     assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, &report, &err), &err);
-    ops_of(g, ops, sizeof ops);
+    onnx_form_ops(g, ops, sizeof ops);
     assert_string_equal(ops, "quantize dequantize softmax(float) quantize dequantize");
     assert_non_null(strstr(report.float_node[0].reason, "no integer form of softmax"));
     assert_ok(assay_program_make_as_is(g, s, false, &p, &err), &err);

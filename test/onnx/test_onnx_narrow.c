@@ -177,10 +177,10 @@ static void operators_round(void **state)
 static void groups_look_through(void **state)
 {
     assay_graph *g = import(
-        "in x f16 1,4\nconst s f16 - = 14336\nconst z u8 - = 3\nconst w i8 4,2\nconst t f16 - = "
-        "11264\n"
+        "in x f16 1,4\nconst s f16 - = 14336\nconst z u8 - = 3\nconst n u8 - = 0\nconst w i8 4,2\n"
+        "const t f16 - = 11264\n"
         "QuantizeLinear x,s,z -> q\nDequantizeLinear q,s,z -> a\nDequantizeLinear w,t -> wd\n"
-        "MatMul a,wd -> c\nRelu c -> d\nQuantizeLinear d,s,z -> y\nSigmoid a -> e\n"
+        "MatMul a,wd -> c\nRelu c -> d\nQuantizeLinear d,s,n -> y\nSigmoid a -> e\n"
         "QuantizeLinear e,s,z -> u\nout y\nout u");
     assay_scheme *s = NULL;
     assay_quantize_report report;

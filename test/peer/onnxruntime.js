@@ -30,6 +30,7 @@ const kinds = Object.entries({
   ...require('./ops_fused.js').cases,
   ...require('./ops_made.js').cases,
   ...require('./ops_placed.js').cases,
+  ...require('./ops_pairs.js').cases,
 });
 
 function options(argv) {

@@ -68,3 +68,13 @@ void onnx_form_refused(int64_t opset, const char *text, assay_status status, con
     assert_null(strchr(err.text, '\n'));
     free(bytes);
 }
+
+void onnx_form_ops(const assay_graph *g, char *buf, size_t size)
+{
+    size_t used = 0;
+    buf[0] = '\0';
+    for (int i = 0; i < g->n_nodes; i++)
+        used += (size_t)snprintf(buf + used, size - used, "%s%s%s", i ? " " : "",
+                                 assay_op_get(g->node[i].op)->name,
+                                 assay_node_is_quantized(g, &g->node[i]) ? "" : "(float)");
+}

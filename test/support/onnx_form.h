@@ -16,6 +16,9 @@ typedef struct onnx_form {
     const char *shape;
 } onnx_form;
 
+/* "quantize add(float)": the graph's ops in order, those on no codes marked. */
+void onnx_form_ops(const assay_graph *g, char *buf, size_t size);
+
 void onnx_form_check(const onnx_form *f);
 
 /* The import of the text fails with this status and one line that has `part` in it. */

@@ -152,6 +152,18 @@ static bool read_linear(onnx_node *n, const assay_type *x, assay_elem elem, bool
     return !n->status;
 }
 
+/* A node that converts x by q, with a note of how the parameters are written. */
+static void convert_linear(onnx_node *n, assay_op op, onnx_value *x, assay_elem elem,
+                           const assay_qparams *q)
+{
+    const onnx_value *zero = onnx_in(n, 2);
+    const int lists = onnx_in(n, 1)->constant->rank + (zero ? zero->constant->rank : 0);
+    const onnx_value *y = onnx_convert(n, op, x, elem, op == ASSAY_OP_QUANTIZE ? q : NULL, NULL);
+    if (y && y->id != ASSAY_NO_VALUE)
+        n->im->graph->node[n->im->graph->value[y->id].producer].attr.convert =
+            (assay_attr_convert){.in_list = q->count == 1 && lists > 0, .no_zero_point = !zero};
+}
+
 void onnx_import_quantize_linear(onnx_node *n)
 {
     onnx_value *x = onnx_in(n, 0), *zero = onnx_in(n, 2);
@@ -180,7 +192,7 @@ void onnx_import_quantize_linear(onnx_node *n)
     else if (is_late(n))
         late_quantize(n, elem);
     else if (read_linear(n, &t, elem, false, &q))
-        onnx_convert(n, ASSAY_OP_QUANTIZE, x, elem, &q, NULL);
+        convert_linear(n, ASSAY_OP_QUANTIZE, x, elem, &q);
 }
 
 void onnx_import_dequantize_linear(onnx_node *n)
@@ -216,7 +228,7 @@ void onnx_import_dequantize_linear(onnx_node *n)
         y->codes = codes;
         return;
     }
-    onnx_convert(n, ASSAY_OP_DEQUANTIZE, onnx_quantized(n, x, &q), assay_f32(), NULL, NULL);
+    convert_linear(n, ASSAY_OP_DEQUANTIZE, onnx_quantized(n, x, &q), assay_f32(), &q);
 }
 
 /* ---- DynamicQuantizeLinear: the parameters are values of the run ---- */

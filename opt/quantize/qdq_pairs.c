@@ -1,0 +1,174 @@
+/* Two pairs of conversions in a row, as ONNX Runtime's DoubleQDQPairsRemover merges them: x -> Q ->
+ * DQ
+ * -> Q -> DQ becomes x -> Q -> DQ, with codes that stand for what both kinds of codes reach. */
+#include <math.h>
+
+#include "graph/core/arena.h"
+#include "graph/memory.h"
+#include "opt/quantize/qdq_parts.h"
+
+/* ---- readers ---- */
+
+/* What reads each value: reader[first[v]] up to, and without, reader[first[v + 1]]. */
+typedef struct readers {
+    assay_arena *arena;
+    int *first, *reader;
+    bool *is_output;
+} readers;
+
+static assay_status find_readers(const assay_graph *g, readers *r, assay_error *err)
+{
+    size_t total = 0;
+    for (int i = 0; i < g->n_nodes; i++)
+        total += (size_t)g->node[i].n_in;
+    r->arena = assay_arena_new();
+    if (!r->arena)
+        return assay_out_of_memory(err);
+    r->first = assay_arena_array(r->arena, (size_t)g->n_values + 2, sizeof *r->first);
+    r->reader = assay_arena_array(r->arena, total + 1, sizeof *r->reader);
+    r->is_output = assay_arena_array(r->arena, (size_t)g->n_values + 1, sizeof *r->is_output);
+    if (!r->first || !r->reader || !r->is_output)
+        return assay_out_of_memory(err);
+    for (int i = 0; i < g->n_outputs; i++)
+        r->is_output[g->output[i]] = true;
+    for (int i = 0; i < g->n_nodes; i++)
+        for (int k = 0; k < g->node[i].n_in; k++)
+            if (g->node[i].in[k] >= 0)
+                r->first[g->node[i].in[k] + 2]++;
+    for (int v = 0; v < g->n_values; v++)
+        r->first[v + 2] += r->first[v + 1];
+    for (int i = 0; i < g->n_nodes; i++)
+        for (int k = 0; k < g->node[i].n_in; k++)
+            if (g->node[i].in[k] >= 0)
+                r->reader[r->first[g->node[i].in[k] + 1]++] = i;
+    return ASSAY_OK;
+}
+
+/* Whether something reads v, and all that does is of the op, with a zero point of its own. */
+static bool read_by(const assay_graph *g, const readers *r, int v, assay_op op)
+{
+    for (int i = r->first[v]; i < r->first[v + 1]; i++) {
+        const assay_node *n = &g->node[r->reader[i]];
+        if (n->op != op || n->attr.convert.no_zero_point)
+            return false;
+    }
+    return !r->is_output[v] && r->first[v] < r->first[v + 1];
+}
+
+/* ---- a pair behind a pair ---- */
+
+/* Codes of 8 or 16 bits with one scale. */
+static bool is_plain(const assay_type *t)
+{
+    return t->q.granularity == ASSAY_Q_TENSOR && (t->elem.bits == 8 || t->elem.bits == 16);
+}
+
+/* Codes that every DQ of value `codes` is made to at once, by whatever number of equal Qs that only
+ * DQs read; ASSAY_NO_VALUE when there are none, or others. */
+static int codes_behind(const assay_graph *g, const readers *r, int codes)
+{
+    int found = ASSAY_NO_VALUE;
+    if (!read_by(g, r, codes, ASSAY_OP_DEQUANTIZE))
+        return ASSAY_NO_VALUE;
+    for (int i = r->first[codes]; i < r->first[codes + 1]; i++) {
+        const int real = g->node[r->reader[i]].out[0];
+        if (!read_by(g, r, real, ASSAY_OP_QUANTIZE))
+            return ASSAY_NO_VALUE;
+        for (int k = r->first[real]; k < r->first[real + 1]; k++) {
+            const assay_node *n = &g->node[r->reader[k]];
+            if (n->has_code_bounds || !read_by(g, r, n->out[0], ASSAY_OP_DEQUANTIZE) ||
+                (found >= 0 &&
+                 !quantize_same_codes(&g->value[found].type, &g->value[n->out[0]].type)))
+                return ASSAY_NO_VALUE;
+            found = n->out[0];
+        }
+    }
+    return found;
+}
+
+/* ---- the range that lies in both ---- */
+
+typedef struct range {
+    float lo, hi;
+} range;
+
+static range range_of(const assay_type *t)
+{
+    const float zero = (float)t->q.zero_point[0], scale = t->q.scale[0];
+    return (range){((float)assay_elem_min(t->elem) - zero) * scale,
+                   ((float)assay_elem_max(t->elem) - zero) * scale};
+}
+
+/* Scale and zero point of the codes for both ranges, in float32 step by step. False: nothing but 0
+ * lies in both. */
+static bool merge(const assay_type *a, const assay_type *b, float *scale, int32_t *zero)
+{
+    const range x = range_of(a), y = range_of(b);
+    const float lo = fmaxf(x.lo, y.lo), hi = fminf(x.hi, y.hi);
+    const float least = (float)assay_elem_min(a->elem), most = (float)assay_elem_max(a->elem);
+    *scale = a->q.scale[0];
+    *zero = a->q.zero_point[0];
+    if (assay_qparams_equal(&a->q, &b->q))
+        return true;
+    *scale = (hi - lo) / (most - least);
+    if (!(*scale > 0))
+        return false;
+    const float start = lo / *scale;
+    *zero = (int32_t)roundf(least - start);
+    return true;
+}
+
+/* Gives `codes` the merged parameters, and what read the second codes to it. */
+static assay_status merge_into(assay_graph *g, const readers *r, int codes, int second,
+                               bool *merged, assay_error *err)
+{
+    float *scale = assay_arena_array(g->arena, 1, sizeof *scale);
+    int32_t *zero = assay_arena_array(g->arena, 1, sizeof *zero);
+    assay_qparams *q = &g->value[codes].type.q;
+    if (!scale || !zero)
+        return assay_out_of_memory(err);
+    *merged = merge(&g->value[codes].type, &g->value[second].type, scale, zero);
+    if (!*merged)
+        return ASSAY_OK;
+    q->scale = scale;
+    q->zero_point = zero;
+    for (int i = r->first[codes]; i < r->first[codes + 1]; i++) {
+        const int real = g->node[r->reader[i]].out[0];
+        for (int k = r->first[real]; k < r->first[real + 1]; k++)
+            assay_graph_replace_uses(g, g->node[r->reader[k]].out[0], codes);
+    }
+    return ASSAY_OK;
+}
+
+static bool begins_pair(const assay_graph *g, const assay_node *n)
+{
+    return n->op == ASSAY_OP_QUANTIZE && !n->attr.convert.no_zero_point && !n->has_code_bounds &&
+           is_plain(&g->value[n->out[0]].type);
+}
+
+/* Merges the first two pairs that stand in a row, if there are any. */
+static assay_status merge_first(assay_graph *g, bool *merged, assay_error *err)
+{
+    readers r = {0};
+    int changed;
+    assay_status status = find_readers(g, &r, err);
+    *merged = false;
+    for (int i = 0; i < g->n_nodes && !status && !*merged; i++) {
+        if (!begins_pair(g, &g->node[i]))
+            continue;
+        const int codes = g->node[i].out[0], second = codes_behind(g, &r, codes);
+        if (second >= 0 && is_plain(&g->value[second].type) &&
+            assay_elem_equal(g->value[codes].type.elem, g->value[second].type.elem))
+            status = merge_into(g, &r, codes, second, merged, err);
+    }
+    assay_arena_free(r.arena);
+    return status || !*merged ? status : lower_eliminate_dead(g, &changed, err);
+}
+
+assay_status quantize_qdq_merge_pairs(assay_graph *g, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    for (bool merged = true; merged && !status;)
+        status = merge_first(g, &merged, err);
+    return status;
+}

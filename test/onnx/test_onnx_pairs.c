@@ -1,0 +1,200 @@
+/* Passes of ONNX Runtime over a QDQ network: two pairs of conversions in a row become one, and an
+ * activation that clamps more than the codes keeps its operator in float. */
+#include "test/support/support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "interp/run/program.h"
+#include "opt/quantize/qdq.h"
+#include "test/support/onnx_form.h"
+#include "test/support/onnx_sample.h"
+
+#define S ONNX_SCALE
+#define Z ONNX_ZERO
+
+/* The ops without the marks of those on no codes. */
+static const char *without_marks(char *ops)
+{
+    for (char *mark; (mark = strstr(ops, "(float)")) != NULL;)
+        memmove(mark, mark + 7, strlen(mark + 7) + 1);
+    return ops;
+}
+
+/* ---- two pairs of conversions in a row ---- */
+
+/* One pair behind another, with parameters of their own; P are those of the first, R of the second.
+ */
+#define PAIR(from, to, of)                                                                         \
+    "QuantizeLinear " from "," of " -> " to "q\nDequantizeLinear " to "q," of " -> " to "\n"
+#define MIXED                                                                                      \
+    S("s", "0.1")                                                                                  \
+    S("t", "0.05")                                                                                 \
+    S("n", "0.03")                                                                                 \
+    "const l f32 1 = 0.1\n"                                                                        \
+    "const lz u8 1 = 3\n" Z("z", "u8", "3") Z("v", "u8", "40") Z("k", "u8", "10")                  \
+        Z("o", "u8", "0") Z("f", "u8", "255") Z("i", "i8", "-88") Z("j", "i8", "127")
+
+typedef struct pair_form {
+    const char *text, *ops;
+    float scale; /* of the codes of the first node, and their zero point */
+    int zero;
+} pair_form;
+
+/* What ONNX Runtime 1.30 writes for each (optimizedModelFilePath). */
+static void pairs_in_a_row(void **state)
+{
+    static const pair_form forms[] = {
+        {PAIR("x", "a", "s,z") PAIR("a", "b", "t,v") "Exp b -> y\nout y", "quantize dequantize exp",
+         0.04333333298563957F, 7},
+        {PAIR("x", "a", "s,z") PAIR("a", "b", "t,v") PAIR("b", "c", "n,k") "Exp c -> y\nout y",
+         "quantize dequantize exp", 0.030000001192092896F, 10},
+        {PAIR("x", "a", "l,lz") PAIR("a", "b", "t,v") "Exp b -> y\nout y",
+         "quantize dequantize exp", 0.04333333298563957F, 7},
+        {PAIR("x", "a", "s,z") PAIR("a", "b", "t,v") "DequantizeLinear bq,t,v -> c\n"
+                                                     "Add b,c -> y\nout y\nout c",
+         "quantize dequantize dequantize add", 0.04333333298563957F, 7},
+        /* equal ones; what the network gives; what somebody else reads; no zero point; two types */
+        {PAIR("x", "a", "s,z") PAIR("a", "b", "s,z") "Exp b -> y\nout y", "quantize dequantize exp",
+         0.1F, 3},
+        {PAIR("x", "a", "s,z") PAIR("a", "b", "t,v") "Exp b -> y\nout y\nout aq",
+         "quantize rescale dequantize exp", 0.1F, 3},
+        {PAIR("x", "a", "s,z") PAIR("a", "b", "t,v") "Exp b -> y\nout y\nout bq",
+         "quantize rescale dequantize exp", 0.1F, 3},
+        {PAIR("x", "a", "s,z") PAIR("a", "b", "t,v") "Exp b -> y\nout y\nout a",
+         "quantize dequantize rescale dequantize exp", 0.1F, 3},
+        {PAIR("x", "a", "s,z") PAIR("a", "b", "t,v") "Exp b -> y\nout y\nRelu aq -> r\nout r",
+         "quantize rescale dequantize exp relu", 0.1F, 3},
+        {PAIR("x", "a", "s") PAIR("a", "b", "t,v") "Exp b -> y\nout y",
+         "quantize rescale dequantize exp", 0.1F, 0},
+        {PAIR("x", "a", "s,z") PAIR("a", "b", "t") "Exp b -> y\nout y",
+         "quantize rescale dequantize exp", 0.1F, 3},
+        {"QuantizeLinear x,s,o -> aq\nDequantizeLinear aq,s -> a\n" PAIR("a", "b",
+                                                                         "t,v") "Exp b -> y\nout y",
+         "quantize rescale dequantize exp", 0.1F, 0},
+        {PAIR("x", "a", "s,z") PAIR("a", "b", "t,i") "Exp b -> y\nout y",
+         "quantize rescale dequantize exp", 0.1F, 3},
+        /* nothing but 0 lies in both: zeros either way */
+        {PAIR("x", "a", "s,o") PAIR("a", "b", "t,f") "Exp b -> y\nout y",
+         "quantize rescale dequantize exp", 0.1F, 0},
+        /* one pair alone */
+        {PAIR("x", "a", "s,z") "Exp a -> y\nout y", "quantize dequantize exp", 0.1F, 3},
+    };
+    assay_scheme *s = onnx_sample_scheme("onnxruntime"), *other = onnx_sample_scheme("onnx-ref");
+    (void)state;
+
+    for (size_t i = 0; i < 2 * sizeof forms / sizeof *forms; i++) {
+        const pair_form *f = &forms[i / 2];
+        const bool merges = i % 2 == 0;
+        char text[1024], ops[300];
+        assay_error err;
+        snprintf(text, sizeof text, "in x f32 4\n" MIXED "%s", f->text);
+        assay_graph *g = onnx_form_import(21, text, NULL);
+        assert_ok(quantize_group_qdq(g, merges ? s : other, run_has_integer_kernel, NULL, &err),
+                  &err);
+        const assay_qparams *q = &g->value[g->node[0].out[0]].type.q;
+        onnx_form_ops(g, ops, sizeof ops);
+        if (merges && strcmp(without_marks(ops), f->ops) != 0)
+            fail_msg("%s\n%s, expected %s", f->text, ops, f->ops);
+        if (merges && (q->scale[0] != f->scale || q->zero_point[0] != f->zero))
+            fail_msg("%s\n%.9g %d", f->text, (double)q->scale[0], (int)q->zero_point[0]);
+        if (!merges)
+            assert_true(q->scale[0] == 0.1F);
+        assay_graph_free(g);
+    }
+    assay_scheme_free(s);
+    assay_scheme_free(other);
+}
+
+/* ---- activations that clamp more than the codes ---- */
+
+static void clamping_activations(void **state)
+{
+    static const struct {
+        const char *between, *to; /* the nodes behind the product; parameters of the codes */
+        bool fused;
+    } cases[] = {
+        {"Relu c -> d\n", "s,o", true},
+        {"Relu c -> d\n", "s,k", false},
+        {"Relu c -> d\n", "l,lo", true},
+        {"Clip c,zero,twenty -> d\n", "s,o", false}, /* 25.5 */
+        {"Clip c,zero,twenty -> d\n", "t,o", true},  /* 12.75 */
+        {"Clip c,zero,twenty -> d\n", "t,k", false},
+        {"Clip c,zero,twenty -> d\n", "lt,lo", false}, /* of a list nothing is asked */
+        {"Clip c,zero -> d\n", "s,o", true},
+        {"Relu c -> e\nClip e,zero,twenty -> d\n", "t,o", true},
+        {"Relu c -> e\nClip e,zero,twenty -> d\n", "s,o", false},
+    };
+    assay_scheme *s = onnx_sample_scheme("onnxruntime"), *other = onnx_sample_scheme("fbgemm");
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int k = 0; k < 2; k++) {
+            assay_quantize_report report;
+            char text[1024], ops[300];
+            assay_error err;
+            snprintf(text, sizeof text,
+                     "in x f32 1,4\nconst w i8 4,2\nconst zero f32 - = 0\nconst twenty f32 - = 20\n"
+                     "const lo u8 1 = 0\nconst lt f32 1 = 0.05\n" MIXED Z("w0", "i8", "0")
+                         PAIR("x", "a", "s,z") "DequantizeLinear w,t,w0 -> wd\nMatMul a,wd -> c\n"
+                                               "%sQuantizeLinear d,%s -> yq\n"
+                                               "DequantizeLinear yq,%s -> y\nout y",
+                     cases[i].between, cases[i].to, cases[i].to);
+            assay_graph *g = onnx_form_import(21, text, NULL);
+            assert_ok(quantize_group_qdq(g, k ? other : s, run_has_integer_kernel, &report, &err),
+                      &err);
+            onnx_form_ops(g, ops, sizeof ops);
+            if ((strcmp(ops, "quantize fc dequantize") == 0) != (k || cases[i].fused))
+                fail_msg("%s%s: %s", cases[i].between, cases[i].to, ops);
+            if (report.n_float > 0)
+                assert_non_null(strstr(report.float_node[0].reason, "(clamped_unfused_ops)"));
+            quantize_report_free(&report);
+            assay_graph_free(g);
+        }
+    }
+    assay_scheme_free(s);
+    assay_scheme_free(other);
+}
+
+/* Without codes behind it: what reads the activation alone keeps the product in float, as ONNX
+ * Runtime 1.30 does; an output of the network, and two readers, do not. */
+static void activations_without_codes(void **state)
+{
+    static const struct {
+        const char *behind;
+        bool sums;
+    } cases[] = {
+        {"MatMul a,wd -> c\nRelu c -> d\nExp d -> y\nout y", false},
+        {"MatMul a,wd -> c\nRelu c -> y\nout y", true},
+        {"MatMul a,wd -> c\nRelu c -> d\nExp d -> y\nSin d -> u\nout y\nout u", true},
+        {"MatMul a,wd -> c\nExp c -> y\nout y", true},
+    };
+    assay_scheme *s = onnx_sample_scheme("onnxruntime");
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024], ops[300];
+        assay_error err;
+        snprintf(text, sizeof text,
+                 "in x f32 1,4\nconst w i8 4,2\n" MIXED Z("w0", "i8", "0")
+                     PAIR("x", "a", "s,z") "DequantizeLinear w,t,w0 -> wd\n%s",
+                 cases[i].behind);
+        assay_graph *g = onnx_form_import(21, text, NULL);
+        assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, NULL, &err), &err);
+        onnx_form_ops(g, ops, sizeof ops);
+        if ((strstr(ops, "fc cast(float)") != NULL) != cases[i].sums)
+            fail_msg("%s: %s", cases[i].behind, ops);
+        assay_graph_free(g);
+    }
+    assay_scheme_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs_in_a_row),
+        cmocka_unit_test(clamping_activations),
+        cmocka_unit_test(activations_without_codes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
