@@ -1,5 +1,5 @@
-/* Products of floats on a unit whose step is one aligned sum, an exact sum of int8mx, or an IEEE
- * fused multiply-add, 16 columns of B at a time (schemes/mac/tile.h, chain.h). What that leaves out
+/* Products of floats on a unit whose step is aligned sums, an exact sum of int8mx, or of IEEE
+ * operations, 16 columns of B at a time (schemes/mac/tile.h, chain.h). What that leaves out
  * is the reference's, element by element. */
 #include <assert.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ typedef struct matrix_node {
     mac_element a[256], b[256]; /* by pattern */
     mac_tile_scale scale[256];
     bool wide;          /* patterns are too many for tables */
-    mac_chain_fn chain; /* fused multiply-adds: elements are their numbers; NULL: aligned sums */
+    mac_chain_fn chain; /* IEEE steps: elements are their numbers; NULL: aligned sums */
 } matrix_node;
 
 typedef struct room {
@@ -49,14 +49,6 @@ static size_t carve(const assay_graph *g, const assay_node *n, char *memory, roo
     return used;
 }
 
-static mac_element number_of(int64_t format, int32_t code)
-{
-    const uint32_t bits = mac_to_f32((enum assay_mac_format)format, (uint32_t)code);
-    mac_element e = {.special = false};
-    memcpy(&e.value, &bits, sizeof bits);
-    return e;
-}
-
 /* A row's numbers, of patterns of a format; false when some is none. table: by pattern. */
 static bool decode(const matrix_node *f, const assay_mac *m, const mac_element *table,
                    int64_t format, const int32_t *codes, size_t k, float *value, int32_t *unit,
@@ -64,9 +56,10 @@ static bool decode(const matrix_node *f, const assay_mac *m, const mac_element *
 {
     bool special = false;
     for (size_t i = 0; i < k; i++) {
-        const mac_element e = f->chain  ? number_of(format, codes[i])
-                              : f->wide ? mac_tile_element(m, format, (uint32_t)codes[i])
-                                        : table[codes[i] & 0xff];
+        const mac_element e =
+            f->chain  ? (mac_element){.value = mac_chain_number(m, format, (uint32_t)codes[i])}
+            : f->wide ? mac_tile_element(m, format, (uint32_t)codes[i])
+                      : table[codes[i] & 0xff];
         value[i * stride] = e.value;
         unit[i * stride] = e.unit;
         special = special || e.special;
@@ -145,10 +138,8 @@ static void dots(const work *w, const mac_tile *t, size_t first, size_t last, ma
         return;
     }
     float y[COLUMNS];
-    w->f->chain(w->r.a + first, w->r.b + first * COLUMNS, last - first, y);
+    w->f->chain(&w->m->mac, w->r.a + first, w->r.b + first * COLUMNS, last - first, y, r->odd);
     memcpy(part, y, sizeof y);
-    for (int j = 0; j < COLUMNS; j++)
-        r->odd[j] = r->odd[j] || y[j] != y[j];
 }
 
 /* Row `row` of A by the packed columns. */

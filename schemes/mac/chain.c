@@ -1,7 +1,14 @@
-/* Chains of fused multiply-adds. */
+/* Chains of IEEE steps: fused multiply-adds, rounded products added by pairs, exact sums. */
 #include "schemes/mac/chain.h"
 
-#include "schemes/mac/formats.h"
+#include <string.h>
+
+#include "schemes/mac/scale.h"
+#include "schemes/mac/terms.h"
+
+enum { COLUMNS = MAC_CHAIN, GROUP = 16 };
+
+/* ---- which units ---- */
 
 static bool is_held(int64_t format)
 {
@@ -9,20 +16,46 @@ static bool is_held(int64_t format)
            format == ASSAY_MAC_F16;
 }
 
+/* Steps in order, an instruction each: zeros that fill up the last are none of their own. */
 static bool is_in_order(const assay_mac *m)
 {
-    return m->group == 1 && m->order == 0 && m->k_order == ASSAY_MAC_ASCENDING && m->chains == 1 &&
+    return m->order == 0 && m->k_order == ASSAY_MAC_ASCENDING && m->chains == 1 &&
            m->start == ASSAY_MAC_START_ACC && m->phases == 1 && m->promote == 0 &&
-           m->split_k == 1 && m->accumulator == ASSAY_MAC_ACC_JOINED &&
-           m->align_bits == ASSAY_MAC_NONE; /* joined: by no pairs */
+           m->split_k == 1 && (m->instruction == 0 || m->instruction == m->group) &&
+           m->align_bits == ASSAY_MAC_NONE;
 }
 
 static bool is_ieee(const assay_mac *m)
 {
-    return m->out_round == ASSAY_ROUND_HALF_EVEN && (m->out_frac == 0 || m->out_frac == 23) &&
-           m->overflow != ASSAY_MAC_LARGEST && m->zero_sign == ASSAY_MAC_ZERO_IEEE &&
-           m->flush_in == ASSAY_MAC_FLUSH_NONE && m->flush_acc == ASSAY_MAC_FLUSH_NONE &&
-           m->flush_out == ASSAY_MAC_TINY_NONE;
+    return m->out_round == ASSAY_ROUND_HALF_EVEN && m->acc_round == ASSAY_ROUND_HALF_EVEN &&
+           (m->out_frac == 0 || m->out_frac == 23) && m->overflow != ASSAY_MAC_LARGEST &&
+           m->zero_sign != ASSAY_MAC_ZERO_PLUS;
+}
+
+static bool is_fused(const assay_mac *m)
+{
+    return m->accumulator == ASSAY_MAC_ACC_JOINED && m->product_round == ASSAY_MAC_NONE &&
+           m->group == 1;
+}
+
+/* A step's products, and the running value or not, in one rounding. */
+static bool is_exact(const assay_mac *m)
+{
+    return m->accumulator != ASSAY_MAC_ACC_ALIGNED && m->sum == ASSAY_MAC_ALIGNED &&
+           m->product_round == ASSAY_MAC_NONE && m->group != 1;
+}
+
+/* Products rounded, added by pairs, and then to the running value; one is the sum of itself. */
+static bool is_tree(const assay_mac *m)
+{
+    const bool one = m->group == 1 && m->product_round == ASSAY_MAC_NONE;
+    return m->accumulator == ASSAY_MAC_ACC_AFTER && m->group > 0 && m->group <= GROUP &&
+           (one || (m->product_round == ASSAY_ROUND_HALF_EVEN && m->sum == ASSAY_MAC_PAIRS));
+}
+
+static bool is_flushed(const assay_mac *m)
+{
+    return m->flush_acc != ASSAY_MAC_FLUSH_NONE || m->flush_out != ASSAY_MAC_TINY_NONE;
 }
 
 bool mac_chain_takes(const assay_mac *m)
@@ -30,25 +63,165 @@ bool mac_chain_takes(const assay_mac *m)
     return is_held(m->a) && is_held(m->b) && m->acc == ASSAY_MAC_F32 && m->out == ASSAY_MAC_F32 &&
            is_in_order(m) && is_ieee(m) && m->scale_block == 0 && m->a_digits == ASSAY_MAC_NONE &&
            m->b_digits == ASSAY_MAC_NONE && m->product_limit == ASSAY_MAC_NONE &&
-           m->product_round == ASSAY_MAC_NONE;
+           (is_fused(m) || is_exact(m) || is_tree(m));
 }
 
-#define RUN                                                                                        \
-    for (int j = 0; j < MAC_CHAIN; j++)                                                            \
-        y[j] = 0;                                                                                  \
-    for (size_t k = 0; k < n; k++)                                                                 \
-        for (int j = 0; j < MAC_CHAIN; j++)                                                        \
-            y[j] = __builtin_fmaf(a[k], b[k * MAC_CHAIN + (size_t)j], y[j]);
+float mac_chain_number(const assay_mac *m, int64_t format, uint32_t pattern)
+{
+    const assay_mac_value v = mac_read_pattern(m, format, m->flush_in, pattern);
+    const bool zero = v.kind == ASSAY_MAC_NUMBER && v.significand == 0;
+    const uint32_t bits =
+        zero ? (uint32_t)v.negative << 31 : mac_to_f32((enum assay_mac_format)format, pattern);
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+/* ---- 16 columns ---- */
+
+#define INLINE static inline __attribute__((always_inline)) void
+
+/* A value that a flush may change, or a zero that has a sign: near the least normal number or
+ * below. */
+static inline bool is_tiny(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits << 1 <= 0x01000000 && bits != 0;
+}
+
+INLINE fused(const float *a, const float *b, size_t n, float y[COLUMNS])
+{
+    for (size_t k = 0; k < n; k++)
+        for (int j = 0; j < COLUMNS; j++)
+            y[j] = __builtin_fmaf(a[k], b[k * COLUMNS + (size_t)j], y[j]);
+}
+
+INLINE fused_and_watched(const float *a, const float *b, size_t n, float y[COLUMNS],
+                         bool odd[COLUMNS])
+{
+    int32_t tiny[COLUMNS] = {0};
+    for (size_t k = 0; k < n; k++)
+        for (int j = 0; j < COLUMNS; j++) {
+            y[j] = __builtin_fmaf(a[k], b[k * COLUMNS + (size_t)j], y[j]);
+            tiny[j] |= is_tiny(y[j]);
+        }
+    for (int j = 0; j < COLUMNS; j++)
+        odd[j] = odd[j] || tiny[j];
+}
+
+/* Of `group` products the first n, the others +0. tiny: of some product or sum. */
+INLINE tree_step(const float *a, const float *b, size_t n, size_t group, float y[COLUMNS],
+                 int32_t tiny[COLUMNS])
+{
+    float p[GROUP][COLUMNS] = {{0}};
+    for (size_t k = 0; k < n; k++)
+        for (int j = 0; j < COLUMNS; j++) {
+            p[k][j] = a[k] * b[k * COLUMNS + (size_t)j];
+            tiny[j] |= p[k][j] != 0 && is_tiny(p[k][j]);
+        }
+    for (; group > 1; group = (group + 1) / 2)
+        for (size_t k = 0; k < group; k += 2)
+            for (int j = 0; j < COLUMNS; j++) {
+                p[k / 2][j] = k + 1 < group ? p[k][j] + p[k + 1][j] : p[k][j];
+                tiny[j] |= p[k / 2][j] != 0 && is_tiny(p[k / 2][j]);
+            }
+    for (int j = 0; j < COLUMNS; j++) {
+        y[j] += p[0][j];
+        tiny[j] |= y[j] != 0 && is_tiny(y[j]);
+    }
+}
+
+INLINE trees(const assay_mac *m, const float *a, const float *b, size_t n, float y[COLUMNS],
+             bool odd[COLUMNS])
+{
+    const size_t group = (size_t)m->group;
+    int32_t tiny[COLUMNS] = {0};
+    for (size_t k = 0; k < n; k += group)
+        tree_step(a + k, b + k * COLUMNS, n - k < group ? n - k : group, group, y, tiny);
+    for (int j = 0; j < COLUMNS; j++)
+        odd[j] = odd[j] || (is_flushed(m) && tiny[j]);
+}
+
+/* y + n products, rounded once. A product of two f32 is exact in binary64, and so are a sum there
+ * and the error of its rounding together (Knuth's two-sum); the errors' own sum is known to within
+ * a bound. Where both ends of that give the same f32, it is the result; elsewhere odd. */
+INLINE exact_step(const assay_mac *m, const float *a, const float *b, size_t n, float y[COLUMNS],
+                  bool odd[COLUMNS])
+{
+    double s[COLUMNS], c[COLUMNS] = {0}, errors[COLUMNS] = {0};
+    for (int j = 0; j < COLUMNS; j++)
+        s[j] = (double)y[j];
+    for (size_t k = 0; k < n; k++)
+        for (int j = 0; j < COLUMNS; j++) {
+            const double p = (double)a[k] * (double)b[k * COLUMNS + (size_t)j], t = s[j] + p,
+                         z = t - s[j], e = (s[j] - (t - z)) + (p - z);
+            s[j] = t;
+            c[j] += e;
+            errors[j] += e < 0 ? -e : e;
+        }
+    for (int j = 0; j < COLUMNS; j++) {
+        const double u = 0x1p-51, bound = ((double)n * errors[j] + (c[j] < 0 ? -c[j] : c[j])) * u;
+        const double low = s[j] + (c[j] - bound), high = s[j] + (c[j] + bound);
+        const bool sure = errors[j] == 0;
+        const float from = (float)(sure ? s[j] : low - (low < 0 ? -low : low) * u),
+                    to = (float)(sure ? s[j] : high + (high < 0 ? -high : high) * u);
+        y[j] = from;
+        odd[j] = odd[j] || !(from == to) || !(errors[j] >= 0) ||
+                 (is_tiny(from) && (from == 0 || is_flushed(m)));
+    }
+}
+
+INLINE exact(const assay_mac *m, const float *a, const float *b, size_t n, float y[COLUMNS],
+             bool odd[COLUMNS])
+{
+    const size_t group = m->group > 0 ? (size_t)m->group : n;
+    for (size_t k = 0; k < n; k += group) {
+        const size_t some = n - k < group ? n - k : group;
+        float sum[COLUMNS] = {0};
+        if (m->accumulator == ASSAY_MAC_ACC_JOINED) {
+            exact_step(m, a + k, b + k * COLUMNS, some, y, odd);
+            continue;
+        }
+        exact_step(m, a + k, b + k * COLUMNS, some, sum, odd);
+        for (int j = 0; j < COLUMNS; j++) {
+            y[j] += sum[j];
+            odd[j] = odd[j] || (is_flushed(m) && y[j] != 0 && is_tiny(y[j]));
+        }
+    }
+}
+
+INLINE run(const assay_mac *m, const float *a, const float *b, size_t n, float y[COLUMNS],
+           bool odd[COLUMNS])
+{
+    for (int j = 0; j < COLUMNS; j++)
+        y[j] = 0;
+    if (is_fused(m) && (is_flushed(m) || m->zero_sign != ASSAY_MAC_ZERO_IEEE))
+        fused_and_watched(a, b, n, y, odd);
+    else if (is_fused(m))
+        fused(a, b, n, y);
+    else if (is_tree(m))
+        trees(m, a, b, n, y, odd);
+    else
+        exact(m, a, b, n, y, odd);
+    for (int j = 0; j < COLUMNS; j++)
+        odd[j] = odd[j] || y[j] != y[j];
+}
 
 #ifdef ASSAY_X86
-__attribute__((target("avx2,fma"))) static void run_fma(const float *a, const float *b, size_t n,
-                                                        float y[MAC_CHAIN])
+__attribute__((target("avx2,fma"))) static void run_fma(const assay_mac *m, const float *a,
+                                                        const float *b, size_t n, float y[COLUMNS],
+                                                        bool odd[COLUMNS])
 {
-    RUN
+    run(m, a, b, n, y, odd);
 }
 #endif
 
-static void run_portable(const float *a, const float *b, size_t n, float y[MAC_CHAIN]){RUN}
+static void run_portable(const assay_mac *m, const float *a, const float *b, size_t n,
+                         float y[COLUMNS], bool odd[COLUMNS])
+{
+    run(m, a, b, n, y, odd);
+}
 
 mac_chain_fn mac_chain_choose(enum assay_isa isa)
 {
