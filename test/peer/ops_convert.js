@@ -78,7 +78,7 @@ function matmulNBits(r) {
   const bytes = count => Uint8Array.from({length: count}, () => r.int(0, 255));
   const x = m.input('float32', [M, K], Float32Array.from({length: M * K}, () => r.int(-8, 8)));
   const ins = [x, m.constant('uint8', [N, blocks, blob], bytes(N * blocks * blob)),
-    m.constant('float32', [N, blocks], Array.from({length: N * blocks}, () => 2 ** r.int(-4, 0)))];
+    m.constant('float32', [N, blocks], Array.from({length: N * blocks}, () => (r.chance(0.3) ? -1 : 1) * 2 ** r.int(-4, 0)))];
   // ONNX Runtime takes no notice of packed zero points beside g_idx: not both.
   const groups = r.chance(0.3) && bits === 4, zeros = !groups && r.chance(0.5);
   if (zeros || groups) ins.push(zeros ? m.constant('uint8', [N, Math.ceil(blocks * bits / 8)], bytes(N * Math.ceil(blocks * bits / 8))) : '');
