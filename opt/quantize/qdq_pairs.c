@@ -55,35 +55,55 @@ static bool read_by(const assay_graph *g, const readers *r, int v, assay_op op)
     return !r->is_output[v] && r->first[v] < r->first[v + 1];
 }
 
-/* ---- a pair behind a pair ---- */
-
-/* Codes of 8 or 16 bits with one scale. */
-static bool is_plain(const assay_type *t)
+/* The only reader of v, which the network does not give; NULL: there are none, or several. */
+static const assay_node *only_reader(const assay_graph *g, const readers *r, int v)
 {
-    return t->q.granularity == ASSAY_Q_TENSOR && (t->elem.bits == 8 || t->elem.bits == 16);
+    const bool one = r->first[v + 1] - r->first[v] == 1 && !r->is_output[v];
+    return one ? &g->node[r->reader[r->first[v]]] : NULL;
 }
 
-/* Codes that every DQ of value `codes` is made to at once, by whatever number of equal Qs that only
- * DQs read; ASSAY_NO_VALUE when there are none, or others. */
+/* x + 0, x - 0, x * 1 or x / 1, which ONNX Runtime drops (NoopElimination). */
+static bool is_neutral(const assay_graph *g, const assay_node *n)
+{
+    const bool sums = n->op == ASSAY_OP_ADD || n->op == ASSAY_OP_SUB;
+    const bool turns = n->op == ASSAY_OP_ADD || n->op == ASSAY_OP_MUL;
+    if (!sums && n->op != ASSAY_OP_MUL && n->op != ASSAY_OP_DIV)
+        return false;
+    const int k = turns && lower_is_f32_constant(g, n->in[0]) ? 0 : 1;
+    const assay_value *c = &g->value[n->in[k]], *x = &g->value[n->in[1 - k]];
+    return lower_is_f32_constant(g, n->in[k]) && assay_shape_count(&c->type) == 1 &&
+           *(const float *)c->data == (sums ? 0.0F : 1.0F) &&
+           assay_shape_equal(&x->type, &g->value[n->out[0]].type);
+}
+
+/* A quantize to codes of 8 or 16 bits with one scale and a stated zero point. */
+static bool begins_pair(const assay_graph *g, const assay_node *n)
+{
+    const assay_type *t = &g->value[n->out[0]].type;
+    return n->op == ASSAY_OP_QUANTIZE && !n->attr.convert.no_zero_point && !n->has_code_bounds &&
+           t->q.granularity == ASSAY_Q_TENSOR && (t->elem.bits == 8 || t->elem.bits == 16);
+}
+
+/* The quantize that alone reads v, or NULL; what is neutral between them is looked through. */
+static const assay_node *quantize_of(const assay_graph *g, const readers *r, int v)
+{
+    const assay_node *n = only_reader(g, r, v);
+    while (n && is_neutral(g, n))
+        n = only_reader(g, r, n->out[0]);
+    return n && begins_pair(g, n) ? n : NULL;
+}
+
+/* ---- a pair behind a pair ---- */
+
+/* What the codes are made to by one DQ and one Q, and read by DQs alone; ASSAY_NO_VALUE: nothing.
+ */
 static int codes_behind(const assay_graph *g, const readers *r, int codes)
 {
-    int found = ASSAY_NO_VALUE;
-    if (!read_by(g, r, codes, ASSAY_OP_DEQUANTIZE))
+    const assay_node *from = only_reader(g, r, codes), *to;
+    if (!from || from->op != ASSAY_OP_DEQUANTIZE || from->attr.convert.no_zero_point)
         return ASSAY_NO_VALUE;
-    for (int i = r->first[codes]; i < r->first[codes + 1]; i++) {
-        const int real = g->node[r->reader[i]].out[0];
-        if (!read_by(g, r, real, ASSAY_OP_QUANTIZE))
-            return ASSAY_NO_VALUE;
-        for (int k = r->first[real]; k < r->first[real + 1]; k++) {
-            const assay_node *n = &g->node[r->reader[k]];
-            if (n->has_code_bounds || !read_by(g, r, n->out[0], ASSAY_OP_DEQUANTIZE) ||
-                (found >= 0 &&
-                 !quantize_same_codes(&g->value[found].type, &g->value[n->out[0]].type)))
-                return ASSAY_NO_VALUE;
-            found = n->out[0];
-        }
-    }
-    return found;
+    to = quantize_of(g, r, from->out[0]);
+    return to && read_by(g, r, to->out[0], ASSAY_OP_DEQUANTIZE) ? to->out[0] : ASSAY_NO_VALUE;
 }
 
 /* ---- the range that lies in both ---- */
@@ -119,8 +139,8 @@ static bool merge(const assay_type *a, const assay_type *b, float *scale, int32_
 }
 
 /* Gives `codes` the merged parameters, and what read the second codes to it. */
-static assay_status merge_into(assay_graph *g, const readers *r, int codes, int second,
-                               bool *merged, assay_error *err)
+static assay_status merge_into(assay_graph *g, int codes, int second, bool *merged,
+                               assay_error *err)
 {
     float *scale = assay_arena_array(g->arena, 1, sizeof *scale);
     int32_t *zero = assay_arena_array(g->arena, 1, sizeof *zero);
@@ -128,22 +148,12 @@ static assay_status merge_into(assay_graph *g, const readers *r, int codes, int 
     if (!scale || !zero)
         return assay_out_of_memory(err);
     *merged = merge(&g->value[codes].type, &g->value[second].type, scale, zero);
-    if (!*merged)
-        return ASSAY_OK;
-    q->scale = scale;
-    q->zero_point = zero;
-    for (int i = r->first[codes]; i < r->first[codes + 1]; i++) {
-        const int real = g->node[r->reader[i]].out[0];
-        for (int k = r->first[real]; k < r->first[real + 1]; k++)
-            assay_graph_replace_uses(g, g->node[r->reader[k]].out[0], codes);
+    if (*merged) {
+        q->scale = scale;
+        q->zero_point = zero;
+        assay_graph_replace_uses(g, second, codes);
     }
     return ASSAY_OK;
-}
-
-static bool begins_pair(const assay_graph *g, const assay_node *n)
-{
-    return n->op == ASSAY_OP_QUANTIZE && !n->attr.convert.no_zero_point && !n->has_code_bounds &&
-           is_plain(&g->value[n->out[0]].type);
 }
 
 /* Merges the first two pairs that stand in a row, if there are any. */
@@ -157,9 +167,8 @@ static assay_status merge_first(assay_graph *g, bool *merged, assay_error *err)
         if (!begins_pair(g, &g->node[i]))
             continue;
         const int codes = g->node[i].out[0], second = codes_behind(g, &r, codes);
-        if (second >= 0 && is_plain(&g->value[second].type) &&
-            assay_elem_equal(g->value[codes].type.elem, g->value[second].type.elem))
-            status = merge_into(g, &r, codes, second, merged, err);
+        if (second >= 0 && assay_elem_equal(g->value[codes].type.elem, g->value[second].type.elem))
+            status = merge_into(g, codes, second, merged, err);
     }
     assay_arena_free(r.arena);
     return status || !*merged ? status : lower_eliminate_dead(g, &changed, err);

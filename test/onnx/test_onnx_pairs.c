@@ -10,7 +10,6 @@
 #include "test/support/onnx_form.h"
 #include "test/support/onnx_sample.h"
 
-#define S ONNX_SCALE
 #define Z ONNX_ZERO
 
 /* The ops without the marks of those on no codes. */
@@ -28,12 +27,10 @@ static const char *without_marks(char *ops)
 #define PAIR(from, to, of)                                                                         \
     "QuantizeLinear " from "," of " -> " to "q\nDequantizeLinear " to "q," of " -> " to "\n"
 #define MIXED                                                                                      \
-    S("s", "0.1")                                                                                  \
-    S("t", "0.05")                                                                                 \
-    S("n", "0.03")                                                                                 \
-    "const l f32 1 = 0.1\n"                                                                        \
-    "const lz u8 1 = 3\n" Z("z", "u8", "3") Z("v", "u8", "40") Z("k", "u8", "10")                  \
-        Z("o", "u8", "0") Z("f", "u8", "255") Z("i", "i8", "-88") Z("j", "i8", "127")
+    "const nought f32 - = 0\nconst one f32 - = 1\nconst s f32 - = 0.1\nconst t f32 - = 0.05\n"     \
+    "const n f32 - = 0.03\nconst l f32 1 = 0.1\nconst lz u8 1 = 3\nconst z u8 - = 3\n"             \
+    "const v u8 - = 40\nconst k u8 - = 10\nconst o u8 - = 0\nconst f u8 - = 255\n"                 \
+    "const i i8 - = -88\n"
 
 typedef struct pair_form {
     const char *text, *ops;
@@ -54,6 +51,17 @@ static void pairs_in_a_row(void **state)
         {PAIR("x", "a", "s,z") PAIR("a", "b", "t,v") "DequantizeLinear bq,t,v -> c\n"
                                                      "Add b,c -> y\nout y\nout c",
          "quantize dequantize dequantize add", 0.04333333298563957F, 7},
+        /* what changes nothing is looked through; two ways of the first codes are not */
+        {PAIR("x", "a", "s,z") "Add a,nought -> m\nMul one,m -> e\n" PAIR(
+             "e", "b", "t,v") "Exp b -> y\nout y",
+         "quantize dequantize exp", 0.04333333298563957F, 7},
+        {PAIR("x", "a", "s,z") "Add a,one -> m\n" PAIR("m", "b", "t,v") "Exp b -> y\nout y",
+         "quantize dequantize add quantize dequantize exp", 0.1F, 3},
+        {PAIR("x", "a", "s,z") "Sub nought,a -> m\n" PAIR("m", "b", "t,v") "Exp b -> y\nout y",
+         "quantize dequantize sub quantize dequantize exp", 0.1F, 3},
+        {PAIR("x", "a", "s,z") PAIR("a", "b", "t,v")
+             PAIR("a", "c", "t,v") "Exp b -> y\nSin c -> u\nout y\nout u",
+         "quantize rescale dequantize rescale dequantize exp sin", 0.1F, 3},
         /* equal ones; what the network gives; what somebody else reads; no zero point; two types */
         {PAIR("x", "a", "s,z") PAIR("a", "b", "s,z") "Exp b -> y\nout y", "quantize dequantize exp",
          0.1F, 3},

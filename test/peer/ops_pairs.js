@@ -39,6 +39,11 @@ function pairs(r) {
     if (r.chance(0.08)) m.output(x, 'float32');
     if (r.chance(0.08)) m.output(m.node('Neg', [r.chance(0.5) ? x : DQ(m, codes, p)]), 'float32');
     if (k === 1 || r.chance(0.15)) continue;
+    if (r.chance(0.1)) x = r.chance(0.5) ? m.node('Add', [x, m.scalar('float32', 0)]) : m.node('Mul', [m.scalar('float32', 1), x]);
+    if (r.chance(0.08)) { // a second way from here
+      const other = drawn(m, r, type);
+      m.output(m.node('Neg', [DQ(m, Q(m, x, other), other)]), 'float32');
+    }
     p = r.chance(0.15) ? p : drawn(m, r, r.chance(0.08) ? r.pick(types) : type);
   }
   if (r.chance(0.3)) { m.output(m.node('Abs', [x]), 'float32'); return m; }
