@@ -184,19 +184,24 @@ typedef struct assay_quantizer_options {
     const char *qparams_method;     /* "assay", "glow", "fbgemm" */
     const char *const *calibration; /* each "METHOD" or "PATTERN=METHOD" */
     size_t n_calibrations;
-    const char *weights;           /* calibration of weights: "min-max", "percentile", "mse" */
-    bool per_tensor;               /* one scale per weight tensor */
+    const char *weights; /* calibration of weights: "min-max", "percentile", "mse"; or "gptq" */
+    bool per_tensor;     /* one scale per weight tensor */
     const char *const *keep_float; /* patterns of node names */
     size_t n_keep_float;
     const char *const *precision; /* each "PATTERN=KIND[,PATTERN=KIND...]" */
     size_t n_precisions;
-    const char *target; /* a file that describes what the device offers */
-    bool integer_io;    /* inputs and outputs become codes */
+    const char *target;         /* a file that describes what the device offers */
+    bool integer_io;            /* inputs and outputs become codes */
+    const void *const *samples; /* for "gptq": n_samples, as for assay_profile_observe */
+    uint64_t n_samples;
+    const char *smooth; /* SmoothQuant's alpha, above 0 and at most 1, such as "0.5"; p has channels
+                         */
 } assay_quantizer_options;
 /* p may be NULL only for a scheme of matrix units, which derives scales from the values at run
- * time. `report`: {"integer", "fused", "rescales", "conversions", "float": [{"node", "op",
+ * time. `report`: {"integer", "fused", "rescales", "conversions", "gptq", "float": [{"node", "op",
  * "reason"}], "ranges": [{"value", "method", "seen_min", "seen_max", "min", "max", "clipped",
- * "type", "scale", "zero_point", "note"}]}. ASSAY_ERR_INPUT: the profile is incomplete or belongs
+ * "type", "scale", "zero_point", "note"}], "smoothed": [{"value", "channels", "layers", "least",
+ * "greatest"}]}. ASSAY_ERR_INPUT: the profile is incomplete or belongs
  * to another network. */
 assay_status assay_quantize(const assay_graph *g, const assay_profile *p, const assay_scheme *s,
                             const assay_quantizer_options *options, assay_graph **out,

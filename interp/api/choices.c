@@ -98,13 +98,28 @@ static assay_status parse_weights(const assay_quantizer_options *o, assay_choice
     const char *text = o->weights ? o->weights : "min-max";
     if (o->per_tensor)
         q->options.weights = ASSAY_WEIGHTS_PER_TENSOR;
+    q->options.gptq = strcmp(text, "gptq") == 0;
+    if (q->options.gptq)
+        return ASSAY_OK;
     if (calibrate_find(text, &q->options.weight_calibration) &&
         q->options.weight_calibration.method != ASSAY_CALIBRATE_KL)
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_INPUT,
-                      "calibrate-weights takes min-max, percentile, percentile:99.9 or mse, not "
-                      "'%.100s'; a channel has too few weights for kl",
+                      "calibrate-weights takes min-max, percentile, percentile:99.9, mse or "
+                      "gptq, not '%.100s'; a channel has too few weights for kl",
                       text);
+}
+
+static assay_status parse_smooth(const char *text, assay_choices *q, assay_error *err)
+{
+    char *end;
+    if (!text)
+        return ASSAY_OK;
+    q->options.smooth = strtod(text, &end);
+    if (end != text && !*end && q->options.smooth > 0 && q->options.smooth <= 1)
+        return ASSAY_OK;
+    return assay_fail(err, ASSAY_ERR_INPUT,
+                      "smooth takes alpha, above 0 and at most 1, such as 0.5, not '%.100s'", text);
 }
 
 assay_status assay_choices_make(const assay_quantizer_options *o, assay_choices *q,
@@ -122,6 +137,8 @@ assay_status assay_choices_make(const assay_quantizer_options *o, assay_choices 
     q->options.calibrate = q->calibrate;
     if (!status)
         status = parse_weights(o, q, err);
+    if (!status)
+        status = parse_smooth(o->smooth, q, err);
     for (size_t k = 0; k < o->n_keep_float && !status; k++)
         status = add_rule(q, o->keep_float[k], strlen(o->keep_float[k]), assay_f32(), err);
     for (size_t k = 0; k < o->n_precisions && !status; k++)

@@ -1,13 +1,31 @@
 /* Quantizing and grouping networks, with reports. */
+#include <string.h>
+
 #include "interp/api/choices.h"
 #include "interp/api/options.h"
 #include "interp/api/report.h"
+#include "interp/api/samples.h"
 #include "interp/kernel/kernel.h"
+#include "interp/measure/moments.h"
 #include "interp/run/evaluate.h"
 #include "interp/run/model.h"
 #include "opt/quantize/adapt.h"
 #include "opt/quantize/packed.h"
 #include "opt/quantize/qdq.h"
+
+/* The moments that GPTQ needs, of the samples given. */
+static assay_status observe_moments(const assay_graph *g, const assay_quantizer_options *o,
+                                    assay_moments **m, assay_error *err)
+{
+    const assay_labelled given = {.size = sizeof given, .count = o->n_samples, .input = o->samples};
+    assay_arrays a;
+    assay_samples samples;
+    *m = NULL;
+    if (!o->weights || strcmp(o->weights, "gptq") != 0)
+        return ASSAY_OK;
+    const assay_status status = assay_arrays_take(&given, g, &a, &samples, err);
+    return status ? status : measure_moments(g, &samples, m, err);
+}
 
 static assay_status with_profile(const assay_graph *g, const assay_profile *p,
                                  const assay_scheme *s, const assay_quantize_options *options,
@@ -28,6 +46,7 @@ assay_status assay_quantize(const assay_graph *g, const assay_profile *p, const 
     assay_quantizer_options o;
     assay_choices q = {0};
     assay_quantize_report r = {0};
+    assay_moments *moments = NULL;
     assay_status status = ASSAY_OPTIONS_TAKE(options, &o, err);
 
     *out = NULL;
@@ -35,6 +54,9 @@ assay_status assay_quantize(const assay_graph *g, const assay_profile *p, const 
         *report = NULL;
     if (!status)
         status = assay_choices_make(&o, &q, err);
+    if (!status && !s->mac)
+        status = observe_moments(g, &o, &moments, err);
+    q.options.moments = moments;
     if (!status)
         status = s->mac ? run_quantize_for_units(g, s, true, out, &r, err)
                         : with_profile(g, p, s, &q.options, out, &r, err);
@@ -46,6 +68,7 @@ assay_status assay_quantize(const assay_graph *g, const assay_profile *p, const 
     }
     quantize_report_free(&r);
     assay_choices_free(&q);
+    profile_moments_free(moments);
     return status;
 }
 

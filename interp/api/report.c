@@ -30,19 +30,35 @@ static json_t *json_range(const assay_value_choice *c)
     return o;
 }
 
+static json_t *json_smoothed(const assay_smoothed *s)
+{
+    json_t *o = json_object();
+    page_json_set(&o, "value", page_json_text(s->value));
+    page_json_set(&o, "channels", json_integer(s->channels));
+    page_json_set(&o, "layers", json_integer(s->layers));
+    page_json_set(&o, "least", json_integer(s->least));
+    page_json_set(&o, "greatest", json_integer(s->greatest));
+    return o;
+}
+
 json_t *assay_report_json(const assay_quantize_report *r)
 {
-    json_t *o = json_object(), *floats = json_array(), *ranges = json_array();
+    json_t *o = json_object(), *floats = json_array(), *ranges = json_array(),
+           *smoothed = json_array();
     for (int i = 0; i < r->n_float; i++)
         page_json_add(&floats, json_float_node(&r->float_node[i]));
     for (int i = 0; i < r->n_choices; i++)
         page_json_add(&ranges, json_range(&r->choice[i]));
+    for (int i = 0; i < r->smoothing.n; i++)
+        page_json_add(&smoothed, json_smoothed(&r->smoothing.value[i]));
     page_json_set(&o, "integer", json_integer(r->n_integer));
     page_json_set(&o, "fused", json_integer(r->n_fused));
     page_json_set(&o, "rescales", json_integer(r->n_rescale));
     page_json_set(&o, "conversions", json_integer(r->n_convert));
+    page_json_set(&o, "gptq", json_integer(r->n_gptq));
     page_json_set(&o, "float", floats);
     page_json_set(&o, "ranges", ranges);
+    page_json_set(&o, "smoothed", smoothed);
     return o;
 }
 

@@ -21,7 +21,8 @@ assay_quantizer_options cli_quantizer_options(const cli_args *a, const char **ro
                                  .weights = cli_value(a, "calibrate-weights", NULL),
                                  .per_tensor = cli_has(a, "per-tensor"),
                                  .target = cli_value(a, "target", NULL),
-                                 .integer_io = cli_has(a, "integer-io")};
+                                 .integer_io = cli_has(a, "integer-io"),
+                                 .smooth = cli_value(a, "smooth", NULL)};
     o.calibration = cli_values(a, "calibration", &room, &o.n_calibrations);
     o.keep_float = cli_values(a, "keep-float", &room, &o.n_keep_float);
     o.precision = cli_values(a, "precision", &room, &o.n_precisions);

@@ -59,7 +59,7 @@ static void split(const char *list, char words[WORDS])
     }
 }
 
-/* The calibrations that the help of an option names. */
+/* The calibrations that the help of an option names, and the rounding of weights. */
 static void list_methods(const cli_option *o, char words[WORDS])
 {
     size_t used = 0;
@@ -69,6 +69,8 @@ static void list_methods(const cli_option *o, char words[WORDS])
         if (strstr(o->help, name))
             used += (size_t)snprintf(words + used, WORDS - used, "%s ", name);
     }
+    if (strstr(o->help, "gptq"))
+        snprintf(words + used, WORDS - used, "gptq ");
 }
 
 /* The words that an option's value is chosen from, with a blank behind each; false: it is any text.

@@ -1,4 +1,6 @@
 /* assay quantize: a float network made an integer network, by a profile and a scheme. */
+#include <string.h>
+
 #include "interp/api/report.h"
 #include "interp/cli/json.h"
 #include "interp/cli/session.h"
@@ -87,6 +89,9 @@ static int run(const cli_args *a)
             return cli_trouble("quantize: --weights makes a network in float; --%s is for the next "
                                "step",
                                others[i]);
+    if (cli_has(a, "dataset") && strcmp(cli_value(a, "calibrate-weights", ""), "gptq") != 0)
+        return cli_trouble("quantize: --dataset is for --calibrate-weights gptq; a profile has the "
+                           "rest");
     if (!packs && !cli_has(a, "scheme"))
         return cli_trouble("quantize: --profile and --scheme are needed, or --weights");
     if (cli_check_output(a) != CLI_OK)
@@ -102,6 +107,7 @@ static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     CLI_SCHEME_OPTIONS,
     CLI_QUANTIZE_OPTIONS,
+    CLI_DATA_OPTIONS,
     {"weights", 0, "FORMAT",
      "in place of a scheme: a float network with its weights in blocks of q4_0, q8_0, q4_K or "
      "q6_K"},
@@ -118,6 +124,8 @@ const cli_command cli_cmd_quantize = {
         "  assay quantize net.onnx --profile profile.yaml --scheme tflite -o net-int8.assay\n"
         "  assay quantize net.onnx -p profile.yaml -s npu16 --keep-float '/fc*' --strict\n"
         "  assay quantize net.onnx -p profile.yaml -s tflite --target device.yaml --ranges\n"
+        "  assay quantize net.onnx -p profile.yaml -s ./w4.yaml --calibrate-weights gptq -d "
+        "calibration/\n"
         "  assay quantize net.onnx --weights q4_0 -o net-q4.assay\n"
         "  assay quantize net.onnx -p profile.yaml -s tflite --calibration percentile "
         "--precision '/fc*=i16'\n",

@@ -9,6 +9,7 @@
 #include "interp/cli/shapes.h"
 #include "interp/golden/contract.h"
 #include "interp/kernel/kernel.h"
+#include "interp/measure/moments.h"
 #include "interp/page/column.h"
 #include "interp/run/evaluate.h"
 #include "interp/run/model.h"
@@ -28,6 +29,15 @@ void cli_report_print(const assay_quantize_report *r, FILE *f)
     for (int i = 0; i < r->n_float; i++)
         fprintf(f, "  float: %-28s %-16s %s\n", r->float_node[i].node, r->float_node[i].op,
                 r->float_node[i].reason);
+    if (r->n_gptq > 0)
+        fprintf(f, "  weights rounded by GPTQ: %d layer%s\n", r->n_gptq, page_plural(r->n_gptq));
+    for (int i = 0; i < r->smoothing.n; i++) {
+        const assay_smoothed *s = &r->smoothing.value[i];
+        fprintf(f,
+                "  smoothed: %-25s %d channels divided by 2^%d to 2^%d, into %d layer%s: exact in "
+                "floats\n",
+                s->value, s->channels, s->least, s->greatest, s->layers, page_plural(s->layers));
+    }
 }
 
 /* Are the samples of --dataset read as those of the profile were? Samples that are taken as they
@@ -61,11 +71,30 @@ static int check_preprocessing(const cli_args *a, const assay_graph *g, const as
     return status;
 }
 
+/* The moments of --dataset's samples, where GPTQ is to round weights. */
+static int observe_moments(const cli_args *a, const assay_graph *g, const assay_choices *q,
+                           assay_moments **out)
+{
+    cli_data d = {0};
+    assay_error err;
+    int status;
+
+    *out = NULL;
+    if (!q->options.gptq || strcmp(a->command->name, "quantize") != 0 || !cli_has(a, "dataset"))
+        return CLI_OK;
+    status = cli_data_open(&d, a, g, "GPTQ");
+    if (status == CLI_OK && measure_moments(g, &d.samples, out, &err))
+        status = cli_failed(&err);
+    cli_data_close(&d);
+    return status;
+}
+
 /* s->graph becomes the integer network; the float one moves to s->floating. */
 static int quantize(cli_session *s, const cli_args *a)
 {
     assay_choices q;
     assay_graph *out = NULL;
+    assay_moments *moments = NULL;
     assay_error err;
     assay_status status;
     int trouble;
@@ -83,12 +112,16 @@ static int quantize(cli_session *s, const cli_args *a)
     if (profile_check(s->profile, s->graph, &err))
         return cli_trouble("%s: %s", cli_value(a, "profile", NULL), err.text);
     trouble = cli_quantize_options(a, &q);
+    if (trouble == CLI_OK)
+        trouble = observe_moments(a, s->graph, &q, &moments);
+    q.options.moments = moments;
     if (trouble == CLI_OK) {
         status =
             quantize_network(s->graph, s->profile, s->scheme, &q.options, &out, &s->report, &err);
         trouble = !status ? CLI_OK : cli_failed(&err);
     }
     assay_choices_free(&q);
+    profile_moments_free(moments);
     if (trouble != CLI_OK)
         return trouble;
     s->floating = s->graph;
@@ -226,7 +259,7 @@ static int check_used(const cli_args *a)
 {
     static const char *const quantizing[] = {"symmetry",          "qparams-method", "calibration",
                                              "calibrate-weights", "per-tensor",     "keep-float",
-                                             "precision",         "integer-io"};
+                                             "precision",         "integer-io",     "smooth"};
     static const char *const quantized[] = {"adapt", "literal"};
     for (size_t i = 0; i < sizeof quantizing / sizeof *quantizing; i++)
         if (!cli_has(a, "profile") && cli_has(a, quantizing[i]))

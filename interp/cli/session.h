@@ -38,12 +38,17 @@
     }
 #define CLI_QUANTIZE_OPTIONS                                                                       \
     CLI_CHOICE_OPTIONS,                                                                            \
-        {"calibrate-weights", 0, "METHOD", "min-max (default), percentile or mse, per channel"},   \
+        {"calibrate-weights", 0, "METHOD",                                                         \
+         "min-max (default), percentile or mse, per channel; gptq: rounded with error feedback, "  \
+         "which takes --dataset of quantize"},                                                     \
         {"per-tensor", 0, NULL, "one weight scale per layer, not one per channel"},                \
         {"keep-float", 0, "PATTERN", "leave matching nodes in float; may be repeated"},            \
         {"precision", 0, "PATTERN=KIND[,...]",                                                     \
          "compute matching nodes in i16, i8, ...; the first match decides"},                       \
         {"target", 0, "FILE", "what the device offers: types and constraints by op"},              \
+        {"smooth", 0, "ALPHA",                                                                     \
+         "divide channels of activations and multiply weights by powers of two, as SmoothQuant "   \
+         "does (0.5 is its own alpha); the profile needs --per-channel"},                          \
         {"integer-io", 0, NULL, "network inputs and outputs are codes, not floats"},               \
     {                                                                                              \
         "strict", 0, NULL, "exit 1 when a node stays in float"                                     \

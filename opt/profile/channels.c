@@ -7,10 +7,7 @@
 #include "graph/memory.h"
 #include "opt/profile/state.h"
 
-/* Axis of the channels by value, or -1: what a node with a layout reads and writes has that
- * layout's; values computed from another of the same rank have its; of what remains, the last axis.
- */
-static void find_axes(const assay_graph *g, int *axis)
+void profile_channel_axes(const assay_graph *g, int *axis)
 {
     for (int v = 0; v < g->n_values; v++)
         axis[v] = -1;
@@ -89,7 +86,7 @@ assay_status profile_by_channel(assay_profile *p, const assay_graph *g, const ch
     int *axis = malloc(((size_t)g->n_values + 1) * sizeof *axis);
     if (!axis)
         return assay_out_of_memory(err);
-    find_axes(g, axis);
+    profile_channel_axes(g, axis);
     assay_status status = check_limit(p, g, axis, pattern, err);
     for (int v = 0; v < g->n_values && !status; v++) {
         const assay_type *t = &g->value[v].type;

@@ -98,6 +98,12 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const assay_profile_entry *)a)->name, ((const assay_profile_entry *)b)->name);
 }
 
+void profile_sort(assay_profile *p)
+{
+    if (p->n_entries > 1)
+        qsort(p->entry, (size_t)p->n_entries, sizeof *p->entry, by_name);
+}
+
 static int find_entry(const assay_profile *p, const char *name)
 {
     assay_profile_entry key = {.name = name};
@@ -149,8 +155,7 @@ static assay_status make_entries(assay_profile *p, const assay_graph *g, const u
         p->fresh[i].lo = -INFINITY;
         p->fresh[i].hi = INFINITY;
     }
-    if (p->n_entries > 1)
-        qsort(p->entry, (size_t)p->n_entries, sizeof *p->entry, by_name);
+    profile_sort(p);
     number_steps(p, g);
     p->n_values = g->n_values;
     for (int v = 0; v < g->n_values; v++)

@@ -95,6 +95,26 @@ assay_status profile_check(const assay_profile *p, const assay_graph *g, assay_e
  * not observed: a shard is missing. */
 assay_status profile_complete(const assay_profile *p, assay_error *err);
 
+/* Axis of the channels of every value of g: what a node with a layout reads and writes has that
+ * layout's; values computed from another of the same rank have its; of what remains, the last axis.
+ */
+void profile_channel_axes(const assay_graph *g, int *axis);
+
+/* A value whose channel c is multiplied by 2^-exponent[c], and its name then. */
+typedef struct assay_profile_scaling {
+    const char *name, *scaled;
+    const int *exponent;
+} assay_profile_scaling;
+
+/* Whether the histogram of its elements times 2^exponent is exact: neither overflow nor underflow.
+ */
+bool profile_histogram_scales(const assay_histogram *h, int exponent);
+/* The profile of g, which is the profiled network but for n scaled values, of each of which p has
+ * channels that scale: to the count what observing g would give, without channels. */
+assay_status profile_scaled(const assay_profile *p, const assay_graph *g,
+                            const assay_profile_scaling *s, int n, assay_profile **out,
+                            assay_error *err);
+
 /* ---- queries; entries are sorted by name ---- */
 int profile_count(const assay_profile *p);
 const assay_profile_entry *profile_get(const assay_profile *p, int i);

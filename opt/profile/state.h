@@ -45,6 +45,8 @@ struct assay_profile {
 assay_status profile_blank(assay_profile **out, assay_error *err);
 /* Gives an entry its name and empty bins. */
 assay_status profile_entry_init(assay_profile_entry *e, const char *name, assay_error *err);
+/* Puts the entries in the order of their names. */
+void profile_sort(assay_profile *p);
 /* Values that a profile has entries for: floats that are not constants. */
 bool profile_is_profiled(const assay_value *v);
 /* Adds the fresh counts of every entry to its bins (which is all that queries do to a profile). */

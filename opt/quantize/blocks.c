@@ -61,6 +61,7 @@ assay_status quantize_block_size(const assay_quantizer *q, assay_graph *to, cons
     int32_t *zero = assay_arena_array(to->arena, n_scales, sizeof *zero);
     double *range = assay_arena_array(q->arena, 2 * n_scales, sizeof *range), min, max;
     assay_blocks b;
+    bool done = false;
     assay_status s = quantize_constant_range(w, &min, &max, err); /* finite? */
     *type = w->type;
     type->elem = choice->elem;
@@ -81,8 +82,10 @@ assay_status quantize_block_size(const assay_quantizer *q, assay_graph *to, cons
                                      err);
     if (!s)
         s = make_room(q, n, in_scale, type, &b, scale, bias_limit, err);
+    if (!s)
+        s = quantize_gptq(q, n, type, codes, &done, err);
     calibrate_choice_codes(choice, &lo, &hi);
-    for (int64_t i = 0; i < b.channels * depth && !s; i++) {
+    for (int64_t i = 0; i < b.channels * depth && !s && !done; i++) {
         int64_t k = assay_block_scale(&b, i / depth, assay_block_number(&b, i % depth));
         assay_elem_set(type->elem, codes, (size_t)i,
                        calibrate_quantize_real((double)x[i], (double)scale[k], zero[k], lo, hi,

@@ -215,6 +215,7 @@ assay_status quantize_weights(const assay_quantizer *q, assay_graph *to, const a
     int32_t *zero_point;
     void *codes;
     double min, max;
+    bool done = false;
     int axis;
     if (quantize_takes_blocks(q, n, &axis))
         return quantize_block_size(q, to, n, in->q.scale[0], axis, bias_limit(q, n, in), type, data,
@@ -227,10 +228,12 @@ assay_status quantize_weights(const assay_quantizer *q, assay_graph *to, const a
         status = choose_scales(q, n, in, &m, scale, zero_point, err);
     if (!status)
         status = code_room(to->arena, type, &codes, err);
+    if (!status)
+        status = quantize_gptq(q, n, type, codes, &done, err);
     if (status)
         return status;
     calibrate_choice_codes(&q->weight, &lo, &hi);
-    for (int64_t i = 0; i < count; i += m.stride) {
+    for (int64_t i = 0; i < count && !done; i += m.stride) {
         int64_t c = i / m.stride % m.channels;
         for (int64_t k = i; k < i + m.stride; k++)
             assay_elem_set(q->weight.elem, codes, (size_t)k,

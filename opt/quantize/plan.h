@@ -8,6 +8,7 @@
  *   state.c     values kept between runs
  *   group.c     which values share parameters, and the parameters
  *   constant.c  weights, biases and other constants as codes
+ *   gptq.c      rounding of weights with error feedback
  *   weights.c   which part of a channel's weights is worth codes
  *   norm.c      gamma and beta of layer normalization
  *   build.c     the integer graph
@@ -63,6 +64,8 @@ typedef struct assay_plan_value {
     assay_calibrated range; /* of this value alone, when calibrated */
     bool calibrated;
     assay_code code;
+    const double *gptq_factor; /* of its second moments, once it is needed; see gptq.c */
+    bool gptq_useless;         /* there is none */
 } assay_plan_value;
 
 typedef struct assay_quantizer {
@@ -70,6 +73,7 @@ typedef struct assay_quantizer {
     const assay_profile *profile;
     const assay_scheme *scheme;
     const assay_quantize_options *options;
+    const assay_smoothing *smoothing; /* what g has smoothed */
     assay_scheme_caps caps;
     assay_choice activation, weight; /* elem, symmetry, narrow, power_of_two */
     bool per_channel;
@@ -141,6 +145,11 @@ typedef struct assay_weight_map {
 assay_status quantize_calibrate_weights(const assay_quantizer *q, const assay_choice *choice,
                                         const float *x, const assay_weight_map *m, int64_t total,
                                         double *range, assay_error *err);
+
+/* gptq.c: codes of node n's weights of this type. Not *done: the node is none of GPTQ's, or there
+ * are no moments of its input. */
+assay_status quantize_gptq(const assay_quantizer *q, const assay_node *n, const assay_type *type,
+                           void *codes, bool *done, assay_error *err);
 
 /* ---- constant.c: types and codes in the arena of graph `to` ---- */
 /* Weights of node n (symmetric, per output channel or per tensor), given its input's type and its

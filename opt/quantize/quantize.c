@@ -218,6 +218,22 @@ static assay_status lower(const assay_graph *g, const assay_profile *profile, as
                                                                                        : status;
 }
 
+/* Smooths activations of *own, which becomes a copy of g where it is NULL, as the options say. */
+static assay_status smooth(assay_quantizer *q, assay_graph **own, assay_profile **profile,
+                           assay_smoothing *made, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    if (q->options->smooth <= 0)
+        return ASSAY_OK;
+    if (!*own)
+        status = assay_graph_clone_borrowing(q->g, own, err);
+    if (!status)
+        status = quantize_smooth(*own, q->profile, q->options->smooth, profile, made, err);
+    if (!status)
+        q->profile = *profile;
+    return status;
+}
+
 assay_status quantize_network(const assay_graph *g, const assay_profile *profile,
                               const assay_scheme *scheme, const assay_quantize_options *options,
                               assay_graph **out, assay_quantize_report *report, assay_error *err)
@@ -230,9 +246,18 @@ assay_status quantize_network(const assay_graph *g, const assay_profile *profile
     if (g->n_subgraphs > 0)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                           "graph '%.200s' has control flow, which is not quantized", g->name);
+    if (options->gptq && !options->moments)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "rounding weights by GPTQ takes calibration samples: quantize with them "
+                          "first (assay quantize --calibrate-weights gptq --dataset PATH), then "
+                          "use the network that this makes");
     assay_scheme_get_caps(scheme, &q.caps);
+    q.smoothing = &made.smoothing;
     assay_graph *own = NULL;
+    assay_profile *of_smoothed = NULL;
     assay_status status = lower(g, profile, &own, err);
+    if (!status)
+        status = smooth(&q, &own, &of_smoothed, &made.smoothing, err);
     if (own)
         q.g = own;
     if (!status)
@@ -251,6 +276,7 @@ assay_status quantize_network(const assay_graph *g, const assay_profile *profile
         *report = made;
     assay_arena_free(q.arena);
     assay_graph_free(own);
+    profile_free(of_smoothed);
     free(q.uses);
     return status;
 }

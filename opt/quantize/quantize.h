@@ -17,7 +17,9 @@
 
 #include "opt/calibrate/calibrate.h"
 #include "opt/calibrate/qparams.h"
+#include "opt/profile/moments.h"
 #include "opt/profile/profile.h"
+#include "opt/quantize/smooth.h"
 #include "opt/target/target.h"
 #include "schemes/scheme.h"
 
@@ -51,10 +53,13 @@ typedef struct assay_quantize_options {
     int n_calibrate;
     assay_calibrate_how weight_calibration; /* by output channel where scales are; KL would need
                                                more weights than a channel has */
+    bool gptq; /* weights of fully connected layers are rounded by it (gptq.c), given the moments */
+    const assay_moments *moments;
     assay_weight_scales weights;
     const assay_precision_rule *precision;
     int n_precision;
     bool integer_io;
+    double smooth; /* activations are smoothed into weights with this alpha (smooth.h); 0: not */
     const assay_target *target; /* what the device offers; NULL: all that the scheme computes */
     /* Whether there is an integer kernel for an op (supplied by interp); NULL: for all. */
     bool (*has_kernel)(assay_op op);
@@ -82,10 +87,12 @@ typedef struct assay_quantize_report {
     int n_fused;   /* activations that went into the layer in front */
     int n_rescale; /* rescales inserted */
     int n_convert; /* quantize and dequantize nodes inserted */
+    int n_gptq;    /* layers whose weights GPTQ rounded */
     int n_float;   /* nodes on real values that stayed in float, listed below */
     assay_float_node *float_node;
     int n_choices;
     assay_value_choice *choice;
+    assay_smoothing smoothing;
 } assay_quantize_report;
 void quantize_report_free(assay_quantize_report *r);
 

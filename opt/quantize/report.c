@@ -17,6 +17,7 @@ void quantize_report_free(assay_quantize_report *r)
         free(r->choice[i].value);
     free(r->float_node);
     free(r->choice);
+    quantize_smoothing_free(&r->smoothing);
     *r = (assay_quantize_report){0};
 }
 
@@ -42,6 +43,8 @@ static assay_status list_float(const assay_quantizer *q, assay_quantize_report *
     for (int i = 0; i < q->g->n_nodes; i++) {
         r->n_integer += q->node[i].state == ASSAY_PLAN_INTEGER;
         r->n_fused += q->node[i].state == ASSAY_PLAN_FUSED;
+        r->n_gptq += q->node[i].state == ASSAY_PLAN_INTEGER && q->g->node[i].op == ASSAY_OP_FC &&
+                     q->value[q->g->node[i].in[0]].gptq_factor;
         if (q->node[i].state != ASSAY_PLAN_FLOAT)
             continue;
         assay_float_node *f = &r->float_node[r->n_float++];

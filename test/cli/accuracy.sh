@@ -45,6 +45,25 @@ for method in min-max percentile mse; do
 done
 refused "too few weights for KL" "calibrate-weights takes .* too few weights for kl" \
     "$assay" quantize "$model" -p res_dsconv.yaml -s tflite --calibrate-weights kl
+prints "weights rounded by GPTQ: 1 layer" "fully connected layers rounded with error feedback" \
+    "$assay" quantize "$model" -p res_dsconv.yaml -s ./w4.yaml --calibrate-weights gptq -d "$images/calibration" -n 64 -q
+refused "GPTQ without samples" "takes calibration samples" \
+    "$assay" quantize "$model" -p res_dsconv.yaml -s ./w4.yaml --calibrate-weights gptq
+refused "GPTQ by the samples that judge it" "takes calibration samples" \
+    "$assay" eval "$model" -p res_dsconv.yaml -s ./w4.yaml --calibrate-weights gptq -d "$images/test" -n 4 -q
+refused "samples that nothing reads" "is for --calibrate-weights gptq" \
+    "$assay" quantize "$model" -p res_dsconv.yaml -s tflite -d "$images/calibration"
+printf '%s\n' 'graph s { input x: f32[1,2] const w: f32[2,2] = [1,2,3,4] const v: f32[2,2] = [1,2,3,4]' \
+    ' h: f32[1,2] = fc(x, w) a: f32[1,2] = relu(h) y: f32[1,2] = fc(a, v) output y }' >smooth.assay
+/usr/bin/python3 -c 'import numpy as n; n.save("smooth.npy", n.array([[[1, 60]], [[-1, 9]]], n.float32))'
+runs 0 "a profile by channel" "$assay" profile smooth.assay -d smooth.npy --per-channel -q -o smooth.yaml
+prints '  smoothed: a +2 channels divided by 2\^3 to 2\^3, into 1 layer: exact in floats' "activations smoothed into weights" \
+    "$assay" quantize smooth.assay -p smooth.yaml -s tflite --smooth 0.5
+refused "an alpha that is none" "smooth takes alpha, above 0 and at most 1" \
+    "$assay" quantize smooth.assay -p smooth.yaml -s tflite --smooth 2
+runs 0 "a profile without channels" "$assay" profile smooth.assay -d smooth.npy -q -o whole.yaml
+refused "smoothing without channels" "has no channels of 'a'; take it with --per-channel" \
+    "$assay" quantize smooth.assay -p whole.yaml -s tflite --smooth 0.5
 prints '^/stem/act/Clip_output_0 +mse ' "a calibration for one value" \
     "$assay" quantize "$model" -p res_dsconv.yaml -s tflite --calibration '/stem*=mse' --ranges
 prints '^logits +min-max ' "the others keep theirs" \

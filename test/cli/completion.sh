@@ -60,7 +60,8 @@ offers "of a value by name" "percentile" assay quantize net.onnx --calibration "
 offers "also where the option has an =" "kl" assay quantize net.onnx --calibration = "logits*" = k
 offers "of weights those that are for weights" "min-max
 percentile
-mse" assay quantize net.onnx --calibrate-weights ""
+mse
+gptq" assay quantize net.onnx --calibrate-weights ""
 offers "symmetries" "power-of-two
 power-of-two-nearest" assay quantize net.onnx --symmetry p
 offers "commands after help" "scheme

@@ -28,13 +28,15 @@ static void profile_sample(assay_profile *p, const assay_graph *g, test_rng *rng
     assay_graph_free(run);
 }
 
-quantized quantized_prepare_drawn(assay_graph *g, test_rng *rng, const char *scheme,
-                                  quantized_draw draw)
+static quantized prepare(assay_graph *g, test_rng *rng, const char *scheme, quantized_draw draw,
+                         bool by_channel)
 {
     quantized s = {.g = g};
     assay_error err;
     assert_ok(lower_canonicalize(g, run_evaluate_node, &err), &err);
     assert_ok(profile_new(g, &s.profile, &err), &err);
+    if (by_channel)
+        assert_ok(profile_by_channel(s.profile, g, "*", &err), &err);
     for (uint64_t i = 0; i < 64; i++)
         profile_sample(s.profile, g, rng, i, draw);
     if (strchr(scheme, ':'))
@@ -42,6 +44,17 @@ quantized quantized_prepare_drawn(assay_graph *g, test_rng *rng, const char *sch
     else
         assert_ok(assay_scheme_open(scheme, &s.scheme, &err), &err);
     return s;
+}
+
+quantized quantized_prepare_drawn(assay_graph *g, test_rng *rng, const char *scheme,
+                                  quantized_draw draw)
+{
+    return prepare(g, rng, scheme, draw, false);
+}
+
+quantized quantized_prepare_channels(assay_graph *g, test_rng *rng, const char *scheme)
+{
+    return prepare(g, rng, scheme, net_random_input, true);
 }
 
 quantized quantized_prepare(assay_graph *g, test_rng *rng, const char *scheme)

@@ -19,6 +19,8 @@ quantized quantized_prepare(assay_graph *g, test_rng *rng, const char *scheme);
 typedef float *(*quantized_draw)(test_rng *rng, const assay_graph *g, int i);
 quantized quantized_prepare_drawn(assay_graph *g, test_rng *rng, const char *scheme,
                                   quantized_draw draw);
+/* The same as quantized_prepare, with histograms per channel. */
+quantized quantized_prepare_channels(assay_graph *g, test_rng *rng, const char *scheme);
 /* Quantizes with the reference kernels; the test fails when that fails. */
 void quantized_make(quantized *s, assay_quantize_options options);
 void quantized_drop(quantized *s);

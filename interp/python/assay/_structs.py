@@ -65,7 +65,8 @@ class LoadOptions(Options):
 class QuantizerOptions(Options):
     _fields_ = [("size", c.c_size_t), ("symmetry", S), ("qparams_method", S), ("calibration", c.POINTER(S)), ("n_calibrations", c.c_size_t),
                 ("weights", S), ("per_tensor", c.c_bool), ("keep_float", c.POINTER(S)), ("n_keep_float", c.c_size_t),
-                ("precision", c.POINTER(S)), ("n_precisions", c.c_size_t), ("target", S), ("integer_io", c.c_bool)]
+                ("precision", c.POINTER(S)), ("n_precisions", c.c_size_t), ("target", S), ("integer_io", c.c_bool),
+                ("samples", c.POINTER(P)), ("n_samples", c.c_uint64), ("smooth", S)]
 
 
 LOG: Any = c.CFUNCTYPE(None, P, S)

@@ -10,7 +10,7 @@ from ._library import Ref, call, lib, noting, take_json, take_text, text, texts
 from ._structs import P, SAMPLE, LoadOptions, OptimizerOptions, QuantizerOptions
 from .errors import InputError
 from .schemes import SchemeLike, scheme as scheme_of
-from .tensors import Array, Outputs, TensorType, by_name, fitting, type_of, view
+from .tensors import Array, Outputs, TensorType, by_name, fitting, stacked, type_of, view
 
 if TYPE_CHECKING:
     from .profiles import Profile
@@ -21,14 +21,14 @@ _ONNX = 1
 
 def quantizer_options(*, symmetry: Optional[str] = None, qparams_method: Optional[str] = None, calibration: Sequence[str] = (),
                       calibrate_weights: Optional[str] = None, per_tensor: bool = False, keep_float: Sequence[str] = (), precision: Any = (),
-                      target: Any = None, integer_io: bool = False) -> QuantizerOptions:
+                      target: Any = None, integer_io: bool = False, smooth: Optional[float] = None) -> QuantizerOptions:
     """What Network.quantize describes."""
     calibration, keep_float = _list(calibration), _list(keep_float)
     rules = [f"{k}={v}" for k, v in precision.items()] if isinstance(precision, Mapping) else _list(precision)
     return QuantizerOptions(symmetry=text(symmetry), qparams_method=text(qparams_method), calibration=texts(calibration), n_calibrations=len(calibration),
                             weights=text(calibrate_weights), per_tensor=per_tensor, keep_float=texts(keep_float),
                             n_keep_float=len(keep_float), precision=texts(rules), n_precisions=len(rules), target=text(target),
-                            integer_io=integer_io)
+                            integer_io=integer_io, smooth=text(None if smooth is None else str(smooth)))
 
 
 class Proof(NamedTuple):
@@ -155,15 +155,21 @@ class Network:
 
     def quantize(self, profile: Optional["Profile"], scheme: SchemeLike, *, symmetry: Optional[str] = None, qparams_method: Optional[str] = None,
                  calibration: Sequence[str] = (), calibrate_weights: Optional[str] = None, per_tensor: bool = False,
-                 keep_float: Sequence[str] = (), precision: Any = (), target: Any = None, integer_io: bool = False) -> "Network":
+                 keep_float: Sequence[str] = (), precision: Any = (), target: Any = None, integer_io: bool = False,
+                 smooth: Optional[float] = None, samples: Any = None) -> "Network":
         """The integer network of this float one under a scheme; its `report` says what stays in float and why.
 
         profile: None for a scheme of matrix units, whose scales come from the values. The options are those of `assay quantize`:
         calibration "mse" or ["kl", "conv*=percentile:99.9"]; keep_float: patterns of nodes; precision: {"fc*": "i16"} or "fc*=i16"; target:
-        a file with what the device offers.
+        a file with what the device offers; smooth: SmoothQuant's alpha, for a profile with channels;
+        samples: what calibrate_weights="gptq" calibrates with, as Profile.observe takes them.
         """
         o = quantizer_options(symmetry=symmetry, qparams_method=qparams_method, calibration=calibration, calibrate_weights=calibrate_weights,
-                              per_tensor=per_tensor, keep_float=keep_float, precision=precision, target=target, integer_io=integer_io)
+                              per_tensor=per_tensor, keep_float=keep_float, precision=precision, target=target, integer_io=integer_io,
+                              smooth=smooth)
+        if samples is not None:
+            arrays, o.n_samples = stacked(samples, self.inputs)
+            o.samples = (P * len(arrays))(*[a.ctypes.data for a in arrays])
         out, report = P(), P()
         call("assay_quantize", self._ref, profile._ref if profile else None, scheme_of(scheme)._ref, c.byref(o), c.byref(out), c.byref(report))
         return Network(out.value or 0, keep=self._ref, report=take_json(report))
