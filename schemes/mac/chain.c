@@ -107,7 +107,7 @@ INLINE fused_and_watched(const float *a, const float *b, size_t n, float y[COLUM
             tiny[j] |= is_tiny(y[j]);
         }
     for (int j = 0; j < COLUMNS; j++)
-        odd[j] = odd[j] || tiny[j];
+        odd[j] |= tiny[j] != 0;
 }
 
 /* Of `group` products the first n, the others +0. tiny: of some product or sum. */
@@ -140,7 +140,7 @@ INLINE trees(const assay_mac *m, const float *a, const float *b, size_t n, float
     for (size_t k = 0; k < n; k += group)
         tree_step(a + k, b + k * COLUMNS, n - k < group ? n - k : group, group, y, tiny);
     for (int j = 0; j < COLUMNS; j++)
-        odd[j] = odd[j] || (is_flushed(m) && tiny[j]);
+        odd[j] |= is_flushed(m) && tiny[j] != 0;
 }
 
 /* y + n products, rounded once. A product of two f32 is exact in binary64, and so are a sum there
@@ -167,8 +167,8 @@ INLINE exact_step(const assay_mac *m, const float *a, const float *b, size_t n, 
         const float from = (float)(sure ? s[j] : low - (low < 0 ? -low : low) * u),
                     to = (float)(sure ? s[j] : high + (high < 0 ? -high : high) * u);
         y[j] = from;
-        odd[j] = odd[j] || !(from == to) || !(errors[j] >= 0) ||
-                 (is_tiny(from) && (from == 0 || is_flushed(m)));
+        odd[j] |=
+            !(from == to) || !(errors[j] >= 0) || (is_tiny(from) && (from == 0 || is_flushed(m)));
     }
 }
 
@@ -186,7 +186,7 @@ INLINE exact(const assay_mac *m, const float *a, const float *b, size_t n, float
         exact_step(m, a + k, b + k * COLUMNS, some, sum, odd);
         for (int j = 0; j < COLUMNS; j++) {
             y[j] += sum[j];
-            odd[j] = odd[j] || (is_flushed(m) && y[j] != 0 && is_tiny(y[j]));
+            odd[j] |= is_flushed(m) && y[j] != 0 && is_tiny(y[j]);
         }
     }
 }
@@ -205,7 +205,7 @@ INLINE run(const assay_mac *m, const float *a, const float *b, size_t n, float y
     else
         exact(m, a, b, n, y, odd);
     for (int j = 0; j < COLUMNS; j++)
-        odd[j] = odd[j] || y[j] != y[j];
+        odd[j] |= y[j] != y[j];
 }
 
 #ifdef ASSAY_X86

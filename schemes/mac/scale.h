@@ -12,7 +12,7 @@
  *   floor     2^S, S = floor(log2 m) - emax                                   (OCP MX 1.0, 6.3)
  *   ceil      S = ceil(log2 m) - emax                                         (torchao)
  *   even      S = floor(log2 m') - emax, m' is m rounded to the elements'     (torchao)
- *             fraction bits, ties away
+ *             fraction bits, ties away; beyond f32 it is Inf
  *   round_up  S = ceil(log2(m * (1 / max)))                                   (cuBLAS; torchao)
  *
  * S is kept within -127 and 127, so m = 0 gives 2^-127; Inf or NaN in a block gives e8m0's NaN.

@@ -28,7 +28,7 @@ static void sum_lane(const mac_tile *t, const mac_tile_terms *terms, sums *lane,
     mac_tile_greatest(t, terms, lane->unit);
     for (int j = 0; j < COLUMNS; j++) {
         int32_t *unit = &lane->unit[j];
-        r->odd[j] = r->odd[j] || *unit + 2 > m->product_limit;
+        r->odd[j] |= *unit + 2 > m->product_limit;
         if (!is_nothing(*unit) && m->least_max != ASSAY_MAC_NONE && *unit < m->least_max)
             *unit = (int32_t)m->least_max;
         lane->n[j] = 0;
@@ -61,7 +61,7 @@ static void store(mac_running *r, int j, int64_t sum, int32_t grid)
     const int32_t digits = (int32_t)(bits & 0x7fffff) | 0x800000;
     r->digits[j] = sum == 0 ? 0 : sum < 0 ? -digits : digits;
     r->unit[j] = sum == 0 ? NOTHING : grid + (int32_t)(bits >> 23 & 0xff) - 127;
-    r->odd[j] = r->odd[j] || (sum != 0 && (r->unit[j] < -126 || r->unit[j] > 127));
+    r->odd[j] |= sum != 0 && (r->unit[j] < -126 || r->unit[j] > 127);
 }
 
 static void add_running(const assay_mac *m, const sums *s, mac_running *r)

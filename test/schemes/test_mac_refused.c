@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "schemes/mac/mac.h"
+#include "schemes/mac/parameters.h"
 #include "test/support/alloc_fails.h"
 
 #define F16 "a: f16, b: f16, acc: f32, out: f32, nan: 0x7fc00000, "
@@ -151,6 +151,24 @@ static void taken(void **state)
     }
 }
 
+/* What nothing reads is at its default again, and all else as it was. */
+static void unread_dropped(void **state)
+{
+    assay_mac_unit u;
+    assay_error err = {0};
+    (void)state;
+    assert_int_equal(read_record(F16 "group: 4, out_round: trunc", &u, &err), ASSAY_OK);
+    assay_mac m = u.record;
+    m.acc_round = ASSAY_ROUND_ODD;
+    m.least_max = -133;
+    m.scale = ASSAY_MAC_UE4M3;
+    m.split_sum = ASSAY_MAC_BY_PAIRS;
+    assert_non_null(mac_contradiction(&m));
+    mac_drop_unread(&m);
+    assert_null(mac_contradiction(&m));
+    assert_memory_equal(&m, &u.record, sizeof m);
+}
+
 static void too_long_an_order(void **state)
 {
     char text[2048] = "unit: x\nmac: {" F16 "instruction: 257, group: 1, order: [";
@@ -222,9 +240,8 @@ static void product_is_dots(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(contradictions),
-        cmocka_unit_test(taken),
-        cmocka_unit_test(too_long_an_order),
+        cmocka_unit_test(contradictions),  cmocka_unit_test(taken),
+        cmocka_unit_test(unread_dropped),  cmocka_unit_test(too_long_an_order),
         cmocka_unit_test(product_is_dots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
