@@ -1,0 +1,246 @@
+/* The PTX interpreter: a line is done by every thread of the block before the next; branches are
+ * taken by all alike. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine.h"
+
+/* ---- reading ---- */
+
+static const char *const known[] = {"mov.u32",
+                                    "mov.b32",
+                                    "and.b32",
+                                    "and.b64",
+                                    "or.b32",
+                                    "or.b64",
+                                    "shr.u32",
+                                    "shr.u64",
+                                    "shl.b32",
+                                    "add.u64",
+                                    "sub.u32",
+                                    "mul.lo.u32",
+                                    "mul.wide.u32",
+                                    "mad.lo.u32",
+                                    "cvt.u64.u32",
+                                    "ld.param.u64",
+                                    "ld.param.u32",
+                                    "ld.b32",
+                                    "st.b32",
+                                    "st.shared.b32",
+                                    "setp.lt.u32",
+                                    "setp.eq.u32",
+                                    "setp.ne.u32",
+                                    "setp.eq.and.u32",
+                                    "selp.b32",
+                                    "bra",
+                                    "bar.sync",
+                                    "ret",
+                                    "fence.proxy.async",
+                                    "wgmma.fence.sync.aligned",
+                                    "wgmma.commit_group.sync.aligned",
+                                    "wgmma.wait_group.sync.aligned"};
+
+static bool is_known(const char *opcode)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i], opcode) == 0)
+            return true;
+    return strncmp(opcode, "mma.sync.aligned.", 17) == 0 ||
+           strncmp(opcode, "wgmma.mma_async.sync.aligned.", 29) == 0;
+}
+
+/* Arguments part at commas outside of braces; blanks go. */
+static void read_arguments(const char *text, struct line *l)
+{
+    int n = 0, depth = 0;
+    size_t at = 0;
+    for (; *text && *text != ';' && n < MOST_ARGUMENTS; text++) {
+        depth += (*text == '{') - (*text == '}');
+        if (*text == ',' && depth == 0) {
+            n++;
+            at = 0;
+        } else if (!isspace((unsigned char)*text) && at + 1 < sizeof l->argument[0]) {
+            l->argument[n][at++] = *text;
+        }
+    }
+}
+
+static void read_line(const char *text, struct line *l)
+{
+    int used = 0;
+    *l = (struct line){.predicate = -1};
+    if (sscanf(text, "@%%p%d%n", &l->predicate, &used) == 1)
+        text += used;
+    sscanf(text, " %111[^ ;]%n", l->opcode, &used);
+    read_arguments(text + used, l);
+}
+
+bool machine_load(const char *ptx, struct program *p, char *why, size_t size)
+{
+    char *copy = strdup(ptx), *rest = NULL;
+    bool inside = false, good = true;
+    *p = (struct program){0};
+    for (char *text = strtok_r(copy, "\n", &rest); text && good;
+         text = strtok_r(NULL, "\n", &rest)) {
+        text += strspn(text, " ");
+        if (strncmp(text, "STEP:", 5) == 0)
+            p->label = p->lines;
+        else if (inside && *text != '.' && *text != '}') {
+            struct line *l = &p->line[p->lines++];
+            read_line(text, l);
+            good = is_known(l->opcode) && p->lines < 256;
+            if (!good)
+                snprintf(why, size, "ptxas application ptx input: unknown '%s'\nsecond line", text);
+        }
+        inside |= *text == '{';
+    }
+    free(copy);
+    return good;
+}
+
+/* ---- running ---- */
+
+uint64_t *machine_register(struct block *b, unsigned thread, const char *name)
+{
+    const int number = atoi(name + 2);
+    if (name[0] != '%' || number >= MOST_REGISTERS)
+        abort();
+    return &b->value[thread][(unsigned char)name[1]][number];
+}
+
+static uint64_t operand(struct block *b, unsigned thread, const char *text)
+{
+    if (strcmp(text, "%tid.x") == 0)
+        return thread;
+    if (strcmp(text, "%ctaid.x") == 0)
+        return b->number;
+    if (strcmp(text, "slab") == 0)
+        return 256; /* where it lies in shared memory */
+    return text[0] == '%' ? *machine_register(b, thread, text) : strtoull(text, NULL, 10);
+}
+
+static uint64_t parameter(struct block *b, const char *text)
+{
+    static const char *const names[] = {"[a]",       "[b]",       "[c]",    "[d]",
+                                        "[scale_a]", "[scale_b]", "[steps]"};
+    for (int i = 0; i < 7; i++)
+        if (strcmp(names[i], text) == 0)
+            return i == 6 ? *(uint32_t *)b->parameters[i] : *(uint64_t *)b->parameters[i];
+    abort();
+}
+
+/* "[%q0+16]" */
+static uint64_t address(struct block *b, unsigned thread, const char *text)
+{
+    char name[16] = "";
+    unsigned offset = 0;
+    sscanf(text, "[%15[^]+]+%u", name, &offset);
+    return *machine_register(b, thread, name) + offset;
+}
+
+static uint64_t computed(const char *op, uint64_t x, uint64_t y, uint64_t z)
+{
+    if (strncmp(op, "and", 3) == 0)
+        return x & y;
+    if (strncmp(op, "or", 2) == 0)
+        return x | y;
+    if (strncmp(op, "shr", 3) == 0)
+        return x >> y;
+    if (strncmp(op, "shl", 3) == 0)
+        return x << y;
+    if (strncmp(op, "add", 3) == 0)
+        return x + y;
+    if (strncmp(op, "sub", 3) == 0)
+        return x - y;
+    if (strncmp(op, "mul", 3) == 0)
+        return x * y;
+    if (strncmp(op, "mad", 3) == 0)
+        return x * y + z;
+    if (strncmp(op, "selp", 4) == 0)
+        return z ? x : y;
+    return x; /* mov, cvt */
+}
+
+static uint64_t compared(const char *op, uint64_t x, uint64_t y, bool also)
+{
+    if (strcmp(op, "setp.lt.u32") == 0)
+        return x < y;
+    if (strcmp(op, "setp.ne.u32") == 0)
+        return x != y;
+    return x == y && also;
+}
+
+/* Loads and stores; false: outside. */
+static bool moved(const struct line *l, struct block *b, unsigned t)
+{
+    const bool load = l->opcode[0] == 'l';
+    const uint64_t at = address(b, t, l->argument[load]);
+    uint32_t word = load ? 0 : (uint32_t)*machine_register(b, t, l->argument[1]);
+    if (strcmp(l->opcode, "st.shared.b32") == 0) {
+        if (at + 4 <= SHARED)
+            memcpy(b->shared + at, &word, 4);
+        return at + 4 <= SHARED;
+    }
+    if (!machine_holds(at))
+        return false;
+    if (!load) {
+        memcpy((void *)(uintptr_t)at, &word, 4);
+        return true;
+    }
+    memcpy(&word, (void *)(uintptr_t)at, 4);
+    *machine_register(b, t, l->argument[0]) = word;
+    return true;
+}
+
+static bool is_silent(const char *op)
+{
+    return strcmp(op, "bar.sync") == 0 || strcmp(op, "fence.proxy.async") == 0 ||
+           (strncmp(op, "wgmma.", 6) == 0 && strstr(op, "mma_async") == NULL);
+}
+
+static bool step(const struct line *l, struct block *b, unsigned t)
+{
+    const char *op = l->opcode;
+    if (strncmp(op, "ld.param", 8) == 0) {
+        *machine_register(b, t, l->argument[0]) = parameter(b, l->argument[1]);
+        return true;
+    }
+    if (strncmp(op, "ld.", 3) == 0 || strncmp(op, "st.", 3) == 0)
+        return moved(l, b, t);
+    const uint64_t x = operand(b, t, l->argument[1]), y = operand(b, t, l->argument[2]),
+                   z = operand(b, t, l->argument[3]);
+    uint64_t *to = machine_register(b, t, l->argument[0]);
+    if (strncmp(op, "setp", 4) == 0)
+        *to = compared(op, x, y, l->argument[3][0] == '\0' || z);
+    else
+        *to = computed(op, x, y, z) &
+              (strstr(op, "64") || strstr(op, "wide") ? UINT64_MAX : UINT32_MAX);
+    return true;
+}
+
+static bool is_on(const struct line *l, const struct block *b, unsigned t)
+{
+    return l->predicate < 0 || b->value[t]['p'][l->predicate];
+}
+
+bool machine_run(const struct program *p, struct block *b)
+{
+    for (size_t pc = 0; strcmp(p->line[pc].opcode, "ret") != 0; pc++) {
+        const struct line *l = &p->line[pc];
+        if (strcmp(l->opcode, "bra") == 0) {
+            if (is_on(l, b, 0))
+                pc = p->label - 1;
+        } else if (strncmp(l->opcode, "mma.", 4) == 0) {
+            matrix_mma(l, b);
+        } else if (strstr(l->opcode, "mma_async")) {
+            matrix_wgmma(l, b);
+        } else if (!is_silent(l->opcode)) {
+            for (unsigned t = 0; t < b->threads; t++)
+                if (is_on(l, b, t) && !step(l, b, t))
+                    return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,113 @@
+/* Rows of dot products on a card's matrix units.
+ *
+ *   peer_cuda list             the instructions: name, unit, first and last compute capability, k,
+ * D, A, B, C, scale format, scales, PTX name; with tabs between peer_cuda card             the
+ * card's name, its compute capability, the driver's CUDA version; exit 77: none here peer_cuda ptx
+ * NAME         the kernel's text peer_cuda run NAME ROWS D  the rows of the file ROWS (rows.h) on
+ * the card, results to the file D
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+#include "rows.h"
+
+enum { TROUBLE = 2 };
+
+static int list(void)
+{
+    for (size_t i = 0; i < n_instructions; i++) {
+        const struct instruction *in = &instructions[i];
+        char name[64], *mnemonic = ptx_mnemonic(in);
+        instruction_name(in, name, sizeof name);
+        printf("%s\t%s\t%d\t%d\t%u\t%s\t%s\t%s\t%s\t%s\t%u\t%s\n", name, in->unit, in->least,
+               in->most, instruction_k(in), in->d, in->a, in->b, in->c, in->scale, in->scales,
+               mnemonic);
+        free(mnemonic);
+    }
+    return 0;
+}
+
+static int show_card(void)
+{
+    struct card c;
+    if (!driver_is_there())
+        return NO_CARD;
+    if (!driver_open(&c))
+        return TROUBLE;
+    printf("%s\t%d\t%d.%d\n", c.name, c.capability, c.driver / 1000, c.driver % 1000 / 10);
+    return 0;
+}
+
+static int show_ptx(const struct instruction *in)
+{
+    char *text = ptx_kernel(in);
+    fputs(text, stdout);
+    free(text);
+    return 0;
+}
+
+/* Buffers hold whole blocks of rows, zeros behind the last. */
+static bool put_columns(const struct rows *r, size_t padded, buffer *buffers)
+{
+    for (int i = 0; i < 5; i++) {
+        buffers[i] = 0;
+        if (r->bytes[i] > 0 && (!driver_buffer(r->bytes[i] / r->n * padded, &buffers[i]) ||
+                                !driver_put(buffers[i], r->column[i], r->bytes[i])))
+            return false;
+    }
+    return true;
+}
+
+static bool launch(const struct instruction *in, const struct rows *r, kernel k, uint32_t *d)
+{
+    const unsigned each = instruction_rows(in), blocks = (r->n - 1) / each + 1;
+    buffer in_rows[5], out;
+    uint32_t steps = r->steps;
+    void *arguments[] = {&in_rows[0], &in_rows[1], &in_rows[2], &out,
+                         &in_rows[3], &in_rows[4], &steps};
+    return put_columns(r, (size_t)blocks * each, in_rows) &&
+           driver_buffer((size_t)blocks * each * sizeof *d, &out) &&
+           driver_run(k, blocks, instruction_threads(in), arguments) &&
+           driver_get(d, out, r->n * sizeof *d);
+}
+
+static int run(const struct instruction *in, const char *path, const char *results)
+{
+    struct rows r;
+    struct card c;
+    kernel k;
+    char *ptx = ptx_kernel(in);
+    uint32_t *d = NULL;
+    bool good = rows_read(path, in, &r);
+    if (good && !driver_is_there())
+        return NO_CARD;
+    good = good && driver_open(&c) && driver_compile(ptx, &k);
+    if (good && !(d = calloc(r.n, sizeof *d)))
+        abort();
+    good = good && launch(in, &r, k, d) && rows_write(results, d, r.n);
+    free(ptx);
+    free(d);
+    free(r.all);
+    return good ? 0 : TROUBLE;
+}
+
+int main(int argc, char **argv)
+{
+    const struct instruction *in = argc > 2 ? instruction_named(argv[2]) : NULL;
+    if (argc == 2 && strcmp(argv[1], "list") == 0)
+        return list();
+    if (argc == 2 && strcmp(argv[1], "card") == 0)
+        return show_card();
+    if (argc > 2 && !in) {
+        fprintf(stderr, "cuda: no instruction '%s'; `list` shows them\n", argv[2]);
+        return TROUBLE;
+    }
+    if (argc == 3 && strcmp(argv[1], "ptx") == 0)
+        return show_ptx(in);
+    if (argc == 5 && strcmp(argv[1], "run") == 0)
+        return run(in, argv[3], argv[4]);
+    fprintf(stderr, "usage: peer_cuda list | card | ptx NAME | run NAME ROWS D\n");
+    return TROUBLE;
+}

@@ -1,0 +1,36 @@
+/* The matrix instructions of instructions.def, and a kernel of PTX text for each. */
+#ifndef TEST_PEER_CUDA_PTX_H
+#define TEST_PEER_CUDA_PTX_H
+
+#include <stddef.h>
+
+/* How rows lie in a kernel's threads: QUADS: m8n8k4, a row a thread; TILE: m16n8, 8 rows a warp;
+ * GROUP: wgmma, 8 rows a warp group, B in shared memory. */
+enum form { QUADS, TILE, GROUP };
+
+struct instruction {
+    const char *unit;
+    enum form form;
+    int least, most; /* compute capabilities, 10 times major + minor */
+    const char *version, *target, *shape, *kind, *d, *a, *b, *c, *scale;
+    unsigned scales; /* a row, in one instruction */
+};
+
+extern const struct instruction instructions[];
+extern const size_t n_instructions;
+
+/* NULL where there is none so called: UNIT.mma or UNIT.wgmma. */
+const struct instruction *instruction_named(const char *name);
+void instruction_name(const struct instruction *in, char *name, size_t size);
+unsigned instruction_k(const struct instruction *in);
+/* Of a row of A in one instruction, packed. */
+unsigned instruction_bytes(const struct instruction *in);
+unsigned instruction_rows(const struct instruction *in);    /* of a block */
+unsigned instruction_threads(const struct instruction *in); /* of a block */
+
+/* The PTX name of the instruction; the text of a kernel `rows`, to be freed: row i of D is the
+ * chain of `steps` instructions over row i of A and B from C. */
+char *ptx_mnemonic(const struct instruction *in);
+char *ptx_kernel(const struct instruction *in);
+
+#endif

@@ -1,0 +1,24 @@
+/* Files of rows for one instruction, and their results.
+ *
+ * Little endian: u32 n; u32 steps; A, then B: n rows of steps * instruction_bytes, packed, the
+ * first element lowest; C: n u32; where the instruction has scales: those of A, then of B: n *
+ * steps u32, the first scale lowest. D: n u32. */
+#ifndef TEST_PEER_CUDA_ROWS_H
+#define TEST_PEER_CUDA_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ptx.h"
+
+struct rows {
+    uint32_t n, steps;
+    uint8_t *all;             /* to be freed */
+    const uint8_t *column[5]; /* a, b, c, scale_a, scale_b */
+    size_t bytes[5];          /* of each; 0: there is none */
+};
+
+bool rows_read(const char *path, const struct instruction *in, struct rows *r);
+bool rows_write(const char *path, const uint32_t *d, uint32_t n);
+
+#endif
