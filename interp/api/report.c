@@ -30,6 +30,15 @@ static json_t *json_range(const assay_value_choice *c)
     return o;
 }
 
+static json_t *json_weak(const assay_weak_node *n)
+{
+    json_t *o = json_object();
+    page_json_set(&o, "node", page_json_text(n->node));
+    page_json_set(&o, "op", page_json_text(n->op));
+    page_json_set(&o, "sqnr", page_json_number(n->sqnr));
+    return o;
+}
+
 static json_t *json_smoothed(const assay_smoothed *s)
 {
     json_t *o = json_object();
@@ -44,13 +53,15 @@ static json_t *json_smoothed(const assay_smoothed *s)
 json_t *assay_report_json(const assay_quantize_report *r)
 {
     json_t *o = json_object(), *floats = json_array(), *ranges = json_array(),
-           *smoothed = json_array();
+           *smoothed = json_array(), *weak = json_array();
     for (int i = 0; i < r->n_float; i++)
         page_json_add(&floats, json_float_node(&r->float_node[i]));
     for (int i = 0; i < r->n_choices; i++)
         page_json_add(&ranges, json_range(&r->choice[i]));
     for (int i = 0; i < r->smoothing.n; i++)
         page_json_add(&smoothed, json_smoothed(&r->smoothing.value[i]));
+    for (int i = 0; i < r->n_weak; i++)
+        page_json_add(&weak, json_weak(&r->weak[i]));
     page_json_set(&o, "integer", json_integer(r->n_integer));
     page_json_set(&o, "fused", json_integer(r->n_fused));
     page_json_set(&o, "rescales", json_integer(r->n_rescale));
@@ -59,6 +70,7 @@ json_t *assay_report_json(const assay_quantize_report *r)
     page_json_set(&o, "float", floats);
     page_json_set(&o, "ranges", ranges);
     page_json_set(&o, "smoothed", smoothed);
+    page_json_set(&o, "weak", weak);
     return o;
 }
 

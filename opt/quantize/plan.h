@@ -195,6 +195,11 @@ assay_status quantize_coded_type(assay_arena *arena, const assay_type *source,
 assay_status quantize_plan_build(assay_quantizer *q, assay_graph **out,
                                  assay_quantize_report *report, assay_error *err);
 
+/* ---- steep.c ---- */
+/* Signal to noise that is predicted of a steep function of codes too coarse for it; infinity: it is
+ * none, or good enough. */
+double quantize_steep_sqnr(const assay_quantizer *q, int node);
+
 /* ---- report.c ---- */
 /* Lists node n as one that stays in float. */
 assay_status quantize_report_note(assay_quantize_report *r, const assay_node *n, const char *why,

@@ -82,6 +82,12 @@ typedef struct assay_value_choice {
     bool fixed; /* the target's own parameters: the range had no say */
 } assay_value_choice;
 
+/* An integer node of which little signal is left. */
+typedef struct assay_weak_node {
+    char *node, *op;
+    double sqnr; /* predicted from the profile, in dB */
+} assay_weak_node;
+
 typedef struct assay_quantize_report {
     int n_integer; /* nodes computed in integers */
     int n_fused;   /* activations that went into the layer in front */
@@ -93,6 +99,8 @@ typedef struct assay_quantize_report {
     int n_choices;
     assay_value_choice *choice;
     assay_smoothing smoothing;
+    int n_weak;
+    assay_weak_node *weak;
 } assay_quantize_report;
 void quantize_report_free(assay_quantize_report *r);
 

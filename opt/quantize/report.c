@@ -1,5 +1,6 @@
 /* Report of the quantizer, for people: which nodes stayed in float and why, and every activation's
  * parameters. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,11 @@ void quantize_report_free(assay_quantize_report *r)
         free(r->choice[i].value);
     free(r->float_node);
     free(r->choice);
+    for (int i = 0; i < r->n_weak; i++) {
+        free(r->weak[i].node);
+        free(r->weak[i].op);
+    }
+    free(r->weak);
     quantize_smoothing_free(&r->smoothing);
     *r = (assay_quantize_report){0};
 }
@@ -84,9 +90,29 @@ static assay_status list_choices(const assay_quantizer *q, assay_quantize_report
     return ASSAY_OK;
 }
 
+static assay_status list_weak(const assay_quantizer *q, assay_quantize_report *r, assay_error *err)
+{
+    r->weak = calloc((size_t)q->g->n_nodes + 1, sizeof *r->weak);
+    if (!r->weak)
+        return assay_out_of_memory(err);
+    for (int i = 0; i < q->g->n_nodes; i++) {
+        const double sqnr = quantize_steep_sqnr(q, i);
+        if (!isfinite(sqnr))
+            continue;
+        assay_weak_node *w = &r->weak[r->n_weak++];
+        *w = (assay_weak_node){strdup(q->g->node[i].name),
+                               strdup(assay_op_get(q->g->node[i].op)->name), sqnr};
+        if (!w->node || !w->op)
+            return assay_out_of_memory(err);
+    }
+    return ASSAY_OK;
+}
+
 assay_status quantize_plan_report(const assay_quantizer *q, assay_quantize_report *r,
                                   assay_error *err)
 {
     assay_status status = list_float(q, r, err);
-    return status ? status : list_choices(q, r, err);
+    if (!status)
+        status = list_choices(q, r, err);
+    return status ? status : list_weak(q, r, err);
 }

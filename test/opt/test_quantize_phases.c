@@ -1,4 +1,7 @@
-/* Sinusoidal time steps and positions, quantized: phases of many turns are no codes. */
+/* Phases of many turns, which are no codes, and logarithms of what spans many powers of two, of
+ * which the report warns. */
+#include <math.h>
+
 #include "test/support/quantized.h"
 
 #define WIDE 8
@@ -53,6 +56,39 @@ static void test_a_turn_is_codes(void **state)
     quantized_drop(&s);
 }
 
+/* log(x^4 + floor) of x in [-1, 1). */
+static quantized logarithm(test_rng *rng, float floor, const char *scheme)
+{
+    assay_graph *g = net_new();
+    int x = net_input(g, "x", NET_SHAPE(8, 64));
+    int square = net_node(g, ASSAY_OP_MUL, "square", NULL, x, x, -2);
+    int power = net_node(g, ASSAY_OP_MUL, "power", NULL, square, square, -2);
+    int above =
+        net_node(g, ASSAY_OP_ADD, "above", NULL, power,
+                 net_constant(g, rng, "floor", (double)floor, (double)floor, NET_SHAPE(1)), -2);
+    net_output(g, net_node(g, ASSAY_OP_LOG, "log", NULL, above, -2));
+    quantized s = quantized_prepare(g, rng, scheme);
+    quantized_make(&s, (assay_quantize_options){0});
+    return s;
+}
+
+static void test_steep_logarithms_are_warned_of(void **state)
+{
+    test_rng rng = rng_of(state);
+    for (int k = 0; k < 4; k++) {
+        quantized s = logarithm(&rng, ldexpf(1, -14 - k), "tflite");
+        assert_int_equal(s.report.n_weak, 1);
+        assert_string_equal(s.report.weak[0].node, "log");
+        assert_true(s.report.weak[0].sqnr < 20);
+        assert_true(quantized_sqnr(&s, &rng, 0) < 20);
+        quantized_drop(&s);
+        s = logarithm(&rng, 2, "tflite");
+        assert_int_equal(s.report.n_weak, 0);
+        assert_true(quantized_sqnr(&s, &rng, 0) > 20);
+        quantized_drop(&s);
+    }
+}
+
 int main(void)
 {
     test_rng rng = test_seed("quantize_phases", 20261126);
@@ -60,6 +96,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(test_many_turns_stay_float, state),
         cmocka_unit_test_prestate(test_a_turn_is_codes, state),
+        cmocka_unit_test_prestate(test_steep_logarithms_are_warned_of, state),
     };
     return cmocka_run_group_tests_name("quantize_phases", tests, NULL, NULL);
 }
