@@ -32,8 +32,9 @@ void cli_report_print(const assay_quantize_report *r, FILE *f)
     for (int i = 0; i < r->n_weak; i++)
         fprintf(f,
                 "  warning: %-26s %-16s predicted SQNR %.1f dB: its input's codes are too coarse "
-                "where it is steep; --keep-float %s, or more bits\n",
-                r->weak[i].node, r->weak[i].op, r->weak[i].sqnr, r->weak[i].node);
+                "where it is steep; give what computes its input more bits (--precision), or keep "
+                "both in float (--keep-float)\n",
+                r->weak[i].node, r->weak[i].op, r->weak[i].sqnr);
     if (r->n_gptq > 0)
         fprintf(f, "  weights rounded by GPTQ: %d layer%s\n", r->n_gptq, page_plural(r->n_gptq));
     for (int i = 0; i < r->smoothing.n; i++) {
