@@ -312,8 +312,8 @@ int cli_session_load(cli_session *s, const cli_args *a)
     if (cli_has(a, "profile"))
         return quantize(s, a);
     if (s->scheme)
-        return cli_trouble("%s: the network is float; give --profile to quantize it under '%s', or "
-                           "no --scheme to run it in float",
+        return cli_trouble("%s: nothing in the network is quantized; give --profile to quantize "
+                           "what is float in it under '%s', or no --scheme to run it as it is",
                            model, s->scheme->name);
     return CLI_OK;
 }

@@ -4,6 +4,7 @@
 #include "interp/float/finish.h"
 #include "interp/float/float.h"
 #include "interp/move/move.h"
+#include "interp/signal/signal.h"
 
 enum {
     F32 = 1,
@@ -64,6 +65,12 @@ static const entry entries[ASSAY_OP_COUNT] = {
     [ASSAY_OP_SOFT_NMS] = {float_soft_nms, NULL, F32},
     [ASSAY_OP_DETECTION] = {float_detection, NULL, F32},
     [ASSAY_OP_DYNAMIC_PARAMS] = {float_dynamic_params, NULL, F32},
+    [ASSAY_OP_SIGNAL_SCALE] = {signal_scale, NULL, INTEGER},
+    [ASSAY_OP_RFFT] = {signal_fft, signal_fft_scratch, INTEGER},
+    [ASSAY_OP_IRFFT] = {signal_fft, signal_fft_scratch, INTEGER},
+    [ASSAY_OP_SIGNAL_ROOT] = {signal_root, NULL, INTEGER},
+    [ASSAY_OP_PCAN] = {signal_pcan, NULL, INTEGER},
+    [ASSAY_OP_SIGNAL_LOG] = {signal_log, NULL, INTEGER},
     [ASSAY_OP_CAST] = {float_cast, NULL, ANY | CODES},
 };
 

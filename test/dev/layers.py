@@ -64,6 +64,7 @@ HOUSE = [
     "interp",  # assay.h
     "interp/kernel",
     "interp/move",
+    "interp/signal",
     "interp/ref",
     "interp/fast",
     "interp/float",

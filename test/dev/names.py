@@ -41,6 +41,7 @@ PREFIX = {
     "interp/api": "assay",
     "interp/kernel": "kernel",
     "interp/move": "move",
+    "interp/signal": "signal",
     "interp/ref": "ref",
     "interp/fast": "fast",
     "interp/float": "float",

@@ -1,5 +1,6 @@
 /* Random valid graphs, node after node. */
 #include "test/support/random_graph_parts.h"
+#include "test/support/random_signal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -152,6 +153,12 @@ static bool try_op(graph_drawing *x, assay_op op)
                         op == ASSAY_OP_SCATTER_ND || op == ASSAY_OP_SCATTER_REDUCE;
     if (places && !graph_add_places(x, op, in))
         return false;
+    assay_type signal[3];
+    const int n_signal = test_signal_types(op, signal);
+    if (n_signal)
+        assay_attrs_defaults(info->attrs, &a);
+    for (int i = 0; i < n_signal; ++i)
+        in[i] = graph_add_drawn_constant(x, &signal[i]);
     if (info->traits & ASSAY_T_WEIGHTED) {
         assay_type t = x->g->value[in[0]].type;
         if (t.elem.kind != ASSAY_KIND_F32 ||

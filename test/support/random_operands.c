@@ -1,5 +1,6 @@
 /* Operands of an op for test_random_layers; those with weights are random_weights.c's. */
 #include "test/support/random_drawing.h"
+#include "test/support/random_signal.h"
 
 #include <math.h>
 #include <string.h>
@@ -222,6 +223,17 @@ static int draw_select(test_drawing *d, int x, int in[TEST_MAX_IN])
     return 3;
 }
 
+/* Plain integers, and attributes of no choice. */
+static int draw_signal(test_drawing *d, assay_op op, assay_attrs *a, int in[TEST_MAX_IN])
+{
+    assay_type t[3];
+    const int n = test_signal_types(op, t);
+    for (int i = 0; i < n; i++)
+        in[i] = test_add_either(d, &t[i]);
+    assay_attrs_defaults(assay_op_get(op)->attrs, a);
+    return n;
+}
+
 /* Their number; one of them is -1 when there are none. */
 int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[TEST_MAX_IN])
 {
@@ -259,6 +271,13 @@ int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int 
         return draw_soft_nms(d, in);
     case ASSAY_OP_DETECTION:
         return draw_detection(d, in);
+    case ASSAY_OP_SIGNAL_SCALE:
+    case ASSAY_OP_RFFT:
+    case ASSAY_OP_IRFFT:
+    case ASSAY_OP_SIGNAL_ROOT:
+    case ASSAY_OP_PCAN:
+    case ASSAY_OP_SIGNAL_LOG:
+        return draw_signal(d, op, a, in);
     case ASSAY_OP_SCATTER_ND:
     case ASSAY_OP_SCATTER_REDUCE:
         return draw_scatter(d, x, a, in);

@@ -73,6 +73,7 @@ enum tfl_type {
     TFL_BOOL = 6,
     TFL_INT16 = 7,
     TFL_INT8 = 9,
+    TFL_UINT64 = 12,
     TFL_RESOURCE = 13,
     TFL_UINT32 = 15,
     TFL_UINT16 = 16,
