@@ -64,10 +64,20 @@ static bool is_by_table(const work *k)
     return k->u && k->u->unary == apply_table;
 }
 
+/* What the scheme tells of its making, with the function's formula. */
+static void say_entry(const work *k, int64_t entry)
+{
+    const char *formula = explain_table_formula(k->u);
+    if (formula)
+        explain_say(k->t, "formula", "%s", formula);
+    explain_table_entry(k->t, k->p, k->node, entry);
+}
+
 static void say_table(const work *k)
 {
     const assay_unit *u = k->u;
     const int64_t x = k->s->in[0];
+    say_entry(k, x - u->table_min);
     explain_say(k->t, "table entry", "%" PRId64 " (code %" PRId64 "): %" PRId64, x - u->table_min,
                 x, u->table[x - u->table_min]);
 }
@@ -75,9 +85,13 @@ static void say_table(const work *k)
 static void say_unary(const work *k)
 {
     explain_say(k->t, "input", "%d, zero point %" PRId64, k->s->in[0], zero_of(k, 0));
-    if (is_by_table(k))
+    if (is_by_table(k)) {
         say_table(k);
-    else if (!say_own(k) && !say_rescales(k))
+        return;
+    }
+    if (k->u && k->u->unary == apply_table513)
+        say_entry(k, 256 + apply_shift_right(k->s->in[0], 7));
+    if (!say_own(k) && !say_rescales(k))
         k->t->honest = k->honest;
 }
 
@@ -168,6 +182,10 @@ static void say_moved(const work *k, const void *const *in, int64_t element)
     char place[96];
     int input;
     int64_t at;
+    if (say_own(k))
+        return;
+    if (n->op == ASSAY_OP_MAX_POOL)
+        explain_window(k->t, g, n, in[0], element);
     if (explain_source(k->p, k->node, in, element, &input, &at))
         explain_say(k->t, "copied from", "%s%s", assay_node_in(g, n, input)->name,
                     explain_place(&assay_node_in(g, n, input)->type, at, place, sizeof place));
@@ -208,7 +226,7 @@ static void say_all(const work *k, const void *const *in, int64_t element)
         break;
     case EXPLAIN_UNARY:
         if (k->p->graph->node[k->node].op == ASSAY_OP_MAX_POOL)
-            explain_window_codes(k->t, k->p->graph, &k->p->graph->node[k->node], in[0], element);
+            explain_window(k->t, k->p->graph, &k->p->graph->node[k->node], in[0], element);
         say_unary(k);
         break;
     case EXPLAIN_QUANTIZE:

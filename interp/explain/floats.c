@@ -176,6 +176,43 @@ static bool gather_fc(const node_of *k, products *p)
     return p->at != NULL;
 }
 
+/* The first element of the matrix that broadcasting hands to the output's, whose own axes are
+ * `axes`; `apart`: axes of the output behind the batch. */
+static int64_t matrix_of(const assay_type *from, const assay_type *out, int axes, int apart,
+                         int64_t batch)
+{
+    assay_type many = *out, of = *from;
+    int64_t size = 1;
+    many.rank = out->rank - apart;
+    of.rank = from->rank > axes ? from->rank - axes : 0;
+    for (int d = of.rank; d < from->rank; d++)
+        size *= from->dim[d];
+    return broadcast(&of, &many, batch) * size;
+}
+
+/* y[.., m, n] = sum over k of a[.., m, k] * b[.., k, n], as interp/float/matmul.c has it. */
+static bool gather_matmul(const node_of *k, products *p)
+{
+    const assay_attr_matmul *m = &k->n->attr.matmul;
+    const assay_type *a = &value_in(k, 0)->type, *b = &value_in(k, 1)->type;
+    const assay_type *y = &assay_node_out(k->g, k->n, 0)->type;
+    const bool row = a->rank == 1, column = b->rank == 1;
+    const bool a_t = m->transpose_a && !row, b_t = m->transpose_b && !column;
+    const int64_t lda = a->dim[a->rank - 1], ldb = column ? 1 : b->dim[b->rank - 1];
+    const int64_t rows = row ? 1 : a->dim[a->rank - 2], depth = a_t ? rows : lda;
+    const int64_t height = a_t ? lda : rows;
+    const int64_t width = column ? 1 : b_t ? b->dim[b->rank - 2] : ldb;
+    const int64_t i = k->element / width % height, j = k->element % width;
+    const int64_t batch = k->element / width / height;
+    const float *x = floats_in(k, 0) + matrix_of(a, y, 2, 2 - row - column, batch);
+    const float *w = floats_in(k, 1) + matrix_of(b, y, 2, 2 - row - column, batch);
+    p->at = calloc((size_t)depth + 1, sizeof *p->at);
+    for (int64_t c = 0; c < depth && p->at; c++)
+        p->at[p->n++] =
+            (product){x[a_t ? c * lda + i : i * lda + c], w[b_t ? j * ldb + c : c * ldb + j], c, 0};
+    return p->at != NULL;
+}
+
 static double sum_of(const products *p, int64_t begin, int64_t end)
 {
     double sum = 0;
@@ -224,15 +261,22 @@ static void say_sum(const node_of *k, explain_trace *t, const products *p, float
                     (magnitudes + (bias ? fabs((double)bias[p->output]) : 0)));
 }
 
+/* How an op's products are found; NULL: it has none that this file knows. */
+static bool (*gatherer_of(const node_of *k))(const node_of *, products *)
+{
+    return k->n->op == ASSAY_OP_CONV     ? gather_conv
+           : k->n->op == ASSAY_OP_FC     ? gather_fc
+           : k->n->op == ASSAY_OP_MATMUL ? gather_matmul
+                                         : NULL;
+}
+
 static bool say_weighted(const node_of *k, explain_trace *t, float element)
 {
     products p = {0};
-    const bool conv = k->n->op == ASSAY_OP_CONV, fc = k->n->op == ASSAY_OP_FC;
-    if ((!conv && !fc) || !floats_in(k, 0) || !floats_in(k, 1) ||
-        (fc && (k->n->attr.fc.x_turned || k->n->attr.fc.input_major)) ||
-        (value_in(k, 2) && !floats_in(k, 2)))
+    bool (*const gather)(const node_of *, products *) = gatherer_of(k);
+    if (!gather || !floats_in(k, 0) || !floats_in(k, 1) || (value_in(k, 2) && !floats_in(k, 2)))
         return false;
-    if (conv ? gather_conv(k, &p) : gather_fc(k, &p)) {
+    if (gather(k, &p)) {
         say_products(t, &p);
         say_sum(k, t, &p, element);
     } else {

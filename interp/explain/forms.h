@@ -9,9 +9,14 @@
  * False: the node is none of these. */
 bool explain_float_form(explain_trace *t, const assay_graph *g, const assay_node *n,
                         const void *const *in, int64_t element);
-/* forms.c: the codes of the window that a max pool takes the greatest of. */
-void explain_window_codes(explain_trace *t, const assay_graph *g, const assay_node *n,
-                          const void *in, int64_t element);
+/* forms.c: the codes or floats of the window that a max pool takes the greatest of. */
+void explain_window(explain_trace *t, const assay_graph *g, const assay_node *n, const void *in,
+                    int64_t element);
+
+/* tables.c: how an entry of the table of a record's unit is made; the formula of its function, or
+ * NULL. */
+void explain_table_entry(explain_trace *t, const assay_program *p, int node, int64_t entry);
+const char *explain_table_formula(const assay_unit *u);
 
 /* ---- ends.c: steps that they share ---- */
 

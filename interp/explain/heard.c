@@ -65,6 +65,11 @@ void explain_watch_mac(watch *w)
     w->teller = (assay_teller){.tell = hear, .to = w};
 }
 
+void explain_watch_kernel(watch *w, int64_t element)
+{
+    w->teller = (assay_teller){.tell = hear, .to = w, .at = (size_t)element};
+}
+
 /* The unit that tells the steps of element `at` of a row. */
 const assay_unit *explain_telling(watch *w, size_t at)
 {

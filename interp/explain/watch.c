@@ -61,7 +61,8 @@ assay_status explain_run_once(runs *r, enum watch_mode mode, assay_error *err)
 {
     r->w.mode = mode;
     r->w.made = r->w.sums = 0;
-    assay_status status = assay_replay_node(&r->program, r->node, r->in, r->out, NULL, err);
+    const assay_teller *teller = r->tells_itself ? &r->w.teller : NULL;
+    assay_status status = run_replay_told(&r->program, r->node, r->in, r->out, NULL, teller, err);
     return !status && r->w.short_of_memory ? assay_out_of_memory(err) : status;
 }
 
@@ -118,6 +119,10 @@ assay_status explain_watch(const assay_program *p, int node, const void *const *
     assay_status status = explain_open_runs(&r, p, node, in, seen, err);
     r.w.want = r.w.want_sum = -1;
     r.w.whole = !(p->kernel[node].calls & ASSAY_CALLS_ACCUMULATE);
+    if (!status && !p->unit[node]) {
+        explain_watch_kernel(&r.w, element);
+        r.tells_itself = true;
+    }
     if (!status && p->unit[node])
         status = find_production(&r, t, element, err);
     if (!status && r.w.want >= 0 && !r.w.whole)

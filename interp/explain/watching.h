@@ -35,6 +35,8 @@ extern const assay_scheme_vtable explain_watching, explain_watching_mac;
 void explain_watch_unit(watch *w);
 /* The same of a matrix unit's node. */
 void explain_watch_mac(watch *w);
+/* A kernel without a unit tells those of an element. */
+void explain_watch_kernel(watch *w, int64_t element);
 /* The unit that tells the steps of element `at` of a row; a plugin's tells none. */
 const assay_unit *explain_telling(watch *w, size_t at);
 /* A line of a matrix unit's dot (schemes/mac/explain.h), as a step; `to` is a watch. */
@@ -49,6 +51,7 @@ typedef struct runs {
     int node;
     const void *const *in;
     void **out;
+    bool tells_itself; /* the kernel tells the teller of w */
     watch w;
 } runs;
 

@@ -5,6 +5,21 @@
 
 #include "interp/float/float.h"
 
+/* The element that is asked for, where it is one of the `inner` ones of a channel from `first` on.
+ */
+static void tell(const assay_call *call, int64_t first, int64_t inner, float factor, float offset)
+{
+    const int64_t at = call->teller ? (int64_t)call->teller->at : -1;
+    if (at < first || at >= first + inner)
+        return;
+    const float x = ((const float *)call->in[0].data)[at];
+    float_tell(call->teller, "x", x);
+    float_tell(call->teller, "scale / root(variance + epsilon)", factor);
+    float_tell(call->teller, "bias - mean * that factor", offset);
+    float_tell(call->teller, "x * factor", x * factor);
+    float_tell(call->teller, "and what is added", x * factor + offset);
+}
+
 assay_status float_batch_norm(assay_call *call, assay_error *err)
 {
     const assay_attr_batch_norm *a = &call->node->attr.batch_norm;
@@ -26,6 +41,7 @@ assay_status float_batch_norm(assay_call *call, assay_error *err)
         for (int64_t c = 0; c < channels; c++) {
             const float factor = 1 / sqrtf(variance[c] + a->epsilon) * scale[c];
             const float offset = bias[c] - mean[c] * factor;
+            tell(call, (o * channels + c) * inner, inner, factor, offset);
             for (int64_t i = 0; i < inner; i++, x++, y++)
                 *y = *x * factor + offset;
         }

@@ -7,7 +7,10 @@
 #ifndef ASSAY_INTERP_FLOAT_FLOAT_H
 #define ASSAY_INTERP_FLOAT_FLOAT_H
 
+#include <string.h>
+
 #include "interp/kernel/kernel.h"
+#include "schemes/apply/tell.h"
 
 /* ---- numbers (number.c): integers and bool of any width, widened to int64; storing wraps ---- */
 void float_load_integers(const assay_view *v, int64_t first, int64_t step, size_t n, int64_t *row);
@@ -47,14 +50,39 @@ void float_gemm_run(const assay_gemm *g);
 /* The depth of blocks of a whole product: only extents, a_t, a_transposed and packed are read. */
 int64_t float_gemm_block(const assay_gemm *g);
 
-/* ---- reduce_sum.c: sums or means of floats over a's axes ---- */
-void float_sums(const assay_attr_reduce *a, const assay_view *x, bool mean, const assay_view *y);
+/* ---- reduce_sum.c: sums or means of floats over the node's axes ---- */
+void float_sums(const assay_call *call, bool mean);
 
 /* ---- rows.c: what is computed along one axis, as interp/ref/row.c walks it ---- */
 /* One row of n elements, `step` apart. */
-typedef void (*float_row_fn)(const assay_node *node, const float *x, int64_t n, int64_t step,
-                             float *y);
-void float_rows(const assay_call *call, float_row_fn row);
+typedef struct float_axis_row {
+    const assay_node *node;
+    const float *x;
+    float *y;
+    int64_t n, step;
+    const assay_teller *teller; /* of element teller->at of the row; NULL: nobody asks */
+} float_axis_row;
+typedef void (*float_row_fn)(const float_axis_row *row);
+void float_rows(const assay_call *call, float_row_fn compute);
+
+/* ---- steps told (schemes/apply/tell.h) ---- */
+static inline void float_tell(const assay_teller *t, const char *name, float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    apply_tell_f32(t, name, bits);
+}
+static inline void float_tell_double(const assay_teller *t, const char *name, double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    apply_tell_f64(t, name, bits);
+}
+/* The teller of an element, counted over the whole output, or NULL. */
+static inline const assay_teller *float_teller(const assay_call *call, int64_t element)
+{
+    return apply_tell_at(call->teller, (size_t)element);
+}
 
 /* ---- kernels; each file opens with its formula ---- */
 assay_status float_conv(assay_call *call, assay_error *err);

@@ -4,14 +4,20 @@
 
 #include "interp/float/float.h"
 
-static void norm_row(const assay_node *node, const float *x, int64_t n, int64_t step, float *y)
+static void norm_row(const float_axis_row *r)
 {
     double sum = 0;
-    for (int64_t j = 0; j < n; j++)
-        sum += (double)x[j * step] * (double)x[j * step];
-    double norm = sqrt(fmax(sum, (double)node->attr.norm.epsilon));
-    for (int64_t j = 0; j < n; j++)
-        y[j * step] = (float)((double)x[j * step] / norm);
+    for (int64_t j = 0; j < r->n; j++)
+        sum += (double)r->x[j * r->step] * (double)r->x[j * r->step];
+    const double norm = sqrt(fmax(sum, (double)r->node->attr.norm.epsilon));
+    for (int64_t j = 0; j < r->n; j++) {
+        const assay_teller *t = apply_tell_at(r->teller, (size_t)j);
+        float_tell(t, "x", r->x[j * r->step]);
+        float_tell_double(t, "sum of squares", sum);
+        float_tell_double(t, "root of it or of epsilon, the greater", norm);
+        r->y[j * r->step] = (float)((double)r->x[j * r->step] / norm);
+        float_tell(t, "x / root", r->y[j * r->step]);
+    }
 }
 
 assay_status float_l2_norm(assay_call *call, assay_error *err)

@@ -31,7 +31,17 @@ static float variance_of(const float *x, int64_t n, float mean)
     return lane[0] / (float)n;
 }
 
-static void normalize_short(const float *x, int64_t n, float epsilon, float *y)
+static void tell(const assay_teller *t, const float *x, float mean, float variance, float y)
+{
+    float_tell(t, "x", x[t->at]);
+    float_tell(t, "mean of the row", mean);
+    float_tell(t, "variance", variance);
+    float_tell(t, "x - mean", x[t->at] - mean);
+    float_tell(t, "over root(variance + epsilon)", y);
+}
+
+static void normalize_short(const float *x, int64_t n, float epsilon, float *y,
+                            const assay_teller *t)
 {
     float mean = 0, squares = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -42,29 +52,41 @@ static void normalize_short(const float *x, int64_t n, float epsilon, float *y)
     float deviation = sqrtf(squares / (float)n + epsilon);
     for (int64_t i = 0; i < n; i++)
         y[i] = (x[i] - mean) / deviation;
+    if (t)
+        tell(t, x, mean, squares / (float)n, y[t->at]);
 }
 
-static void normalize_row(const float *x, int64_t n, float epsilon, float *y)
+static void normalize_row(const float *x, int64_t n, float epsilon, float *y, const assay_teller *t)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
         sum += (double)x[i];
     float mean = (float)(sum / (double)n);
-    float factor = 1 / sqrtf(variance_of(x, n, mean) + epsilon);
+    float variance = variance_of(x, n, mean), factor = 1 / sqrtf(variance + epsilon);
     for (int64_t i = 0; i < n; i++)
         y[i] = (x[i] - mean) * factor;
+    if (t)
+        tell(t, x, mean, variance, y[t->at]);
 }
 
-/* y op= v broadcast over y. */
-static void apply(const assay_view *y, const assay_view *v, bool multiply)
+static float joined(float y, float f, bool multiply)
+{
+    return multiply ? y * f : y + f;
+}
+
+/* y op= v broadcast over y; told of element t->at. */
+static void apply(const assay_view *y, const assay_view *v, bool multiply, const assay_teller *t)
 {
     const float *from = v->data;
     float *to = y->data;
     assay_broadcast w;
     for (bool row = move_broadcast_begin(&w, y->type, v, 1); row; row = move_broadcast_next(&w))
         for (int64_t i = 0; i < w.columns; i++) {
-            float f = from[w.at[0] + i * w.step[0]];
-            to[w.at_out + i] = multiply ? to[w.at_out + i] * f : to[w.at_out + i] + f;
+            const float f = from[w.at[0] + i * w.step[0]];
+            const assay_teller *here = apply_tell_at(t, (size_t)(w.at_out + i));
+            to[w.at_out + i] = joined(to[w.at_out + i], f, multiply);
+            float_tell(here, multiply ? "scale" : "bias", f);
+            float_tell(here, multiply ? "times the scale" : "and the bias", to[w.at_out + i]);
         }
 }
 
@@ -74,10 +96,30 @@ static bool is_row(const assay_call *call, int i, int64_t n)
     return i < call->node->n_in && call->in[i].data && assay_shape_count(call->in[i].type) == n;
 }
 
-static void scale_rows(const float *scale, const float *bias, int64_t rows, int64_t n, float *y)
+/* Rows of n elements with their own scale and bias, fused. */
+static void scale_rows(const assay_call *call, int64_t rows, int64_t n)
 {
+    const float *scale = call->in[1].data, *bias = call->in[2].data;
+    float *y = call->out[0].data;
     for (int64_t r = 0; r < rows; r++)
         float_scale(scale, bias, n, y + r * n);
+    if (!call->teller)
+        return;
+    const size_t at = call->teller->at;
+    float_tell(call->teller, "scale", scale[at % (size_t)n]);
+    float_tell(call->teller, "bias", bias[at % (size_t)n]);
+    float_tell(call->teller, "times the scale and the bias, rounded once", y[at]);
+}
+
+/* The teller of row r, or NULL. */
+static const assay_teller *teller_of(const assay_call *call, int64_t r, int64_t n,
+                                     assay_teller *room)
+{
+    if (!call->teller || (int64_t)call->teller->at / n != r)
+        return NULL;
+    *room = *call->teller;
+    room->at %= (size_t)n;
+    return room;
 }
 
 assay_status float_layer_norm(assay_call *call, assay_error *err)
@@ -86,18 +128,19 @@ assay_status float_layer_norm(assay_call *call, assay_error *err)
     const assay_type *t = call->in[0].type;
     int axis = (int)a->axis;
     int64_t rows = move_extent(t, 0, axis), n = move_extent(t, axis, t->rank);
+    assay_teller room;
 
     (void)err;
     for (int64_t r = 0; r < rows; r++)
-        (n < LANES ? normalize_short : normalize_row)((const float *)call->in[0].data + r * n, n,
-                                                      a->epsilon,
-                                                      (float *)call->out[0].data + r * n);
+        (n < LANES ? normalize_short : normalize_row)(
+            (const float *)call->in[0].data + r * n, n, a->epsilon,
+            (float *)call->out[0].data + r * n, teller_of(call, r, n, &room));
     if (n >= LANES && is_row(call, 1, n) && is_row(call, 2, n)) {
-        scale_rows(call->in[1].data, call->in[2].data, rows, n, call->out[0].data);
+        scale_rows(call, rows, n);
         return ASSAY_OK;
     }
     for (int i = 1; i < call->node->n_in; i++)
         if (call->in[i].data)
-            apply(&call->out[0], &call->in[i], i == 1);
+            apply(&call->out[0], &call->in[i], i == 1, call->teller);
     return ASSAY_OK;
 }

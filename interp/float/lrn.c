@@ -4,18 +4,28 @@
 
 #include "interp/float/float.h"
 
-/* One line of channels, `step` apart. */
-static void lrn_row(const assay_node *node, const float *x, int64_t n, int64_t step, float *y)
+/* One line of channels. */
+static void lrn_row(const float_axis_row *r)
 {
-    const assay_attr_lrn *a = &node->attr.lrn;
+    const assay_attr_lrn *a = &r->node->attr.lrn;
+    const float *x = r->x;
     int64_t before = (a->size - 1) / 2, after = a->size - 1 - before;
-    for (int64_t c = 0; c < n; c++) {
-        int64_t first = c > before ? c - before : 0, last = c + after < n ? c + after : n - 1;
+    for (int64_t c = 0; c < r->n; c++) {
+        int64_t first = c > before ? c - before : 0, last = c + after < r->n ? c + after : r->n - 1;
+        const assay_teller *t = apply_tell_at(r->teller, (size_t)c);
         double sum = 0;
         for (int64_t j = first; j <= last; j++)
-            sum += (double)x[j * step] * (double)x[j * step];
+            sum += (double)x[j * r->step] * (double)x[j * r->step];
         double base = (double)a->bias + (double)a->alpha / (double)a->size * sum;
-        y[c * step] = (float)((double)x[c * step] / pow(base, (double)a->beta));
+        double power = pow(base, (double)a->beta);
+        float_tell(t, "x", x[c * r->step]);
+        apply_tell(t, "first channel", first);
+        apply_tell(t, "last channel", last);
+        float_tell_double(t, "sum of squares", sum);
+        float_tell_double(t, "bias + alpha / size * sum", base);
+        float_tell_double(t, "to the power of beta", power);
+        r->y[c * r->step] = (float)((double)x[c * r->step] / power);
+        float_tell(t, "x / power", r->y[c * r->step]);
     }
 }
 

@@ -8,6 +8,8 @@
 #include "interp/float/window.h"
 #include "interp/move/move.h"
 
+enum { TOLD_CELLS = 32 };
+
 /* One window: its taps inside the input, and the input element of tap (0, 0, 0) in a plane. */
 typedef struct placed {
     int64_t lo[ASSAY_SPATIAL], hi[ASSAY_SPATIAL], origin[ASSAY_SPATIAL];
@@ -117,8 +119,25 @@ static pool_order order_of(const assay_attr_pool *a, const assay_window *w)
     return !a->columns_first ? TAPS : whole ? PLANE : narrow ? COLUMNS : TAPS;
 }
 
+/* The cells of a window that is not large, for whoever asks. */
+static void tell_cells(const assay_window *w, const placed *at, const float *x, int64_t pixel,
+                       const assay_teller *t)
+{
+    if (t && w->taps <= TOLD_CELLS)
+        EACH_TAP(*w, *at, i, { float_tell(t, "cell", x[i * pixel]); })
+}
+
+static float quotient(float sum, int64_t cells, const assay_teller *t)
+{
+    const float mean = sum / (float)cells;
+    float_tell(t, "their sum", sum);
+    apply_tell(t, "divided by so many cells", cells);
+    float_tell(t, "mean", mean);
+    return mean;
+}
+
 static float mean_of_window(const assay_window *w, const placed *at, const assay_attr_pool *a,
-                            const float *x, int64_t pixel)
+                            const float *x, int64_t pixel, const assay_teller *t)
 {
     const pool_order order = order_of(a, w);
     int64_t count = a->count_include_pad ? padded_count(w, at) : 1;
@@ -129,14 +148,16 @@ static float mean_of_window(const assay_window *w, const placed *at, const assay
     float sum = order == PLANE     ? sum_of_plane(x, w->in_area, pixel)
                 : order == COLUMNS ? sum_of_columns(w, at, x, pixel)
                                    : sum_of_window(w, at, x, pixel);
-    return sum / (float)count;
+    tell_cells(w, at, x, pixel, t);
+    return quotient(sum, count, t);
 }
 
 static void float_pool(const assay_call *call, const assay_window *w)
 {
     const assay_attr_pool *a = &call->node->attr.pool;
     const float *x = call->in[0].data;
-    float *y = call->out[0].data;
+    float *y = call->out[0].data, *const first = y;
+    const bool max = call->node->op == ASSAY_OP_MAX_POOL;
     steps s = steps_of(w);
 
     for (int64_t n = 0; n < w->batch; n++) {
@@ -144,9 +165,10 @@ static void float_pool(const assay_call *call, const assay_window *w)
             placed at = place(w, p);
             for (int64_t c = 0; c < w->in_channels; c++) {
                 const float *plane = x + c * s.channel_in;
-                y[c * s.channel_out + p * s.pixel] =
-                    call->node->op == ASSAY_OP_MAX_POOL ? max_of_window(w, &at, plane, s.pixel)
-                                                        : mean_of_window(w, &at, a, plane, s.pixel);
+                float *to = y + c * s.channel_out + p * s.pixel;
+                const assay_teller *t = float_teller(call, to - first);
+                *to = max ? max_of_window(w, &at, plane, s.pixel)
+                          : mean_of_window(w, &at, a, plane, s.pixel, t);
             }
         }
         x += w->in_channels * w->in_area;
@@ -211,7 +233,7 @@ assay_status float_global_avg_pool(assay_call *call, assay_error *err)
     for (int64_t n = 0; n < t->dim[0]; n++, x += channels * area)
         for (int64_t c = 0; c < channels; c++) {
             float sum = sum_of_plane(nhwc ? x + c : x + c * area, area, nhwc ? channels : 1);
-            *y++ = sum / (float)area;
+            *y++ = quotient(sum, area, float_teller(call, n * channels + c));
         }
     return ASSAY_OK;
 }

@@ -100,6 +100,13 @@ static void reduce_all(const assay_call *call, sum *acc)
     }
 }
 
+static const char *name_of(assay_op op)
+{
+    return op == ASSAY_OP_REDUCE_PROD  ? "their product"
+           : op == ASSAY_OP_REDUCE_MAX ? "the greatest"
+                                       : "the least";
+}
+
 size_t float_reduce_scratch(const assay_graph *g, const assay_node *n)
 {
     return (size_t)assay_shape_count(&assay_node_out(g, n, 0)->type) * sizeof(sum);
@@ -114,7 +121,7 @@ assay_status float_reduce(assay_call *call, assay_error *err)
     sum *acc = call->scratch;
 
     if (real && (mean || op == ASSAY_OP_REDUCE_SUM)) {
-        float_sums(&call->node->attr.reduce, &call->in[0], mean, y);
+        float_sums(call, mean);
         return ASSAY_OK;
     }
     for (int64_t i = 0; i < outputs; i++)
@@ -126,6 +133,8 @@ assay_status float_reduce(assay_call *call, assay_error *err)
     for (int64_t i = 0; i < outputs; i++)
         if (real) {
             ((float *)y->data)[i] = (float)acc[i].real;
+            apply_tell(float_teller(call, i), "elements", each);
+            float_tell(float_teller(call, i), name_of(op), (float)acc[i].real);
         } else {
             int64_t v = mean ? acc[i].whole / each : acc[i].whole;
             if (y->type->elem.kind == ASSAY_KIND_BOOL)

@@ -130,8 +130,10 @@ static void sum_in_turn(const float *x, const layout *l, float *y, int64_t outpu
     }
 }
 
-void float_sums(const assay_attr_reduce *a, const assay_view *x, bool mean, const assay_view *y)
+void float_sums(const assay_call *call, bool mean)
 {
+    const assay_attr_reduce *a = &call->node->attr.reduce;
+    const assay_view *x = &call->in[0], *y = &call->out[0];
     const layout l = layout_of(a, x->type);
     const int64_t *e = l.extent;
     const int64_t inputs = assay_shape_count(x->type), outputs = assay_shape_count(y->type);
@@ -150,9 +152,14 @@ void float_sums(const assay_attr_reduce *a, const assay_view *x, bool mean, cons
     else
         sum_by_fours(x->data, e[0], e[1], e[2], to);
     for (int64_t i = 0; i < outputs; i++) {
+        const assay_teller *t = float_teller(call, i);
         if (inputs == 0)
             to[i] = 0;
-        if (mean)
-            to[i] /= (float)(outputs ? inputs / outputs : 0);
+        apply_tell(t, "elements", inputs / outputs);
+        float_tell(t, "their sum", to[i]);
+        if (mean) {
+            to[i] /= (float)(inputs / outputs);
+            float_tell(t, "mean", to[i]);
+        }
     }
 }

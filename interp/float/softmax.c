@@ -19,30 +19,60 @@ static float sum_of(float lane[LANES])
            ((lane[4] + lane[5]) + (lane[6] + lane[7]));
 }
 
-static void exponentials(const float *x, float *y, int64_t n, int64_t step, float beta, bool is_log)
+static bool is_log(const float_axis_row *r)
 {
-    float top = -INFINITY, lane[LANES] = {0};
-    for (int64_t i = 0; i < n; i++)
-        top = x[i * step] > top ? x[i * step] : top;
-    for (int64_t i = 0; i < n; i += PART) {
-        const int64_t m = n - i < PART ? n - i : PART;
+    return r->node->op == ASSAY_OP_LOG_SOFTMAX;
+}
+
+/* The sum of the exponentials, which become y but for the logarithm. */
+static float exponentials(const float_axis_row *r, float top)
+{
+    const float beta = r->node->attr.softmax.beta;
+    float lane[LANES] = {0};
+    for (int64_t i = 0; i < r->n; i += PART) {
+        const int64_t m = r->n - i < PART ? r->n - i : PART;
         float v[PART], e[PART];
         for (int64_t k = 0; k < m; k++)
-            v[k] = beta * (x[(i + k) * step] - top);
+            v[k] = beta * (r->x[(i + k) * r->step] - top);
         float_exp(v, m, e);
         for (int64_t k = 0; k < m; k++)
             lane[k % LANES] += e[k];
-        for (int64_t k = 0; k < m && !is_log; k++)
-            y[(i + k) * step] = e[k];
+        for (int64_t k = 0; k < m && !is_log(r); k++)
+            r->y[(i + k) * r->step] = e[k];
     }
-    const float sum = sum_of(lane), factor = 1 / sum, shift = logf(sum);
-    for (int64_t i = 0; i < n; i++)
-        y[i * step] = is_log ? beta * (x[i * step] - top) - shift : y[i * step] * factor;
+    return sum_of(lane);
 }
 
-static void softmax_row(const assay_node *node, const float *x, int64_t n, int64_t step, float *y)
+/* The steps of the element that is asked for, while y still is its exponential. */
+static void tell(const float_axis_row *r, float top, float sum)
 {
-    exponentials(x, y, n, step, node->attr.softmax.beta, node->op == ASSAY_OP_LOG_SOFTMAX);
+    const assay_teller *t = r->teller;
+    const int64_t at = (int64_t)t->at * r->step;
+    const float x = r->x[at], part = r->node->attr.softmax.beta * (x - top);
+    float_tell(t, "x", x);
+    float_tell(t, "greatest of the row", top);
+    float_tell(t, "beta * (x - greatest)", part);
+    if (!is_log(r))
+        float_tell(t, "exponential", r->y[at]);
+    float_tell(t, "sum of the row's exponentials", sum);
+    float_tell(t, is_log(r) ? "logarithm of the sum" : "1 / sum", is_log(r) ? logf(sum) : 1 / sum);
+    float_tell(t, is_log(r) ? "less the logarithm" : "exponential * (1 / sum)",
+               is_log(r) ? part - logf(sum) : r->y[at] * (1 / sum));
+}
+
+static void softmax_row(const float_axis_row *r)
+{
+    const float beta = r->node->attr.softmax.beta;
+    float top = -INFINITY;
+    for (int64_t i = 0; i < r->n; i++)
+        top = r->x[i * r->step] > top ? r->x[i * r->step] : top;
+    const float sum = exponentials(r, top), factor = 1 / sum, shift = logf(sum);
+    if (r->teller)
+        tell(r, top, sum);
+    for (int64_t i = 0; i < r->n; i++) {
+        float *y = &r->y[i * r->step];
+        *y = is_log(r) ? beta * (r->x[i * r->step] - top) - shift : *y * factor;
+    }
 }
 
 assay_status float_softmax(assay_call *call, assay_error *err)

@@ -53,6 +53,9 @@ typedef struct assay_call {
     bool refused_row;                /* or, in a layer norm, what is rescaled on the way there */
     int refused_codes;               /* or what the element makes of one code or two: so many */
     int32_t refused_code[2];
+    /* When not NULL: kernels of floats and those that choose an element tell the steps of element
+     * teller->at of output 0 (schemes/apply/tell.h). */
+    const struct assay_teller *teller;
 } assay_call;
 
 typedef assay_status (*assay_kernel_fn)(assay_call *call, assay_error *err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "interp/move/move.h"
+#include "schemes/apply/tell.h"
 
 static void store_index(const assay_view *v, int64_t i, int64_t index)
 {
@@ -13,6 +14,28 @@ static void store_index(const assay_view *v, int64_t i, int64_t index)
         ((int64_t *)v->data)[i] = index;
     else
         ((int32_t *)v->data)[i] = (int32_t)index;
+}
+
+/* Which element was taken, of how many equal ones. */
+static void tell(const assay_call *call, int64_t first, int64_t step, int64_t n, int64_t best)
+{
+    const assay_view *x = &call->in[0];
+    const int64_t top = move_order_key(x, first + best * step);
+    int64_t equal = 0;
+    for (int64_t j = 0; j < n; j++)
+        equal += move_order_key(x, first + j * step) == top;
+    const char *which = call->node->op == ASSAY_OP_ARG_MAX ? "the greatest" : "the least";
+    if (x->type->elem.kind == ASSAY_KIND_F32)
+        apply_tell_f32(call->teller, which, ((const uint32_t *)x->data)[first + best * step]);
+    else
+        apply_tell(call->teller, which, top);
+    apply_tell(call->teller, "of so many elements", n);
+    apply_tell(call->teller, "equal to it", equal);
+    apply_tell(call->teller,
+               equal < 2                          ? "its place along the axis"
+               : call->node->attr.arg.select_last ? "place of the last of these"
+                                                  : "place of the first of these",
+               best);
 }
 
 assay_status move_arg(assay_call *call, assay_error *err)
@@ -37,6 +60,8 @@ assay_status move_arg(assay_call *call, assay_error *err)
                 }
             }
             store_index(y, o * inner + i, best);
+            if (apply_tell_at(call->teller, (size_t)(o * inner + i)))
+                tell(call, o * n * inner + i, inner, n, best);
         }
     return ASSAY_OK;
 }

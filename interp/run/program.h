@@ -110,6 +110,11 @@ assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumul
 /* Runs those of the first n nodes for which needed[node] holds: every node that makes an operand of
  * one of them must be among them. run_value has what the last of them made. */
 assay_status run_execute_some(assay_run *r, const bool *needed, int n, assay_error *err);
+/* assay_replay_node whose kernel tells the steps of an element to `teller`, if it is not NULL
+ * (replay.c). */
+assay_status run_replay_told(const assay_program *p, int node, const void *const *in,
+                             void *const *out, int64_t *accumulators,
+                             const struct assay_teller *teller, assay_error *err);
 /* What stopped a node that was computed: a sum beyond its range, a sum or a code that the scheme
  * refuses to rescale; else ASSAY_OK. */
 assay_status run_check_call(const assay_program *p, const assay_call *call, assay_error *err);

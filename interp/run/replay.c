@@ -40,8 +40,9 @@ static assay_status compute(const assay_program *p, int node, assay_call *call, 
     return status ? status : run_check_call(p, call, err);
 }
 
-assay_status assay_replay_node(const assay_program *p, int node, const void *const *in,
-                               void *const *out, int64_t *accumulators, assay_error *err)
+assay_status run_replay_told(const assay_program *p, int node, const void *const *in,
+                             void *const *out, int64_t *accumulators,
+                             const struct assay_teller *teller, assay_error *err)
 {
     if (node < 0 || node >= p->graph->n_nodes)
         return assay_fail(err, ASSAY_ERR_INPUT, "node %d of a network of %d nodes", node,
@@ -63,10 +64,17 @@ assay_status assay_replay_node(const assay_program *p, int node, const void *con
                        .vt = run_vtable_of(p, node),
                        .unit = p->unit[node],
                        .in_turn = p->in_turn,
-                       .accumulators = sums ? accumulators : NULL};
+                       .accumulators = sums ? accumulators : NULL,
+                       .teller = teller};
     assay_status status = look(p->graph, n, in, out, view, err);
     if (!status)
         status = compute(p, node, &call, err);
     free(view);
     return status;
+}
+
+assay_status assay_replay_node(const assay_program *p, int node, const void *const *in,
+                               void *const *out, int64_t *accumulators, assay_error *err)
+{
+    return run_replay_told(p, node, in, out, accumulators, NULL, err);
 }

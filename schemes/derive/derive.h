@@ -13,6 +13,8 @@ typedef struct assay_derive {
     const assay_unit_spec *spec;
     const assay_scheme *scheme;
     assay_error *err;
+    /* Of a unit that is prepared for it alone: told how entry teller->at of its table is made. */
+    const assay_teller *teller;
 } assay_derive;
 
 /* ---- fail.c ---- */
@@ -190,6 +192,17 @@ assay_status derive_resize(const assay_derive *d);
 assay_status derive_convert(const assay_derive *d);
 
 /* ---- helpers ---- */
+/* The teller of entry i of a table, or NULL; floats that it is told. */
+static inline const assay_teller *derive_teller(const assay_derive *d, int64_t i)
+{
+    return apply_tell_at(d->teller, (size_t)i);
+}
+static inline void derive_tell(const assay_teller *t, const char *name, float v)
+{
+    uint32_t bits;
+    __builtin_memcpy(&bits, &v, sizeof bits);
+    apply_tell_f32(t, name, bits);
+}
 static inline float derive_scale_of(const assay_type *t)
 {
     return t->q.scale[0];

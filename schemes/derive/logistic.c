@@ -8,7 +8,8 @@
 
 /* A table of one entry per code, filled by `entry`. */
 static assay_status fill(const assay_derive *d,
-                         int64_t (*entry)(const assay_derive *d, int64_t centred))
+                         int64_t (*entry)(const assay_derive *d, int64_t centred,
+                                          const assay_teller *t))
 {
     assay_unit *u = d->u;
     const assay_elem e = d->spec->in[0].elem;
@@ -17,37 +18,45 @@ static assay_status fill(const assay_derive *d,
     int64_t *table = derive_unit_array(u, "table", (size_t)(hi - lo + 1));
     if (!table)
         return derive_memory(d);
-    for (int64_t q = lo; q <= hi; q++)
-        table[q - lo] = apply_rescale_store(o, entry(d, q - u->in_zero[0]));
+    for (int64_t q = lo; q <= hi; q++) {
+        const assay_teller *t = derive_teller(d, q - lo);
+        apply_tell_sum(t, "minus zero point", q, -u->in_zero[0]);
+        table[q - lo] = apply_tell_store(t, o, entry(d, q - u->in_zero[0], t));
+    }
     u->table = table;
     u->table_min = lo;
     u->unary = apply_table;
     return ASSAY_OK;
 }
 
-/* reference/integer_ops/logistic.h: the argument in 4 integer bits; beyond k[2] it is flat. */
-static int64_t logistic_entry(const assay_derive *d, int64_t x)
+/* reference/integer_ops/logistic.h, tanh.h: the argument in 4 integer bits; beyond k[2] it is flat.
+ */
+static int64_t fixed_entry(const assay_derive *d, int64_t x, int32_t (*function)(int32_t, unsigned),
+                           unsigned shift, assay_interval ends, const assay_teller *t)
 {
     const assay_unit *u = d->u;
-    int64_t least = u->scale[ASSAY_OUT].zero_point;
-    if (x <= -u->k[2])
-        return least;
-    if (x >= u->k[2])
-        return least + 255;
-    int32_t a = apply_wrap32((int64_t)apply_rescale_value(&u->scale[ASSAY_FIRST], x, 0));
-    return apply_rdbp(apply_fixed_logistic(a, 4), 23) + least;
+    const int64_t zero = u->scale[ASSAY_OUT].zero_point, flat = x < 0 ? ends.lo : ends.hi;
+    if (x <= -u->k[2] || x >= u->k[2]) {
+        apply_tell_sum(t, "flat that far from 0, plus zero point", flat, zero);
+        return flat + zero;
+    }
+    const int32_t a = apply_wrap32((int64_t)apply_rescale_value(&u->scale[ASSAY_FIRST], x, 0));
+    const int32_t y = function(a, 4);
+    apply_tell_fixed(t, "rescaled to 4 integer bits", a, 27);
+    apply_tell_fixed(t, "function", y, 31);
+    const int64_t code = apply_tell_shift(t, "rounding", y, shift, ASSAY_ROUND_HALF_AWAY);
+    apply_tell_sum(t, "plus zero point", code, zero);
+    return code + zero;
 }
 
-static int64_t tanh_entry(const assay_derive *d, int64_t x)
+static int64_t logistic_entry(const assay_derive *d, int64_t x, const assay_teller *t)
 {
-    const assay_unit *u = d->u;
-    int64_t zero = u->scale[ASSAY_OUT].zero_point;
-    if (x <= -u->k[2])
-        return zero - 128;
-    if (x >= u->k[2])
-        return zero + 127;
-    int32_t a = apply_wrap32((int64_t)apply_rescale_value(&u->scale[ASSAY_FIRST], x, 0));
-    return apply_rdbp(apply_fixed_tanh(a, 4), 24) + zero;
+    return fixed_entry(d, x, apply_fixed_logistic, 23, (assay_interval){0, 255}, t);
+}
+
+static int64_t tanh_entry(const assay_derive *d, int64_t x, const assay_teller *t)
+{
+    return fixed_entry(d, x, apply_fixed_tanh, 24, (assay_interval){-128, 127}, t);
 }
 
 static assay_status logistic8(const assay_derive *d)
@@ -141,7 +150,7 @@ assay_status derive_logistic(const assay_derive *d)
 
 /* reference/hard_swish.h in 16-bit fixed point; k[4] output multiplier, k[5] its exponent, k[6]
  * multiplier to relu6's scale, k[7] its exponent. */
-static int64_t hard_swish_entry(const assay_derive *d, int64_t x)
+static int64_t hard_swish_entry(const assay_derive *d, int64_t x, const assay_teller *t)
 {
     const assay_unit *u = d->u;
     int64_t exponent = u->k[7];
@@ -156,8 +165,12 @@ static int64_t hard_swish_entry(const assay_derive *d, int64_t x)
     if (exponent < 0)
         r = assay_round_shift(r, (unsigned)-exponent, ASSAY_ROUND_HALF_AWAY);
     r = apply_shift_right(r + 32768, 1);
-    int64_t p = apply_saturate(assay_round_shift(r * pre, 15, ASSAY_ROUND_TRUNC), 16);
-    p = assay_round_shift(p, (unsigned)-u->k[5], ASSAY_ROUND_HALF_AWAY);
+    apply_tell_fixed(t, "relu6(x + 3) / 6", r, 15);
+    apply_tell(t, "x at the output's scale, before its shift", pre);
+    int64_t p =
+        apply_saturate(apply_tell_shift(t, "their product", r * pre, 15, ASSAY_ROUND_TRUNC), 16);
+    p = apply_tell_shift(t, "the shift", p, (unsigned)-u->k[5], ASSAY_ROUND_HALF_AWAY);
+    apply_tell_sum(t, "plus zero point", p, u->scale[ASSAY_OUT].zero_point);
     return apply_saturate(p + u->scale[ASSAY_OUT].zero_point, 16);
 }
 

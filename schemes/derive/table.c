@@ -93,21 +93,29 @@ static float evaluate32(const assay_record *rec, enum assay_op op, const assay_u
 #undef ROUNDED
 
 /* Real to code by the table's rule; what is not a number becomes what convert.nan says. */
-static int64_t to_code(const assay_derive *d, float f)
+static int64_t to_code(const assay_derive *d, float f, const assay_teller *t)
 {
     const assay_rule_table *k = &d->u->rec.table;
     const assay_rescale *o = &d->u->scale[ASSAY_OUT];
     float scale = derive_scale_of(d->spec->out), zero = (float)o->zero_point;
     enum assay_rounding mode = (enum assay_rounding)k->round;
     float v = k->division == ASSAY_SCALE_DIVIDE ? f / scale : f * (1.0f / scale);
-    if (isnan(v))
-        return d->u->rec.convert.nan == ASSAY_NAN_LEAST
-                   ? o->lo
-                   : apply_clamp_to(o->zero_point, o->lo, o->hi);
+    derive_tell(t, k->division == ASSAY_SCALE_DIVIDE ? "over the scale" : "times 1 / scale", v);
+    if (isnan(v)) {
+        const bool least = d->u->rec.convert.nan == ASSAY_NAN_LEAST;
+        const int64_t code = least ? o->lo : apply_clamp_to(o->zero_point, o->lo, o->hi);
+        apply_tell(t, "what is not a number", code);
+        return code;
+    }
     const bool inside = k->zero_point == ASSAY_ZERO_INSIDE;
-    const int64_t code = apply_f32_to_int(derive_bits_of(inside ? v + zero : v), mode, INT32_MIN,
-                                          apply_float_max(o), 0);
-    const int32_t stored = apply_rescale_store(o, inside ? code : code + o->zero_point);
+    const uint32_t bits = derive_bits_of(inside ? v + zero : v);
+    const int64_t code = apply_f32_to_int(bits, mode, INT32_MIN, apply_float_max(o), 0);
+    if (inside)
+        apply_tell_f32(t, "plus zero point", bits);
+    apply_tell_rounded(t, bits, code, mode);
+    if (!inside)
+        apply_tell_sum(t, "plus zero point", code, o->zero_point);
+    const int32_t stored = apply_tell_store(t, o, inside ? code : code + o->zero_point);
     return o->out_bits == 32 && !o->out_signed ? (uint32_t)stored : (int64_t)stored;
 }
 
@@ -127,7 +135,11 @@ static assay_status full(const assay_derive *d)
         float f = u->rec.table.precision == ASSAY_PRECISION_F32
                       ? evaluate32(&u->rec, u->op, d->spec, x)
                       : (float)evaluate64(u->op, d->spec, (double)x);
-        table[q - lo] = to_code(d, f);
+        const assay_teller *t = derive_teller(d, q - lo);
+        apply_tell_sum(t, "minus zero point", q, -u->in_zero[0]);
+        derive_tell(t, "times the input's scale", x);
+        derive_tell(t, "function", f);
+        table[q - lo] = to_code(d, f, t);
         running += scale;
     }
     u->table = table;
@@ -176,6 +188,15 @@ static assay_status interpolated(const assay_derive *d)
         if (!isfinite(bias))
             bias = 0;
         table[i] = (int64_t)fminf(fmaxf(value - bias, -32768.0f), 32767.0f);
+        const assay_teller *t = derive_teller(d, i);
+        derive_tell(t, "point", x);
+        derive_tell(t, "function there", at_point(d, x));
+        derive_tell(t, "65536 / output's range", inverse);
+        derive_tell(t, "their product, rounded", value);
+        derive_tell(t, "the same half a step on", middle);
+        derive_tell(t, "what a straight line has there", line);
+        derive_tell(t, "half the difference", bias);
+        apply_tell(t, "entry", table[i]);
     }
     float last = roundf(evaluate(d, in_max) * inverse);
     table[512] = (int64_t)fminf(fmaxf(last, -32768.0f), 32767.0f);

@@ -55,12 +55,12 @@ static void choose_record(const assay_scheme *s, const assay_unit_spec *spec, as
     u->untold = derive_is_untold(&u->rec);
 }
 
-static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, assay_unit **out,
-                            assay_error *err)
+static assay_status prepare_told(const assay_scheme *s, const assay_unit_spec *spec,
+                                 assay_unit **out, const assay_teller *teller, assay_error *err)
 {
     char why[256];
     *out = NULL;
-    assay_derive d = {NULL, spec, s, err};
+    assay_derive d = {.spec = spec, .scheme = s, .err = err, .teller = teller};
     if (!derive_family_supports(s, spec, why, sizeof why))
         return derive_fail(&d, "%s", why);
     assay_status status = assay_reads_check_node(s, spec, err);
@@ -102,6 +102,21 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     u->simd = simd_choose(&u->scale[ASSAY_OUT]);
     *out = u;
     return ASSAY_OK;
+}
+
+static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, assay_unit **out,
+                            assay_error *err)
+{
+    return prepare_told(s, spec, out, NULL, err);
+}
+
+assay_status assay_tell_table(const assay_scheme *s, const assay_unit_spec *spec,
+                              const assay_teller *t, assay_error *err)
+{
+    assay_unit *u;
+    const assay_status status = prepare_told(s, spec, &u, t, err);
+    derive_unit_release(u);
+    return status;
 }
 
 static size_t params(const assay_unit *u, assay_unit_param *list, size_t max)

@@ -20,9 +20,11 @@ enum { NETWORKS = 400, ELEMENTS = 3, DRAWN = 1500 };
 typedef struct tally {
     int elements, codes, honest, sums, moved;
     int with_code[ASSAY_OP_COUNT];
-    int units; /* elements that units computed */
-    bool all;  /* each of these has its steps */
-    bool none; /* none has: it is said so */
+    int entries; /* of tables, whose making is told */
+    int units;   /* elements that units computed */
+    bool all;    /* each of these has its steps */
+    bool none;   /* none has: it is said so */
+    bool told;   /* kernels without units tell their steps, the last of which is the element */
 } tally;
 
 static const char *last_of(const explain_trace *t, const char *name)
@@ -98,6 +100,27 @@ static void check_end(const explain_trace *t, int64_t code)
                  (long long)lo, (long long)hi, (long long)code);
 }
 
+/* Where it is told how a table's entry is made: the last of those steps is the entry. */
+static void check_entry(const explain_trace *t, tally *w)
+{
+    int64_t lo = INT64_MIN, hi = INT64_MAX;
+    int at = 0, i;
+    while (at < t->n && strcmp(t->step[at].name, "table entry") != 0)
+        at++;
+    if (at == t->n || !last_of(t, "minus zero point"))
+        return;
+    for (i = at - 1; strstr(t->step[i].name, ", binary") || !strcmp(t->step[i].name, "bounds"); i--)
+        if (strcmp(t->step[i].name, "bounds") == 0)
+            assert_int_equal(sscanf(t->step[i].text, "%" SCNd64 "..%" SCNd64, &lo, &hi), 2);
+    const int64_t v = number_of(t->step[i].text);
+    if ((v < lo ? lo : v > hi ? hi : v) != number_of(t->step[at].text)) {
+        for (int k = 0; k < t->n; k++)
+            print_message("%s: %s\n", t->step[k].name, t->step[k].text);
+        fail_msg("the entry is not what was told of it");
+    }
+    w->entries++;
+}
+
 static void check_element(const assay_program *p, assay_run *run, int node, int64_t i, tally *w)
 {
     const assay_graph *g = p->graph;
@@ -138,6 +161,8 @@ static void check_element(const assay_program *p, assay_run *run, int node, int6
         n->op != ASSAY_OP_DEQUANTIZE)
         assert_string_equal(t.step[t.n - 2].text, t.step[t.n - 1].text);
     check_sum(&t, w);
+    if (p->unit[node] && !t.honest)
+        check_entry(&t, w);
     w->elements++;
     w->honest += t.honest != NULL;
     w->moved += last_of(&t, "copied from") != NULL;
@@ -244,8 +269,9 @@ static void check_units(const char *const *names, const char *seed, uint64_t num
         assay_graph_free(g);
         assay_scheme_free(s);
     }
-    print_message("# %d elements of units\n", w.units);
+    print_message("# %d elements of units, %d of tables\n", w.units, w.entries);
     assert_true(w.units > 500);
+    assert_true(w.entries > 20 || names != assay_scheme_presets());
 }
 
 static void every_unit(void **state)
