@@ -359,7 +359,11 @@ bool blame_bounds_edit(blame_search *s, int i, blame_case *c, blame_story *story
     if (to_lo < least || to_lo > to_hi || (to_lo == lo && to_hi == hi))
         return false;
     set_bounds(c, to_lo, to_hi);
-    blame_tell(story, "saturation.bounds", i <= RELU6 ? 1 : (to_lo != lo) + (to_hi != hi),
+    /* between bounds there is more than one code */
+    blame_tell(story, "saturation.bounds",
+               to_lo == to_hi ? 2
+               : i <= RELU6   ? 1
+                              : (to_lo != lo) + (to_hi != hi),
                "bounds %lld and %lld instead of %lld and %lld", (long long)to_lo, (long long)to_hi,
                (long long)lo, (long long)hi);
     return true;

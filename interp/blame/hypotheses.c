@@ -1,4 +1,5 @@
 /* The table of hypotheses, and those over the scheme: every field of the record, whole schemes. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,8 +117,11 @@ bool blame_record_edit(blame_search *s, int i, blame_case *c, blame_story *story
     const char *class = class_of(s, f);
     const bool register_made = strcmp(class, "rescale.width") == 0 && strcmp(then, "0") == 0;
     const bool rewritten = strcmp(class, "rescale.multiplier") == 0;
-    blame_tell(story, class, rewritten || register_made ? 2 : 1, "%s.%s: %s instead of %s",
-               f->section, f->name, now, then);
+    /* an accumulator that does not even hold a code is no mere narrow one */
+    const bool too_narrow = f->offset == offsetof(assay_record, accumulator.bits) &&
+                            v->value.number < s->type->elem.bits;
+    blame_tell(story, class, rewritten || register_made || too_narrow ? 2 : 1,
+               "%s.%s: %s instead of %s", f->section, f->name, now, then);
     c->has_record = true;
     assay_record_set(&c->record, f, v->value);
     /* a way to round to even says nothing of other roundings */

@@ -1,7 +1,8 @@
-/* Hypotheses over rows of cells that were not written: they hold other rows of the same tensor, or
- * one code. */
+/* Hypotheses over what was not written: rows of cells that hold other rows of the same tensor, or
+ * one code; a whole tensor of one code. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "interp/blame/families.h"
 
@@ -109,4 +110,33 @@ bool blame_stale_rows_post(blame_search *s, int i, int32_t *codes, blame_story *
         tell(story, a, axis, stale, n, step);
     free(stale);
     return good;
+}
+
+/* A tensor of which nothing was written, or by one dead lane for all channels. */
+int blame_unwritten_count(blame_search *s)
+{
+    return s->n_after == 0 && s->differing > 1;
+}
+
+bool blame_unwritten_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    int32_t code = 0;
+    float number;
+    int64_t held = 0;
+    (void)i;
+    for (int64_t e = 0; e < s->n_samples * s->count; e++) {
+        if (s->seen[e] && held++ == 0)
+            code = s->dev[e];
+        if (s->seen[e] && s->dev[e] != code)
+            return false;
+    }
+    for (int64_t e = 0; e < s->n_samples * s->count; e++)
+        codes[e] = code;
+    memcpy(&number, &code, sizeof number);
+    if (s->type->elem.kind == ASSAY_KIND_F32)
+        blame_tell(story, "lane", 1, "every channel holds %.9g, as if none were written",
+                   (double)number);
+    else
+        blame_tell(story, "lane", 1, "every channel holds %d, as if none were written", code);
+    return true;
 }

@@ -86,6 +86,8 @@ bool blame_clamped_post(blame_search *s, int i, int32_t *codes, blame_story *sto
     hi = i == LOW ? (int32_t)assay_elem_max(s->type->elem) : hi;
     for (int64_t e = 0; e < total(s); e++)
         codes[e] = codes[e] < lo ? lo : codes[e] > hi ? hi : codes[e];
-    blame_tell(story, "saturation.bounds", i == BOTH ? 2 : 1, "bounds %d and %d", lo, hi);
+    /* between bounds there is more than one code */
+    blame_tell(story, "saturation.bounds", i == BOTH || lo == hi ? 2 : 1, "bounds %d and %d", lo,
+               hi);
     return s->differing > 1; /* one element may hold anything */
 }

@@ -147,6 +147,12 @@ FAULTS = [
     (STEM, "output.layout", after(lambda n, y: [y[(k * 4 + c) * plane(n) + i] for k in range(n.shape[1] // 4) for i in range(plane(n)) for c in range(4)])),
     (STEM, "output.layout", after(lambda n, y: [y[i // 32 * 32 + 31 - i % 32] for i in range(len(y))])),
     (FULL, "lane", after(lambda n, y: [-9 if i % 4 == 1 else v for i, v in enumerate(y)])),
+    (STEM, "lane", after(lambda n, y: [0] * len(y))),  # nothing was written
+    (POINT, "lane", after(lambda n, y: [0] * len(y))),
+    (ADD, "lane", after(lambda n, y: [0] * len(y))),
+    (FULL, "lane", after(lambda n, y: [0] * len(y))),
+    (STEM, "lane", after(lambda n, y: [-128] * len(y))),
+    (FULL, "weights.stale", change(w=lambda n: [0] * len(n.w))),
     (FULL, "weights.stale", change(w=lambda n: [0 if i % 96 < 32 else v for i, v in enumerate(n.w)])),
     (FULL, "weights.stale", change(w=lambda n: [v if i % 96 < 48 else 0 for i, v in enumerate(n.w)])),
     (FULL, "bias.missing", change(b=lambda n: [0] * len(n.b))),
