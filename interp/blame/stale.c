@@ -112,31 +112,43 @@ bool blame_stale_rows_post(blame_search *s, int i, int32_t *codes, blame_story *
     return good;
 }
 
-/* A tensor of which nothing was written, or by one dead lane for all channels. */
-int blame_unwritten_count(blame_search *s)
+/* ---- whole tensors ---- */
+
+/* The code that all that was seen holds; false: there is none. */
+static bool find_only_code(const blame_search *s, int32_t *code)
 {
-    return s->n_after == 0 && s->differing > 1;
+    int64_t held = 0;
+    for (int64_t e = 0; e < s->n_samples * s->count; e++) {
+        if (s->seen[e] && held++ == 0)
+            *code = s->dev[e];
+        if (s->seen[e] && s->dev[e] != *code)
+            return false;
+    }
+    return held > 1;
 }
 
+int blame_unwritten_count(blame_search *s)
+{
+    return s->differing > 1;
+}
+
+/* Nothing was written, or by one dead lane for all channels: memory's 0, for which no number need
+ * be wrong, or another code; the former alone where the output itself was not dumped. */
 bool blame_unwritten_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 {
     int32_t code = 0;
     float number;
-    int64_t held = 0;
     (void)i;
-    for (int64_t e = 0; e < s->n_samples * s->count; e++) {
-        if (s->seen[e] && held++ == 0)
-            code = s->dev[e];
-        if (s->seen[e] && s->dev[e] != code)
-            return false;
-    }
+    if (s->n_after == 0 && !find_only_code(s, &code))
+        return false;
     for (int64_t e = 0; e < s->n_samples * s->count; e++)
         codes[e] = code;
     memcpy(&number, &code, sizeof number);
     if (s->type->elem.kind == ASSAY_KIND_F32)
-        blame_tell(story, "lane", 1, "every channel holds %.9g, as if none were written",
+        blame_tell(story, "lane", code != 0, "every channel holds %.9g, as if none were written",
                    (double)number);
     else
-        blame_tell(story, "lane", 1, "every channel holds %d, as if none were written", code);
+        blame_tell(story, "lane", code != 0, "every channel holds %d, as if none were written",
+                   code);
     return true;
 }
