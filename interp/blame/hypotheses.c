@@ -1,5 +1,4 @@
 /* The table of hypotheses, and those over the scheme: every field of the record, whole schemes. */
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,8 +117,8 @@ bool blame_record_edit(blame_search *s, int i, blame_case *c, blame_story *story
     const bool register_made = strcmp(class, "rescale.width") == 0 && strcmp(then, "0") == 0;
     const bool rewritten = strcmp(class, "rescale.multiplier") == 0;
     /* an accumulator that does not even hold a code is no mere narrow one */
-    const bool too_narrow = f->offset == offsetof(assay_record, accumulator.bits) &&
-                            v->value.number < s->type->elem.bits;
+    const bool too_narrow = strcmp(class, "accumulator.width") == 0 && f->kind == ASSAY_FIELD_INT &&
+                            v->value.number > 0 && v->value.number < s->type->elem.bits;
     blame_tell(story, class, rewritten || register_made || too_narrow ? 2 : 1,
                "%s.%s: %s instead of %s", f->section, f->name, now, then);
     c->has_record = true;

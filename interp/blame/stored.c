@@ -60,7 +60,7 @@ int blame_clamped_count(blame_search *s)
 
 /* One element alone that was to be the greatest (or the least) of many and still is: that is no
  * chance. Of few it is named beside what else explains it. */
-enum { MANY_ELEMENTS = 64 };
+enum { MANY_ELEMENTS = 16 };
 
 int blame_single_bound_count(blame_search *s)
 {
