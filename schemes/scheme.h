@@ -84,6 +84,9 @@ bool assay_scheme_fuses_mixed(const assay_scheme *s, const char *op);
 /* The same where an activation stands between op and quantize that clamps more than the codes do
  * (clamped_unfused_ops). */
 bool assay_scheme_fuses_clamped(const assay_scheme *s, const char *op);
+/* The same where the conversion of one of the first two operands is written without a zero point
+ * (bare_unfused_ops). */
+bool assay_scheme_fuses_bare(const assay_scheme *s, const char *op);
 /* Does the target make one pair of conversions of two in a row (merge_pairs)? */
 bool assay_scheme_merges_pairs(const assay_scheme *s);
 

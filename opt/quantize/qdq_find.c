@@ -75,6 +75,20 @@ static bool fits_slot(const assay_grouping *q, const assay_node *n, int slot, in
            p->axis == (n->attr.matmul.transpose_b ? last - 1 : last);
 }
 
+/* Whether the target computes n in float because `from`, an operand's conversion, has no zero
+ * point. Of products that goes for those alone that the network writes as Gemm. */
+static bool is_bare(assay_grouping *q, const assay_node *n, const assay_node *from)
+{
+    const char *op = assay_op_get(n->op)->name;
+    if (!from->attr.convert.no_zero_point || assay_scheme_fuses_bare(q->scheme, op) ||
+        (n->op == ASSAY_OP_FC && !n->attr.fc.gemm) ||
+        (n->op == ASSAY_OP_MATMUL && !n->attr.matmul.gemm))
+        return false;
+    return !quantize_qdq_because(
+        q, "the target computes %s in float where '%.60s' has no zero point (bare_unfused_ops)", op,
+        name_of(q, from->in[0]));
+}
+
 bool quantize_qdq_find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group)
 {
     int floats = 0;
@@ -93,6 +107,8 @@ bool quantize_qdq_find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_
                 return quantize_qdq_because(
                     q, "it does not accept parameters of the form that '%.60s' has",
                     name_of(q, from->in[0]));
+            if (i < 2 && is_bare(q, n, from))
+                return false;
         } else if (is_weighted(n->op) && i == 2 && lower_is_f32_constant(q->g, v)) {
             group->float_bias = v;
         } else if (n->op == ASSAY_OP_LAYER_NORM && i > 0 && lower_is_f32_constant(q->g, v)) {

@@ -28,6 +28,11 @@ bool assay_scheme_fuses_clamped(const assay_scheme *s, const char *op)
     return fuses(s, op, ASSAY_UNFUSED_CLAMPED);
 }
 
+bool assay_scheme_fuses_bare(const assay_scheme *s, const char *op)
+{
+    return fuses(s, op, ASSAY_UNFUSED_BARE);
+}
+
 bool assay_scheme_merges_pairs(const assay_scheme *s)
 {
     return s->record && assay_data(s)->merges_pairs;

@@ -143,6 +143,7 @@ static const scheme_key keys[] = {
     {"narrow_unfused_ops", OPS(unfused[ASSAY_UNFUSED_NARROW])},
     {"mixed_unfused_ops", OPS(unfused[ASSAY_UNFUSED_MIXED])},
     {"clamped_unfused_ops", OPS(unfused[ASSAY_UNFUSED_CLAMPED])},
+    {"bare_unfused_ops", OPS(unfused[ASSAY_UNFUSED_BARE])},
     {"merge_pairs", .read = key_merge_pairs},
     {"wide", .read = key_sections, .scope = ASSAY_SCOPE_WIDE},
     {"ops", .read = key_scopes, .scope = ASSAY_SCOPE_OP},

@@ -327,6 +327,7 @@ char *assay_scheme_text(const assay_scheme_data *d)
     put_op_set(&t, "narrow_unfused_ops", d->unfused[ASSAY_UNFUSED_NARROW]);
     put_op_set(&t, "mixed_unfused_ops", d->unfused[ASSAY_UNFUSED_MIXED]);
     put_op_set(&t, "clamped_unfused_ops", d->unfused[ASSAY_UNFUSED_CLAMPED]);
+    put_op_set(&t, "bare_unfused_ops", d->unfused[ASSAY_UNFUSED_BARE]);
     if (d->merges_pairs)
         put(&t, "merge_pairs: yes\n");
     put_policies(&t, d);

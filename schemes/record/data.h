@@ -46,13 +46,14 @@ static inline unsigned assay_form_of_codes(bool wide, assay_elem type)
 }
 
 /* The lists of unfused ops, by what they are of; CLAMPED: with an activation behind that clamps
- * more than the codes of the result. */
+ * more than the codes of the result; BARE: with operands whose conversions have no zero point. */
 enum assay_unfused {
     ASSAY_UNFUSED,
     ASSAY_UNFUSED_WIDE,
     ASSAY_UNFUSED_NARROW,
     ASSAY_UNFUSED_MIXED,
     ASSAY_UNFUSED_CLAMPED,
+    ASSAY_UNFUSED_BARE,
     ASSAY_UNFUSED_LISTS
 };
 

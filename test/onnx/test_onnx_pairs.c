@@ -1,5 +1,6 @@
 /* Passes of ONNX Runtime over a QDQ network: two pairs of conversions in a row become one, and an
- * activation that clamps more than the codes keeps its operator in float. */
+ * activation that clamps more than the codes keeps its operator in float, as a Gemm's operand
+ * without a zero point does. */
 #include "test/support/support.h"
 
 #include <stdio.h>
@@ -164,6 +165,54 @@ static void clamping_activations(void **state)
     assay_scheme_free(other);
 }
 
+/* ---- conversions without a zero point ---- */
+
+/* Gemm stays in float where that of an operand has none, as in ONNX Runtime 1.30
+ * (optimizedModelFilePath); the result's and the bias' need none, and MatMul's none at all. */
+static void conversions_without_zero_points(void **state)
+{
+    static const struct {
+        const char *product, *x, *w, *y; /* parameters */
+        bool fused;
+    } cases[] = {
+        {"Gemm a,wd,b -> c", "s,o", "t,w0", "s,o", true},
+        {"Gemm a,wd,b -> c", "s", "t,w0", "s,o", false},
+        {"Gemm a,wd,b -> c", "s,o", "t", "s,o", false},
+        {"Gemm a,wd,b -> c", "s,o", "t,w0", "s", true},
+        {"Gemm a,wd -> c", "s", "t", "s", false},
+        {"MatMul a,wd -> c", "s", "t", "s", true},
+    };
+    assay_scheme *s = onnx_sample_scheme("onnxruntime"), *other = onnx_sample_scheme("fbgemm");
+    (void)state;
+
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const bool asks = i % 2 == 0, fused = !asks || cases[i / 2].fused;
+        assay_quantize_report report;
+        char text[1024], ops[300];
+        assay_error err;
+        snprintf(text, sizeof text,
+                 "in x f32 1,4\nconst w i8 4,2\nconst bq i32 2\nconst bs f32 - = 0.005\n" MIXED Z(
+                     "w0", "i8", "0") "QuantizeLinear x,%s -> aq\nDequantizeLinear aq,%s -> a\n"
+                                      "DequantizeLinear w,%s -> wd\nDequantizeLinear bq,bs -> b\n"
+                                      "%s\nQuantizeLinear c,%s -> yq\n"
+                                      "DequantizeLinear yq,%s -> y\nout y",
+                 cases[i / 2].x, cases[i / 2].x, cases[i / 2].w, cases[i / 2].product,
+                 cases[i / 2].y, cases[i / 2].y);
+        assay_graph *g = onnx_form_import(21, text, NULL);
+        assert_ok(quantize_group_qdq(g, asks ? s : other, run_has_integer_kernel, &report, &err),
+                  &err);
+        onnx_form_ops(g, ops, sizeof ops);
+        if ((strcmp(ops, "quantize fc dequantize") == 0) != fused)
+            fail_msg("%s\n%s", text, ops);
+        if (!fused)
+            assert_non_null(strstr(report.float_node[0].reason, "(bare_unfused_ops)"));
+        quantize_report_free(&report);
+        assay_graph_free(g);
+    }
+    assay_scheme_free(s);
+    assay_scheme_free(other);
+}
+
 /* Without codes behind it: what reads the activation alone keeps the product in float, as ONNX
  * Runtime 1.30 does; an output of the network, and two readers, do not. */
 static void activations_without_codes(void **state)
@@ -202,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_in_a_row),
         cmocka_unit_test(clamping_activations),
+        cmocka_unit_test(conversions_without_zero_points),
         cmocka_unit_test(activations_without_codes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // Random QDQ networks that ONNX Runtime's passes change: two and three pairs of conversions in a row, which it merges
-// where nothing else sees them, and activations that clamp more than the codes behind them, or as much.
+// where nothing else sees them, activations that clamp more than the codes behind them, or as much, and products some of
+// whose conversions have no zero point.
 'use strict';
 const {Model} = require('./onnx.js');
 const q = require('./ops_qlinear.js');
@@ -53,6 +54,19 @@ function pairs(r) {
   return m;
 }
 
+// Products some of whose conversions have no zero point: then Gemm stays in float, and MatMul does not.
+function bare(r) {
+  const m = new Model(r.pick([13, 17, 21])), type = r.pick(q.ACTIVATIONS), [M, K, N] = [r.int(1, 9), r.int(1, 60), r.int(1, 24)];
+  const any = (t, scale) => written(m, r, t, {scale, zero: t === type ? r.zero(t) : 0}, t === 'uint8' ? r.pick(['scalar', 'none']) : 'scalar');
+  const x = any(type, r.scale()), gemm = r.chance(0.7), transB = gemm ? r.int(0, 1) : 0;
+  const from = DQ(m, q.input(m, r, type, [M, K]), x), names = [m.scalar('float32', r.scale(0.001, 0.02))];
+  if (r.chance(0.5)) names.push(m.scalar('int8', 0));
+  const w = DQ(m, m.constant('int8', transB ? [N, K] : [K, N], r.weights('int8', K * N)), {names});
+  const y = gemm ? m.node('Gemm', [from, w], {transB}) : m.node('MatMul', [from, w]);
+  m.output(Q(m, y, any(type, q.outScale(r, K))), type);
+  return m;
+}
+
 // Relu or Clip behind an operator, before any codes.
 function clamped(r) {
   const m = new Model(r.pick([13, 17, 19, 21])), type = r.pick(q.ACTIVATIONS), shape = [r.int(1, 2), r.int(1, 6), r.int(1, 6), r.int(1, 6)], x = activation(m, r, type, shape);
@@ -73,4 +87,4 @@ function clamped(r) {
   return m;
 }
 
-module.exports = {cases: {'QDQ pairs in a row': pairs, 'QDQ clamped': clamped}};
+module.exports = {cases: {'QDQ pairs in a row': pairs, 'QDQ clamped': clamped, 'QDQ no zero points': bare}};

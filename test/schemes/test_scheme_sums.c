@@ -316,7 +316,8 @@ static void statements(void **state)
     assay_scheme plugin = {.name = "p"};
     assay_scheme *s =
         unit_scheme("unfused_ops: [conv]\nwide_unfused_ops: [fc]\nnarrow_unfused_ops: [fc]\n"
-                    "mixed_unfused_ops: [conv]\nclamped_unfused_ops: [fc]\nmerge_pairs: yes\n"
+                    "mixed_unfused_ops: [conv]\nclamped_unfused_ops: [fc]\n"
+                    "bare_unfused_ops: [fc]\nmerge_pairs: yes\n"
                     "types: {weight_bits: 1}\n");
     assert_false(assay_scheme_fuses(s, "conv", 8));
     assert_true(assay_scheme_fuses(s, "conv", 16));
@@ -330,6 +331,8 @@ static void statements(void **state)
     assert_true(assay_scheme_fuses_mixed(s, "fc"));
     assert_true(assay_scheme_fuses_clamped(s, "conv"));
     assert_false(assay_scheme_fuses_clamped(s, "fc"));
+    assert_true(assay_scheme_fuses_bare(s, "conv"));
+    assert_false(assay_scheme_fuses_bare(s, "fc"));
     assert_true(assay_scheme_merges_pairs(s));
     assert_false(assay_scheme_merges_pairs(&plugin));
     assert_true(assay_scheme_fuses_mixed(s, "nothing"));

@@ -270,7 +270,7 @@ static onnx_value *transposed_codes(onnx_node *n, onnx_value *x, const int64_t *
     if (!y || !codes)
         return onnx_no_memory(n);
     onnx_inherit_name(constant, x->codes->constant);
-    *codes = (onnx_codes){constant, x->codes->q, x->codes->narrow};
+    *codes = (onnx_codes){constant, x->codes->q, x->codes->narrow, x->codes->no_zero_point};
     for (int i = 0; codes->q.granularity == ASSAY_Q_AXIS && i < constant->constant->rank; i++)
         if (perm[i] == x->codes->q.axis)
             codes->q.axis = i;

@@ -174,7 +174,7 @@ static void quantize_constant(onnx_node *n, const onnx_const *x, const assay_typ
                                : round_by(p->mode, fminf(fmaxf(v, (float)p->lo), (float)p->hi));
         onnx_set_int(c, i, (int64_t)fmin(fmax((double)code, (double)p->lo), (double)p->hi));
     }
-    *codes = (onnx_codes){onnx_constant(n, c, "codes"), p->q, 0};
+    *codes = (onnx_codes){.constant = onnx_constant(n, c, "codes"), .q = p->q};
     if (!n->status)
         y->codes = codes;
 }

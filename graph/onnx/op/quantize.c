@@ -224,7 +224,7 @@ void onnx_import_dequantize_linear(onnx_node *n)
             onnx_no_memory(n);
             return;
         }
-        *codes = (onnx_codes){x, q, n->narrow};
+        *codes = (onnx_codes){x, q, n->narrow, !onnx_in(n, 2)};
         y->codes = codes;
         return;
     }

@@ -79,6 +79,7 @@ typedef struct onnx_codes {
     struct onnx_value *constant;
     assay_qparams q;
     int narrow; /* floats are rounded to this type, or 0 */
+    bool no_zero_point;
 } onnx_codes;
 
 typedef struct onnx_value {

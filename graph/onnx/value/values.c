@@ -141,6 +141,7 @@ int onnx_materialize_codes(onnx_import *im, onnx_value *v, const assay_qparams *
 static int materialize_floats(onnx_import *im, onnx_value *v, assay_error *err)
 {
     int codes = onnx_materialize_codes(im, v->codes->constant, &v->codes->q, err), id, narrow;
+    const assay_attrs attr = {.convert = {.no_zero_point = v->codes->no_zero_point}};
     const char *name;
     assay_type type;
 
@@ -152,7 +153,7 @@ static int materialize_floats(onnx_import *im, onnx_value *v, assay_error *err)
     narrow = v->codes->narrow;
     name = narrow ? onnx_fresh_name(im, v->name, "wide") : v->name;
     if (!name || assay_graph_add_value(im->graph, name, &type, &id, err) ||
-        assay_graph_add_node(im->graph, ASSAY_OP_DEQUANTIZE, NULL, &codes, 1, &id, 1, NULL, NULL,
+        assay_graph_add_node(im->graph, ASSAY_OP_DEQUANTIZE, NULL, &codes, 1, &id, 1, &attr, NULL,
                              err))
         return ASSAY_NO_VALUE;
     if (narrow) {
