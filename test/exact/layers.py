@@ -95,7 +95,7 @@ class Weights:
         for index, own in enumerate(self.scales):
             unit = sums.unit_of(self.record["blocks"], own) if self.blocks else own[0]
             made.append(Channel(self.of_channel(index), self.bias[index], self.zeros[index], unit, self.kind[1], own, self.size))
-            made[-1].apart, made[-1].single = apart, single
+            made[-1].apart, made[-1].single = apart, single and len(set(self.zeros)) == 1
         return made
 
 

@@ -299,7 +299,7 @@ static void check_sums(const assay_scheme *s, assay_unit_spec spec, const int32_
 
 /* Codes that QLinearConv of ONNX Runtime 1.30 gave there of 2 x 2 inputs of 255 and kernels of 2 x
  * 2, 128 + sum / 1024: pairs are of channels, cell by cell; a depthwise convolution of one output a
- * channel has none. */
+ * channel has none, unless the weights of its channels have several zero points. */
 static void pairs_of_convolutions(void **state)
 {
     (void)state;
@@ -307,15 +307,17 @@ static void pairs_of_convolutions(void **state)
         int32_t w[8]; /* channel by channel */
         int channels, outputs;
         int64_t code;
+        bool several; /* zero points of weights; this channel's is 0 */
     } measured[] = {{{127, 127, 127, 127, -128, -128, -128, -128}, 2, 0, 127},
                     {{127, -128, 127, -128, 127, -128, 127, -128}, 2, 0, 128},
                     {{127, 127, 127, 127}, 1, 2, 192},
                     {{-128, -128, -128, -128}, 1, 2, 64},
-                    {{127, 127, 127, 127}, 1, 1, 255}};
+                    {{127, 127, 127, 127}, 1, 1, 255},
+                    {{127, 127, 127, 127}, 1, 1, 192, true}};
     assay_error err = {0};
     assay_scheme *s;
-    const float one = 1;
-    const int32_t none = 0;
+    const float one = 1, ones[2] = {1, 1};
+    const int32_t none = 0, zeros[2] = {0, -3};
     assert_ok(assay_scheme_open("onnxruntime-prevnni", &s, &err), &err);
     for (size_t i = 0; i < 2 * (sizeof measured / sizeof *measured); i++) {
         const bool innermost = i % 2; /* the same filters, cell by cell */
@@ -327,6 +329,9 @@ static void pairs_of_convolutions(void **state)
         }
         assay_type t[3] = {code_type(8, false, &one, &none), code_type(8, true, &one, &none),
                            code_type(8, false, &one, &none)};
+        if (measured[i / 2].several)
+            t[1].q = (assay_qparams){
+                .granularity = ASSAY_Q_AXIS, .count = 2, .scale = ones, .zero_point = zeros};
         assay_unit_spec spec = unit_spec("conv", t, 2, &t[2]);
         spec.window[0] = innermost ? 1 : 4;
         spec.window[1] = measured[i / 2].outputs;
