@@ -3,13 +3,16 @@
  * leading zeros.
  *
  *   signal_scale   y = x * 2^n, n = 15 - length(greatest |x|), 0 where that is less or all x are 0.
- * The magnitude of -32768 is held as -32768 and stays the greatest only until the next element.
+ *                  The magnitude of -32768 is held as -32768 and stays the greatest only until
+ *                  the next element.
  *   signal_root    y = the integer nearest to the root of x; for x < 2^32 at most 65535
  *   pcan           g = the curve `gains` at the noise, by the noise's length: a polynomial of
- * degree 2 in its next 10 bits; s = floor(x * g / 2^shift); y = floor(s^2 / 2^20) for s < 2^13,
- * else floor(s / 64) - 64 signal_log     v = x * 2^shift; y = 0 for v < 2; else log2 = length(v) -
- * 1 and a fraction of 16 bits plus what `curve` says at its first 7, and between; y = log2 * ln 2 *
- * scale, each product rounded to 16 bits of fraction and the last to an integer, at most 32767 */
+ *                  degree 2 in its next 10 bits; s = floor(x * g / 2^shift);
+ *                  y = floor(s^2 / 2^20) for s < 2^13, else floor(s / 64) - 64
+ *   signal_log     v = x * 2^shift; y = 0 for v < 2; else log2 = length(v) - 1 and a fraction of
+ *                  16 bits plus what `curve` says at its first 7, and between;
+ *                  y = log2 * ln 2 * scale, each product rounded to 16 bits of fraction and the
+ *                  last to an integer, at most 32767 */
 #include "interp/signal/signal.h"
 #include "schemes/round.h"
 

@@ -11,12 +11,14 @@
  *
  * and everything that is stored wraps in the width. The row's N numbers are N/2 complex ones:
  *
- *   transform     decimation in time by 4, as long as that goes, then by 2; a step by p first
- * divides its numbers by p, then turns them parting       with a = z[k] / 2, b = conj(z[N/2 - k]) /
- * 2: even = a + b, odd = (a - b) * -i turns[k]; spectrum[k] = floor((even + odd) / 2), spectrum[N/2
- * - k] = conj(floor((even - odd) / 2)), where a conjugate is taken before it is halved joining
- * (irfft) the same a, b, even and odd of the spectrum; z[k] = even + odd, z[N/2 - k] = conj(even -
- * odd) */
+ *   transform   decimation in time by 4, as long as that goes, then by 2; a step by p first divides
+ *               its numbers by p, then turns them
+ *   parting     with a = z[k] / 2 and b = conj(z[N/2 - k]) / 2: even = a + b,
+ *               odd = (a - b) * -i turns[k]; spectrum[k] = floor((even + odd) / 2),
+ *               spectrum[N/2 - k] = conj(floor((even - odd) / 2)), where a conjugate is taken
+ *               before it is halved
+ *   joining     irfft: the same a, b, even and odd of the spectrum; z[k] = even + odd,
+ *               z[N/2 - k] = conj(even - odd) */
 #include "interp/signal/signal.h"
 #include "schemes/round.h"
 
