@@ -1,6 +1,6 @@
-/* Two pairs of conversions in a row, as ONNX Runtime's DoubleQDQPairsRemover merges them: x -> Q ->
- * DQ
- * -> Q -> DQ becomes x -> Q -> DQ, with codes that stand for what both kinds of codes reach. */
+/* Two pairs of conversions in a row, as ONNX Runtime's DoubleQDQPairsRemover merges them: quantize,
+ * dequantize, quantize and dequantize become one quantize and one dequantize, with codes that stand
+ * for what both kinds of codes reach. */
 #include <math.h>
 
 #include "graph/core/arena.h"

@@ -1,10 +1,12 @@
 /* Rows of dot products on a card's matrix units.
  *
- *   peer_cuda list             the instructions: name, unit, first and last compute capability, k,
- * D, A, B, C, scale format, scales, PTX name; with tabs between peer_cuda card             the
- * card's name, its compute capability, the driver's CUDA version; exit 77: none here peer_cuda ptx
- * NAME         the kernel's text peer_cuda run NAME ROWS D  the rows of the file ROWS (rows.h) on
- * the card, results to the file D
+ *   peer_cuda list             the instructions, fields between tabs: name, unit, first and last
+ *                              compute capability, k, D, A, B, C, scale format, scales, PTX name
+ *   peer_cuda card             the card's name, its compute capability, the driver's CUDA version;
+ *                              exit 77: none here
+ *   peer_cuda ptx NAME         the kernel's text
+ *   peer_cuda run NAME ROWS D  the rows of the file ROWS (rows.h) on the card, results to the
+ *                              file D
  */
 #include <stdio.h>
 #include <stdlib.h>
