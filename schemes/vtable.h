@@ -41,12 +41,13 @@ typedef struct assay_unit_spec {
     /* Bounds that the network gives as codes of the output; act_lo and act_hi hold their values. */
     bool has_code_bounds;
     int64_t code_lo, code_hi;
-    int64_t window[2]; /* averages: rows and columns of the window, 1 row along one axis; 0, 0 of
-                          more than two axes. conv: how far a filter's channels lie from each other
-                          among its products; outputs for each input channel of a depthwise one,
-                          else 0. scaled_matmul: elements of K under one scale. 0, 0 of
-                          other ops */
-    bool uncounted;    /* average pools: some window reaches cells that its count leaves out */
+    int64_t window[2];    /* averages: rows and columns of the window, 1 row along one axis; 0, 0 of
+                             more than two axes and of other ops */
+    bool uncounted;       /* average pools: some window reaches cells that its count leaves out */
+    int64_t channel_step; /* conv: how far a filter's channels lie from each other among its
+                             products; else 0 */
+    int64_t channel_outputs; /* conv, depthwise: outputs for each input channel; else 0 */
+    int64_t scale_block[2];  /* scaled_matmul: elements of K under one scale, of a and b; else 0 */
 } assay_unit_spec;
 
 /* One named integer (or float-bits) parameter array of a prepared unit, for bundles and reports:

@@ -103,8 +103,8 @@ static assay_status matrix(const assay_scheme *s, const assay_unit_spec *spec, a
         return refuse(s, spec, why, err);
     m->mac = *unit;
     m->depth = (size_t)spec->depth;
-    m->a_run = spec->window[0];
-    m->b_run = spec->window[1];
+    m->a_run = spec->scale_block[0];
+    m->b_run = spec->scale_block[1];
     m->has_operand[0] = (spec->n_in > 4 && spec->in[4].elem.kind != ASSAY_KIND_NONE) ||
                         (spec->n_in > 5 && spec->in[5].elem.kind != ASSAY_KIND_NONE);
     m->has_operand[1] = spec->n_in > 6 && spec->in[6].elem.kind != ASSAY_KIND_NONE;

@@ -58,8 +58,8 @@ static void conv(const assay_node *n, const assay_type *in, assay_unit_spec *spe
     const int64_t inputs = in[1].dim[innermost ? in[1].rank - 1 : 1];
     spec->flag = a->depthwise ? 2 : a->group;
     filters(n, in, spec);
-    spec->window[0] = innermost || inputs < 1 ? 1 : spec->depth / inputs;
-    spec->window[1] = inputs == 1 && a->group > 0 ? in[1].dim[0] / a->group : 0;
+    spec->channel_step = innermost || inputs < 1 ? 1 : spec->depth / inputs;
+    spec->channel_outputs = inputs == 1 && a->group > 0 ? in[1].dim[0] / a->group : 0;
 }
 
 static void conv_transpose(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
@@ -194,8 +194,8 @@ static void scaled_matmul(const assay_node *n, const assay_type *in, assay_unit_
 {
     const assay_attr_scaled_matmul *a = &n->attr.scaled_matmul;
     spec->depth = in[0].dim[in[0].rank - 1];
-    spec->window[0] = a->a_block.v[in[0].rank - 1];
-    spec->window[1] = a->b_block.v[in[1].rank - 1];
+    spec->scale_block[0] = a->a_block.v[in[0].rank - 1];
+    spec->scale_block[1] = a->b_block.v[in[1].rank - 1];
 }
 
 static void (*const fills[ASSAY_OP_COUNT])(const assay_node *n, const assay_type *in,

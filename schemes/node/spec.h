@@ -5,8 +5,9 @@
  *   op                        depth                        alpha, beta, gamma, epsilon, flag
  *   conv, conv_transpose      I/group * kernel cells       flag: group (2 for a depthwise conv of
  *                                                          one channel: more than 1, no plain conv)
- *   conv                                                   window: distance of a filter's channels;
- *                                                          outputs for each channel if depthwise
+ *   conv                                                   channel_step: distance of a filter's
+ *                                                          channels; channel_outputs: outputs for
+ *                                                          each input channel if depthwise
  *   svdf_time                 as conv
  *   fc, svdf_feature          K
  *   matmul                    K                            flag: transpose_b
@@ -30,7 +31,8 @@
  *   pad                                                    alpha (value)
  *   block_scale                                            flag: elements, rule << 8; alpha: reach
  *   float_encode                                           flag: by, saturate << 1
- *   scaled_matmul             K                            window: elements of K under one scale
+ *   scaled_matmul             K                            scale_block: elements of K under one
+ *                                                          scale, of a and b
  *
  * What the reference kernels ask of a unit, beyond what the vtable's comment says:
  *   - max_pool, reduce_max, reduce_min and resize (nearest) choose codes and hand them to `unary`,

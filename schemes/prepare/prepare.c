@@ -57,11 +57,11 @@ static void choose_record(const assay_scheme *s, const assay_unit_spec *spec, as
     assay_rule_accumulator *a = &u->rec.accumulator;
     const bool channels = u->op == ASSAY_OP_CONV && a->pair_channels;
     if (spec->n_in < 2 || !spec->in[1].elem.is_signed ||
-        (channels && ((spec->window[1] == 1 && has_one_zero_point(&spec->in[1])) ||
+        (channels && ((spec->channel_outputs == 1 && has_one_zero_point(&spec->in[1])) ||
                       spec->out->elem.bits == 32)))
         a->saturate_pairs = 0;
     if (channels)
-        u->pair_step = spec->window[0];
+        u->pair_step = spec->channel_step;
     u->untold = derive_is_untold(&u->rec);
 }
 

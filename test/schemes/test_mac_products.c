@@ -112,8 +112,8 @@ static assay_unit_spec product_spec(const product *p, assay_type in[7])
                                                  : 4,
                                      &f32_type);
     spec.depth = DEPTH;
-    spec.window[0] = p->a_run;
-    spec.window[1] = p->b_run;
+    spec.scale_block[0] = p->a_run;
+    spec.scale_block[1] = p->b_run;
     return spec;
 }
 

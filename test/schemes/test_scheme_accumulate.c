@@ -333,8 +333,8 @@ static void pairs_of_convolutions(void **state)
             t[1].q = (assay_qparams){
                 .granularity = ASSAY_Q_AXIS, .count = 2, .scale = ones, .zero_point = zeros};
         assay_unit_spec spec = unit_spec("conv", t, 2, &t[2]);
-        spec.window[0] = innermost ? 1 : 4;
-        spec.window[1] = measured[i / 2].outputs;
+        spec.channel_step = innermost ? 1 : 4;
+        spec.channel_outputs = measured[i / 2].outputs;
         check_sums(s, spec, x, w, (size_t)n);
         assay_unit *u = unit_prepare(s, &spec);
         bool trapped = false;

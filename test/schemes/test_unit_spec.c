@@ -11,7 +11,9 @@
 typedef struct fields {
     int64_t depth, flag;
     double alpha, beta, gamma, epsilon, act_lo, act_hi;
-    int64_t rows, columns;
+    int64_t rows, columns; /* of a window */
+    int64_t step, outputs; /* of a convolution's channels */
+    int64_t a_block, b_block;
     bool uncounted;
 } fields;
 
@@ -35,6 +37,10 @@ static void check(const assay_graph *g, const char *op, fields want)
     assert_int_equal(s.flag, want.flag);
     assert_int_equal(s.window[0], want.rows);
     assert_int_equal(s.window[1], want.columns);
+    assert_int_equal(s.channel_step, want.step);
+    assert_int_equal(s.channel_outputs, want.outputs);
+    assert_int_equal(s.scale_block[0], want.a_block);
+    assert_int_equal(s.scale_block[1], want.b_block);
     assert_int_equal(s.uncounted, want.uncounted);
     assert_true(s.alpha == want.alpha && s.beta == want.beta);
     assert_true(s.gamma == want.gamma && s.epsilon == want.epsilon);
@@ -54,20 +60,20 @@ static void parameters(void **state)
     int f = net_constant(g, &rng, "f", -1, 1, NET_SHAPE(9, 120));
     assay_attrs a = {.conv = {.group = 2}};
     net_node(g, ASSAY_OP_CONV, "conv", &a, x, w, -2);
-    check(g, "conv", (fields){.depth = 18, .flag = 2, .rows = 6});
+    check(g, "conv", (fields){.depth = 18, .flag = 2, .step = 6});
     a = (assay_attrs){.conv = {.group = 6}};
     int d = net_constant(g, &rng, "d", -1, 1, NET_SHAPE(12, 1, 3, 2));
     net_node(g, ASSAY_OP_CONV, "each", &a, x, d, -2); /* two filters for each channel */
-    check(g, "conv", (fields){.depth = 6, .flag = 6, .rows = 6, .columns = 2});
+    check(g, "conv", (fields){.depth = 6, .flag = 6, .step = 6, .outputs = 2});
     a = (assay_attrs){.conv = {.group = 1, .layout = ASSAY_LAYOUT_NHWC}};
     int c = net_constant(g, &rng, "c", -1, 1, NET_SHAPE(8, 3, 2, 4));
     net_node(g, ASSAY_OP_CONV, "innermost", &a, x, c, -2);
-    check(g, "conv", (fields){.depth = 24, .flag = 1, .rows = 1});
+    check(g, "conv", (fields){.depth = 24, .flag = 1, .step = 1});
     int one = net_input(g, "one", NET_SHAPE(1, 1, 5, 4));
     int v = net_constant(g, &rng, "v", -1, 1, NET_SHAPE(8, 1, 3, 2));
     a = (assay_attrs){.conv = {.group = 1, .depthwise = true}};
     net_node(g, ASSAY_OP_CONV, "depthwise", &a, one, v, -2);
-    check(g, "conv", (fields){.depth = 6, .flag = 2, .rows = 6, .columns = 8});
+    check(g, "conv", (fields){.depth = 6, .flag = 2, .step = 6, .outputs = 8});
     a = (assay_attrs){.conv = {.group = 2}};
     net_node(g, ASSAY_OP_CONV_TRANSPOSE, "transposed", &a, x, t, -2);
     check(g, "conv_transpose", (fields){.depth = 3 * 6, .flag = 2});
