@@ -113,33 +113,43 @@ static double units(const probe *p)
     return p->type[0].elem.bits > 8 ? 330 : 2.6;
 }
 
-static double binary_value(const char *op, double x, double y)
+/* Comparisons and custom ones are compared elsewhere. */
+static bool has_two_codes(assay_op op)
 {
-    return strcmp(op, "add") == 0     ? x + y
-           : strcmp(op, "sub") == 0   ? x - y
-           : strcmp(op, "mul") == 0   ? x * y
-           : strcmp(op, "min") == 0   ? fmin(x, y)
-           : strcmp(op, "max") == 0   ? fmax(x, y)
-           : strcmp(op, "div") == 0   ? x / y
-           : strcmp(op, "prelu") == 0 ? (x >= 0 ? x : x * y)
-                                      : (x - y) * (x - y);
+    const unsigned traits = assay_op_get(op)->traits;
+    return traits & ASSAY_T_BINARY && !(traits & (ASSAY_T_FLOAT_ONLY | ASSAY_T_COMPARE)) &&
+           op != ASSAY_OP_CUSTOM_BINARY;
+}
+
+static double binary_value(assay_op op, double x, double y)
+{
+    return op == ASSAY_OP_ADD                  ? x + y
+           : op == ASSAY_OP_SUB                ? x - y
+           : op == ASSAY_OP_MUL                ? x * y
+           : op == ASSAY_OP_MIN                ? fmin(x, y)
+           : op == ASSAY_OP_MAX                ? fmax(x, y)
+           : op == ASSAY_OP_DIV                ? x / y
+           : op == ASSAY_OP_PRELU              ? (x >= 0 ? x : x * y)
+           : op == ASSAY_OP_SQUARED_DIFFERENCE ? (x - y) * (x - y)
+                                               : (double)NAN;
 }
 
 static void binaries(probe *p, test_rng *rng)
 {
-    static const char *const ops[] = {"add", "sub", "mul",   "min",
-                                      "max", "div", "prelu", "squared_difference"};
-    for (size_t k = 0; k < 8; k++) {
-        describe(p, ops[k], k == 2 || k == 5 ? 8 : k == 7 ? 30 : 6);
-        if (!prepare(p))
+    for (assay_op op = 0; op < ASSAY_OP_COUNT; op++) {
+        const bool divides = op == ASSAY_OP_DIV;
+        if (has_two_codes(op) && isnan(binary_value(op, 1, 1)))
+            fail_msg("binary_value lacks %s", assay_op_get(op)->name);
+        describe(p, assay_op_get(op)->name, 8 + 22 * (op == ASSAY_OP_SQUARED_DIFFERENCE));
+        if (!has_two_codes(op) || !prepare(p))
             continue;
         bool truncates = assay_data(p->scheme)->base.binary.div == ASSAY_DIV_TRUNCATE;
-        for (int i = 0; i < 400 && !(k == 5 && truncates); i++) {
+        for (int i = 0; i < 400 && !(divides && truncates); i++) {
             int32_t a = random_code(p, 0, rng), b = random_code(p, 1, rng), y;
             double x = real(p, 0, a), w = real(p, 1, b);
             p->scheme->vt->binary(p->unit, &a, &b, 1, &y);
-            if (k != 5 || b != p->zero[1])
-                near(p, y, binary_value(ops[k], x, w), units(p), x, w);
+            if (!divides || b != p->zero[1])
+                near(p, y, binary_value(op, x, w), units(p), x, w);
         }
         p->scheme->vt->release(p->unit);
     }
