@@ -11,6 +11,7 @@
 typedef struct blame_tensor {
     void *golden;
     void *device;   /* NULL: not dumped */
+    bool shapeless; /* its dump, bytes or hex, says no shape */
     uint8_t *mask;  /* an entry per element, 0: not observed; NULL: all are */
     void *replayed; /* the result of its node for the assumed inputs */
     void *believed; /* the device's where it was observed, else replayed: what consumers are

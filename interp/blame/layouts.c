@@ -99,6 +99,91 @@ static bool arrange(blame_tensor *t, const assay_type *type, const blame_layouts
     return good;
 }
 
+/* ---- dumps without a shape ---- */
+
+/* The shape of a dump of golden's type in a layout, and the axes of blame_layout_is. */
+static assay_type shape_in(const assay_type *golden, bool last, int *perm)
+{
+    assay_type found = *golden;
+    blame_layout_is(golden, golden, last, perm);
+    for (int i = 0; i < golden->rank; i++)
+        found.dim[i] = golden->dim[perm[i]];
+    return found;
+}
+
+/* The dump's elements, taken for those of a layout, in golden's order; malloc'd. */
+static void *taken_as(const void *from, const assay_type *golden, bool last)
+{
+    int perm[ASSAY_MAX_RANK];
+    const assay_type found = shape_in(golden, last, perm);
+    return blame_layout_transpose(golden, &found, perm, from);
+}
+
+static bool is_shapeless(const blame_tensor *t, const assay_type *type)
+{
+    return t->shapeless && t->device && is_ordered(type);
+}
+
+/* Counts the layouts in which the dump is golden's tensor, unless all are. */
+static bool vote(const blame_tensor *t, const assay_type *type, blame_layouts *of)
+{
+    const size_t bytes = assay_type_bytes(type);
+    const bool straight = memcmp(t->device, t->golden, bytes) == 0;
+    bool same[2];
+    for (int last = 0; last < 2; last++) {
+        void *data = taken_as(t->device, type, last);
+        if (!data)
+            return false;
+        same[last] = memcmp(data, t->golden, bytes) == 0;
+        free(data);
+    }
+    if (straight && same[0] && same[1])
+        return true;
+    of->straight += straight;
+    of->transposed[0] += same[0];
+    of->transposed[1] += same[1];
+    return true;
+}
+
+static bool take(void **data, assay_elem elem, const assay_type *type, bool last)
+{
+    assay_type like = *type;
+    like.elem = elem;
+    void *taken = taken_as(*data, &like, last);
+    if (!taken)
+        return false;
+    free(*data);
+    *data = taken;
+    return true;
+}
+
+/* Calls vote, or with the votes take, for each dump without a shape. False: out of memory. */
+static bool each_shapeless(blame_device *d, blame_layouts *by_rank, bool counted)
+{
+    bool good = true;
+    for (int k = 0; k < d->n_samples; k++)
+        for (int v = 0; v < d->graph->n_values && good; v++) {
+            const assay_type *type = &d->graph->value[v].type;
+            const blame_layouts *l = &by_rank[type->rank];
+            const bool last = l->transposed[1] > l->transposed[0];
+            blame_tensor *t = blame_at(d, k, v);
+            if (!is_shapeless(t, type))
+                continue;
+            if (!counted)
+                good = vote(t, type, &by_rank[type->rank]);
+            else if (l->transposed[last] > l->straight)
+                good = take(&t->device, type->elem, type, last);
+        }
+    return good;
+}
+
+static assay_status arrange_shapeless(blame_device *d, assay_error *err)
+{
+    blame_layouts by_rank[ASSAY_MAX_RANK + 1] = {0};
+    const bool good = each_shapeless(d, by_rank, false) && each_shapeless(d, by_rank, true);
+    return good ? ASSAY_OK : assay_out_of_memory(err);
+}
+
 assay_status blame_layouts_arrange(blame_device *d, const blame_layouts *by_rank, assay_error *err)
 {
     blame_layouts all = {0};
@@ -111,8 +196,9 @@ assay_status blame_layouts_arrange(blame_device *d, const blame_layouts *by_rank
         for (int v = 0; v < d->graph->n_values; v++) {
             const assay_type *type = &d->graph->value[v].type;
             blame_tensor *t = blame_at(d, k, v);
-            if ((t->device || t->sums) && !arrange(t, type, &by_rank[type->rank], &all))
+            if ((t->device || t->sums) && !is_shapeless(t, type) &&
+                !arrange(t, type, &by_rank[type->rank], &all))
                 return assay_out_of_memory(err);
         }
-    return ASSAY_OK;
+    return arrange_shapeless(d, err);
 }

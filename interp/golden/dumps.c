@@ -350,6 +350,11 @@ static assay_status take_raw(const char *path, const unsigned char *bytes, size_
                       n * width, text_is_packable(t->elem) ? " (or its bits, packed)" : "");
 }
 
+bool golden_dumps_has_shape(const assay_dumps *d, int i)
+{
+    return rank_of(d->dump[i].path) == 0;
+}
+
 assay_status golden_dumps_read(const assay_dumps *d, int i, const assay_type *like, assay_type *t,
                                void **data, assay_error *err)
 {

@@ -83,5 +83,7 @@ assay_status golden_dumps_read(const assay_dumps *d, int i, const assay_type *li
 /* The same for one .npy file; `like` may be NULL. */
 assay_status golden_dump_read_npy(const char *path, const assay_type *like, assay_type *t,
                                   void **data, assay_error *err);
+/* Whether dump i says its shape: .npy does, bytes and hex do not. */
+bool golden_dumps_has_shape(const assay_dumps *d, int i);
 
 #endif

@@ -161,10 +161,22 @@ def sums_alone(tap, folder, device):
 
 # ---- clean devices ----
 
+def channels_last(name, form, shape, descr, values):
+    n, c, h, w = shape
+    moved = [values[k * h * w + i] for i in range(h * w) for k in range(c)]
+    if form == "channels last":
+        write(name + ".npy", [n, h, w, c], descr, moved)
+        return
+    data = struct.pack(f"<{len(moved)}{CODES[descr]}", *moved)
+    size = len(data) // len(moved)
+    with open(name + (".bin" if form.startswith("raw") else ".hex"), "wb") as f:
+        f.write(data if form.startswith("raw") else b"".join(data[i:i + size][::-1].hex().encode() + b"\n" for i in range(0, len(data), size)))
+
+
 def clean(tap, golden, device):
     rng = random.Random(SEED)
     tensors = json.load(open(os.path.join(golden, "manifest.json")))["tensors"]
-    forms = ("some tensors", "raw bytes", "channels last", "under their own names")
+    forms = ("some tensors", "raw bytes", "raw bytes, channels last", "hex, channels last", "channels last", "under their own names")
     for form in forms:
         shutil.rmtree(device, ignore_errors=True)
         os.makedirs(device)
@@ -178,9 +190,8 @@ def clean(tap, golden, device):
             elif form == "raw bytes":
                 with open(os.path.join(device, name + ".bin"), "wb") as f:
                     f.write(struct.pack(f"<{len(values)}{CODES[descr]}", *values))
-            elif form == "channels last" and len(shape) == 4:
-                n, c, h, w = shape
-                write(os.path.join(device, name + ".npy"), [n, h, w, c], descr, [values[k * h * w + i] for i in range(h * w) for k in range(c)])
+            elif form.endswith("channels last") and len(shape) == 4:
+                channels_last(os.path.join(device, name), form, shape, descr, values)
             elif form == "under their own names":
                 shutil.copy(file, os.path.join(device, t["name"].replace("/", "_").replace(":", "_") + ".npy"))
         status, said = blame(golden, device)
