@@ -23,7 +23,7 @@ static bool narrow(const char *format)
 /* Accumulator registers of a thread. */
 static unsigned registers(const struct instruction *in, const char *format)
 {
-    return (in->form == QUADS ? 8 : 4) / (narrow(format) ? 2 : 1);
+    return (in->form == QUADS ? 8U : 4U) / (narrow(format) ? 2U : 1U);
 }
 
 /* "f16" accumulators become D in place; others have registers of their own. */
