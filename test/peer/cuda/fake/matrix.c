@@ -293,7 +293,8 @@ void matrix_mma(const struct line *l, struct block *b)
 static void take_shared(const struct shape *s, struct block *b, uint64_t descriptor,
                         struct matrices *m)
 {
-    const unsigned start = (descriptor & 0x3fff) << 4, leading = (descriptor >> 16 & 0x3fff) << 4;
+    const unsigned start = (unsigned)(descriptor & 0x3fff) << 4;
+    const unsigned leading = (unsigned)(descriptor >> 16 & 0x3fff) << 4;
     const int bytes = bits_of(s->b) / 8;
     if (descriptor >> 62 != 0)
         abort();
