@@ -92,6 +92,7 @@ def prepare():
     make("assay golden net-qdq.onnx -s onnxruntime -i cat.png -o golden-out/onnxruntime")
     make("cp -r golden-out/tflite device-delivery && cp -r golden-out/npu16/tensors device-dumps")
     text("device.yaml", "target: device\nops:\n  conv: {types: [i8]}\n  fc: {types: [i8]}\nothers: {types: [i8]}\n")
+    text("w4.yaml", "scheme: w4\nextends: tflite\ntypes:\n  weight_bits: 4\n")
 
 
 def arrays():
