@@ -206,6 +206,14 @@ const char *assay_shape_print(const assay_type *t, char *buf, size_t size)
     return buf;
 }
 
+bool assay_qparams_one_zero_point(const assay_qparams *q)
+{
+    for (size_t i = 1; i < q->count; i++)
+        if (q->zero_point[i] != q->zero_point[0])
+            return false;
+    return true;
+}
+
 bool assay_qparams_equal(const assay_qparams *a, const assay_qparams *b)
 {
     if (a->granularity != b->granularity)

@@ -70,6 +70,8 @@ const char *assay_shape_print(const assay_type *t, char *buf, size_t size);
 
 /* Same scales (bit for bit), zero points, granularity, axis and block. */
 bool assay_qparams_equal(const assay_qparams *a, const assay_qparams *b);
+/* Whether no two of its zero points differ. */
+bool assay_qparams_one_zero_point(const assay_qparams *q);
 /* Same element, shape and parameters. */
 bool assay_type_equal(const assay_type *a, const assay_type *b);
 /* *t with its axis perm[i] as axis i; and the elements of *t in that order. */

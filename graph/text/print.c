@@ -148,14 +148,6 @@ bool text_params_in_files(const assay_qparams *q)
     return q->granularity == ASSAY_Q_BLOCK && q->count > ASSAY_TEXT_PARAMS;
 }
 
-bool text_params_one_zero_point(const assay_qparams *q)
-{
-    bool one = q->count > 0;
-    for (size_t i = 1; i < q->count; ++i)
-        one &= q->zero_point[i] == q->zero_point[0];
-    return one;
-}
-
 static bool has_file(const printer *p, const assay_value *v)
 {
     return p->options->put && v->data &&
@@ -173,7 +165,7 @@ static assay_status print_block_files(const printer *p, int id)
     print_axis(q, p->out);
     s = print_file(p, &(assay_text_array){id, ASSAY_TEXT_SCALES, &reals, q->scale});
     assay_buf_printf(p->out, ",");
-    if (!s && text_params_one_zero_point(q))
+    if (!s && assay_qparams_one_zero_point(q))
         assay_buf_printf(p->out, "%ld", (long)q->zero_point[0]);
     else if (!s)
         s = print_file(p, &(assay_text_array){id, ASSAY_TEXT_ZERO_POINTS, &ints, q->zero_point});

@@ -55,8 +55,6 @@ assay_status text_graph_print(const assay_graph *g, const char *constants_dir, a
 /* Parameters per block of more scales than this go to files where their constant does. */
 #define ASSAY_TEXT_PARAMS 256
 bool text_params_in_files(const assay_qparams *q);
-/* Whether all zero points of some are one, which stands for them there. */
-bool text_params_one_zero_point(const assay_qparams *q);
 
 /* What a file holds. */
 typedef enum assay_text_part {

@@ -13,11 +13,11 @@ static void tell(const assay_call *call, int64_t first, int64_t inner, float fac
     if (at < first || at >= first + inner)
         return;
     const float x = ((const float *)call->in[0].data)[at];
-    float_tell(call->teller, "x", x);
-    float_tell(call->teller, "scale / root(variance + epsilon)", factor);
-    float_tell(call->teller, "bias - mean * that factor", offset);
-    float_tell(call->teller, "x * factor", x * factor);
-    float_tell(call->teller, "and what is added", x * factor + offset);
+    apply_tell_float(call->teller, "x", x);
+    apply_tell_float(call->teller, "scale / root(variance + epsilon)", factor);
+    apply_tell_float(call->teller, "bias - mean * that factor", offset);
+    apply_tell_float(call->teller, "x * factor", x * factor);
+    apply_tell_float(call->teller, "and what is added", x * factor + offset);
 }
 
 assay_status float_batch_norm(assay_call *call, assay_error *err)

@@ -7,10 +7,8 @@
 #ifndef ASSAY_INTERP_FLOAT_FLOAT_H
 #define ASSAY_INTERP_FLOAT_FLOAT_H
 
-#include <string.h>
-
 #include "interp/kernel/kernel.h"
-#include "schemes/apply/tell.h"
+#include "schemes/apply/tell_real.h"
 
 /* ---- numbers (number.c): integers and bool of any width, widened to int64; storing wraps ---- */
 void float_load_integers(const assay_view *v, int64_t first, int64_t step, size_t n, int64_t *row);
@@ -65,19 +63,7 @@ typedef struct float_axis_row {
 typedef void (*float_row_fn)(const float_axis_row *row);
 void float_rows(const assay_call *call, float_row_fn compute);
 
-/* ---- steps told (schemes/apply/tell.h) ---- */
-static inline void float_tell(const assay_teller *t, const char *name, float v)
-{
-    uint32_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    apply_tell_f32(t, name, bits);
-}
-static inline void float_tell_double(const assay_teller *t, const char *name, double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    apply_tell_f64(t, name, bits);
-}
+/* ---- steps told (schemes/apply/tell_real.h) ---- */
 /* The teller of an element, counted over the whole output, or NULL. */
 static inline const assay_teller *float_teller(const assay_call *call, int64_t element)
 {

@@ -12,11 +12,11 @@ static void norm_row(const float_axis_row *r)
     const double norm = sqrt(fmax(sum, (double)r->node->attr.norm.epsilon));
     for (int64_t j = 0; j < r->n; j++) {
         const assay_teller *t = apply_tell_at(r->teller, (size_t)j);
-        float_tell(t, "x", r->x[j * r->step]);
-        float_tell_double(t, "sum of squares", sum);
-        float_tell_double(t, "root of it or of epsilon, the greater", norm);
+        apply_tell_float(t, "x", r->x[j * r->step]);
+        apply_tell_double(t, "sum of squares", sum);
+        apply_tell_double(t, "root of it or of epsilon, the greater", norm);
         r->y[j * r->step] = (float)((double)r->x[j * r->step] / norm);
-        float_tell(t, "x / root", r->y[j * r->step]);
+        apply_tell_float(t, "x / root", r->y[j * r->step]);
     }
 }
 

@@ -33,11 +33,11 @@ static float variance_of(const float *x, int64_t n, float mean)
 
 static void tell(const assay_teller *t, const float *x, float mean, float variance, float y)
 {
-    float_tell(t, "x", x[t->at]);
-    float_tell(t, "mean of the row", mean);
-    float_tell(t, "variance", variance);
-    float_tell(t, "x - mean", x[t->at] - mean);
-    float_tell(t, "over root(variance + epsilon)", y);
+    apply_tell_float(t, "x", x[t->at]);
+    apply_tell_float(t, "mean of the row", mean);
+    apply_tell_float(t, "variance", variance);
+    apply_tell_float(t, "x - mean", x[t->at] - mean);
+    apply_tell_float(t, "over root(variance + epsilon)", y);
 }
 
 static void normalize_short(const float *x, int64_t n, float epsilon, float *y,
@@ -85,8 +85,8 @@ static void apply(const assay_view *y, const assay_view *v, bool multiply, const
             const float f = from[w.at[0] + i * w.step[0]];
             const assay_teller *here = apply_tell_at(t, (size_t)(w.at_out + i));
             to[w.at_out + i] = joined(to[w.at_out + i], f, multiply);
-            float_tell(here, multiply ? "scale" : "bias", f);
-            float_tell(here, multiply ? "times the scale" : "and the bias", to[w.at_out + i]);
+            apply_tell_float(here, multiply ? "scale" : "bias", f);
+            apply_tell_float(here, multiply ? "times the scale" : "and the bias", to[w.at_out + i]);
         }
 }
 
@@ -106,9 +106,9 @@ static void scale_rows(const assay_call *call, int64_t rows, int64_t n)
     if (!call->teller)
         return;
     const size_t at = call->teller->at;
-    float_tell(call->teller, "scale", scale[at % (size_t)n]);
-    float_tell(call->teller, "bias", bias[at % (size_t)n]);
-    float_tell(call->teller, "times the scale and the bias, rounded once", y[at]);
+    apply_tell_float(call->teller, "scale", scale[at % (size_t)n]);
+    apply_tell_float(call->teller, "bias", bias[at % (size_t)n]);
+    apply_tell_float(call->teller, "times the scale and the bias, rounded once", y[at]);
 }
 
 /* The teller of row r, or NULL. */

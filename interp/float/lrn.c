@@ -18,14 +18,14 @@ static void lrn_row(const float_axis_row *r)
             sum += (double)x[j * r->step] * (double)x[j * r->step];
         double base = (double)a->bias + (double)a->alpha / (double)a->size * sum;
         double power = pow(base, (double)a->beta);
-        float_tell(t, "x", x[c * r->step]);
+        apply_tell_float(t, "x", x[c * r->step]);
         apply_tell(t, "first channel", first);
         apply_tell(t, "last channel", last);
-        float_tell_double(t, "sum of squares", sum);
-        float_tell_double(t, "bias + alpha / size * sum", base);
-        float_tell_double(t, "to the power of beta", power);
+        apply_tell_double(t, "sum of squares", sum);
+        apply_tell_double(t, "bias + alpha / size * sum", base);
+        apply_tell_double(t, "to the power of beta", power);
         r->y[c * r->step] = (float)((double)x[c * r->step] / power);
-        float_tell(t, "x / power", r->y[c * r->step]);
+        apply_tell_float(t, "x / power", r->y[c * r->step]);
     }
 }
 

@@ -124,15 +124,15 @@ static void tell_cells(const assay_window *w, const placed *at, const float *x, 
                        const assay_teller *t)
 {
     if (t && w->taps <= TOLD_CELLS)
-        EACH_TAP(*w, *at, i, { float_tell(t, "cell", x[i * pixel]); })
+        EACH_TAP(*w, *at, i, { apply_tell_float(t, "cell", x[i * pixel]); })
 }
 
 static float quotient(float sum, int64_t cells, const assay_teller *t)
 {
     const float mean = sum / (float)cells;
-    float_tell(t, "their sum", sum);
+    apply_tell_float(t, "their sum", sum);
     apply_tell(t, "divided by so many cells", cells);
-    float_tell(t, "mean", mean);
+    apply_tell_float(t, "mean", mean);
     return mean;
 }
 

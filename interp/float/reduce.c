@@ -134,7 +134,7 @@ assay_status float_reduce(assay_call *call, assay_error *err)
         if (real) {
             ((float *)y->data)[i] = (float)acc[i].real;
             apply_tell(float_teller(call, i), "elements", each);
-            float_tell(float_teller(call, i), name_of(op), (float)acc[i].real);
+            apply_tell_float(float_teller(call, i), name_of(op), (float)acc[i].real);
         } else {
             int64_t v = mean ? acc[i].whole / each : acc[i].whole;
             if (y->type->elem.kind == ASSAY_KIND_BOOL)

@@ -156,10 +156,10 @@ void float_sums(const assay_call *call, bool mean)
         if (inputs == 0)
             to[i] = 0;
         apply_tell(t, "elements", inputs / outputs);
-        float_tell(t, "their sum", to[i]);
+        apply_tell_float(t, "their sum", to[i]);
         if (mean) {
             to[i] /= (float)(inputs / outputs);
-            float_tell(t, "mean", to[i]);
+            apply_tell_float(t, "mean", to[i]);
         }
     }
 }

@@ -120,9 +120,10 @@ static void clamp_output(const assay_call *call)
     float_finish_plane(&(float_finish){NULL, n->act_lo, n->act_hi}, 0, y->data,
                        assay_shape_count(y->type), y->data);
     if (call->teller) {
-        float_tell(call->teller, "least bound", n->act_lo);
-        float_tell(call->teller, "greatest bound", n->act_hi);
-        float_tell(call->teller, "within the bounds", ((const float *)y->data)[call->teller->at]);
+        apply_tell_float(call->teller, "least bound", n->act_lo);
+        apply_tell_float(call->teller, "greatest bound", n->act_hi);
+        apply_tell_float(call->teller, "within the bounds",
+                         ((const float *)y->data)[call->teller->at]);
     }
 }
 

@@ -49,15 +49,16 @@ static void tell(const float_axis_row *r, float top, float sum)
     const assay_teller *t = r->teller;
     const int64_t at = (int64_t)t->at * r->step;
     const float x = r->x[at], part = r->node->attr.softmax.beta * (x - top);
-    float_tell(t, "x", x);
-    float_tell(t, "greatest of the row", top);
-    float_tell(t, "beta * (x - greatest)", part);
+    apply_tell_float(t, "x", x);
+    apply_tell_float(t, "greatest of the row", top);
+    apply_tell_float(t, "beta * (x - greatest)", part);
     if (!is_log(r))
-        float_tell(t, "exponential", r->y[at]);
-    float_tell(t, "sum of the row's exponentials", sum);
-    float_tell(t, is_log(r) ? "logarithm of the sum" : "1 / sum", is_log(r) ? logf(sum) : 1 / sum);
-    float_tell(t, is_log(r) ? "less the logarithm" : "exponential * (1 / sum)",
-               is_log(r) ? part - logf(sum) : r->y[at] * (1 / sum));
+        apply_tell_float(t, "exponential", r->y[at]);
+    apply_tell_float(t, "sum of the row's exponentials", sum);
+    apply_tell_float(t, is_log(r) ? "logarithm of the sum" : "1 / sum",
+                     is_log(r) ? logf(sum) : 1 / sum);
+    apply_tell_float(t, is_log(r) ? "less the logarithm" : "exponential * (1 / sum)",
+                     is_log(r) ? part - logf(sum) : r->y[at] * (1 / sum));
 }
 
 static void softmax_row(const float_axis_row *r)

@@ -38,9 +38,9 @@ assay_status profile_moments_new(const assay_graph *g, assay_moments **out, assa
     if (!m->of)
         status = assay_out_of_memory(err);
     for (int i = 0; i < g->n_nodes && !status; i++) {
-        const int x = g->node[i].in[0];
-        if (g->node[i].op == ASSAY_OP_FC && !m->of[x].name)
-            status = begin(&g->value[x], &m->of[x], err);
+        const assay_node *n = &g->node[i];
+        if (n->op == ASSAY_OP_FC && !m->of[n->in[0]].name)
+            status = begin(&g->value[n->in[0]], &m->of[n->in[0]], err);
     }
     if (status)
         profile_moments_free(m);

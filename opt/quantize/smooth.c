@@ -178,6 +178,13 @@ static int choose_exponent(const smoother *s, const site *x, int c)
     return scales(s, x, c, chosen) ? chosen : 0;
 }
 
+/* By the constants as they are now. */
+static void choose_exponents(const smoother *s, const site *x)
+{
+    for (int c = 0; c < x->channels; c++)
+        x->exponent[c] = choose_exponent(s, x, c);
+}
+
 static assay_status find_site(smoother *s, int v, assay_error *err)
 {
     const assay_type *t = &s->g->value[v].type;
@@ -194,8 +201,6 @@ static assay_status find_site(smoother *s, int v, assay_error *err)
     for (int i = 0; i < x->n_values; i++)
         if (!has_channels(s, x->value[i], x))
             return ASSAY_OK;
-    for (int c = 0; c < x->channels; c++)
-        x->exponent[c] = choose_exponent(s, x, c);
     s->n_sites++;
     return ASSAY_OK;
 }
@@ -307,7 +312,8 @@ static assay_status smooth(smoother *s, assay_profile **of_smoothed, assay_smoot
     made->value = calloc((size_t)s->n_sites + 1, sizeof *made->value);
     if (!status && (!scaling || !made->value))
         status = assay_out_of_memory(err);
-    for (int i = 0; i < s->n_sites && !status; i++) {
+    for (int i = 0; i < s->n_sites && !status; i++) { /* weights between two are scaled by both */
+        choose_exponents(s, &s->site[i]);
         status = note_site(s, &s->site[i], made, err);
         if (!status)
             status = apply(s, &s->site[i], scaling, &n, err);

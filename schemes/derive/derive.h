@@ -5,6 +5,7 @@
 
 #include "schemes/apply/apply.h"
 #include "schemes/apply/softfloat.h"
+#include "schemes/apply/tell_real.h"
 #include "schemes/apply/unit.h"
 #include "schemes/record/data.h"
 
@@ -192,16 +193,10 @@ assay_status derive_resize(const assay_derive *d);
 assay_status derive_convert(const assay_derive *d);
 
 /* ---- helpers ---- */
-/* The teller of entry i of a table, or NULL; floats that it is told. */
+/* The teller of entry i of a table, or NULL. */
 static inline const assay_teller *derive_teller(const assay_derive *d, int64_t i)
 {
     return apply_tell_at(d->teller, (size_t)i);
-}
-static inline void derive_tell(const assay_teller *t, const char *name, float v)
-{
-    uint32_t bits;
-    __builtin_memcpy(&bits, &v, sizeof bits);
-    apply_tell_f32(t, name, bits);
 }
 static inline float derive_scale_of(const assay_type *t)
 {

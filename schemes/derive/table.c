@@ -100,7 +100,8 @@ static int64_t to_code(const assay_derive *d, float f, const assay_teller *t)
     float scale = derive_scale_of(d->spec->out), zero = (float)o->zero_point;
     enum assay_rounding mode = (enum assay_rounding)k->round;
     float v = k->division == ASSAY_SCALE_DIVIDE ? f / scale : f * (1.0f / scale);
-    derive_tell(t, k->division == ASSAY_SCALE_DIVIDE ? "over the scale" : "times 1 / scale", v);
+    apply_tell_float(t, k->division == ASSAY_SCALE_DIVIDE ? "over the scale" : "times 1 / scale",
+                     v);
     if (isnan(v)) {
         const bool least = d->u->rec.convert.nan == ASSAY_NAN_LEAST;
         const int64_t code = least ? o->lo : apply_clamp_to(o->zero_point, o->lo, o->hi);
@@ -137,8 +138,8 @@ static assay_status full(const assay_derive *d)
                       : (float)evaluate64(u->op, d->spec, (double)x);
         const assay_teller *t = derive_teller(d, q - lo);
         apply_tell_sum(t, "minus zero point", q, -u->in_zero[0]);
-        derive_tell(t, "times the input's scale", x);
-        derive_tell(t, "function", f);
+        apply_tell_float(t, "times the input's scale", x);
+        apply_tell_float(t, "function", f);
         table[q - lo] = to_code(d, f, t);
         running += scale;
     }
@@ -189,13 +190,13 @@ static assay_status interpolated(const assay_derive *d)
             bias = 0;
         table[i] = (int64_t)fminf(fmaxf(value - bias, -32768.0f), 32767.0f);
         const assay_teller *t = derive_teller(d, i);
-        derive_tell(t, "point", x);
-        derive_tell(t, "function there", at_point(d, x));
-        derive_tell(t, "65536 / output's range", inverse);
-        derive_tell(t, "their product, rounded", value);
-        derive_tell(t, "the same half a step on", middle);
-        derive_tell(t, "what a straight line has there", line);
-        derive_tell(t, "half the difference", bias);
+        apply_tell_float(t, "point", x);
+        apply_tell_float(t, "function there", at_point(d, x));
+        apply_tell_float(t, "65536 / output's range", inverse);
+        apply_tell_float(t, "their product, rounded", value);
+        apply_tell_float(t, "the same half a step on", middle);
+        apply_tell_float(t, "what a straight line has there", line);
+        apply_tell_float(t, "half the difference", bias);
         apply_tell(t, "entry", table[i]);
     }
     float last = roundf(evaluate(d, in_max) * inverse);

@@ -12,7 +12,7 @@ typedef struct sums {
 
 static int64_t floor_shift(int64_t n, int32_t up)
 {
-    return up >= 0 ? n * ((int64_t)1 << up) : n >> (up < -63 ? 63 : -up);
+    return up >= 0 ? n * ((int64_t)1 << up) : apply_shift_right(n, up < -63 ? 63 : (unsigned)-up);
 }
 
 static bool is_nothing(int32_t unit)

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "graph/core/type.h"
 #include "schemes/apply/tail.h"
 #include "schemes/derive/derive.h"
 #include "schemes/prepare/asks.h"
@@ -40,14 +41,6 @@ static assay_status check_offset(const assay_derive *d)
                        (long long)o->zero_point);
 }
 
-static bool has_one_zero_point(const assay_type *w)
-{
-    for (size_t i = 1; i < w->q.count; i++)
-        if (w->q.zero_point[i] != w->q.zero_point[0])
-            return false;
-    return true;
-}
-
 /* Pairs of products saturate where the second factors are signed, as vpmaddubsw takes no others; of
  * paired channels neither in a depthwise convolution whose weights have one zero point nor in one
  * that gives its sums. */
@@ -57,8 +50,9 @@ static void choose_record(const assay_scheme *s, const assay_unit_spec *spec, as
     assay_rule_accumulator *a = &u->rec.accumulator;
     const bool channels = u->op == ASSAY_OP_CONV && a->pair_channels;
     if (spec->n_in < 2 || !spec->in[1].elem.is_signed ||
-        (channels && ((spec->channel_outputs == 1 && has_one_zero_point(&spec->in[1])) ||
-                      spec->out->elem.bits == 32)))
+        (channels &&
+         ((spec->channel_outputs == 1 && assay_qparams_one_zero_point(&spec->in[1].q)) ||
+          spec->out->elem.bits == 32)))
         a->saturate_pairs = 0;
     if (channels)
         u->pair_step = spec->channel_step;

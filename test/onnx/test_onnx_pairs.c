@@ -21,6 +21,17 @@ static const char *without_marks(char *ops)
     return ops;
 }
 
+/* The network of a text, its conversions grouped for the scheme; its ops. */
+static assay_graph *grouped(const char *text, const assay_scheme *s, assay_quantize_report *report,
+                            char ops[300])
+{
+    assay_error err;
+    assay_graph *g = onnx_form_import(21, text, NULL);
+    assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, report, &err), &err);
+    onnx_form_ops(g, ops, 300);
+    return g;
+}
+
 /* ---- two pairs of conversions in a row ---- */
 
 /* One pair behind another, with parameters of their own; P are those of the first, R of the second.
@@ -96,13 +107,9 @@ static void pairs_in_a_row(void **state)
         const pair_form *f = &forms[i / 2];
         const bool merges = i % 2 == 0;
         char text[1024], ops[300];
-        assay_error err;
         snprintf(text, sizeof text, "in x f32 4\n" MIXED "%s", f->text);
-        assay_graph *g = onnx_form_import(21, text, NULL);
-        assert_ok(quantize_group_qdq(g, merges ? s : other, run_has_integer_kernel, NULL, &err),
-                  &err);
+        assay_graph *g = grouped(text, merges ? s : other, NULL, ops);
         const assay_qparams *q = &g->value[g->node[0].out[0]].type.q;
-        onnx_form_ops(g, ops, sizeof ops);
         if (merges && strcmp(without_marks(ops), f->ops) != 0)
             fail_msg("%s\n%s, expected %s", f->text, ops, f->ops);
         if (merges && (q->scale[0] != f->scale || q->zero_point[0] != f->zero))
@@ -141,7 +148,6 @@ static void clamping_activations(void **state)
         for (int k = 0; k < 2; k++) {
             assay_quantize_report report;
             char text[1024], ops[300];
-            assay_error err;
             snprintf(text, sizeof text,
                      "in x f32 1,4\nconst w i8 4,2\nconst zero f32 - = 0\nconst twenty f32 - = 20\n"
                      "const lo u8 1 = 0\nconst lt f32 1 = 0.05\n" MIXED Z("w0", "i8", "0")
@@ -149,10 +155,7 @@ static void clamping_activations(void **state)
                                                "%sQuantizeLinear d,%s -> yq\n"
                                                "DequantizeLinear yq,%s -> y\nout y",
                      cases[i].between, cases[i].to, cases[i].to);
-            assay_graph *g = onnx_form_import(21, text, NULL);
-            assert_ok(quantize_group_qdq(g, k ? other : s, run_has_integer_kernel, &report, &err),
-                      &err);
-            onnx_form_ops(g, ops, sizeof ops);
+            assay_graph *g = grouped(text, k ? other : s, &report, ops);
             if ((strcmp(ops, "quantize fc dequantize") == 0) != (k || cases[i].fused))
                 fail_msg("%s%s: %s", cases[i].between, cases[i].to, ops);
             if (report.n_float > 0)
@@ -189,7 +192,6 @@ static void conversions_without_zero_points(void **state)
         const bool asks = i % 2 == 0, fused = !asks || cases[i / 2].fused;
         assay_quantize_report report;
         char text[1024], ops[300];
-        assay_error err;
         snprintf(text, sizeof text,
                  "in x f32 1,4\nconst w i8 4,2\nconst bq i32 2\nconst bs f32 - = 0.005\n" MIXED Z(
                      "w0", "i8", "0") "QuantizeLinear x,%s -> aq\nDequantizeLinear aq,%s -> a\n"
@@ -198,10 +200,7 @@ static void conversions_without_zero_points(void **state)
                                       "DequantizeLinear yq,%s -> y\nout y",
                  cases[i / 2].x, cases[i / 2].x, cases[i / 2].w, cases[i / 2].product,
                  cases[i / 2].y, cases[i / 2].y);
-        assay_graph *g = onnx_form_import(21, text, NULL);
-        assert_ok(quantize_group_qdq(g, asks ? s : other, run_has_integer_kernel, &report, &err),
-                  &err);
-        onnx_form_ops(g, ops, sizeof ops);
+        assay_graph *g = grouped(text, asks ? s : other, &report, ops);
         if ((strcmp(ops, "quantize fc dequantize") == 0) != fused)
             fail_msg("%s\n%s", text, ops);
         if (!fused)
@@ -231,14 +230,11 @@ static void activations_without_codes(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1024], ops[300];
-        assay_error err;
         snprintf(text, sizeof text,
                  "in x f32 1,4\nconst w i8 4,2\n" MIXED Z("w0", "i8", "0")
                      PAIR("x", "a", "s,z") "DequantizeLinear w,t,w0 -> wd\n%s",
                  cases[i].behind);
-        assay_graph *g = onnx_form_import(21, text, NULL);
-        assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, NULL, &err), &err);
-        onnx_form_ops(g, ops, sizeof ops);
+        assay_graph *g = grouped(text, s, NULL, ops);
         if ((strstr(ops, "fc cast(float)") != NULL) != cases[i].sums)
             fail_msg("%s: %s", cases[i].behind, ops);
         assay_graph_free(g);

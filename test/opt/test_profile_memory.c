@@ -11,6 +11,7 @@
 #include "graph/core/slurp.h"
 #include "interp/kernel/kernel.h"
 #include "interp/measure/tune.h"
+#include "opt/profile/moments.h"
 #include "opt/quantize/packed.h"
 #include "opt/quantize/units.h"
 #include "opt/target/target.h"
@@ -22,8 +23,8 @@ static const char target_text[] = "target: box\nops:\n  conv: {types: [i8], weig
 
 /* What the operations work on; made while nothing fails. */
 typedef struct fixture {
-    assay_graph *graph, *layers;
-    assay_profile *profile;
+    assay_graph *graph, *layers, *smooth;
+    assay_profile *profile, *of_smooth;
     assay_scheme *scheme, *units;
     assay_target *target;
     char dir[256], path[300];
@@ -54,6 +55,18 @@ static assay_graph *two_layers(test_rng *rng)
     return g;
 }
 
+/* A value that is smoothed, and layers that GPTQ rounds. */
+static assay_graph *smoothed_layers(test_rng *rng)
+{
+    assay_graph *g = net_new();
+    int x = net_input(g, "x", NET_SHAPE(4, 8));
+    int y = net_node(g, ASSAY_OP_FC, "y", NULL, x,
+                     net_constant(g, rng, "w", -1, 1, NET_SHAPE(3, 8)), -2);
+    net_output(g, net_node(g, ASSAY_OP_FC, "z", NULL, net_node(g, ASSAY_OP_RELU, "r", NULL, y, -2),
+                           net_constant(g, rng, "v", -1, 1, NET_SHAPE(2, 3)), -2));
+    return g;
+}
+
 static fixture prepare(void)
 {
     fixture f = {.graph = net_new()};
@@ -71,6 +84,10 @@ static fixture prepare(void)
     assert_ok(assay_scheme_open("hopper-fp8", &f.units, &err), &err);
     assert_ok(target_parse("t", target_text, strlen(target_text), &f.target, &err), &err);
     f.layers = two_layers(&rng);
+    f.smooth = smoothed_layers(&rng);
+    assert_ok(profile_new(f.smooth, &f.of_smooth, &err), &err);
+    assert_ok(profile_by_channel(f.of_smooth, f.smooth, "*", &err), &err);
+    observe(f.of_smooth, f.smooth, 0);
     test_temp_dir(f.dir, sizeof f.dir);
     snprintf(f.path, sizeof f.path, "%s/p.yaml", f.dir);
     assert_ok(profile_save(f.profile, f.path, &err), &err);
@@ -84,6 +101,8 @@ static void drop(fixture *f)
     assay_scheme_free(f->scheme);
     assay_scheme_free(f->units);
     profile_free(f->profile);
+    profile_free(f->of_smooth);
+    assay_graph_free(f->smooth);
     assay_graph_free(f->graph);
     assay_graph_free(f->layers);
 }
@@ -163,6 +182,27 @@ static assay_status quantize(fixture *f, assay_error *err)
     assay_status status = quantize_network(f->graph, f->profile, f->scheme, &o, &q, &report, err);
     assert_true((q == NULL) == (status != ASSAY_OK));
     quantize_report_free(&report);
+    assay_graph_free(q);
+    return status;
+}
+
+static assay_status smooth_and_round(fixture *f, assay_error *err)
+{
+    const float row[8] = {1, -2, 3, 0, 0.5F, 4, -1, 2};
+    assay_quantize_options o = {.has_kernel = run_has_integer_kernel, .smooth = 0.5, .gptq = true};
+    assay_quantize_report report = {0};
+    assay_moments *m;
+    assay_graph *q = NULL;
+    assay_status status = profile_moments_new(f->smooth, &m, err);
+    for (int v = 0; v < f->smooth->n_values && !status; v++) /* rows of 8, of 3 */
+        profile_moments_observe(m, v, row, v == f->smooth->input[0] ? 8 : 6);
+    o.moments = m;
+    if (!status)
+        status = quantize_network(f->smooth, f->of_smooth, f->scheme, &o, &q, &report, err);
+    assert_true((q == NULL) == (status != ASSAY_OK));
+    assert_true(status || (report.smoothing.n == 1 && report.n_gptq == 2));
+    quantize_report_free(&report);
+    profile_moments_free(m);
     assay_graph_free(q);
     return status;
 }
@@ -257,6 +297,12 @@ static void test_quantize(void **state)
     fail_every(quantize, 1);
 }
 
+static void test_smooth_and_round(void **state)
+{
+    (void)state;
+    fail_every(smooth_and_round, 1);
+}
+
 static void test_pack(void **state)
 {
     (void)state;
@@ -279,8 +325,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_target),   cmocka_unit_test(test_profile),
-        cmocka_unit_test(test_quantize), cmocka_unit_test(test_pack),
-        cmocka_unit_test(test_units),    cmocka_unit_test(test_tune),
+        cmocka_unit_test(test_quantize), cmocka_unit_test(test_smooth_and_round),
+        cmocka_unit_test(test_pack),     cmocka_unit_test(test_units),
+        cmocka_unit_test(test_tune),
     };
     return cmocka_run_group_tests_name("profile_memory", tests, NULL, NULL);
 }

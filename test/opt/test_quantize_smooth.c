@@ -238,6 +238,41 @@ static void test_ends_of_floats(void **state)
     quantized_drop(&s);
 }
 
+/* A weight of fc1, between both smoothed values, that either alone scales exactly and both do not:
+ * it is scaled by no more than it bears. */
+static void test_weights_between_two(void **state)
+{
+    enum { IN = 3, OUT = 5 };
+    test_rng rng = rng_of(state);
+    assay_graph *g = block(&rng, true, false), *smoothed;
+    const int w1 = assay_graph_find_value(g, "w1");
+    scale(g, assay_graph_find_value(g, "gamma"), IN, 1, 1, -10);
+    scale(g, assay_graph_find_value(g, "beta"), IN, 1, 1, -10);
+    scale(g, w1, OUT * WIDE, 1, WIDE, 10);
+    ((float *)(uintptr_t)g->value[w1].data)[OUT * WIDE + IN] = 0x1p-141F;
+    quantized s = quantized_prepare_channels(g, &rng, "tflite");
+    assay_profile *of_smoothed;
+    assay_smoothing made;
+    assay_error err;
+    int64_t n;
+    assert_ok(assay_graph_clone(s.g, &smoothed, &err), &err);
+    assert_ok(quantize_smooth(smoothed, s.profile, .5, &of_smoothed, &made, &err), &err);
+    assert_int_equal(made.n, 2);
+    assert_string_equal(made.value[0].value, "norm");
+    const assay_node *fc1 = net_producer(smoothed, "fc1:smoothed");
+    const float *was = net_data(s.g, "w1", &n), *is = smoothed->value[fc1->in[1]].data;
+    for (int64_t i = 0; i < n; i++) {
+        const int by = made.value[0].exponent[i % WIDE] - made.value[1].exponent[i / WIDE];
+        if (ldexpf(is[i], -by) != was[i])
+            fail_msg("weight %d is %a, and was %a: not 2^%d of it", (int)i, (double)is[i],
+                     (double)was[i], by);
+    }
+    quantize_smoothing_free(&made);
+    profile_free(of_smoothed);
+    assay_graph_free(smoothed);
+    quantized_drop(&s);
+}
+
 int main(void)
 {
     test_rng rng = test_seed("quantize_smooth", 20261127);
@@ -248,6 +283,7 @@ int main(void)
         cmocka_unit_test_prestate(test_others_stay, state),
         cmocka_unit_test_prestate(test_channels_are_needed, state),
         cmocka_unit_test_prestate(test_ends_of_floats, state),
+        cmocka_unit_test_prestate(test_weights_between_two, state),
     };
     return cmocka_run_group_tests_name("quantize_smooth", tests, NULL, NULL);
 }

@@ -65,12 +65,8 @@ static const char *zero_of(onnx_writer *w, const assay_node *n, int i)
 {
     const assay_value *x = assay_node_in(w->g, n, i);
     const char *name = onnx_text(w, "%s:zero%d", w->g->value[n->out[0]].name, i);
-    int64_t count = (int64_t)x->type.q.count;
-    bool equal = true;
-
-    for (int64_t k = 1; k < count; k++)
-        equal = equal && x->type.q.zero_point[k] == x->type.q.zero_point[0];
-    count = equal ? 1 : count;
+    const bool equal = assay_qparams_one_zero_point(&x->type.q);
+    const int64_t count = equal ? 1 : (int64_t)x->type.q.count;
     char *zeros = onnx_memory(w, (size_t)count + 1);
     for (int64_t k = 0; zeros && k < count; k++)
         assay_elem_set(x->type.elem, zeros, (size_t)k, x->type.q.zero_point[k]);

@@ -147,6 +147,14 @@ int tfl_chain_cast(tfl_chain *c, const char *part, int to, int x)
     return tfl_link(c, part, ASSAY_OP_CAST, &a, x, ASSAY_NO_VALUE);
 }
 
+int tfl_chain_saturated(tfl_chain *c, int x)
+{
+    const assay_elem word = assay_int(32, true);
+    x = tfl_link(c, "above", ASSAY_OP_MAX, NULL, x, tfl_chain_number(c, "least", word, INT16_MIN));
+    return tfl_link(c, "within", ASSAY_OP_MIN, NULL, x,
+                    tfl_chain_number(c, "most", word, INT16_MAX));
+}
+
 int tfl_chain_slice(tfl_chain *c, const char *part, int x, int64_t first, int64_t n)
 {
     assay_attrs a = {0};

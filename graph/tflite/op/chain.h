@@ -35,6 +35,8 @@ int tfl_chain_number(tfl_chain *c, const char *part, assay_elem elem, int64_t nu
 int tfl_link(tfl_chain *c, const char *part, assay_op kind, const assay_attrs *a, int x, int z);
 /* x as another kind of integers. */
 int tfl_chain_cast(tfl_chain *c, const char *part, int to, int x);
+/* x (32 bits) within 16 bits. */
+int tfl_chain_saturated(tfl_chain *c, int x);
 /* Elements first to first + n of the last axis. */
 int tfl_chain_slice(tfl_chain *c, const char *part, int x, int64_t first, int64_t n);
 /* Two values, or one where a is ASSAY_NO_VALUE, along the last axis. */

@@ -27,11 +27,8 @@ assay_status tfl_custom_window(const tfl_op *o)
     v = tfl_link(&c, "product", ASSAY_OP_MUL, NULL, v, w);
     v = tfl_link(&c, "shifted", ASSAY_OP_SHIFT_RIGHT, NULL, v,
                  tfl_chain_number(&c, "shift", word, shift));
-    v = tfl_link(&c, "above", ASSAY_OP_MAX, NULL, v,
-                 tfl_chain_number(&c, "least", word, INT16_MIN));
-    v = tfl_link(&c, "within", ASSAY_OP_MIN, NULL, v,
-                 tfl_chain_number(&c, "most", word, INT16_MAX));
-    tfl_chain_end(&c, tfl_chain_out(&c, 0), ASSAY_OP_CAST, &narrow, v, NONE);
+    tfl_chain_end(&c, tfl_chain_out(&c, 0), ASSAY_OP_CAST, &narrow, tfl_chain_saturated(&c, v),
+                  NONE);
     return c.s;
 }
 
@@ -233,19 +230,10 @@ assay_status tfl_custom_pcan(const tfl_op *o)
     const tfl_port in[3] = {{TFL_UINT32, 1}, {TFL_UINT32, 1}, {TFL_INT16, 1}};
     tfl_chain c = tfl_chain_of(o, 3, in, 1, in);
     const assay_attrs a = {.pcan.shift = tfl_whole(&c, "snr_shift", 0, 63)};
+    const int x[3] = {tfl_chain_in(&c, 0), tfl_chain_in(&c, 1), tfl_chain_in(&c, 2)};
+    const int y = tfl_chain_out(&c, 0);
 
-    return c.s ? c.s
-               : tfl_straight(&(tfl_op){.m = o->m,
-                                        .index = o->index,
-                                        .builtin = o->builtin,
-                                        .op = ASSAY_OP_PCAN,
-                                        .kind = o->kind,
-                                        .custom = o->custom,
-                                        .n_in = 3,
-                                        .n_out = 1,
-                                        .in = o->in,
-                                        .out = o->out},
-                              &a, NULL);
+    return c.s ? c.s : tfl_node(o, ASSAY_OP_PCAN, x, 3, &y, 1, &a, NULL);
 }
 
 /* log2(1 + k/128) - k/128, in 2^-16. */

@@ -249,14 +249,11 @@ assay_status tfl_custom_spectral_subtraction(const tfl_op *o)
 /* a + b, saturated; floats as they are. */
 static int added(tfl_chain *c, int a, int b)
 {
-    const assay_elem word = assay_int(32, true);
-
     if (c->s || tfl_chain_type(c, a)->elem.kind == ASSAY_KIND_F32)
         return tfl_link(c, "sum", ASSAY_OP_ADD, NULL, a, b);
-    int v = tfl_link(c, "sum", ASSAY_OP_ADD, NULL, tfl_chain_cast(c, "wide", ASSAY_CAST_I32, a), b);
-    v = tfl_link(c, "above", ASSAY_OP_MAX, NULL, v, tfl_chain_number(c, "least", word, INT16_MIN));
-    v = tfl_link(c, "within", ASSAY_OP_MIN, NULL, v, tfl_chain_number(c, "most", word, INT16_MAX));
-    return tfl_chain_cast(c, "added", ASSAY_CAST_I16, v);
+    const int wide = tfl_chain_cast(c, "wide", ASSAY_CAST_I32, a);
+    return tfl_chain_cast(c, "added", ASSAY_CAST_I16,
+                          tfl_chain_saturated(c, tfl_link(c, "sum", ASSAY_OP_ADD, NULL, wide, b)));
 }
 
 /* Frame i of x[.., frames, size] as [.., size]. */
