@@ -196,6 +196,23 @@ static void operators(void **state)
              Z("z", "u8", "2") "Transpose x -> t perm=[1,0]\nDequantizeLinear t,s,z -> y\nout y",
          {2, 4},
          {0, 1}},
+        /* a pad of codes is by a code: 0, or the one that is given */
+        {"in x u8 2\nconst p i64 2 = 1 2\n" S("s", "0.5")
+             Z("z", "u8", "5") "Pad x,p -> t\nDequantizeLinear t,s,z -> y\nout y",
+         {5, 7},
+         {-2.5, 0, 1, -2.5, -2.5}},
+        {"in x i8 2\nconst p i64 2 = 1 2\n" S("s", "0.5") Z("z", "i8", "5")
+             Z("k", "i8", "-7") "Pad x,p,k -> t\nDequantizeLinear t,s,z -> y\nout y",
+         {5, 7},
+         {-6, 0, 1, -6, -6}},
+        {"in x i8 2\nconst p i64 2 = 1 2\n" S("s", "0.5")
+             Z("z", "i8", "5") "Pad x,p,z -> t\nDequantizeLinear t,s,z -> y\nout y",
+         {5, 7},
+         {0, 0, 1, 0, 0}},
+        {"in x u8 2\nconst h i64 1 = 4\n" S("s", "0.5")
+             Z("z", "u8", "5") "CenterCropPad x,h -> t\nDequantizeLinear t,s,z -> y\nout y",
+         {5, 7},
+         {-2.5, 0, 1, -2.5}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

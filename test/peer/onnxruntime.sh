@@ -45,6 +45,7 @@ for model in "$shared"/models/*.tflite; do
     case $name in *lstm* | *float* | *fp32* | pretrainedResnet | dtln*) continue ;; esac # state; floats
     "$assay" convert "$model" -o "$name.onnx" >/dev/null 2>&1 && echo "$work/$name.onnx" >>exported
 done
+"$assay" convert "$source/test/peer/written.assay" -o written.onnx >/dev/null && echo "$work/written.onnx" >>exported
 NODE_PATH=$modules node "$source/test/peer/onnxruntime.js" "$assay" --exported exported "$@" 2>log
 status=$?
 [ "$status" -lt 2 ] || sed 's/^/# /' log

@@ -263,12 +263,30 @@ static void export_node(onnx_writer *w, const assay_node *n)
     bounded(w, n, to, y->name);
 }
 
-static int64_t opset_of_op(assay_op op)
+static int64_t opset_of_node(const assay_graph *g, const assay_node *n)
 {
-    return op == ASSAY_OP_LAYER_NORM   ? 17
-           : op == ASSAY_OP_GELU       ? 20
-           : op == ASSAY_OP_HARD_SWISH ? 14
-                                       : 13;
+    switch (n->op) {
+    case ASSAY_OP_HARD_SWISH:
+        return 14;
+    case ASSAY_OP_ROI_ALIGN:
+        return 16;
+    case ASSAY_OP_GRID_SAMPLE:
+        return assay_node_in(g, n, 0)->type.rank == 4 ? 16 : 20;
+    case ASSAY_OP_SCATTER_REDUCE:
+        return n->attr.scatter.reduction <= ASSAY_REDUCTION_MUL ? 16 : 18;
+    case ASSAY_OP_LAYER_NORM:
+        return 17;
+    case ASSAY_OP_BITWISE_AND:
+    case ASSAY_OP_BITWISE_OR:
+    case ASSAY_OP_BITWISE_XOR:
+        return 18;
+    case ASSAY_OP_PAD:
+        return n->attr.pad.mode == ASSAY_PAD_WRAP ? 19 : 13;
+    case ASSAY_OP_GELU:
+        return 20;
+    default:
+        return 13;
+    }
 }
 
 /* Small floats: output_dtype and blocks; float4; float8e8m0 as a scale. */
@@ -289,7 +307,7 @@ static int64_t opset_of(const assay_graph *g)
 {
     int64_t opset = 13;
     for (int i = 0; i < g->n_nodes; i++) {
-        const int64_t needs = opset_of_op(g->node[i].op);
+        const int64_t needs = opset_of_node(g, &g->node[i]);
         opset = needs > opset ? needs : opset;
     }
     for (int v = 0; v < g->n_values; v++) {

@@ -120,61 +120,6 @@ static void block(onnx_writer *w, const assay_node *n, const char *name, const c
         onnx_write_refuse(w, n, "blocks in the order of columns, rows, depth");
 }
 
-static void clip(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
-                 const char *y)
-{
-    onnx_write_node(w, name, y);
-    inputs(w, in, 1);
-    onnx_write_input(w, onnx_write_number(w, y, "min", n->attr.clip.lo));
-    onnx_write_input(w, onnx_write_number(w, y, "max", n->attr.clip.hi));
-}
-
-/* To a narrow float and back: values are float32 here. */
-static void narrowing(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
-                      const char *y)
-{
-    const char *narrow = onnx_text(w, "%s:narrow", y);
-
-    onnx_write_node(w, name, narrow);
-    inputs(w, in, 1);
-    onnx_write_int(w, "to", n->attr.cast.to == ASSAY_CAST_F16 ? ONNX_FLOAT16 : ONNX_BFLOAT16);
-    onnx_write_node(w, name, y);
-    onnx_write_input(w, narrow);
-    onnx_write_int(w, "to", ONNX_FLOAT);
-}
-
-static void cast(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
-                 const char *y)
-{
-    if (assay_is_narrowing(n)) {
-        narrowing(w, n, name, in, y);
-        return;
-    }
-    onnx_write_node(w, name, y);
-    onnx_write_int(w, "to", onnx_elem_dtype(assay_node_out(w->g, n, 0)->type.elem));
-    inputs(w, in, n->n_in);
-}
-
-static void square(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
-                   const char *y)
-{
-    (void)n;
-    onnx_write_node(w, name, y);
-    onnx_write_input(w, in[0]);
-    onnx_write_input(w, in[0]);
-}
-
-static void rsqrt(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
-                  const char *y)
-{
-    const char *root = onnx_text(w, "%s:root", y);
-    (void)n;
-    onnx_write_node(w, "Sqrt", root);
-    onnx_write_input(w, in[0]);
-    onnx_write_node(w, name, y);
-    onnx_write_input(w, root);
-}
-
 /* ---- attributes of operators whose inputs are the node's ---- */
 
 static void alpha(onnx_writer *w, const assay_node *n)
@@ -201,12 +146,26 @@ static void softmax(onnx_writer *w, const assay_node *n)
     onnx_write_int(w, "axis", n->attr.softmax.axis);
 }
 
-static void layer_norm(onnx_writer *w, const assay_node *n)
+static void mod(onnx_writer *w, const assay_node *n)
 {
-    onnx_write_int(w, "axis", n->attr.norm.axis);
-    onnx_write_float(w, "epsilon", n->attr.norm.epsilon);
-    if (n->n_in < 2)
-        onnx_write_refuse(w, n, "a layer normalization without scale");
+    if (!n->attr.mod.truncated && assay_node_in(w->g, n, 0)->type.elem.kind != ASSAY_KIND_INT)
+        onnx_write_refuse(w, n, "a remainder of floats with the divisor's sign");
+    onnx_write_int(w, "fmod", n->attr.mod.truncated);
+}
+
+static void batch_norm(onnx_writer *w, const assay_node *n)
+{
+    refuse_nhwc(w, n, n->attr.batch_norm.layout);
+    onnx_write_float(w, "epsilon", n->attr.batch_norm.epsilon);
+}
+
+static void lrn(onnx_writer *w, const assay_node *n)
+{
+    refuse_nhwc(w, n, n->attr.lrn.layout);
+    onnx_write_int(w, "size", n->attr.lrn.size);
+    onnx_write_float(w, "alpha", n->attr.lrn.alpha);
+    onnx_write_float(w, "beta", n->attr.lrn.beta);
+    onnx_write_float(w, "bias", n->attr.lrn.bias);
 }
 
 static void global_pool(onnx_writer *w, const assay_node *n)
@@ -229,15 +188,6 @@ static void gather(onnx_writer *w, const assay_node *n)
     if (n->attr.gather.batch_dims != 0)
         onnx_write_refuse(w, n, "a gather with batch dimensions");
     onnx_write_int(w, "axis", n->attr.gather.axis);
-}
-
-static void arg(onnx_writer *w, const assay_node *n)
-{
-    if (n->attr.arg.index_bits != 64)
-        onnx_write_refuse(w, n, "indices of 32 bits");
-    onnx_write_int(w, "axis", n->attr.arg.axis);
-    onnx_write_int(w, "keepdims", n->attr.arg.keepdims);
-    onnx_write_int(w, "select_last_index", n->attr.arg.select_last);
 }
 
 static void gemm(onnx_writer *w, const assay_node *n)
@@ -291,6 +241,10 @@ static const translation translations[ASSAY_OP_COUNT] = {
     [ASSAY_OP_ACOSH] = {.name = "Acosh"},
     [ASSAY_OP_ATANH] = {.name = "Atanh"},
     [ASSAY_OP_SOFTPLUS] = {.name = "Softplus"},
+    [ASSAY_OP_ADD_N] = {.name = "Sum"},
+    [ASSAY_OP_MOD] = {.name = "Mod", .attributes = mod},
+    [ASSAY_OP_BATCH_NORM] = {.name = "BatchNormalization", .attributes = batch_norm},
+    [ASSAY_OP_LRN] = {.name = "LRN", .attributes = lrn},
     [ASSAY_OP_SELECT] = {.name = "Where"},
     [ASSAY_OP_HARD_SWISH] = {.name = "HardSwish"},
     [ASSAY_OP_MATMUL] = {.name = "MatMul"},    /* its operands are transposed already */
@@ -301,22 +255,32 @@ static const translation translations[ASSAY_OP_COUNT] = {
     [ASSAY_OP_GELU] = {.name = "Gelu", .attributes = gelu},
     [ASSAY_OP_SOFTMAX] = {.name = "Softmax", .attributes = softmax},
     [ASSAY_OP_LOG_SOFTMAX] = {.name = "LogSoftmax", .attributes = softmax},
-    [ASSAY_OP_LAYER_NORM] = {.name = "LayerNormalization", .attributes = layer_norm},
+    [ASSAY_OP_LAYER_NORM] = {.name = "LayerNormalization", .whole = onnx_export_layer_norm},
     [ASSAY_OP_GLOBAL_AVG_POOL] = {.name = "GlobalAveragePool", .attributes = global_pool},
     [ASSAY_OP_TRANSPOSE] = {.name = "Transpose", .attributes = perm},
     [ASSAY_OP_CONCAT] = {.name = "Concat", .attributes = axis},
     [ASSAY_OP_GATHER] = {.name = "Gather", .attributes = gather},
-    [ASSAY_OP_ARG_MAX] = {.name = "ArgMax", .attributes = arg},
-    [ASSAY_OP_ARG_MIN] = {.name = "ArgMin", .attributes = arg},
+    [ASSAY_OP_ARG_MAX] = {.name = "ArgMax", .whole = onnx_export_arg},
+    [ASSAY_OP_ARG_MIN] = {.name = "ArgMin", .whole = onnx_export_arg},
+    [ASSAY_OP_TOPK] = {.name = "TopK", .whole = onnx_export_topk},
+    [ASSAY_OP_WHERE] = {.name = "NonZero", .whole = onnx_export_where},
+    [ASSAY_OP_GATHER_ND] = {.name = "GatherND", .whole = onnx_export_gather_nd},
+    [ASSAY_OP_SCATTER_ND] = {.name = "ScatterND", .whole = onnx_export_scatter},
+    [ASSAY_OP_SCATTER_REDUCE] = {.name = "ScatterND", .whole = onnx_export_scatter},
+    [ASSAY_OP_CUMSUM] = {.name = "CumSum", .whole = onnx_export_cumsum},
+    [ASSAY_OP_GRID_SAMPLE] = {.name = "GridSample", .whole = onnx_export_grid},
+    [ASSAY_OP_ROI_ALIGN] = {.name = "RoiAlign", .whole = onnx_export_roi},
     [ASSAY_OP_FC] = {.name = "Gemm", .attributes = gemm},
     [ASSAY_OP_CONV] = {.name = "Conv", .whole = conv},
     [ASSAY_OP_CONV_TRANSPOSE] = {.name = "ConvTranspose", .whole = conv},
     [ASSAY_OP_MAX_POOL] = {.name = "MaxPool", .whole = pool},
     [ASSAY_OP_AVG_POOL] = {.name = "AveragePool", .whole = pool},
     [ASSAY_OP_SLICE] = {.name = "Slice", .whole = onnx_export_slice},
+    [ASSAY_OP_REVERSE] = {.name = "Slice", .whole = onnx_export_reverse},
     [ASSAY_OP_PAD] = {.name = "Pad", .whole = onnx_export_pad},
     [ASSAY_OP_REDUCE_MEAN] = {.name = "ReduceMean", .whole = reduce},
     [ASSAY_OP_REDUCE_SUM] = {.name = "ReduceSum", .whole = reduce},
+    [ASSAY_OP_REDUCE_PROD] = {.name = "ReduceProd", .whole = reduce},
     [ASSAY_OP_REDUCE_MAX] = {.name = "ReduceMax", .whole = reduce},
     [ASSAY_OP_REDUCE_MIN] = {.name = "ReduceMin", .whole = reduce},
     [ASSAY_OP_RESHAPE] = {.name = "Reshape", .whole = onnx_export_shaped},
@@ -325,15 +289,28 @@ static const translation translations[ASSAY_OP_COUNT] = {
     [ASSAY_OP_RESIZE] = {.name = "Resize", .whole = resize},
     [ASSAY_OP_DEPTH_TO_SPACE] = {.name = "DepthToSpace", .whole = block},
     [ASSAY_OP_SPACE_TO_DEPTH] = {.name = "SpaceToDepth", .whole = block},
-    [ASSAY_OP_CLIP] = {.name = "Clip", .whole = clip},
-    [ASSAY_OP_CAST] = {.name = "Cast", .whole = cast},
+    [ASSAY_OP_CLIP] = {.name = "Clip", .whole = onnx_export_clip},
+    [ASSAY_OP_CAST] = {.name = "Cast", .whole = onnx_export_cast},
     [ASSAY_OP_FLOAT_ENCODE] = {.name = "QuantizeLinear", .whole = onnx_export_encode},
     [ASSAY_OP_FLOAT_DECODE] = {.name = "DequantizeLinear", .whole = onnx_export_decode},
     [ASSAY_OP_SCALED_MATMUL] = {.name = "MatMul", .whole = onnx_export_product},
     [ASSAY_OP_BLOCK_SCALE] = {.name = "ReduceMax", .whole = onnx_export_scale},
-    [ASSAY_OP_SQUARE] = {.name = "Mul", .whole = square},
-    [ASSAY_OP_RSQRT] = {.name = "Reciprocal", .whole = rsqrt},
+    [ASSAY_OP_SQUARE] = {.name = "Mul", .whole = onnx_export_square},
+    [ASSAY_OP_RSQRT] = {.name = "Reciprocal", .whole = onnx_export_rsqrt},
+    [ASSAY_OP_SQUARED_DIFFERENCE] = {.name = "Mul", .whole = onnx_export_squared_difference},
+    [ASSAY_OP_FLOOR_DIV] = {.name = "Floor", .whole = onnx_export_floor_div},
+    [ASSAY_OP_NOT_EQUAL] = {.name = "Not", .whole = onnx_export_not_equal},
     [ASSAY_OP_EQUAL] = {.name = "Equal"},
+    [ASSAY_OP_LESS] = {.name = "Less"},
+    [ASSAY_OP_LESS_EQUAL] = {.name = "LessOrEqual"},
+    [ASSAY_OP_GREATER] = {.name = "Greater"},
+    [ASSAY_OP_GREATER_EQUAL] = {.name = "GreaterOrEqual"},
+    [ASSAY_OP_LOGICAL_AND] = {.name = "And"},
+    [ASSAY_OP_LOGICAL_OR] = {.name = "Or"},
+    [ASSAY_OP_LOGICAL_NOT] = {.name = "Not"},
+    [ASSAY_OP_BITWISE_AND] = {.name = "BitwiseAnd"},
+    [ASSAY_OP_BITWISE_OR] = {.name = "BitwiseOr"},
+    [ASSAY_OP_BITWISE_XOR] = {.name = "BitwiseXor"},
 };
 
 void onnx_export_operation(onnx_writer *w, const assay_node *n, const char *const *in,

@@ -1,5 +1,6 @@
 /* Between the files of the exporter: export.c has nodes, codes.c conversions, ops.c
- * operators. */
+ * operators, picks.c those by positions, several.c those that become several, moves.c those that
+ * take numbers as inputs. */
 #ifndef ASSAY_GRAPH_ONNX_EXPORT_PARTS_H
 #define ASSAY_GRAPH_ONNX_EXPORT_PARTS_H
 
@@ -36,10 +37,48 @@ void onnx_export_scale(onnx_writer *w, const assay_node *n, const char *name, co
 /* ---- moves.c: numbers that are inputs ---- */
 void onnx_export_slice(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
                        const char *y);
+void onnx_export_reverse(onnx_writer *w, const assay_node *n, const char *name,
+                         const char *const *in, const char *y);
 void onnx_export_pad(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
                      const char *y);
 void onnx_export_shaped(onnx_writer *w, const assay_node *n, const char *name,
                         const char *const *in, const char *y);
+
+/* ---- picks.c: positions ---- */
+void onnx_export_arg(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                     const char *y);
+void onnx_export_topk(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                      const char *y);
+void onnx_export_where(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                       const char *y);
+void onnx_export_gather_nd(onnx_writer *w, const assay_node *n, const char *name,
+                           const char *const *in, const char *y);
+void onnx_export_scatter(onnx_writer *w, const assay_node *n, const char *name,
+                         const char *const *in, const char *y);
+void onnx_export_cumsum(onnx_writer *w, const assay_node *n, const char *name,
+                        const char *const *in, const char *y);
+void onnx_export_grid(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                      const char *y);
+void onnx_export_roi(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                     const char *y);
+
+/* ---- several.c: several operators, or other inputs ---- */
+void onnx_export_clip(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                      const char *y);
+void onnx_export_cast(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                      const char *y);
+void onnx_export_square(onnx_writer *w, const assay_node *n, const char *name,
+                        const char *const *in, const char *y);
+void onnx_export_rsqrt(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                       const char *y);
+void onnx_export_layer_norm(onnx_writer *w, const assay_node *n, const char *name,
+                            const char *const *in, const char *y);
+void onnx_export_not_equal(onnx_writer *w, const assay_node *n, const char *name,
+                           const char *const *in, const char *y);
+void onnx_export_floor_div(onnx_writer *w, const assay_node *n, const char *name,
+                           const char *const *in, const char *y);
+void onnx_export_squared_difference(onnx_writer *w, const assay_node *n, const char *name,
+                                    const char *const *in, const char *y);
 
 /* ---- ops.c ---- */
 

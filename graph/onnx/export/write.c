@@ -281,15 +281,24 @@ const char *onnx_write_numbers(onnx_writer *w, const char *base, const char *suf
     return name;
 }
 
-const char *onnx_write_number(onnx_writer *w, const char *base, const char *suffix, float v)
+const char *onnx_write_filled(onnx_writer *w, const char *base, const char *suffix, int rank,
+                              const int64_t *dim, float v)
 {
     const char *name = onnx_text(w, "%s:%s", base, suffix);
-    float *at = onnx_memory(w, sizeof *at);
+    size_t count = 1;
 
-    if (at)
-        *at = v;
-    onnx_write_tensor(w, name, assay_f32(), 0, NULL, at);
+    for (int i = 0; i < rank; i++)
+        count *= (size_t)dim[i];
+    float *at = onnx_memory(w, count * sizeof *at + 1);
+    for (size_t k = 0; at && k < count; k++)
+        at[k] = v;
+    onnx_write_tensor(w, name, assay_f32(), rank, dim, at);
     return name;
+}
+
+const char *onnx_write_number(onnx_writer *w, const char *base, const char *suffix, float v)
+{
+    return onnx_write_filled(w, base, suffix, 0, NULL, v);
 }
 
 /* Name and type of an input or output of the network. */

@@ -51,5 +51,8 @@ const char *onnx_write_integers(onnx_writer *w, const char *base, const char *su
 const char *onnx_write_numbers(onnx_writer *w, const char *base, const char *suffix,
                                const assay_float_list *list);
 const char *onnx_write_number(onnx_writer *w, const char *base, const char *suffix, float v);
+/* So many float32 numbers, all of them v. */
+const char *onnx_write_filled(onnx_writer *w, const char *base, const char *suffix, int rank,
+                              const int64_t *dim, float v);
 
 #endif

@@ -270,6 +270,19 @@ static assay_status spread(assay_graph *g, const assay_node *n, assay_error *err
     return s;
 }
 
+/* A pad by the code that stands for 0 is one by 0, which more ops can take in. */
+static void settle_fill(const assay_graph *g, assay_node *n)
+{
+    const assay_qparams *q = &g->value[n->out[0]].type.q;
+    const int64_t zero = q->granularity == ASSAY_Q_NONE ? 0 : q->zero_point[0];
+
+    if (n->op == ASSAY_OP_PAD && n->attr.pad.has_code && n->attr.pad.code == zero &&
+        assay_qparams_one_zero_point(q)) {
+        n->attr.pad.has_code = false;
+        n->attr.pad.code = 0;
+    }
+}
+
 assay_status onnx_spread_params(assay_graph *g, assay_error *err)
 {
     assay_status s = ASSAY_OK;
@@ -278,6 +291,8 @@ assay_status onnx_spread_params(assay_graph *g, assay_error *err)
         s = spread(g, &g->node[i], err);
     for (int i = 0; i < g->n_nodes && !s; i++)
         s = spread(g, &g->node[i], err);
+    for (int i = 0; i < g->n_nodes && !s; i++)
+        settle_fill(g, &g->node[i]);
     for (int i = 0; i < g->n_subgraphs && !s; i++)
         s = onnx_spread_params(g->subgraph[i], err);
     return s;

@@ -293,6 +293,18 @@ static bool pad_amounts(onnx_node *n, int rank, int64_t *begin, int64_t *end)
     return !n->status;
 }
 
+/* The fill of a constant pad; of integers a code as it stands, whatever 0 is among them. */
+static void pad_fill(onnx_node *n, const assay_type *t, assay_attr_pad *a)
+{
+    const bool given = n->opset >= 11 && onnx_has(n, 2);
+
+    a->has_code = t->elem.kind == ASSAY_KIND_INT;
+    if (given && a->has_code)
+        onnx_one_int(n, 2, "constant value", &a->code);
+    else if (given)
+        onnx_one_float(n, 2, "constant value", &a->value);
+}
+
 /* Negative amounts crop: that is a slice before the padding. */
 void onnx_import_pad(onnx_node *n)
 {
@@ -307,8 +319,8 @@ void onnx_import_pad(onnx_node *n)
     assay_attrs crop = {.slice = {.begin = {.n = t.rank}, .step = {.n = t.rank}}};
     bool crops = false;
 
-    if (n->opset >= 11 && onnx_has(n, 2) && a.pad.mode == ASSAY_PAD_CONSTANT)
-        onnx_one_float(n, 2, "constant value", &a.pad.value);
+    if (a.pad.mode == ASSAY_PAD_CONSTANT)
+        pad_fill(n, &t, &a.pad);
     if (!pad_amounts(n, t.rank, begin, end))
         return;
     crop.slice.size.n = a.pad.begin.n = a.pad.end.n = t.rank;
@@ -352,7 +364,9 @@ void onnx_import_center(onnx_node *n)
 {
     onnx_value *x = onnx_in(n, 0);
     const assay_type t = onnx_type(n, x);
-    assay_attrs pad = {.pad = {.begin = {.n = t.rank}, .end = {.n = t.rank}}};
+    assay_attrs pad = {.pad = {.begin = {.n = t.rank},
+                               .end = {.n = t.rank},
+                               .has_code = t.elem.kind == ASSAY_KIND_INT}};
     assay_list shape, axes;
 
     onnx_int_list(n, 1, "shape", &shape);

@@ -193,6 +193,17 @@ static void layer_norm_statistics(onnx_node *n, onnx_value *x, const assay_attr_
     onnx_bind(n, 2, onnx_op1(n, ASSAY_OP_RSQRT, NULL, v, "rsqrt"));
 }
 
+/* A constant scale of ones, which changes nothing. */
+static bool is_ones(const onnx_value *scale)
+{
+    const onnx_const *c = scale ? scale->constant : NULL;
+
+    for (int64_t i = 0; c && i < c->count; i++)
+        if (onnx_get_real(c, i) != 1)
+            return false;
+    return c != NULL;
+}
+
 void onnx_import_layer_norm(onnx_node *n)
 {
     onnx_value *in[3] = {onnx_in(n, 0), onnx_in(n, 1), onnx_in(n, 2)};
@@ -202,7 +213,7 @@ void onnx_import_layer_norm(onnx_node *n)
 
     onnx_check_finite(n, in[1]);
     onnx_check_finite(n, in[2]);
-    onnx_op(n, ASSAY_OP_LAYER_NORM, &a, in, in[2] ? 3 : 2, NULL);
+    onnx_op(n, ASSAY_OP_LAYER_NORM, &a, in, in[2] ? 3 : is_ones(in[1]) ? 1 : 2, NULL);
     if (onnx_out_used(n, 1) || onnx_out_used(n, 2))
         layer_norm_statistics(n, in[0], &a.norm);
 }
