@@ -1,4 +1,4 @@
-/* Rules behind encodings; see behind.h. */
+/* Rules that follow an encoding of R; see behind.h. */
 #include "interp/infer/behind.h"
 
 #include <math.h>
@@ -13,12 +13,12 @@
 #include "interp/infer/multiplier.h"
 #include "interp/infer/twins.h"
 
-#define FEW     1000 /* rows for the first stage */
-#define SOME    2500 /* for the second */
-#define TIED    2    /* encodings whose ties are asked about */
+#define FEW     1000 /* rows for the first stage of the search */
+#define SOME    2500 /* rows for the second stage */
+#define TIED    2    /* encodings for which rows at ties are asked */
 #define ROUNDS  6
-#define MAX_TRY 200                 /* encodings */
-#define WORK    UINT64_C(600000000) /* of the searches behind them */
+#define MAX_TRY 200                 /* encodings tried at most */
+#define WORK    UINT64_C(600000000) /* of all searches behind these encodings */
 
 /* ---- refusals of operands ---- */
 
@@ -65,7 +65,7 @@ void infer_find_inputs_of(infer_engine *e, bool floats)
         }
 }
 
-/* ---- with an encoding ---- */
+/* ---- the search behind one encoding ---- */
 
 static assay_status take_all(infer_engine *e, assay_error *err)
 {
@@ -73,7 +73,7 @@ static assay_status take_all(infer_engine *e, assay_error *err)
     return infer_engine_take(e, e->t->log.row, e->t->log.n, err);
 }
 
-/* Rows for the first stages, which are told by values about 0: those, and a few others. */
+/* Rows for the first stages, which need rounded values near 0: these, and a few others. */
 static assay_status take_small(infer_engine *e, size_t max, assay_error *err)
 {
     size_t n = 0, small = 0, others = 0;
@@ -89,7 +89,8 @@ static assay_status take_small(infer_engine *e, size_t max, assay_error *err)
     return s;
 }
 
-/* What the rows' multipliers and shifts are; of a multiplier, what those of the domain are. */
+/* Sets the window to the multipliers and shifts of the rows; for an encoding with multipliers, to
+ * those of the domain. */
 static void set_window(infer_engine *e)
 {
     const infer_rule *k = &e->t->encoder;
@@ -102,7 +103,7 @@ static void set_window(infer_engine *e)
     e->n_keep = 1;
 }
 
-/* Candidates that agree with the rows of the core, whole. */
+/* Complete rules that agree with the rows of the core. */
 static assay_status find_in_core(infer_engine *e, infer_rules *out, assay_error *err)
 {
     assay_status s = take_small(e, FEW, err);
@@ -120,7 +121,7 @@ static assay_status find_in_core(infer_engine *e, infer_rules *out, assay_error 
     return !s && e->list.n > 0 ? infer_finish(e, out, err) : s;
 }
 
-/* Rules with this encoding that agree with the rows of its core. */
+/* Appends the rules with this encoding that agree with the rows of its core. */
 static assay_status find_with(infer_engine *e, const infer_rule *encoder, infer_rules *out,
                               assay_error *err)
 {
@@ -140,7 +141,7 @@ static assay_status find_with(infer_engine *e, const infer_rule *encoder, infer_
     return s;
 }
 
-/* The same where rows beyond the domain contradict all of them: a left shift may begin there. */
+/* The same, where rows outside the domain contradict all of those: there a left shift may begin. */
 static assay_status find_with_firsts(infer_engine *e, const infer_rule *encoder, infer_rules *out,
                                      assay_error *err)
 {
@@ -150,7 +151,7 @@ static assay_status find_with_firsts(infer_engine *e, const infer_rule *encoder,
     return !s && out->n > 0 ? infer_find_limits(e->t, out, err) : s;
 }
 
-/* The same where R is anything. */
+/* The same, then checked against all rows, whatever their R. */
 static assay_status try_encoding(infer_engine *e, const infer_rule *k, bool *agrees,
                                  infer_rules *out, assay_error *err)
 {
@@ -165,7 +166,7 @@ static assay_status try_encoding(infer_engine *e, const infer_rule *k, bool *agr
         s = find_with_firsts(e, k, &found, err);
     if (!s && found.n > 0)
         s = infer_part_rules(t, &found, err);
-    if (!s && found.n > 0 && t->complete) /* of a class that is cut all are shown */
+    if (!s && found.n > 0 && t->complete) /* where a search was cut, all are listed */
         s = infer_keep_distinct(e, &found, err);
     for (size_t i = 0; i < found.n && !s; i++)
         s = infer_rules_keep(out, &found.rule[i]) ? ASSAY_OK : assay_out_of_memory(err);
@@ -173,7 +174,7 @@ static assay_status try_encoding(infer_engine *e, const infer_rule *k, bool *agr
     return s;
 }
 
-/* Whether an encoding before it makes the same of the core. */
+/* Whether an encoding earlier in the list has the same core. */
 static bool is_known(const infer_encodings *l, size_t at)
 {
     for (size_t i = 0; i < at; i++)
@@ -182,15 +183,15 @@ static bool is_known(const infer_encodings *l, size_t at)
     return false;
 }
 
-/* Encodings of different cores that were tried. */
+/* The encodings that were tried, one per core. */
 typedef struct tried {
     infer_rule rule[MAX_TRY];
     size_t n;
-    bool any; /* some rule agrees with a core, or some have limits within: none that agrees is doubt
-               */
+    bool any; /* some rule agrees with a core, or some encoding has limits inside the core: that
+                 none agrees is then uncertain */
 } tried;
 
-/* One encoding after the other, the coarsest first. */
+/* Tries the encodings in turn, the coarsest first. */
 static assay_status try_list(infer_engine *e, const infer_encodings *list, tried *all,
                              infer_rules *out, assay_error *err)
 {
@@ -200,7 +201,7 @@ static assay_status try_list(infer_engine *e, const infer_encodings *list, tried
     for (size_t i = 0; i < list->n && !s; i++) {
         if (is_known(list, i))
             continue;
-        /* what agrees is a class where a list was cut: no need to look further */
+        /* where a list was cut the verdict is a class anyway: no need to go on */
         if (all->n >= MAX_TRY || infer_is_over(t) || (out->n > 0 && !t->complete)) {
             t->complete = false;
             break;
@@ -211,7 +212,7 @@ static assay_status try_list(infer_engine *e, const infer_encodings *list, tried
     return s;
 }
 
-/* Rows of the coarsest encodings, which are the likeliest. */
+/* Asks rows at ties of the coarsest encodings, the likeliest ones. */
 static assay_status ask_ties(infer_task *t, assay_error *err)
 {
     infer_encodings list = {0};
@@ -222,8 +223,8 @@ static assay_status ask_ties(infer_task *t, assay_error *err)
     return s ? s : infer_ask(t, err);
 }
 
-/* Until no row contradicts none of another core: each search asks rows, which may tell apart what
- * was one core. */
+/* Repeats until every core that no row contradicts was tried: each search asks more rows, which may
+ * split a core in two. */
 static assay_status try_encodings(infer_engine *e, tried *all, infer_rules *out, assay_error *err)
 {
     infer_task *t = e->t;
@@ -246,9 +247,9 @@ static assay_status try_encodings(infer_engine *e, tried *all, infer_rules *out,
     return s;
 }
 
-/* Whether a logarithm would give the same exponents: it misses those of R within 2^-47 of a power
- * alone, which quotients of two float32 are not, and which are rounded to the power but where they
- * are rounded to one side. (Unless renormalised, powers that it misses are refused.) */
+/* Whether logarithms give the same exponents. They miss only R within 2^-47 of a power of two; no
+ * quotient of two float32 is that near, and R rounded to the power is not missed unless it is
+ * rounded to one side. (Without renormalisation, powers that they miss are refused.) */
 static bool is_same_by_log(const infer_rule *k)
 {
     const int32_t mode = k->multiplier_round;
@@ -257,8 +258,8 @@ static bool is_same_by_log(const infer_rule *k)
                                    mode == ASSAY_ROUND_HALF_ZERO);
 }
 
-/* Whether what was compared is all there is. R of 24 bits have multipliers of 25 to 32, too, whose
- * limits of shifts are not tried; of negative ones few are asked. */
+/* Whether the rules that were compared are all there are. R of 24 bits also have multipliers of 25
+ * to 32 bits, whose limits of shifts are not tried; and few rows have a negative R. */
 static bool is_told(const infer_task *t, const infer_rule *k)
 {
     return k->encoding == ASSAY_ENCODE_MULTIPLIER && !t->powers && !t->exhausted &&
@@ -268,8 +269,8 @@ static bool is_told(const infer_task *t, const infer_rule *k)
 assay_status infer_find_behind(infer_engine *e, infer_rules *out, assay_error *err)
 {
     infer_task *t = e->t;
-    static _Thread_local tried all; /* large */
-    /* behind a spent budget much agrees, and it is a class whatever is found */
+    static _Thread_local tried all; /* too large for the stack */
+    /* with the budget spent, many rules agree, and the verdict is a class whatever is found */
     t->work_max = t->work + (t->exhausted ? WORK / 16 : WORK);
     all.n = 0;
     all.any = false;

@@ -1,4 +1,4 @@
-/* Boxes of rows, told or parted; see boxes.h. */
+/* Boxes of rows: two rules shown to be equal, or told apart; see boxes.h. */
 #include "interp/infer/boxes.h"
 
 #include <string.h>
@@ -15,9 +15,9 @@ typedef struct teller {
     const infer_options *o;
     const infer_rule *rule[2];
     infer_model model[2];
-    infer_row *row; /* on which they differ */
+    infer_row *row; /* a row on which the rules differ */
     rows_random random;
-    /* boxes that wait, from `first` on; that were looked at, of one shift at most */
+    /* boxes that wait, from `first` on; boxes looked at, and how many may be at one shift */
     size_t first, n, looked, max;
     infer_box box[ROOM];
 } teller;
@@ -29,7 +29,7 @@ static bool is_before(const teller *t)
     return t->rule[0]->zero_point == ASSAY_STAGE_BEFORE;
 }
 
-/* Whether they differ on the row of this operand and zero point, if it is one. */
+/* Whether the rules differ on the row with this operand and zero point, if there is such a row. */
 static bool differs(teller *t, assay_int128 x, int64_t m, int32_t shift, int64_t zp)
 {
     const assay_int128 acc = x + (is_before(t) ? zp : 0);
@@ -67,7 +67,7 @@ static int bits_of(assay_int128 v)
     return bits;
 }
 
-/* One of lo..hi with few bits that are not those of lo. */
+/* A number in the span that differs from its lower end in a few bits. */
 static assay_int128 plain_one(teller *t, infer_span s)
 {
     int bits = 0;
@@ -93,7 +93,7 @@ static bool holds(infer_span s, assay_int128 v)
     return v >= s.lo && v <= s.hi;
 }
 
-/* The corner, or the row next to it on either axis or both. */
+/* Whether the rules differ at this corner, or at a row next to it on either axis or both. */
 static bool differs_at(teller *t, const infer_box *b, bool high_x, bool high_m)
 {
     for (int i = 0; i < (is_point(b) ? 1 : 4); i++) {
@@ -105,7 +105,7 @@ static bool differs_at(teller *t, const infer_box *b, bool high_x, bool high_m)
     return false;
 }
 
-/* Products next to a power of two, or to a tie, where registers overflow and roundings turn. */
+/* Products next to a power of two or to a tie, where registers overflow and roundings change. */
 static bool differs_near(teller *t, const infer_box *b)
 {
     const assay_int128 x = plain_one(t, b->x);
@@ -127,7 +127,7 @@ static bool differs_near(teller *t, const infer_box *b)
     return false;
 }
 
-/* Its corners, and some rows within. */
+/* Tries the corners of a box and some rows inside it. */
 static bool differs_in(teller *t, const infer_box *b)
 {
     for (int i = 0; i < (is_point(b) ? 1 : 4); i++)
@@ -140,7 +140,7 @@ static bool differs_in(teller *t, const infer_box *b)
     return false;
 }
 
-/* Whether they give one code to the one operand and multiplier, whatever the zero point. */
+/* Whether the rules give one code to a single operand and multiplier, whatever the zero point. */
 static enum infer_told tell_point(teller *t, const infer_box *b)
 {
     const int64_t lo = assay_elem_min(t->o->type), hi = assay_elem_max(t->o->type);
@@ -152,9 +152,9 @@ static enum infer_told tell_point(teller *t, const infer_box *b)
     return INFER_ALIKE;
 }
 
-/* ---- parting ---- */
+/* ---- splitting ---- */
 
-/* The middle by bits, then by numbers: the last of the lower part. */
+/* The last number of the lower part: halves by bit length, then by value. */
 static assay_int128 middle(infer_span s)
 {
     const int a = bits_of(s.lo), b = bits_of(s.hi);
@@ -203,7 +203,7 @@ static bool part(teller *t, const infer_box *b)
     return part_at(t, b, by_x, middle(by_x ? b->x : b->m));
 }
 
-/* Operands that a rule refuses, and others: parted where they meet. */
+/* Splits a box where the operands that a rule refuses meet the others. */
 static bool part_refused(teller *t, const infer_box *b, infer_span taken)
 {
     return part_at(t, b, true, b->x.lo < taken.lo ? taken.lo - 1 : taken.hi);
@@ -220,7 +220,8 @@ static refusal refusal_of(const infer_passage *p, infer_span x)
     return x.lo < p->taken.lo || x.hi > p->taken.hi ? SOME : NONE;
 }
 
-/* Whether what wraps on the way is lost at the end: of rules that end alike, and place alike. */
+/* Whether the bits in which wrapped values may differ are dropped at the end; for rules with the
+ * same end and the same stages before the product. */
 static bool same_low_bits(const teller *t, const infer_passage p[2])
 {
     const infer_span any = {-((assay_int128)1 << 100), (assay_int128)1 << 100};
@@ -255,7 +256,7 @@ static enum infer_told parted(bool room)
     return room ? INFER_ALIKE : INFER_UNTOLD;
 }
 
-/* INFER_ALIKE: it is told, or its parts wait. */
+/* INFER_ALIKE: the rules are equal on this box, or its parts were added to the boxes that wait. */
 static enum infer_told look(teller *t, const infer_box *b)
 {
     infer_passage p[2];
@@ -276,7 +277,7 @@ static enum infer_told look(teller *t, const infer_box *b)
     return is_point(b) ? tell_point(t, b) : parted(part(t, b));
 }
 
-/* ---- one shift, all of them ---- */
+/* ---- one shift, then all shifts ---- */
 
 static enum infer_told tell_shift(teller *t, int32_t shift)
 {
@@ -297,7 +298,8 @@ static enum infer_told tell_shift(teller *t, int32_t shift)
             put(t, &(infer_box){{x.lo, -1}, by, shift});
             put(t, &(infer_box){{0, x.hi}, by, shift});
         }
-    while (t->n > t->first) { /* of few the large ones first, which lie all over */
+    while (t->n >
+           t->first) { /* with a low limit, the largest first: they are spread over the domain */
         const infer_box b = t->box[t->max == FEW ? t->first++ : --t->n];
         const enum infer_told told = t->looked++ < t->max ? look(t, &b) : INFER_UNTOLD;
         if (told != INFER_ALIKE)
@@ -306,7 +308,7 @@ static enum infer_told tell_shift(teller *t, int32_t shift)
     return INFER_ALIKE;
 }
 
-/* Every shift with so many boxes at most. */
+/* Every shift, with at most `max` boxes each. */
 static enum infer_told tell_shifts(teller *t, size_t max)
 {
     enum infer_told all = INFER_ALIKE;
@@ -328,7 +330,7 @@ enum infer_told infer_tell(const infer_engine *e, const infer_rule *a, const inf
     infer_options plain = *t.o;
     if (a->zero_point != b->zero_point)
         return INFER_UNTOLD;
-    plain.kind = INFER_MULTIPLIER; /* rows of a multiplier and a shift */
+    plain.kind = INFER_MULTIPLIER; /* these rows have a multiplier and a shift */
     infer_model_start(&t.model[0], a, &plain);
     infer_model_start(&t.model[1], b, &plain);
     const enum infer_told told = tell_shifts(&t, FEW);

@@ -1,4 +1,4 @@
-/* Rules against the log; see check.h. */
+/* Whole rules against the log; see check.h. */
 #include "interp/infer/check.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ void infer_check_close(infer_check *c)
     c->order = NULL;
 }
 
-enum { SET = 8 }; /* rows that take as long as setting a rule */
+enum { SET = 8 }; /* setting up a rule costs as much as this many rows */
 
 bool infer_check_holds(infer_check *c, const infer_rule *k)
 {

@@ -1,4 +1,4 @@
-/* Whole rules against the log, starting with the rows that last distinguished rules. */
+/* Whole rules against the log, the rows that last told rules apart first. */
 #ifndef ASSAY_INTERP_INFER_CHECK_H
 #define ASSAY_INTERP_INFER_CHECK_H
 
@@ -7,18 +7,18 @@
 typedef struct infer_check {
     infer_task *t;
     infer_model m;
-    size_t *order; /* n rows of the log */
+    size_t *order; /* n places in the log */
     size_t n;
 } infer_check;
 
-/* live: those rows alone that are infer_in_window. The log must not grow while it is in use. Free
+/* live: only rows that are infer_in_window. The log must not grow while the check is open. Free
  * with infer_check_close, also on failure. */
 assay_status infer_check_open(infer_check *c, infer_task *t, bool live, assay_error *err);
 void infer_check_close(infer_check *c);
 bool infer_check_holds(infer_check *c, const infer_rule *k);
-/* Drops those that some row of the log contradicts. */
+/* Drops the rules that some row of the log contradicts. */
 assay_status infer_rules_check(infer_task *t, infer_rules *r, assay_error *err);
-/* Appends to a list; false: out of memory. */
+/* Appends a rule; false when out of memory. */
 bool infer_rules_keep(infer_rules *r, const infer_rule *k);
 
 #endif

@@ -1,21 +1,22 @@
-/* Spellings of one function among the rules that are left at last, and functions that differ; see
- * multiplier.h. */
+/* Spellings of one function among the last rules left, and different functions; see multiplier.h.
+ */
 #include "interp/infer/formed.h"
 #include "interp/infer/multiplier.h"
 #include "interp/infer/same.h"
 #include "interp/infer/scales.h"
 
 enum { MAX_RULES = 400, ASKED = 160, ROUNDS = 40 };
-#define WORK UINT64_C(100000000) /* answers of boxes' rows */
+#define WORK UINT64_C(100000000) /* answers compared while boxes are split */
 
-/* Functions of which so many rules are spellings. */
+/* The functions found so far, with the number of rules that spell each. */
 typedef struct distinction {
     infer_engine *e;
     size_t n, spellings[MAX_RULES];
-    uint64_t begun; /* the task's work when it began */
+    uint64_t begun; /* the task's work at the start */
 } distinction;
 
-/* A row for a multiplier and shift on which rules differ; kind scale: false, R makes none. */
+/* Turns a multiplier and shift on which two rules differ into a row that can be asked; kind scale:
+ * false if no R becomes these. */
 static bool form_row(infer_task *t, const infer_rule *a, const infer_rule *b, infer_row *row)
 {
     infer_model m[2];
@@ -36,7 +37,7 @@ static enum infer_told tell(distinction *s, const infer_rule *a, const infer_rul
     return infer_is_same(s->e, a, b) ? INFER_ALIKE : infer_tell(s->e, a, b, row);
 }
 
-/* Whether the rule is a spelling of another; where they differ, a row that says so is added. */
+/* Whether two rules are spellings of one function; if they differ, a row that shows it is added. */
 static bool is_one(distinction *s, const infer_rule *a, const infer_rule *b)
 {
     infer_task *t = s->e->t;
@@ -49,7 +50,7 @@ static bool is_one(distinction *s, const infer_rule *a, const infer_rule *b)
     return told == INFER_ALIKE;
 }
 
-/* With scales, a rule agrees with rows outside of the domain, too, as it is. */
+/* With scales a rule is kept as it is, since it also has to agree with rows outside the domain. */
 static infer_rule normal_of(const distinction *s, const infer_rule *k)
 {
     return s->e->t->o->kind == INFER_SCALE ? *k : infer_normal(s->e, k);

@@ -6,14 +6,16 @@
 enum { WHOLE = 89, TWICE = 3, ODD = 4, SIZES = 8, OFFSETS = 8 * SIZES + 1, MAX_K = 24, MIN_K = 19 };
 static const int64_t odd[ODD] = {5, 21, 43, 85};
 
-/* Where R = 2^-k brings the greatest accumulators to 127; 0: too few bits for the offsets. */
+/* The k for which R = 2^-k brings the greatest accumulators to 127; 0: the accumulators have too
+ * few bits for the offsets. */
 static int place(int acc_bits)
 {
     const int k = acc_bits - 8 < MAX_K ? acc_bits - 8 : MAX_K;
     return k < MIN_K ? 0 : k;
 }
 
-/* Places between two integers, of 2^k: next to both and to what lies between. */
+/* Offsets between two integers, in accumulators: next to both, and spread over what lies between.
+ */
 static void offsets(int k, int64_t out[OFFSETS])
 {
     const int64_t unit = INT64_C(1) << k;
@@ -51,7 +53,7 @@ size_t infer_drift_rows(int acc_bits, infer_row *row)
     return n;
 }
 
-/* All integers have codes of their own, those at twice R the same. */
+/* Whether all integers have different codes, and so have those at twice R. */
 static bool are_apart(const int64_t *whole)
 {
     for (int i = 0; i < WHOLE; i++) {
@@ -67,7 +69,7 @@ static bool are_apart(const int64_t *whole)
     return true;
 }
 
-/* Each place has the code of one of the integers beside it. */
+/* Whether each offset has the code of one of its two neighbouring integers. */
 static bool are_between(const int64_t *answer, const int64_t *whole, int64_t n)
 {
     for (int j = 0; j < OFFSETS; j++)
@@ -76,7 +78,7 @@ static bool are_between(const int64_t *answer, const int64_t *whole, int64_t n)
     return true;
 }
 
-/* Whether the step behind one integer is where it is behind the other. */
+/* Whether the step after integer a lies at the same offset as that after b. */
 static bool is_same_step(const int64_t *answer, const int64_t *whole, int a, int b)
 {
     for (int j = 0; j < OFFSETS; j++)
@@ -103,7 +105,7 @@ int infer_drift_distances(const int64_t *answer, int acc_bits)
     return distances;
 }
 
-/* ---- of a device ---- */
+/* ---- the answers of a device ---- */
 
 void infer_ask_drift(infer_task *t)
 {

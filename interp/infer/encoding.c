@@ -15,22 +15,22 @@ const int32_t infer_magnitude_modes[INFER_MAGNITUDE_MODES] = {
 
 enum { MAX_FOUND = 6000, CORE = 7 };
 
-/* A row's R in each form. */
+/* A row with its R, exact and in each formation. */
 typedef struct evidence {
     double exact, real[INFER_FORMATIONS];
     const infer_row *row;
 } evidence;
 
-/* Rows of one accumulator and zero point lie together, by R. */
+/* A search over encodings; rows of one accumulator and zero point are adjacent, sorted by R. */
 typedef struct search {
     infer_task *t;
     evidence *row;
     size_t n;
-    size_t *pair; /* n_pairs: pair[i] and its successor differ; nearest first */
+    size_t *pair; /* n_pairs: the answers of pair[i] and its successor differ; nearest R first */
     size_t n_pairs;
-    struct cell *cell;     /* room for n */
+    struct cell *cell;     /* room for n cells */
     double core;           /* the least R of the core */
-    uint64_t like, *known; /* cores of those */
+    uint64_t like, *known; /* the cores of out->like and out->known */
     infer_encodings *out;
     bool short_of_memory;
 } search;
@@ -62,7 +62,7 @@ static int form_of(const infer_rule *k)
     return 0; /* power-of-two */
 }
 
-/* False: R is answered, and refused by the rule. */
+/* False: the device answered this R, and the rule refuses it. */
 static bool cell_of(const infer_rule *k, int form, const evidence *e, cell *c)
 {
     char why[256];
@@ -94,7 +94,7 @@ static int by_cell(const void *a, const void *b)
     return (x->answer > y->answer) - (x->answer < y->answer); /* refusals first */
 }
 
-/* A refusal may be of R, or of what follows: it contradicts nothing here. */
+/* A refusal may be due to R or to what follows, so it contradicts nothing here. */
 static bool differ(int64_t a, int64_t b)
 {
     return a != b && a != INFER_REFUSED && b != INFER_REFUSED;
@@ -141,7 +141,7 @@ static uint64_t core_by(const search *s, const infer_rule *k)
     return core;
 }
 
-/* Counts the cells of a group; false: two rows of one cell differ. */
+/* Counts the cells of a group of rows; false: two rows of one cell have different answers. */
 static bool count_group(search *s, const infer_rule *k, int form, size_t from, size_t to,
                         infer_encoding *e)
 {
@@ -208,7 +208,7 @@ static bool try_encoding(search *s, const infer_rule *k)
     return true;
 }
 
-/* ---- families ---- */
+/* ---- families of encodings ---- */
 
 static void try_reduced(search *s, infer_rule *k)
 {
@@ -222,7 +222,8 @@ static void try_reduced(search *s, infer_rule *k)
     k->reduced_overflow = ASSAY_REDUCED_CAP;
 }
 
-/* Limits within the core; with those below it are the core's others. */
+/* Tries limits of shifts. An encoding with limits below the core has the same core as the one
+ * without. */
 static void try_limit(search *s, infer_rule *k, bool in_core)
 {
     if (try_encoding(s, k) && in_core)
@@ -232,7 +233,8 @@ static void try_limit(search *s, infer_rule *k, bool in_core)
 static void try_bounded(search *s, infer_rule *k)
 {
     const int core = s->t->live_lo + infer_core_of(s->t);
-    for (int e = s->t->live_lo; e <= s->t->live_hi + 2; e++) { /* beyond, all R are next to 0 */
+    for (int e = s->t->live_lo; e <= s->t->live_hi + 2;
+         e++) { /* beyond this every R gives next to 0 */
         k->shift_max = k->multiplier_bits - 1 - e;
         k->beyond_shift_max = ASSAY_SMALL_UNNORMAL;
         try_limit(s, k, e >= core);
@@ -256,7 +258,7 @@ int infer_core_of(const infer_task *t)
     return t->powers ? 0 : most < CORE ? most : CORE;
 }
 
-/* Multipliers of each width; of one image the first is kept. */
+/* Tries multipliers of each width; of those with one image the first is kept. */
 static void try_multipliers(search *s, infer_rule k, bool bounded, bool reduced)
 {
     static const int32_t first[] = {31, 24, 16, 15};

@@ -1,13 +1,13 @@
-/* Ends that give the answers of values that are known; see engine.h. */
+/* Ends of rules that explain the answers to known values; see engine.h. */
 #include <stdlib.h>
 
 #include "graph/core/type.h"
 #include "interp/infer/engine.h"
 #include "schemes/apply/tail.h"
 
-enum { ROWS = 160, SMALL = 40 }; /* most of them great enough to be narrowed */
+enum { ROWS = 160, SMALL = 40 }; /* most of them so large that they must be narrowed */
 
-/* A rounded value, exact whatever the steps are, and what the device answered. */
+/* A rounded value that is known whatever the steps are, and the device's answer. */
 typedef struct known {
     assay_int128 value;
     int64_t code;
@@ -43,7 +43,7 @@ static bool gives(assay_tail t, bool before, int32_t bits, int32_t how, const kn
     return apply_finish128(&t, v) == k->code;
 }
 
-/* The least width that holds a value. */
+/* The fewest bits that hold a value. */
 static int32_t width(assay_int128 v)
 {
     const assay_int128 u = v < 0 ? ~v : v;
@@ -57,7 +57,7 @@ static int by_width(const void *a, const void *b)
     return (x->width > y->width) - (x->width < y->width);
 }
 
-/* All of them; `no`: the one that said no the last time. */
+/* Whether an end explains all of them; `no`: the one that failed last, tried first. */
 static bool gives_all(assay_tail t, bool before, int32_t bits, int32_t how, const known *k,
                       size_t n, size_t *no)
 {
@@ -71,7 +71,8 @@ static bool gives_all(assay_tail t, bool before, int32_t bits, int32_t how, cons
     return true;
 }
 
-/* The values lie by their widths: one that is wrong as it is has to be narrowed. */
+/* The values are sorted by width: one whose answer it does not explain as it is must have been
+ * narrowed. */
 static bool some_result(assay_tail t, bool before, enum infer_form form, const known *k, size_t n)
 {
     static const int32_t ways[] = {ASSAY_NARROW_WRAP, ASSAY_NARROW_SATURATE, ASSAY_NARROW_REFUSE};

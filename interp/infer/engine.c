@@ -6,7 +6,7 @@
 
 #include "graph/memory.h"
 
-#define MAX_KEPT 2048 /* ways to keep a multiplier */
+#define MAX_KEPT 2048 /* multiplier widths and reductions that are kept */
 
 assay_status infer_engine_open(infer_engine *e, infer_task *t, assay_error *err)
 {
@@ -40,7 +40,7 @@ assay_status infer_engine_take(infer_engine *e, const infer_row *row, size_t n, 
     for (size_t i = 0; i < n; i++)
         if (infer_in_window(e->t, &row[i]) && !row[i].bounded)
             e->order[e->n++] = i;
-    for (size_t i = e->n; i > 1; i--) { /* any order serves; one without runs of a kind soonest */
+    for (size_t i = e->n; i > 1; i--) { /* shuffled: a mixed order finds contradictions soonest */
         const size_t j = (size_t)rows_between(&e->t->random, 0, (int64_t)i - 1);
         const size_t at = e->order[i - 1];
         e->order[i - 1] = e->order[j];

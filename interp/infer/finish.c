@@ -33,7 +33,7 @@ static void try_rule(finisher *f, const infer_rule *k, const infer_reach *r)
         f->short_of_memory |= !infer_rules_keep(f->out, k);
 }
 
-/* The ways in which a form's result is narrowed. */
+/* The ways in which the result may be narrowed. */
 static bool is_of_form(enum infer_form form, int32_t how)
 {
     static const int32_t ways[INFER_FORMS] = {-1, ASSAY_NARROW_WRAP, ASSAY_NARROW_SATURATE,
@@ -58,13 +58,15 @@ static void try_results(finisher *f, infer_rule *k, enum infer_form form, const 
     k->result_overflow = ASSAY_NARROW_SATURATE;
 }
 
-/* The rule as a whole record would have it: the window of multipliers and shifts in its fields. */
+/* Turns a rule into one of a whole record: the window of multipliers and shifts becomes its fields.
+ */
 static void close_window(const infer_engine *e, infer_rule *k)
 {
-    if (e->t->o->kind == INFER_SCALE) /* the encoding's own */
+    if (e->t->o->kind == INFER_SCALE) /* the encoding states them */
         return;
     if (infer_is_of_shifts(e->t)) {
-        assay_record plain; /* encoding: shift takes 1 and no more, and has no multiplier's bits */
+        assay_record plain; /* encoding: shift has the multiplier 1 alone, and its multiplier_bits
+                               are the default */
         assay_record_default(&plain);
         k->encoding = ASSAY_ENCODE_SHIFT;
         k->scale = ASSAY_FORM_POW2;
@@ -106,7 +108,7 @@ static void finish_one(finisher *f, const infer_candidate *c)
 assay_status infer_finish(infer_engine *e, infer_rules *out, assay_error *err)
 {
     finisher f = {.e = e, .out = out};
-    /* scales that the encoding does not know yet come later */
+    /* kind scale: rows whose R the encoding does not cover are checked later */
     const bool live = e->t->o->kind == INFER_SCALE;
     const assay_status s = infer_check_open(&f.check, e->t, live, err);
     out->n = 0;

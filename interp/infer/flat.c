@@ -1,4 +1,4 @@
-/* Values that are 0 whatever the accumulator; see flat.h. */
+/* R so small that every accumulator gives what 0 gives; see flat.h. */
 #include "interp/infer/flat.h"
 
 #include "graph/core/type.h"
@@ -6,7 +6,7 @@
 #include "interp/infer/questions.h"
 #include "interp/infer/scales.h"
 
-enum { FAR = 200 }; /* no R of the domain has a greater right shift */
+enum { FAR = 200 }; /* above the right shift of any R in the domain */
 
 /* Whether every operand of one sign, times any of these multipliers, becomes 0. */
 static bool is_zero(const infer_rule *k, const infer_box *box)
@@ -22,7 +22,8 @@ static bool is_zero_by(const infer_rule *k, infer_span x, infer_span m, int32_t 
     return is_zero(k, &low) && is_zero(k, &high);
 }
 
-/* Multipliers up to the greatest; where they are reduced, those that overflow are apart. */
+/* Tries multipliers up to the greatest; where multipliers are reduced, those that overflow are
+ * tried apart. */
 static bool is_flat_at(const infer_rule *k, infer_span x, int64_t greatest, int32_t shift)
 {
     const int drop = k->reduced_bits > 0 ? k->multiplier_bits - k->reduced_bits : 0;
@@ -30,7 +31,8 @@ static bool is_flat_at(const infer_rule *k, infer_span x, int64_t greatest, int3
         (INT64_C(1) << k->multiplier_bits) - 1 - (drop > 0 ? INT64_C(1) << (drop - 1) : 0);
     for (int sign = 1; sign >= (k->negative_scale ? -1 : 1); sign -= 2) {
         const assay_int128 a = sign * (greatest < last ? greatest : last), b = sign * greatest;
-        const infer_span low = {a < 0 ? a : 1, a < 0 ? -1 : a}; /* 0 gives 0 */
+        const infer_span low = {a < 0 ? a : 1,
+                                a < 0 ? -1 : a}; /* a multiplier of 0 gives 0 anyway */
         const infer_span high = {b < 0 ? b : last + 1, b < 0 ? -last - 1 : b};
         if (!is_zero_by(k, x, low, shift) || (greatest > last && !is_zero_by(k, x, high, shift)))
             return false;
@@ -38,7 +40,7 @@ static bool is_flat_at(const infer_rule *k, infer_span x, int64_t greatest, int3
     return true;
 }
 
-/* The greatest multiplier that loses bits at shift_max: 0 where none is written. */
+/* The greatest multiplier that still loses bits beyond shift_max. */
 static int64_t greatest_lost(const infer_rule *k)
 {
     const int64_t power = INT64_C(1) << k->multiplier_bits;

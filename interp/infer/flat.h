@@ -4,10 +4,11 @@
 
 #include "interp/infer/reach.h"
 
-/* Whether a rule does so wherever its encoding, with its limits, makes R of a right shift beyond
- * `shift`. False: it may not, or refuses. */
+/* Whether a rule does so at every R that its encoding, limits included, gives a right shift above
+ * `shift`. False: it may not, or it refuses some. */
 bool infer_is_flat(const infer_task *t, const infer_rule *k, int32_t shift);
-/* Whether it does so beyond its shift_max, with that limit and without: it is none then. */
+/* Whether a rule does so beyond its shift_max both with that limit and without, so that the limit
+ * has no effect. */
 bool infer_is_unlimited(const infer_task *t, const infer_rule *k);
 
 #endif

@@ -20,7 +20,7 @@ static void try_refusals(trial *f, infer_rule *k)
     }
 }
 
-/* What follows the rounding. */
+/* Tries every end after the rounding. */
 static void try_ends(trial *f, infer_rule *k)
 {
     for (size_t i = 0; i < f->e->n_ends; i++) {
@@ -60,7 +60,7 @@ assay_status infer_find_floats(infer_engine *e, infer_rules *out, assay_error *e
 {
     static const int32_t encodings[] = {ASSAY_ENCODE_F32, ASSAY_ENCODE_F64,
                                         ASSAY_ENCODE_THRESHOLDS};
-    enum { STEPS = 4 }; /* forms below it are of one R, which any encoding may have */
+    enum { STEPS = 4 }; /* the formations below it have one R, as any encoding may */
     static const int32_t forms[] = {ASSAY_FORM_F32, ASSAY_FORM_F32_RECIPROCAL, ASSAY_FORM_DOUBLE,
                                     ASSAY_FORM_F32_PRODUCT, ASSAY_FORM_F32_STEPS};
     trial f = {.e = e, .out = out};

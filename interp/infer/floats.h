@@ -4,7 +4,7 @@
 
 #include "interp/infer/finish.h"
 
-/* All that agree with the log, with the engine's ends and refusals. */
+/* All of them that agree with the log, with the engine's ends and refusals. */
 assay_status infer_find_floats(infer_engine *e, infer_rules *out, assay_error *err);
 
 #endif

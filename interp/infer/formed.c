@@ -1,4 +1,4 @@
-/* Rules behind encodings, compared; see formed.h. */
+/* Rules with encodings of R, compared; see formed.h. */
 #include "interp/infer/formed.h"
 
 #include <string.h>
@@ -10,10 +10,11 @@
 
 /* ---- multipliers and shifts ---- */
 
-/* Right shifts of the greatest and the least R that have all their bits. */
+/* The right shifts of the greatest and the least R whose multipliers have all their bits. */
 static int32_t least_shift(const infer_task *t, const infer_rule *k)
 {
-    return k->multiplier_bits - 1 - (t->live_hi + 1); /* rounded up to the next power, too */
+    return k->multiplier_bits - 1 -
+           (t->live_hi + 1); /* R may also round up to the next power of two */
 }
 
 static int32_t greatest_shift(const infer_task *t, const infer_rule *k)
@@ -57,8 +58,8 @@ void infer_set_domain(infer_engine *e, const infer_rule *k)
 
 /* ---- limits ---- */
 
-/* A limit that no R of the domain is beyond is none; nor is one beyond which all is 0 all the same,
- * unless it refuses. */
+/* Drops a limit that no R of the domain exceeds, or beyond which every value is 0 anyway (unless R
+ * is refused there). */
 static void forget_limits(const infer_task *t, infer_rule *k)
 {
     const bool beyond = k->shift_max < greatest_shift(t, k);
@@ -77,8 +78,8 @@ static void forget_limits(const infer_task *t, infer_rule *k)
 
 /* ---- encodings ---- */
 
-/* Whether a multiplier of 2^bits gives the same as one half of it with one shift less: where the
- * product's own bits alone count. */
+/* Whether a multiplier of 2^bits gives the same as half of it with a shift one less: true where the
+ * product alone decides. */
 static bool renormalise_is_idle(const infer_task *t, const infer_rule *k, const infer_engine *e)
 {
     const infer_reach r = infer_reach_of(e, k);
@@ -89,13 +90,13 @@ static bool renormalise_is_idle(const infer_task *t, const infer_rule *k, const 
            (k->product_bits == 0 || infer_holds(r.product, k->product_bits));
 }
 
-/* R of 24 bits is a multiplier of as many, exactly. */
+/* Whether R has 24 bits, which a multiplier of as many holds exactly. */
 static bool is_exact(const infer_rule *k)
 {
     return infer_is_single(k) && k->multiplier_bits >= 24;
 }
 
-/* Bits that are cut off and then rounded half up are rounded half up. */
+/* Bits cut off first and then rounded half up are rounded half up as a whole. */
 static void forget_reduced(infer_rule *k)
 {
     if (k->reduced_bits == 0 || k->multiplier_round != ASSAY_ROUND_TRUNC ||
@@ -109,7 +110,7 @@ static void forget_reduced(infer_rule *k)
     k->reduced_overflow = ASSAY_REDUCED_CAP;
 }
 
-/* Fields that make no difference get one value. */
+/* Sets fields without effect to one common value. */
 static void forget_encoding(const infer_engine *e, infer_rule *k)
 {
     forget_reduced(k);
@@ -139,7 +140,7 @@ static bool same_encoding(const infer_rule *a, const infer_rule *b)
     return memcmp(&other, b, sizeof other) == 0;
 }
 
-/* ---- what follows ---- */
+/* ---- what follows the encoding ---- */
 
 static enum infer_told tell_window(infer_engine *e, const infer_rule *a, const infer_rule *b,
                                    int64_t lo, int64_t hi, infer_row *row)
@@ -149,7 +150,7 @@ static enum infer_told tell_window(infer_engine *e, const infer_rule *a, const i
     return lo > hi || infer_is_same(e, a, b) ? INFER_ALIKE : infer_tell(e, a, b, row);
 }
 
-/* Multipliers that have all their bits, and 0. */
+/* Compares at multipliers that have all their bits, and at 0. */
 static enum infer_told tell_multipliers(infer_engine *e, const infer_rule *a, const infer_rule *b,
                                         infer_row *row)
 {
@@ -158,13 +159,14 @@ static enum infer_told tell_multipliers(infer_engine *e, const infer_rule *a, co
     if (told == INFER_ALIKE && a->negative_scale)
         told = tell_window(e, a, b, -max, half > 1 ? -half : -1, row);
     if (told == INFER_ALIKE) {
-        e->shift_lo = e->shift_hi; /* times 0, a shift makes no difference but to refusals */
+        e->shift_lo =
+            e->shift_hi; /* with a multiplier of 0, the shift matters for refusals alone */
         told = tell_window(e, a, b, 0, 0, row);
     }
     return told;
 }
 
-/* Multipliers that lost bits. */
+/* Compares at multipliers that lost bits. */
 static enum infer_told tell_lost(infer_engine *e, const infer_rule *a, const infer_rule *b,
                                  int32_t shift, infer_row *row)
 {
@@ -173,14 +175,15 @@ static enum infer_told tell_lost(infer_engine *e, const infer_rule *a, const inf
     return tell_window(e, a, b, a->negative_scale ? -max : 0, max, row);
 }
 
-/* A shift that a rule refuses to be given, but not to derive, tells nothing. */
+/* Whether shifts so far left can be given in rows of kind multiplier; a rule may refuse a given
+ * shift and yet accept it when it is derived. */
 static bool is_given(const infer_engine *e, const infer_rule *k)
 {
     const int32_t first = k->round.n > 1 ? k->round.step[0].bits : 0;
     return k->left_shift == ASSAY_LEFT_PRODUCT || first - e->shift_lo <= 31;
 }
 
-/* Where all beyond the lesser of two limits is 0 under both rules, they are one limit. */
+/* Two limits count as one where every value beyond the lesser of them is 0 under both rules. */
 static void share_limit(const infer_task *t, infer_rule *a, infer_rule *b)
 {
     const int32_t shift = a->shift_max < b->shift_max ? a->shift_max : b->shift_max;
@@ -194,7 +197,8 @@ static void share_limit(const infer_task *t, infer_rule *a, infer_rule *b)
 enum infer_told infer_tell_formed(infer_engine *e, const infer_rule *a, const infer_rule *b,
                                   infer_row *row)
 {
-    if (a->input_shift_range || b->input_shift_range) /* shifts of multipliers 0 count there */
+    if (a->input_shift_range ||
+        b->input_shift_range) /* here even the shift of a multiplier 0 counts */
         return memcmp(a, b, sizeof *a) == 0 ? INFER_ALIKE : INFER_UNTOLD;
     infer_rule x = normal_of(e, a), y = normal_of(e, b);
     if (memcmp(&x, &y, sizeof x) == 0)

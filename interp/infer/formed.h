@@ -9,11 +9,11 @@
 
 #define INFER_BELOW 3
 
-/* Sets the engine's multipliers and shifts to no less than a rule's encoding makes of the domain;
- * of Glow's and of powers of two to those of the engine's rows. */
+/* Sets the engine's multipliers and shifts to cover what a rule's encoding makes of the domain; for
+ * Glow's encoding and powers of two, to those of the engine's rows. */
 void infer_set_domain(infer_engine *e, const infer_rule *k);
-/* INFER_APART: they differ at a multiplier and shift of their one encoding, which *row has.
- * INFER_UNTOLD: they may differ, in their encodings among others. */
+/* INFER_APART: the rules have one encoding and differ at the multiplier and shift in *row.
+ * INFER_UNTOLD: they may differ, in their encodings for instance. */
 enum infer_told infer_tell_formed(infer_engine *e, const infer_rule *a, const infer_rule *b,
                                   infer_row *row);
 

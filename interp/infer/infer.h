@@ -1,6 +1,5 @@
-/* Inference of a rescale: rows are asked of a device, and the records that its answers leave are
- * kept. A record is dropped only for a row whose answer it contradicts whatever its other fields
- * are. */
+/* Inference of a rescale: a device is asked rows, and every record that its answers do not rule out
+ * is kept. A record is dropped only if a row contradicts it whatever its other fields are. */
 #ifndef ASSAY_INTERP_INFER_H
 #define ASSAY_INTERP_INFER_H
 
@@ -12,17 +11,17 @@
 #include "schemes/record/record.h"
 
 enum infer_kind { INFER_MULTIPLIER, INFER_SCALE };
-/* Every record that agrees with every row is one function on the domain, by the proof that is
- * named; or two of them may differ, `found` is one (or, where the search was cut before any was
- * found, the nearest: n_against > 0); or none agrees. */
+/* INFER_UNIQUE: all records that agree with every row are one function on the domain, by the named
+ * proof. INFER_CLASS: two of them may differ; `found` is one of them (or the nearest one if the
+ * search was cut before any was found: then n_against > 0). INFER_NONE: no record agrees. */
 enum infer_verdict { INFER_UNIQUE, INFER_CLASS, INFER_NONE };
 
-#define INFER_BUDGET 20000 /* the usual one */
+#define INFER_BUDGET 20000 /* the default number of rows */
 
 typedef struct infer_options {
-    const char *oracle; /* a shell command, given a folder of rows and one for answers */
-    /* Instead of the command, if not NULL: answers the rows in one folder by the other.
-     */
+    const char *oracle; /* a shell command, called with a folder of rows and one for the answers */
+    /* In place of the command, unless NULL: reads the rows in one folder, writes the answers to the
+     * other. */
     assay_status (*ask)(void *user, const char *in, const char *out, assay_error *err);
     void *user;
     enum infer_kind kind;
@@ -32,7 +31,7 @@ typedef struct infer_options {
     double timeout;  /* seconds a call of the oracle may take */
     int64_t multiplier_lo, multiplier_hi;
     int32_t shift_lo, shift_hi; /* total right shifts */
-    /* Called after each call of the device with the number of rows asked; may be NULL. */
+    /* Called after each call of the device with the number of rows asked so far; may be NULL. */
     void (*told)(void *listener, size_t rows);
     void *listener;
 } infer_options;
@@ -40,7 +39,7 @@ typedef struct infer_options {
 #define INFER_FIRST_ROWS 8
 #define INFER_PRESETS    64
 
-/* A row that the record found does not explain. */
+/* A row that contradicts `found`. */
 typedef struct infer_contradiction {
     char row[160];
     int64_t device, record; /* codes; INT64_MIN: refused */
@@ -48,24 +47,26 @@ typedef struct infer_contradiction {
 
 typedef struct infer_result {
     enum infer_verdict verdict;
-    bool complete;    /* whatever is consistent is among `left` */
-    size_t spellings; /* so many agree; of those proved to be one function `left` has one */
+    bool complete;    /* every consistent record is in `left` */
+    size_t spellings; /* how many records agree; where several are proved to be one function, `left`
+                         has one of them */
     assay_rule_rescale found;
-    assay_rule_rescale *left; /* all that are consistent, n_left of them; owned */
+    assay_rule_rescale *left; /* the consistent records, n_left of them; owned */
     size_t n_left;
-    const char *preset[INFER_PRESETS]; /* shipped ones that are consistent */
+    const char *preset[INFER_PRESETS]; /* shipped presets that are consistent */
     int n_presets;
-    size_t rows;                          /* that were asked */
-    int64_t multiplier_lo, multiplier_hi; /* the domain that the device does not refuse */
+    size_t rows;                          /* number of rows asked */
+    int64_t multiplier_lo, multiplier_hi; /* the domain: what the device does not refuse */
     int32_t shift_lo, shift_hi;
     int real_lo, real_hi; /* kind scale: the domain's R are 2^real_lo and more, below 2^real_hi */
     size_t n_against;     /* rows that contradict `found` */
     infer_contradiction against[INFER_FIRST_ROWS];
-    char note[256]; /* why it is no more than a class, or what was assumed; "" for nothing */
+    char note[256]; /* why the verdict is class, or what was assumed; "" for nothing */
 } infer_result;
 
-/* The whole loop. ASSAY_ERR_INPUT: the oracle failed, hung, answered in no usable form or the same
- * row in two ways. Free with infer_result_free, whatever is returned. */
+/* The whole loop of questions. ASSAY_ERR_INPUT: the oracle failed, did not end, gave unusable
+ * answers, or answered the same row in two ways. Free with infer_result_free, whatever is returned.
+ */
 assay_status infer_run(const infer_options *o, infer_result *r, assay_error *err);
 void infer_result_free(infer_result *r);
 
@@ -77,8 +78,8 @@ typedef struct infer_asked {
 /* The record found, as a scheme file; `asked` is an infer_asked. */
 void infer_print_scheme(FILE *f, const void *asked);
 void infer_print_report(FILE *f, const infer_options *o, const infer_result *r, const char *path);
-/* The same for programs; path: of the scheme file, NULL: none was written. A new reference, NULL
- * when out of memory. */
+/* The same as JSON for programs. path: the scheme file, NULL if none was written. Returns a new
+ * reference, NULL when out of memory. */
 json_t *infer_json(const infer_options *o, const infer_result *r, const char *path);
 
 #endif

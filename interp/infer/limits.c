@@ -31,7 +31,8 @@ static void ask_at(infer_task *t, int e, int n)
     }
 }
 
-/* Scales whose product or R is beyond float32: ways to form R differ in whether they are taken. */
+/* Scales whose product or R overflows or underflows float32: ways to form R differ in whether they
+ * accept it. */
 static void ask_beyond(infer_task *t)
 {
     static const int at[][3] = {{-70, -70, 20}, {60, 60, -20}, {70, 70, 40}, {-80, -80, -80}};
@@ -47,8 +48,8 @@ static void ask_beyond(infer_task *t)
         }
 }
 
-/* R next to a power of two, the greatest accumulators: multipliers that are rounded up to a power.
- */
+/* R next to a power of two with the greatest accumulators: reveals multipliers that are rounded up
+ * to a power. */
 static void ask_power(infer_task *t, int e)
 {
     enum { EACH = 12 };
@@ -62,8 +63,8 @@ static void ask_power(infer_task *t, int e)
     }
 }
 
-/* R of many bits next to the least that make a difference, and accumulators between two codes: they
- * tell multipliers that lost a bit. */
+/* R of many bits, next to the least that makes a difference, with accumulators between two codes:
+ * reveals multipliers that lost a bit. */
 static void ask_lost(infer_task *t)
 {
     enum { EACH = 40 };
@@ -103,9 +104,9 @@ assay_status infer_ask_limits(infer_task *t, assay_error *err)
 enum { MAX_LIMITS = 12, MAX_BASES = 500, MIN_E = -148, MAX_E = 131 };
 
 typedef struct limits {
-    infer_rule rule[MAX_LIMITS]; /* its limits */
+    infer_rule rule[MAX_LIMITS]; /* each with its limits */
     int n;
-    bool cut; /* of those that make a difference in the domain */
+    bool cut; /* limits that matter in the domain were left out */
 } limits;
 
 static void try_limit(infer_check *c, const infer_rule *k, bool counts, limits *out)
@@ -131,7 +132,7 @@ static bool in_range(int32_t shift)
     return shift >= -INFER_MAX_SHIFT && shift <= INFER_MAX_SHIFT;
 }
 
-/* A limit beyond which all is 0 all the same is none. */
+/* Tries a lower limit, unless everything beyond it is 0 anyway. */
 static void try_small(infer_check *c, const infer_rule *k, limits *out)
 {
     if (!infer_is_unlimited(c->t, k))
@@ -183,7 +184,7 @@ static void try_least(infer_check *c, const infer_rule *base, limits *out)
     }
 }
 
-/* Rows of one side of the range alone. */
+/* Keeps the rows on one side of the range alone. */
 static void leave_rows(infer_check *c, bool small)
 {
     size_t n = 0;
@@ -238,8 +239,7 @@ static bool take_limits(infer_check *c, const infer_rule *rule, const limits *sm
     return true;
 }
 
-/* A left shift of the operand may begin where R is too large to have been told from one of the
- * product. */
+/* A left shift of the operand may begin at an R too large to tell it from one of the product. */
 static bool add_left_shifts(infer_rules *rules)
 {
     const size_t n = rules->n;
@@ -256,7 +256,7 @@ static bool add_left_shifts(infer_rules *rules)
     return good;
 }
 
-/* The limits with which a rule agrees with every row; none, where it does with none. */
+/* The limits with which a rule agrees with every row; none if it agrees with no limits. */
 static assay_status find_limits_of(infer_check *c, const infer_rule *rule, limits *small,
                                    limits *large, infer_rules *out, assay_error *err)
 {
@@ -277,7 +277,7 @@ assay_status infer_find_limits(infer_task *t, infer_rules *rules, assay_error *e
     assay_status s =
         add_left_shifts(rules) ? infer_check_open(&c, t, false, err) : assay_out_of_memory(err);
     size_t i = 0;
-    /* of a class that is cut in any case, some */
+    /* the verdict is a class anyway where a list was cut: some rules are enough */
     const size_t most = t->complete ? MAX_BASES : MAX_BASES / 10;
     for (; i < rules->n && i < most && !s && !infer_is_over(t); i++)
         s = find_limits_of(&c, &rules->rule[i], &small, &large, &out, err);
@@ -288,9 +288,9 @@ assay_status infer_find_limits(infer_task *t, infer_rules *rules, assay_error *e
     return s;
 }
 
-/* ---- twins ---- */
+/* ---- other encodings ---- */
 
-/* The rule behind another encoding, with no limits of shifts. */
+/* The rule with another's encoding and no limits of shifts. */
 static infer_rule behind(const infer_rule *rule, const infer_rule *encoding)
 {
     infer_rule k = *rule;
@@ -306,7 +306,7 @@ static bool same_encoding(const infer_rule *a, const infer_rule *b)
            a->reduced_bits == b->reduced_bits && a->reduced_overflow == b->reduced_overflow;
 }
 
-/* The rule behind each of these, with the limits with which it agrees. */
+/* The rule with each of these encodings, and the limits with which it agrees. */
 static assay_status add_behind(infer_task *t, const infer_rule *rule, const infer_encodings *all,
                                infer_rules *rules, assay_error *err)
 {

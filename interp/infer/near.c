@@ -1,4 +1,4 @@
-/* Presets, and what is nearest; see near.h. */
+/* Presets that agree, and the nearest rule; see near.h. */
 #include "interp/infer/near.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "schemes/record/data.h"
 #include "schemes/record/reads.h"
 
-/* The rescale of a preset as rows of this kind meet it; false: it has none. */
+/* The rescale of a preset as a rule for rows of this kind; false: the preset has none. */
 static bool preset_rule(const infer_task *t, const char *name, infer_rule *k)
 {
     assay_scheme *s;
@@ -43,7 +43,7 @@ typedef struct climb {
     size_t against;
 } climb;
 
-/* Keeps the STARTS best. */
+/* Inserts c among the STARTS best. */
 static void keep_start(climb best[STARTS], const climb *c)
 {
     int i = STARTS;
@@ -56,7 +56,7 @@ static void keep_start(climb best[STARTS], const climb *c)
         best[i] = *c;
 }
 
-/* Fields that nothing reads have their defaults then. */
+/* Sets the fields that nothing reads to their defaults; false: the rule is still invalid. */
 static bool make_valid(const infer_task *t, infer_rule *k)
 {
     assay_record r;
@@ -79,7 +79,7 @@ static bool improve(const infer_task *t, climb *c, const infer_rule *tried)
     return true;
 }
 
-/* Values of a field that are tried: lists of steps one mode and a few widths at a time. */
+/* Tries the values of a field; of a list of steps, one mode and a few widths at a time. */
 static bool try_steps(const infer_task *t, climb *c)
 {
     static const int32_t widths[] = {0, 1, 7, 8, 15, 16, 31};

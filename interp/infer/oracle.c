@@ -29,7 +29,7 @@ void infer_oracle_close(infer_oracle *d)
     file_temporary_remove(d->folder);
 }
 
-/* ---- the question ---- */
+/* ---- rows to files ---- */
 
 enum column { ACC, ZP, MULTIPLIER, SHIFT, LO, HI, IN, WEIGHT, OUT, N_COLUMNS };
 static const rows_column columns[N_COLUMNS] = {
@@ -99,7 +99,7 @@ static _Noreturn void become(const char *line)
     _exit(127);
 }
 
-/* Waits for the child; all of its group is gone afterwards. */
+/* Waits for the child; its whole process group has ended when this returns. */
 static assay_status wait_for(const infer_oracle *d, pid_t child, assay_error *err)
 {
     const double end = now() + d->o->timeout;
@@ -148,7 +148,7 @@ static assay_status call(const infer_oracle *d, const char *in, const char *out,
     return s;
 }
 
-/* ---- the answer ---- */
+/* ---- answers from files ---- */
 
 static bool holds_integers(assay_npy_type t)
 {
@@ -162,7 +162,7 @@ assay_status infer_oracle_array(const infer_oracle *d, const char *path, size_t 
     const size_t folder = (size_t)(name - path);
     assay_error why;
     const assay_status s = text_npy_read_file(path, a, &why);
-    if (s) /* without the folder, which is temporary */
+    if (s) /* the path without the folder, which is temporary */
         return assay_fail(
             err, s == ASSAY_ERR_MEMORY ? s : ASSAY_ERR_INPUT, "the oracle's %.600s (call %d)",
             strncmp(why.text, path, folder) == 0 ? why.text + folder : why.text, d->calls);

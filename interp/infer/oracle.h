@@ -14,11 +14,11 @@ typedef struct infer_oracle {
 } infer_oracle;
 
 assay_status infer_oracle_open(infer_oracle *d, const infer_options *o, assay_error *err);
-/* One call for n > 0 rows, all bounded or none; fills their answers. */
+/* One call for n > 0 rows, all of them bounded or none; fills in their answers. */
 assay_status infer_oracle_ask(infer_oracle *d, infer_row *row, size_t n, assay_error *err);
 void infer_oracle_close(infer_oracle *d);
 
-/* ---- rows of other forms ---- */
+/* ---- rows of other kinds ---- */
 
 typedef assay_status infer_oracle_write(infer_oracle *d, const char *folder, const void *what,
                                         assay_error *err);

@@ -1,11 +1,11 @@
-/* Pairs of rows with different answers: no rule brings both to the same operand, multiplier and
- * shift. They refute what stands before the product whatever comes behind it. See engine.h. */
+/* Pairs of rows with different answers: no rule maps both to the same operand, multiplier and
+ * shift. They rule out stages before the product whatever follows it. See engine.h. */
 #include <stdlib.h>
 
 #include "graph/memory.h"
 #include "interp/infer/engine.h"
 
-/* Rows whose other parameters are the same stand together, in order. */
+/* Sorted, so that rows that agree in all other parameters are adjacent. */
 static int compare(const infer_row *a, const infer_row *b, bool by_acc)
 {
     const int64_t x[4] = {a->zp, a->shift, by_acc ? a->multiplier : a->acc,
@@ -54,7 +54,7 @@ assay_status infer_make_pairs(infer_engine *e, assay_error *err)
         free(row);
         return assay_out_of_memory_for(err, "candidates");
     }
-    for (size_t i = 0; i < e->n; i++) /* an operand is refused before it is shifted */
+    for (size_t i = 0; i < e->n; i++) /* a refusal comes before any shift of the operand */
         if (e->row[e->order[i]].answer != INFER_REFUSED)
             row[n++] = &e->row[e->order[i]];
     add_pairs(e, row, n, true);
@@ -70,7 +70,7 @@ static assay_int128 operand(const infer_rule *k, const infer_row *row, const inf
     return at->has_pre ? apply_pre_shift(k, x, at->pre) : x;
 }
 
-/* The most bits to which both operands saturate alike; 0: to none. */
+/* The greatest width at which both operands saturate to one value; 0: there is none. */
 static int alike_up_to(assay_int128 a, assay_int128 b)
 {
     if ((a < 0) != (b < 0))
@@ -86,7 +86,7 @@ static int alike_up_to(assay_int128 a, assay_int128 b)
     return bits;
 }
 
-enum { PAIRS_A_ROW = 8 }; /* that take as long as one row held against a candidate */
+enum { PAIRS_A_ROW = 8 }; /* this many cost as much as one comparison of a candidate with a row */
 
 int infer_least_operand(infer_engine *e, const infer_rule *k)
 {

@@ -1,4 +1,4 @@
-/* Rows against candidates that are not complete; see engine.h. */
+/* Incomplete candidates compared with rows; see engine.h. */
 #include "interp/infer/engine.h"
 #include "schemes/apply/tail.h"
 
@@ -31,7 +31,7 @@ assay_int128 infer_partial_value(const infer_rule *k, const infer_row *row)
 
 enum match { NO, YES, OPEN };
 
-/* What the tail makes of a rounded value. */
+/* What an end makes of a rounded value. */
 static enum match code_of(const infer_engine *e, int tail, enum infer_form form, assay_int128 v,
                           int32_t zp, int64_t *code)
 {
@@ -59,7 +59,7 @@ bool infer_partial_answer(const infer_engine *e, const infer_candidate *c, const
     return code_of(e, c->tail, c->form, value(&c->rule, row, &p), row->zp, code) == YES;
 }
 
-/* Whether one of the values may have been answered. */
+/* Whether one of the extremes gives the answer. */
 static enum match explains(const infer_engine *e, const infer_partial *p, size_t at)
 {
     const infer_row *row = &e->row[at];
@@ -70,13 +70,13 @@ static enum match explains(const infer_engine *e, const infer_partial *p, size_t
             return OPEN;
         if (code == row->answer)
             return YES;
-        if (row->answer == INFER_REFUSED) /* for its operand, it may be */
+        if (row->answer == INFER_REFUSED) /* perhaps because of its operand */
             return OPEN;
     }
     return NO;
 }
 
-/* Bits of the operand as it is multiplied, beside the sign. */
+/* Bits of the operand in the product, not counting the sign. */
 static int operand_bits(const infer_rule *k, const infer_row *row, const infer_placed *at)
 {
     const bool before = k->zero_point == ASSAY_STAGE_BEFORE;
@@ -97,8 +97,8 @@ void infer_place(infer_engine *e, const infer_rule *k)
     }
 }
 
-/* Whether what is open makes no difference to this row. An operand that is shifted to the left and
- * stays within 32 bits is what its product would be, while no narrow product wraps. */
+/* Whether the open fields make no difference to this row. An operand that is shifted left and stays
+ * within 32 bits has the same effect as a shifted product, as long as no narrow product wraps. */
 static bool is_told(const infer_partial *p, const infer_placed *at)
 {
     const int32_t product_bits = p->rule[0].product_bits;

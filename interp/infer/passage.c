@@ -1,5 +1,5 @@
-/* One rule on a box; see passage.h. All that it does keeps the order of operands and of multipliers
- * of one sign, but for registers that wrap: behind one that overflows anything may be. */
+/* One rule on a box; see passage.h. Every stage preserves the order of operands, and of multipliers
+ * of one sign, except registers that wrap: after one that overflows any value is possible. */
 #include "interp/infer/passage.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static infer_span times(infer_span x, infer_span m)
     return s;
 }
 
-enum { FAR = 110 }; /* what lies beyond 2^FAR is kept there: no register holds any of it */
+enum { FAR = 110 }; /* numbers beyond 2^FAR are clamped to it: no register holds any of them */
 
 static assay_int128 shifted_one(assay_int128 x, int64_t left)
 {
@@ -64,7 +64,7 @@ static infer_span taken_by(const infer_rule *k, int64_t total)
     return s;
 }
 
-/* Multiplier, pre-shift, operand. */
+/* Brings a box through the multiplier, the pre-shift and the operand. */
 static infer_span place(const infer_rule *k, const infer_box *box, infer_passage *p)
 {
     const infer_row first = {.multiplier = (int64_t)box->m.lo, .shift = box->shift};
@@ -121,7 +121,7 @@ static bool same_multiplier(const infer_rule *a, const infer_passage *p, const i
     return same_span(p->m, q->m) && (kept || p->m.lo == p->m.hi);
 }
 
-/* Whether a shift rounds every product of a span as both say. */
+/* Whether both lists round every product of a span to the same value at this shift. */
 static bool same_rounding(const assay_steps *a, const assay_steps *b, infer_span p, int64_t shift)
 {
     int bits = 0;
@@ -157,15 +157,14 @@ bool infer_same_value(const infer_rule *a, const infer_passage *p, const infer_r
         (a->product_bits == b->product_bits ||
          (is_idle(p->product, a->product_bits) && is_idle(q->product, b->product_bits))))
         return same_rounding(&a->round, &b->round, p->wrapped, p->shift + p->left);
-    /* a left shift that loses nothing is one of the product */
+    /* a left shift without loss equals one of the product */
     return (p->left == 0 || infer_holds(p->lifted, 32)) &&
            (q->left == 0 || infer_holds(q->lifted, 32)) && is_idle(p->product, a->product_bits) &&
            is_idle(q->product, b->product_bits) &&
            same_rounding(&a->round, &b->round, p->plain, p->shift);
 }
 
-/* Whether numbers that lie an even integer apart are rounded to numbers that do, whatever their
- * signs. */
+/* Whether numbers that differ by an even integer still do after rounding, whatever their signs. */
 static bool moves_along(const assay_steps *s)
 {
     for (int i = 0; i < s->n; i++)
@@ -182,11 +181,11 @@ static bool moves_along(const assay_steps *s)
     return true;
 }
 
-/* A register that wraps keeps the low bits: a multiple of 2^bits is added, times the multiplier. */
+/* A register that wraps keeps the low bits: it adds a multiple of 2^bits, times the multiplier. */
 bool infer_low_bits(const infer_rule *k, const infer_passage *p, bool same_left, int64_t *bits)
 {
     const bool lifts = !same_left && p->left > 0 && !infer_holds(p->lifted, 32);
-    const int64_t right = p->shift + p->left; /* behind the product */
+    const int64_t right = p->shift + p->left; /* the shift after the product */
     *bits = 64;
     if (!same_left && (p->shift > 0 || (lifts && k->left_shift != ASSAY_LEFT_WRAP)))
         return false;
@@ -222,7 +221,7 @@ bool infer_same_end(const infer_options *o, const infer_rule *a, const infer_rul
 
 enum narrowing { KEPT, LOST, REFUSED };
 
-/* A span behind a register; LOST: it may wrap, or may be refused. */
+/* A span after a register; LOST: values may wrap or be refused. */
 static enum narrowing narrow(infer_span *s, int32_t bits, int32_t how)
 {
     if (is_idle(*s, bits))

@@ -1,4 +1,4 @@
-/* R between which codes change; see places.h. */
+/* Pairs of R between which codes change; see places.h. */
 #include "interp/infer/places.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static void add(infer_task *t, int64_t acc, int32_t zp, int64_t m, int e)
     infer_rows_add(&t->next, &row);
 }
 
-/* ---- what is taken ---- */
+/* ---- what the device accepts ---- */
 
 enum { EXPONENTS = INFER_MAX_EXPONENT - INFER_MIN_EXPONENT + 1 };
 
@@ -29,7 +29,7 @@ static bool is_taken(const infer_task *t, const infer_row *row)
     return row->answer != INFER_REFUSED && t->log.n > 0;
 }
 
-/* The taken powers next to 2^-8, with single gaps among them. */
+/* Takes the run of accepted powers of two around 2^-8; single gaps are allowed. */
 static bool take_run(infer_task *t, const bool taken[EXPONENTS])
 {
     int at = -1;
@@ -53,7 +53,7 @@ static bool take_run(infer_task *t, const bool taken[EXPONENTS])
     return true;
 }
 
-/* No record refuses R = 0. */
+/* Drops the rows with R = 0, which no record refuses. */
 static void forget_zero(infer_task *t)
 {
     size_t kept = 0;
@@ -83,7 +83,7 @@ static assay_status find_others(infer_task *t, assay_error *err)
         negative |= real < 0 && is_taken(t, row);
     }
     t->powers = !any;
-    if (t->powers) /* others are no rows of the encoder's */
+    if (t->powers) /* no other rows can be encoded */
         t->encoder.scale = ASSAY_FORM_POW2;
     t->encoder.negative_scale = negative;
     if (t->zero_refused)
@@ -110,14 +110,14 @@ assay_status infer_find_taken(infer_task *t, assay_error *err)
 
 /* ---- where R makes a difference ---- */
 
-/* Two rows that differ in R alone: places in the log. */
+/* Two rows that differ only in R: their places in the log. */
 typedef struct bracket {
     size_t lo, hi;
 } bracket;
 
 enum { MAX_BRACKETS = 64, MAX_PAIRS = 1024, ROUNDS = 20, PARTS = 4, NEAR = 14 };
 
-/* Pairs of rows, one behind the other: accumulators that make codes of some R's size, of 2^d. */
+/* Adds pairs of rows next to each other, with accumulators that give codes of about 2^d. */
 static void ask_pairs(infer_task *t)
 {
     const int32_t zp = infer_middle_zero(t->o);
@@ -146,7 +146,7 @@ static bool is_pair(const infer_row *a, const infer_row *b)
            b->answer != INFER_REFUSED;
 }
 
-/* Neighbours in the log that differ: how many. */
+/* Counts adjacent rows of the log with different answers. */
 static size_t find_pairs(const infer_task *t, size_t from, bracket *pair)
 {
     size_t n = 0;
@@ -156,7 +156,7 @@ static size_t find_pairs(const infer_task *t, size_t from, bracket *pair)
     return n;
 }
 
-/* The longest run of exponents with pairs, of which one may be missing here and there. */
+/* The longest run of exponents that have pairs, with single gaps allowed. */
 static void narrow_live(infer_task *t, const bracket *pair, size_t n)
 {
     bool live[EXPONENTS] = {false};
@@ -191,7 +191,7 @@ static size_t choose(infer_task *t, const bracket *pair, size_t n, bracket *out)
     return chosen;
 }
 
-/* ---- nearer and nearer ---- */
+/* ---- closing in ---- */
 
 static void add_near(infer_task *t, const infer_row *like, double real)
 {
@@ -219,7 +219,7 @@ static int compare_real(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The nearest two rows within the bracket, of those asked since `from`, whose codes differ. */
+/* The two nearest rows inside the bracket with different codes, of those asked since `from`. */
 static void narrow(const infer_task *t, size_t from, bracket *b)
 {
     double at[PARTS + 1];
@@ -250,7 +250,7 @@ static void narrow(const infer_task *t, size_t from, bracket *b)
         }
 }
 
-/* The number of least bits within lo..hi: *m * 2^*e. */
+/* The number with the fewest bits within lo..hi: *m * 2^*e. */
 static void simplest(double lo, double hi, int64_t *m, int *e)
 {
     for (*e = infer_exponent(hi); *e > infer_exponent(hi) - 44; --*e) {

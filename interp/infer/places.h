@@ -4,16 +4,16 @@
 
 #include "interp/infer/scales.h"
 
-#define INFER_MIN_EXPONENT (-149) /* of R that is asked about */
+#define INFER_MIN_EXPONENT (-149) /* the least and greatest exponents of R that are asked */
 #define INFER_MAX_EXPONENT 128
 
-/* Which R the device takes: fills live_lo, live_hi, powers and the encoder's negative_scale and
- * exponent_by_log. ASSAY_ERR_INPUT where it takes none. */
+/* Finds which R the device accepts: fills live_lo, live_hi, powers and the encoder's negative_scale
+ * and exponent_by_log. ASSAY_ERR_INPUT where it accepts none. */
 assay_status infer_find_taken(infer_task *t, assay_error *err);
-/* Narrows live_lo..live_hi to R whose doubling changes codes, where there are any. Then asks about
- * ever nearer R with different codes, and about exact ties between them. */
+/* Narrows live_lo..live_hi to the R whose doubling changes codes, if there are any. Then asks pairs
+ * of R with different codes, ever nearer, and exact ties between them. */
 assay_status infer_find_places(infer_task *t, assay_error *err);
-/* The zero point of these rows. */
+/* The zero point in these rows. */
 int32_t infer_middle_zero(const infer_options *o);
 
 #endif

@@ -2,12 +2,12 @@
  * engine.h. */
 #include "interp/infer/reach.h"
 
-/* Bits that hold every operand behind a pre-shift. */
+/* A width that holds every operand after a pre-shift. */
 static int operand_reach(const infer_engine *e, const infer_rule *k)
 {
     const infer_options *o = e->t->o;
     const int wide = o->acc_bits > (int)o->type.bits ? o->acc_bits : (int)o->type.bits;
-    const int bits = wide + 2; /* a zero point subtracted, a pre-shift rounded up */
+    const int bits = wide + 2; /* the subtracted zero point, and a pre-shift that rounds up */
     if (k->pre_shift == ASSAY_PRE_REST)
         return bits > 32 ? bits : 32;
     return k->pre_shift == ASSAY_PRE_FIXED && bits - k->pre_shift_bits > 2
@@ -16,7 +16,7 @@ static int operand_reach(const infer_engine *e, const infer_rule *k)
                                              : bits;
 }
 
-/* Bits that hold every product. */
+/* A width that holds every product. */
 static int product_reach(const infer_engine *e, const infer_rule *k)
 {
     const int x = operand_reach(e, k);
@@ -39,12 +39,13 @@ static void try_left(infer_engine *e, infer_candidate *c, int32_t how, int32_t f
         infer_push(e, c);
 }
 
-/* Left shifts of the operand by first steps that some row is short of. */
+/* Tries left shifts of the operand, for each width of a first step that some row's shift does not
+ * reach. */
 static void try_lefts(infer_engine *e, infer_candidate *c, int32_t max)
 {
     const int32_t pre = c->rule.pre_shift == ASSAY_PRE_FIXED ? c->rule.pre_shift_bits : 0;
     const int32_t drop = c->rule.reduced_bits ? c->rule.multiplier_bits - c->rule.reduced_bits : 0;
-    const int32_t halved = c->rule.reduced_bits > 0; /* a reduced multiplier may be */
+    const int32_t halved = c->rule.reduced_bits > 0; /* a reduced multiplier may be halved */
     const int32_t min = e->shift_lo - drop - halved - pre;
     try_left(e, c, ASSAY_LEFT_PRODUCT, 0);
     if (c->rule.pre_shift == ASSAY_PRE_REST || e->shift_lo < -31)
@@ -59,7 +60,8 @@ static void try_products(infer_engine *e, infer_candidate *c)
 {
     const int32_t first_max = least_of(63, e->shift_lo + 31);
     infer_partial p;
-    c->rule.left_shift = ASSAY_LEFT_WRAP; /* whose reach is the greater */
+    c->rule.left_shift =
+        ASSAY_LEFT_WRAP; /* a wrapped left shift reaches further than one of the product */
     const int max = least_of(64, product_reach(e, &c->rule));
     c->rule.left_shift = ASSAY_LEFT_PRODUCT;
     for (int bits = 0; bits <= max && !infer_stop(e); bits++) {
@@ -84,7 +86,7 @@ static bool has_tail(const infer_engine *e, bool before)
     return false;
 }
 
-/* A multiplicand: with each tail and form. */
+/* The operand is settled: tries each end's class and form. */
 static void try_forms(infer_engine *e, const infer_candidate *with)
 {
     const bool before = with->rule.zero_point == ASSAY_STAGE_BEFORE;
@@ -98,7 +100,7 @@ static void try_forms(infer_engine *e, const infer_candidate *with)
         }
 }
 
-/* A pre-shift, its rounding and the stage: with each operand. */
+/* The pre-shift, its rounding and the stage are settled: tries each operand width. */
 static void try_operands(infer_engine *e, infer_candidate *c)
 {
     const int min = infer_least_operand(e, &c->rule);
@@ -114,7 +116,7 @@ static void try_operands(infer_engine *e, infer_candidate *c)
     c->rule.operand_bits = 0;
 }
 
-/* A pre-shift and a way to keep the multiplier: with each rounding and stage. */
+/* The pre-shift and the multiplier are settled: tries each rounding and stage. */
 static void try_stages(infer_engine *e, const infer_candidate *with)
 {
     const bool rounds = with->rule.pre_shift != ASSAY_PRE_NONE;
@@ -131,7 +133,7 @@ static void try_stages(infer_engine *e, const infer_candidate *with)
 static void try_pre_shifts(infer_engine *e, infer_candidate *c)
 {
     try_stages(e, c);
-    if (c->rule.encoding == ASSAY_ENCODE_GLOW) /* which has its own */
+    if (c->rule.encoding == ASSAY_ENCODE_GLOW) /* which has its own pre-shift */
         return;
     c->rule.pre_shift = ASSAY_PRE_FIXED;
     for (int32_t bits = 1; bits <= 31; bits++) {

@@ -1,8 +1,8 @@
 /* Rules of floats against those with multipliers; see prove.h.
  *
  * A rule with a multiplier answers by the multiplier and shift that R becomes. Where every encoding
- * makes one of R that are answered differently, all of them are out, whatever follows (encoding.h
- * says why their limits and reductions are out with them). */
+ * maps R with different answers to one multiplier and shift, all of these rules are out, whatever
+ * follows (encoding.h says why limits and reductions need not be tried). */
 #include "interp/infer/prove.h"
 
 #include <string.h>
@@ -13,10 +13,10 @@
 #include "interp/infer/reach.h"
 #include "schemes/record/reads.h"
 
-/* ---- one of each function ---- */
+/* ---- one rule of each function ---- */
 
-/* Unsigned codes that saturate hold 0 for all that is below it: roundings that differ there alone
- * are one where nothing is added to what they give. */
+/* Unsigned codes that saturate show 0 for everything below it: roundings that differ only there are
+ * equal where nothing is added after them. */
 static void forget_sign(const infer_options *o, infer_rule *k)
 {
     int32_t *mode = &k->round.step[0].mode;
@@ -33,8 +33,8 @@ static void forget_sign(const infer_options *o, infer_rule *k)
 static void normalize(const infer_options *o, infer_rule *k)
 {
     assay_record rec;
-    const infer_reach r = {.value = {INT32_MIN, INT32_MAX}}; /* what a float converts to */
-    if (k->input_bits >= o->acc_bits)                        /* it holds every accumulator */
+    const infer_reach r = {.value = {INT32_MIN, INT32_MAX}}; /* the range of a converted float */
+    if (k->input_bits >= o->acc_bits) /* the register holds every accumulator */
         k->input_bits = 0;
     while (infer_leave_out(o, k, &r))
         ;
@@ -46,8 +46,8 @@ static void normalize(const infer_options *o, infer_rule *k)
     *k = rec.rescale;
 }
 
-/* Rules that differ in spelling alone become one; where thousands agree, of those that stand close,
- * which is where spellings of one stand. */
+/* Keeps one of the rules that differ only in spelling; where thousands agree, only neighbours in
+ * the list are compared, since spellings of one function are near each other. */
 static void merge(infer_task *t, infer_rules *r)
 {
     enum { CLOSE = 512 };
@@ -67,9 +67,9 @@ static void merge(infer_task *t, infer_rules *r)
 
 /* ---- rules with a multiplier ---- */
 
-/* Whether every encoding that might be is tried: the device takes R that are no powers of two, and
- * every power among those that it takes, so that none is missed by a logarithm (rows where one may
- * give another exponent contradict nothing). */
+/* Whether every encoding that is possible gets tried: the device accepts R other than powers of
+ * two, and all powers between those that it accepts. Then no encoding escapes by taking the
+ * exponent from a logarithm (rows on which that may differ contradict nothing). */
 static bool is_plain(const infer_task *t)
 {
     return !t->powers && !t->encoder.exponent_by_log;

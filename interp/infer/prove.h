@@ -4,8 +4,8 @@
 
 #include "interp/infer/finish.h"
 
-/* Drops rules that a row contradicts, and what says the same in other words. Where one rule of
- * floats is left, it is compared with every rule with a multiplier; what is found goes to the task
+/* Drops the rules that a row contradicts, and other spellings of those that stay. If one rule of
+ * floats is left, it is compared with every rule with a multiplier; the result is noted in the task
  * (`one`, `complete`). */
 assay_status infer_prove_floats(infer_task *t, infer_rules *rules, assay_error *err);
 

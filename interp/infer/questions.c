@@ -1,4 +1,4 @@
-/* Rows to ask about; see questions.h. */
+/* Rows to ask; see questions.h. */
 #include "interp/infer/questions.h"
 
 #include "graph/core/type.h"
@@ -80,7 +80,7 @@ void infer_ask_powers(infer_task *t, bool before, size_t max)
 {
     const int32_t zp = infer_small_zero(t->o, before);
     const int bits = t->o->acc_bits;
-    const bool up = !t->o->type.is_signed && before; /* nothing below 0 shows */
+    const bool up = !t->o->type.is_signed && before; /* no value below 0 is visible */
     for (int64_t s = 0; s <= bits + 33; s++) {       /* the greatest products */
         put(t, -infer_acc_max(t) - 1, zp, t->multiplier_lo, s);
         put(t, -infer_acc_max(t) - 1, zp, t->multiplier_hi, s);
@@ -98,12 +98,12 @@ void infer_ask_powers(infer_task *t, bool before, size_t max)
             put(t, down, zp, m, j + k);
         else if (pick < 9)
             put(t, down, zp, m, up ? j + k + 1 : j + k - 1);
-        else /* a product that has lost its place */
+        else /* a product with an unrelated shift */
             put(t, down, zp, m, rows_between(&t->random, t->shift_lo, j + k));
     }
 }
 
-/* x / 2^d, its neighbours and its double, with a multiplier 2^k. */
+/* Adds rows with x / 2^d, its neighbours and its double as accumulators, and a multiplier 2^k. */
 static void put_around(infer_task *t, int64_t x, int32_t zp, int k, int64_t shift)
 {
     for (int64_t i = -2; i <= 2; i++)
@@ -112,7 +112,7 @@ static void put_around(infer_task *t, int64_t x, int32_t zp, int k, int64_t shif
     put(t, 2 * x - 1, zp, INT64_C(1) << k, shift);
 }
 
-/* A sum of few signed powers of two, below 2^bits. */
+/* A sum of a few signed powers of two, below 2^bits. */
 static int64_t few_powers(rows_random *r, int bits)
 {
     const int64_t n = rows_between(r, 1, 4);
@@ -137,7 +137,7 @@ static int64_t any_multiplier(infer_task *t)
     return apply_clamp_to(v, t->multiplier_lo, t->multiplier_hi);
 }
 
-/* Accumulators on both sides of where their product is half a number of halves. */
+/* Adds accumulators on both sides of those whose product is a multiple of one half. */
 static void put_boundary(infer_task *t, int32_t zp)
 {
     const int64_t m = any_multiplier(t);
@@ -169,7 +169,7 @@ void infer_ask_neighbours(infer_task *t, bool before, size_t max)
         const int64_t half = rows_between(&t->random, 0, 1);
         const int64_t x = rows_between(&t->random, 0, 1) ? INT64_C(1) << j : -(INT64_C(1) << j);
         put_around(t, x, zp, k, j + k + half);
-        if (k > 0 && j < 60) { /* neighbours of the multiplier */
+        if (k > 0 && j < 60) { /* and neighbours of the multiplier */
             put(t, x, zp, (INT64_C(1) << k) + 1, j + k + half);
             put(t, x, zp, (INT64_C(1) << k) - 1, j + k + half);
             put(t, x, zp, (INT64_C(1) << k) + (INT64_C(1) << rows_between(&t->random, 0, k - 1)),
@@ -178,7 +178,7 @@ void infer_ask_neighbours(infer_task *t, bool before, size_t max)
     }
 }
 
-/* ---- any ---- */
+/* ---- rows of any kind ---- */
 
 static int64_t any_acc(infer_task *t, int bits)
 {
@@ -205,7 +205,7 @@ infer_row infer_small_row(infer_task *t, bool before)
     return row;
 }
 
-/* At or beside the ends of what there is. */
+/* Replaces fields of a row by their least or greatest values, or neighbours of these. */
 static void put_corner(infer_task *t, infer_row *row)
 {
     rows_random *r = &t->random;
@@ -257,7 +257,7 @@ infer_row infer_any_row(infer_task *t)
     const int64_t other = rows_between(r, 0, 15);
     if (other < 2)
         put_corner(t, &row);
-    if (other == 2) /* far below 1, or beyond the codes */
+    if (other == 2) /* any shift: values far below 1, or beyond the codes */
         row.shift = (int32_t)rows_between(r, t->shift_lo, t->shift_hi);
     if (t->o->kind == INFER_SCALE)
         infer_form_any_row(t, &row);

@@ -1,4 +1,4 @@
-/* Bounds on the registers of a rule, and idle fields; see reach.h. */
+/* Bounds on the registers of a rule, and fields without effect; see reach.h. */
 #include "interp/infer/reach.h"
 
 #include "graph/core/type.h"
@@ -16,7 +16,7 @@ static void widen(infer_span *s, assay_int128 lo, assay_int128 hi)
     s->hi = hi > s->hi ? hi : s->hi;
 }
 
-/* An end of a span, and what a rule makes of it: every stage keeps the order of operands. */
+/* An end of a span after the stages before the product, which preserve the order of operands. */
 static assay_int128 multiplicand(const infer_rule *k, assay_int128 x, int64_t *shift, int64_t pre,
                                  bool has_pre, bool *lifts, infer_reach *r)
 {
@@ -26,7 +26,8 @@ static assay_int128 multiplicand(const infer_rule *k, assay_int128 x, int64_t *s
     widen(&r->operand, x, x);
     if (k->operand_bits > 0)
         x = apply_saturate128(x, (unsigned)k->operand_bits);
-    if (k->left_shift != ASSAY_LEFT_PRODUCT && *shift < first) { /* what wraps goes to the ends */
+    if (k->left_shift != ASSAY_LEFT_PRODUCT &&
+        *shift < first) { /* a value that wraps may become any, so it counts as both limits */
         const assay_int128 far = apply_shift_left128(x, (unsigned)(first - *shift));
         widen(&r->lifted, far, far);
         *lifts = true;
@@ -53,7 +54,7 @@ static void reach_value(const infer_rule *k, assay_int128 p, int64_t shift, infe
     widen(&r->value, at_shift(lo, shift, ASSAY_ROUND_FLOOR), at_shift(hi, shift, ASSAY_ROUND_CEIL));
 }
 
-/* An operand and a multiplier, which may be a wrapped operand's. */
+/* Widens the bounds by the product of an operand (perhaps a wrapped one) and a multiplier. */
 static void reach_product(const infer_rule *k, assay_int128 x, int64_t m, int64_t shift, bool lifts,
                           infer_reach *r)
 {
@@ -64,7 +65,7 @@ static void reach_product(const infer_rule *k, assay_int128 x, int64_t m, int64_
     reach_value(k, p, shift, r);
 }
 
-/* Operands x.lo..x.hi with this multiplier and shift, as they are placed. */
+/* Widens the bounds by operands x.lo..x.hi with this multiplier and shift. */
 static void reach_with(const infer_rule *k, infer_span x, const infer_placed *at, infer_reach *r)
 {
     for (int i = 0; i < 2; i++) {
@@ -96,8 +97,8 @@ static void reach_of(const infer_rule *k, infer_span all, int64_t m, int32_t shi
     reach_with(k, k->input_shift_range ? cut(all, at.shift + at.pre) : all, &at, r);
 }
 
-/* The multiplier; and, of those that overflow when they are reduced, the greatest that does not:
- * its shift is another. */
+/* Widens the bounds by a multiplier and, if it overflows when it is reduced, by the greatest one
+ * that does not, whose shift differs. */
 static void reach_of_both(const infer_rule *k, infer_span all, int64_t m, int32_t shift,
                           infer_reach *r)
 {
@@ -141,7 +142,7 @@ infer_reach infer_reach_of(const infer_engine *e, const infer_rule *k)
 }
 
 typedef struct zeros {
-    int64_t lo, hi; /* of what is added */
+    int64_t lo, hi; /* the least and greatest number that is added */
 } zeros;
 
 static zeros zeros_of(const infer_options *o, const infer_rule *k)
@@ -151,7 +152,8 @@ static zeros zeros_of(const infer_options *o, const infer_rule *k)
     return (zeros){assay_elem_min(o->type), assay_elem_max(o->type)};
 }
 
-/* Ends: what saturates to `bits` and is then brought to a sum or a type that saturates. */
+/* Whether what saturates to `bits` saturates again afterwards to the same limits, in the sum or in
+ * the type. */
 static bool ends_again(const infer_options *o, const infer_rule *k, zeros z)
 {
     assay_int128 lo = assay_elem_min(o->type), hi = assay_elem_max(o->type);
@@ -177,7 +179,7 @@ static bool result_is_idle(const infer_options *o, const infer_rule *k, infer_sp
         return true;
     if (k->result_overflow == ASSAY_NARROW_SATURATE)
         return ends_again(o, k, z);
-    if (k->result_overflow == ASSAY_NARROW_WRAP) /* the low bits alone go on */
+    if (k->result_overflow == ASSAY_NARROW_WRAP) /* only the low bits matter */
         return k->sum_bits > 0 && k->sum_overflow == ASSAY_NARROW_WRAP &&
                k->sum_bits <= k->result_bits;
     return k->sum_bits > 0 && k->sum_overflow == ASSAY_NARROW_REFUSE &&
@@ -244,7 +246,7 @@ bool infer_leave_out_before(const infer_engine *e, infer_rule *k, const infer_re
     else if (k->input_bits > 0 && infer_holds(r->input, k->input_bits))
         k->input_bits = 0;
     else if (k->input_bits > 0 && k->input_shift_range && e->shift_hi <= k->input_bits)
-        k->input_bits = 0; /* every shift refuses more */
+        k->input_bits = 0; /* every shift refuses more than this width */
     else if (k->input_shift_range && min > 0 && min < 100 && infer_holds(r->input, min))
         k->input_shift_range = 0;
     else

@@ -1,4 +1,4 @@
-/* Fields that are idle, by what can reach them: reach.c says why. */
+/* Fields without effect, found by bounds on what can reach them; reach.c has the reasons. */
 #ifndef ASSAY_INTERP_INFER_REACH_H
 #define ASSAY_INTERP_INFER_REACH_H
 
@@ -8,7 +8,7 @@ typedef struct infer_span {
     assay_int128 lo, hi;
 } infer_span;
 
-/* Whether a register of so many bits, 1 to 127, holds all of it. */
+/* Whether a register of this many bits, 1 to 127, holds the whole span. */
 static inline bool infer_holds(infer_span s, int32_t bits)
 {
     const assay_int128 max = (assay_int128)1 << (bits - 1);
@@ -17,23 +17,23 @@ static inline bool infer_holds(infer_span s, int32_t bits)
 
 typedef struct infer_reach {
     infer_span input, operand,
-        product;       /* accumulator, multiplicand, product: before each narrows */
-    infer_span lifted; /* an operand shifted to the left, before 32 bits */
+        product;       /* accumulators, multiplicands, products: each before it is narrowed */
+    infer_span lifted; /* operands shifted left, before they are cut to 32 bits */
     infer_span raised; /* products of such operands */
-    infer_span value;  /* the rounded value, before it is narrowed */
+    infer_span value;  /* rounded values, before they are narrowed */
 } infer_reach;
 
-/* What rows of the domain can bring into the registers of a rule, or more. */
+/* Bounds on what rows of the domain bring into the registers of a rule; these may be too wide. */
 infer_reach infer_reach_of(const infer_engine *e, const infer_rule *k);
-/* The shift after s at which a rule may do something else, beyond e->shift_hi behind the last:
- * those so far out that every value is next to 0, or beyond every register, are one. */
+/* The next shift after s at which a rule may behave differently; above e->shift_hi after the last.
+ * Shifts so extreme that every value is next to 0, or beyond every register, count as one. */
 int32_t infer_next_shift(const infer_engine *e, int32_t s);
-/* Leaves out one of result_bits, sum_bits and store, where that changes no code; false: none. The
- * rules by which they are left out are those of this folder's README. */
+/* Removes one of result_bits, sum_bits and store whose removal changes no code; false: none is like
+ * that. The rules for it are listed in this folder's README. */
 bool infer_leave_out(const infer_options *o, infer_rule *k, const infer_reach *r);
 /* The same for input_bits, input_shift_range, operand_bits, left_shift and product_bits. */
 bool infer_leave_out_before(const infer_engine *e, infer_rule *k, const infer_reach *r);
-/* Whether the latter leaves out anything of a rule whose refusals are open. */
+/* Whether the latter would remove anything from a rule whose refusals are open. */
 bool infer_is_idle_open(const infer_engine *e, const infer_rule *k);
 
 #endif

@@ -1,4 +1,4 @@
-/* Rows that part what is left; see multiplier.h. */
+/* Rows that tell the remaining rules apart; see multiplier.h. */
 #include "interp/infer/multiplier.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 
 enum { SAMPLE = 24, DRAWN = 20000, WHOLE = 8000, ASKED = 160, ROUNDS = 12, QUIET = 3 };
 
-/* Up to SAMPLE of n, spread over them; other ones each time. */
+/* Up to SAMPLE of n indices, spread evenly; a different choice each time. */
 static size_t sample(rows_random *r, size_t n, size_t *at)
 {
     const size_t count = n < SAMPLE ? n : SAMPLE;
@@ -79,8 +79,8 @@ assay_status infer_part_candidates(infer_engine *e, assay_error *err)
 
 /* ---- whole rules ---- */
 
-/* A row at a step of a rule: its accumulator and the one below are answered differently. False:
- * none was found from where it began. */
+/* Moves a row to a step of a rule: its accumulator and the one below have different codes. False:
+ * none was found from where it started. */
 static bool find_step(infer_task *t, infer_model *m, infer_row *row)
 {
     const int64_t end = infer_acc_max(t), begin = row->acc;
@@ -122,7 +122,7 @@ static infer_row draw_row(infer_task *t, infer_model *m, bool before)
     return row;
 }
 
-/* A row on which they part is asked; most are drawn at a step of one of them. */
+/* Adds a row on which the rules differ; most candidates are drawn at a step of one of them. */
 static void draw_any(infer_task *t, const infer_rules *rules, infer_model *m)
 {
     size_t at[SAMPLE];
@@ -159,7 +159,7 @@ void infer_drop_rules(infer_task *t, infer_rules *rules, size_t from)
 
 assay_status infer_part_rules(infer_task *t, infer_rules *rules, assay_error *err)
 {
-    static _Thread_local infer_model m[SAMPLE]; /* large */
+    static _Thread_local infer_model m[SAMPLE]; /* too large for the stack */
     int quiet = 0;
     for (int round = 0; round < 4 * ROUNDS && quiet < QUIET && rules->n > 1; round++) {
         draw_any(t, rules, m);

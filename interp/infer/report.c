@@ -8,7 +8,7 @@
 #include "schemes/record/reads.h"
 
 static const char *const verdicts[] = {"unique", "class", "none"};
-/* Fields that rows of a kind cannot show. */
+/* Fields that rows of a kind cannot reveal. */
 static const char *const unseen_multiplier[] = {"scale",
                                                 "encoding",
                                                 "multiplier_round",
@@ -40,7 +40,7 @@ void infer_print_scheme(FILE *f, const void *asked)
     const assay_field *fields = assay_record_fields(&n);
     const char *section = "";
     infer_record_of(&r->found, o->type, o->acc_bits, &rec);
-    assay_reads_normalize(&rec); /* what nothing reads, a file may not state */
+    assay_reads_normalize(&rec); /* fields that nothing reads must not be in a file */
     assay_record_default(&plain);
     fprintf(f, "scheme: found\ndescription: %s of assay infer, from %zu rows\n",
             r->n_against > 0 ? "the nearest" : "a record", r->rows);
@@ -58,7 +58,7 @@ void infer_print_scheme(FILE *f, const void *asked)
     }
 }
 
-/* ---- values of a field among what is left ---- */
+/* ---- values of a field among the rules that are left ---- */
 
 #define MAX_VALUES 80
 
@@ -85,7 +85,7 @@ static void values_of(const infer_options *o, const infer_result *r, const assay
     }
 }
 
-/* Whether the field has several values among what is left: *v. */
+/* Whether the field has several values among the rules that are left: *v. */
 static bool is_open(const infer_options *o, const infer_result *r, const assay_field *f, values *v)
 {
     if (strcmp(f->section, "rescale") != 0)
@@ -96,7 +96,7 @@ static bool is_open(const infer_options *o, const infer_result *r, const assay_f
 
 /* ---- what a proof rests on ---- */
 
-/* Of interp/infer/README.md. */
+/* The proofs by their names in interp/infer/README.md. */
 static const char *const proof_multiplier[] = {"search", "range", "ends",  "low-bits", "refusal",
                                                "store",  "steps", "boxes", NULL};
 static const char *const proof_floats[] = {"search",   "encodings", "drift", "range", "ends",
@@ -158,7 +158,7 @@ static void print_open(FILE *f, const infer_options *o, const infer_result *r)
     }
 }
 
-/* Whether the claim is of R within bounds: where a multiplier follows. */
+/* Whether the claim is restricted to R within bounds, as it is for rules with a multiplier. */
 static bool has_range(const infer_options *o, const infer_result *r)
 {
     return o->kind == INFER_SCALE && r->verdict == INFER_UNIQUE &&

@@ -29,7 +29,7 @@ static uint64_t hash_of(const infer_row *row)
     return h ? h : 1;
 }
 
-/* The place of h, or of the free cell for it. */
+/* The place of h, or of the free cell where it belongs. */
 static size_t find(const uint64_t *seen, size_t room, uint64_t h)
 {
     size_t i = (size_t)h & (room - 1);

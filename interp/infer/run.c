@@ -1,4 +1,4 @@
-/* The whole loop; see infer.h. */
+/* The whole loop of questions; see infer.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static void list_against(const infer_task *t, infer_result *r)
     }
 }
 
-/* Fields that nothing reads are not open: they get their defaults. */
+/* Sets the fields that nothing reads to their defaults: they are not open. */
 static void default_unread(const infer_options *o, infer_rules *rules)
 {
     assay_record rec;
@@ -75,7 +75,7 @@ static void conclude(infer_task *t, infer_rules *rules, infer_result *r)
     }
     infer_nearest(t, &r->found);
     list_against(t, r);
-    /* where the search was cut, one that was not tried may agree */
+    /* where the search was cut, a rule that was not tried may agree */
     r->verdict = t->complete && r->n_against > 0 ? INFER_NONE : INFER_CLASS;
 }
 

@@ -1,12 +1,11 @@
-/* Idle fields left out until none is, and whether what is left of two rules is one function; see
- * same.h. */
+/* Rules brought to a normal form, and whether two of these are one function; see same.h. */
 #include "interp/infer/same.h"
 
 #include <string.h>
 
 #include "schemes/round.h"
 
-/* Of one bit nothing but halves is rounded. */
+/* The mode that does the same to a single bit, where only halves are rounded. */
 static int32_t mode_of_halves(int32_t mode)
 {
     return mode == ASSAY_ROUND_CEIL    ? ASSAY_ROUND_HALF_UP
@@ -22,7 +21,7 @@ static void reset_unread(const infer_engine *e, infer_rule *k)
     if (k->reduced_bits == 0)
         k->reduced_overflow = plain.reduced_overflow;
     const bool lifts = k->pre_shift == ASSAY_PRE_REST && e->shift_hi <= k->round.step[0].bits;
-    if (k->pre_shift == ASSAY_PRE_NONE || lifts) /* nothing is shifted to the right */
+    if (k->pre_shift == ASSAY_PRE_NONE || lifts) /* nothing is shifted right */
         k->pre_shift_round = plain.pre_shift_round;
     if (k->pre_shift == ASSAY_PRE_FIXED && k->pre_shift_bits == 1)
         k->pre_shift_round = mode_of_halves(k->pre_shift_round);
@@ -45,7 +44,7 @@ infer_rule infer_normal(const infer_engine *e, const infer_rule *k)
     return normal;
 }
 
-/* The least n with every product within -2^n .. 2^n. */
+/* The least n for which every product lies within -2^n .. 2^n. */
 static int bits_of_products(const infer_rule *k, const infer_reach *r)
 {
     int bits = 0;
@@ -59,7 +58,8 @@ bool infer_same_within(const infer_rule *k, const assay_steps *a, const assay_st
                        const infer_reach *r, int64_t min, int64_t max)
 {
     const int bits = bits_of_products(k, r);
-    const bool wraps = k->product_bits > 0 && k->product_bits - 1 <= bits; /* 2^bits, too */
+    const bool wraps =
+        k->product_bits > 0 && k->product_bits - 1 <= bits; /* products of exactly 2^bits */
     return infer_same_steps(a, b, bits, min, max) &&
            (wraps || r->product.hi < (assay_int128)1 << bits ||
             infer_same_product(a, b, (assay_int128)1 << bits, min, max));
@@ -75,7 +75,7 @@ bool infer_same_rounding(const infer_engine *e, const infer_rule *a, const infer
         if (a->round.step[0].bits != b->round.step[0].bits)
             return false;
         min = max = a->round.step[0].bits;
-    } else if (a->left_shift != ASSAY_LEFT_PRODUCT) { /* the first step takes its bits at least */
+    } else if (a->left_shift != ASSAY_LEFT_PRODUCT) { /* the first step always has its bits */
         const int32_t first = a->round.n > 1 ? a->round.step[0].bits : 0;
         if (first != (b->round.n > 1 ? b->round.step[0].bits : 0))
             return false;

@@ -14,7 +14,7 @@
 #define SMALL 1600 /* rows of each family */
 #define ANY   1500
 
-/* An encoding that says something of every R: until another is found. */
+/* An encoding that covers every R, in use until the device's is known. */
 static void set_first_encoder(infer_task *t)
 {
     infer_plain_rule(&t->encoder);
@@ -28,7 +28,7 @@ static void set_first_encoder(infer_task *t)
     t->shift_hi = 62;
 }
 
-/* Operands whose product with R is between -1 and 1: nothing behind it overflows. */
+/* Adds operands whose product with R is between -1 and 1, so that nothing after it overflows. */
 static void ask_operands(infer_task *t)
 {
     const int bits = t->o->acc_bits;
@@ -59,7 +59,7 @@ static bool has_stage(const infer_engine *e, bool before)
     return false;
 }
 
-/* Rows that serve every encoding. */
+/* Asks the rows that serve every encoding. */
 static assay_status ask_chain(infer_engine *e, assay_error *err)
 {
     infer_task *t = e->t;
@@ -81,7 +81,7 @@ static assay_status ask_chain(infer_engine *e, assay_error *err)
 
 static assay_status find_rules(infer_engine *e, infer_rules *out, assay_error *err)
 {
-    if (e->n_ends == 0) /* operands of 0 contradict every record, whatever becomes of R */
+    if (e->n_ends == 0) /* operands of 0 contradict every record, whatever R becomes */
         return ASSAY_OK;
     infer_find_inputs_of(e, true);
     assay_status s = infer_find_floats(e, out, err);

@@ -4,7 +4,8 @@
 
 #include "interp/infer/finish.h"
 
-/* Rules that are consistent; none if no rule is, as long as the task is complete. */
+/* Finds the consistent rules; there are none if no rule is consistent, as long as the task is
+ * complete. */
 assay_status infer_scale(infer_task *t, infer_rules *out, assay_error *err);
 
 #endif

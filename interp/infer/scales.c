@@ -25,7 +25,7 @@ int infer_exponent(double real)
 
 /* ---- R as three scales ---- */
 
-/* Powers of two in front of the factors a and b, and of the divisor 1. */
+/* Splits R into a * 2^i, b * 2^j and the divisor 1 * 2^l. */
 static void place(rows_random *r, infer_row *row, double a, double b, int e)
 {
     const bool wide = e < -40 || e > 40;
@@ -36,7 +36,7 @@ static void place(rows_random *r, infer_row *row, double a, double b, int e)
     row->out = (float)ldexp(1, last);
 }
 
-/* An odd number's factor such that both have 24 bits; 0: none was found. */
+/* A factor for an odd number such that both factors have 24 bits; 0: none was found. */
 static int64_t factor(rows_random *r, int64_t odd)
 {
     if (odd < INT64_C(1) << 24)
@@ -95,7 +95,7 @@ void infer_near_scales(rows_random *r, infer_row *row, double real)
     try_scales(r, row, real, TRIES);
 }
 
-/* ---- what the encoder makes of it ---- */
+/* ---- R through the encoder ---- */
 
 bool infer_is_near_power(const infer_row *row)
 {
@@ -119,7 +119,8 @@ bool infer_is_quotient(const infer_rule *k)
 int64_t infer_greatest(const infer_rule *k)
 {
     const int64_t power = INT64_C(1) << k->multiplier_bits;
-    if (k->beyond_shift_max == ASSAY_SMALL_GENERATOR) /* it doubles one that is a power */
+    if (k->beyond_shift_max ==
+        ASSAY_SMALL_GENERATOR) /* which doubles a multiplier that is a power of two */
         return power;
     if (infer_is_quotient(k))
         return power - (power >> 24);
@@ -133,7 +134,7 @@ bool infer_is_single(const infer_rule *k)
 
 bool infer_is_edge(const infer_rule *k, double real)
 {
-    enum { LEAST = 6 }; /* bits; of fewer a good part of all R would be */
+    enum { LEAST = 6 }; /* with fewer bits a large part of all R would count */
     int e;
     const int bits = k->reduced_bits > 0 ? k->reduced_bits : k->multiplier_bits;
     return k->encoding == ASSAY_ENCODE_MULTIPLIER && bits >= LEAST &&
@@ -161,7 +162,7 @@ void infer_encode_log(infer_task *t)
         infer_encode_row(t, &t->log.row[i]);
 }
 
-/* ---- rows for a multiplier and a shift ---- */
+/* ---- rows with a given multiplier and shift ---- */
 
 void infer_form_row(infer_task *t, infer_row *row, bool exact)
 {
@@ -193,7 +194,7 @@ static double any_code(infer_task *t, int32_t zp)
     return (double)(rows_between(&t->random, lo - 2, hi + 2) - zp) + half;
 }
 
-/* Between two multipliers of the encoder that give different codes. */
+/* Gives the row an R between two multipliers of the encoder that give different codes. */
 static void put_multiplier_tie(infer_task *t, infer_row *row)
 {
     const int bits = t->encoder.multiplier_bits;

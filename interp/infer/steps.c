@@ -1,11 +1,11 @@
-/* The rounding steps of the product. See engine.h. */
+/* The rounding steps after the product; see engine.h. */
 #include "interp/infer/same.h"
 
 #include <stdlib.h>
 
-enum { COMPARED = 20 }; /* rows that take as long as comparing two lists */
+enum { COMPARED = 20 }; /* comparing two lists costs as much as this many comparisons with a row */
 
-/* Steps for one prefix: those from `from` on in the list. */
+/* The steps for one prefix: the candidates from `from` on in the list. */
 typedef struct stepper {
     infer_engine *e;
     size_t from;
@@ -20,8 +20,8 @@ static bool holds(infer_engine *e, const infer_candidate *c, int64_t shift_max)
     return infer_partial_holds(e, &p);
 }
 
-/* R beyond the rows at hand may shift the operand to the left, until the first step has all its
- * bits. Lists with other first steps are no spellings of each other then. */
+/* R beyond the rows at hand may shift the operand left until the first step has all its bits; lists
+ * that differ in the first step are then different functions. */
 static bool tells_first(const infer_engine *e, const infer_rule *k)
 {
     return e->firsts && k->left_shift == ASSAY_LEFT_PRODUCT && k->pre_shift != ASSAY_PRE_REST;
@@ -38,7 +38,7 @@ static bool is_spelling(const stepper *s, const infer_rule *a, const infer_rule 
            infer_same_rounding(s->e, a, b, &s->reach);
 }
 
-/* The rows come first: they cost less than a comparison, and most candidates contradict one. */
+/* Rows come first: they cost less than comparing lists, and most candidates contradict one. */
 static void try_whole(stepper *s, const infer_candidate *c)
 {
     infer_partial p;
@@ -53,13 +53,13 @@ static void try_whole(stepper *s, const infer_candidate *c)
         infer_push(s->e, c);
 }
 
-/* The greatest shift of a row behind its pre-shift. */
+/* The greatest shift of a row after its pre-shift. */
 static int64_t shift_max(const infer_engine *e, const infer_rule *k)
 {
     return e->shift_hi - (k->pre_shift == ASSAY_PRE_FIXED ? k->pre_shift_bits : 0);
 }
 
-/* Whether the last of these steps has nothing left to round, so that any further ones would not. */
+/* Whether the last step leaves nothing to round, so that further steps would have no effect. */
 static bool is_spent(const stepper *s, const infer_rule *k)
 {
     infer_rule down = *k, up = *k;
@@ -68,8 +68,8 @@ static bool is_spent(const stepper *s, const infer_rule *k)
     return infer_same_rounding(s->e, &down, &up, &s->reach);
 }
 
-/* Whether the first two of three steps are the second alone, with the bits of both: that list is
- * tried. */
+/* Whether the first two of three steps equal one step with the second's mode and the bits of both;
+ * that list is tried anyway. */
 static bool is_one(const stepper *of, const infer_rule *k)
 {
     const int32_t bits = k->round.step[0].bits + k->round.step[1].bits;
@@ -90,8 +90,8 @@ static void try_last(stepper *of, infer_candidate *c, int at)
     }
 }
 
-/* Step `at` of `bits` and another behind it: rows that it ends decide its mode, those that have
- * more decide the next ones. */
+/* Tries step `at` with `bits` and another after it: rows that end within it decide its mode, rows
+ * that go further decide the next ones. */
 static void try_more(stepper *of, infer_candidate *c, int at, int32_t bits, int64_t used)
 {
     infer_engine *e = of->e;
@@ -105,7 +105,7 @@ static void try_more(stepper *of, infer_candidate *c, int at, int32_t bits, int6
         s->step[at + 1].mode = ASSAY_ROUND_FLOOR;
         if ((at > 0 && is_one(of, &c->rule)) || !holds(e, c, used + bits))
             continue;
-        if (used + bits >= max) { /* nothing is left for the next */
+        if (used + bits >= max) { /* nothing is left for a next step */
             try_whole(of, c);
             continue;
         }
@@ -117,8 +117,8 @@ static void try_more(stepper *of, infer_candidate *c, int at, int32_t bits, int6
     }
 }
 
-/* The least bits of a first step that may find any that are not 0: with fewer, the next steps are
- * the list, where nothing but rounding depends on them. */
+/* The fewest bits of a first step that may meet any that are not 0: with fewer, the list equals the
+ * one without it, if only the rounding depends on it. */
 static int32_t least_first(const infer_engine *e, const infer_rule *k)
 {
     return 1 + (k->reduced_bits > 0 || tells_first(e, k) ? 0 : e->zeros);
@@ -136,7 +136,7 @@ static void try_steps(stepper *of, infer_candidate *c)
         }
         return;
     }
-    if (s->n == 2) { /* the left shift has told the first step's bits */
+    if (s->n == 2) { /* the left shift has fixed the first step's bits */
         try_more(of, c, 0, s->step[0].bits, 0);
         return;
     }

@@ -1,14 +1,14 @@
 /* Lists of rounding steps, compared on every product and shift; see same.h.
  *
- * A product is read bit by bit, from the lowest. All that a list keeps of what it has read is how
- * the fraction compares with half, and whether 1 is to be added above: so there are few pairs of
- * states of two lists, and every product leads through some of them. */
+ * A product is read bit by bit, from the lowest. All that a list remembers of the bits behind it is
+ * how the fraction compares with one half, and whether 1 is carried into the bits above. So two
+ * lists have few pairs of states, and every product passes through some of them. */
 #include <string.h>
 
 #include "interp/infer/same.h"
 #include "schemes/round.h"
 
-/* A fraction: of nothing but zeros, below half, half, above half. */
+/* A fraction: zero, below half, half, above half. */
 enum { ZERO, LOW, HALF, HIGH, FRACTIONS };
 
 typedef struct state {
@@ -28,7 +28,7 @@ static state state_of(int number)
     return (state){number / 2, number % 2};
 }
 
-/* The step that a list is in behind so many bits, and whether the last one has just ended. */
+/* The step that a list is in after so many bits, and whether the previous one has just ended. */
 static int step_at(const assay_steps *s, int64_t at, bool *ends)
 {
     int64_t end = 0;
@@ -50,8 +50,8 @@ static bool rounds_up(int32_t mode, int fraction, bool negative, bool odd)
            assay_rounds_up((enum assay_rounding)mode, negative, odd, top[fraction]);
 }
 
-/* What is added to the bits from here on when the step in force ends, `bit` being the next. A
- * fraction that carried is ZERO, so it is 1 at most. */
+/* Whether 1 is added to the bits from here on when the current step ends; `bit` is the next one. At
+ * most 1: a fraction that carried is ZERO. */
 static bool added(state s, int32_t mode, bool negative, bool bit)
 {
     return s.carry || rounds_up(mode, s.fraction, negative, bit != s.carry);
@@ -64,7 +64,7 @@ static state read_bit(state s, bool bit)
     return (state){v ? with : without, bit && s.carry};
 }
 
-/* Behind `at` bits, where a step may have ended: one bit more. */
+/* Reads one more bit after `at` bits, where a step may have ended. */
 static state advance(const assay_steps *s, state x, int64_t at, bool negative, bool bit)
 {
     bool ends;
@@ -74,7 +74,7 @@ static state advance(const assay_steps *s, state x, int64_t at, bool negative, b
     return read_bit(x, bit);
 }
 
-/* The mode of the step that takes the last of `at` bits. */
+/* The mode of the step to which the last of `at` bits belongs. */
 static int32_t last_mode(const assay_steps *s, int64_t at)
 {
     bool ends;
@@ -85,7 +85,7 @@ typedef struct pairs {
     bool is[STATES][STATES];
 } pairs;
 
-/* Whether a shift by `at` gives one integer, whatever has led here. */
+/* Whether both lists give one integer for a shift by `at`, from every pair of states. */
 static bool agree(const pairs *p, const assay_steps *a, const assay_steps *b, int64_t at,
                   bool negative, bool bit)
 {
@@ -121,7 +121,7 @@ bool infer_same_steps_of(const assay_steps *a, const assay_steps *b, int bits, i
         memset(&next, 0, sizeof next);
         for (int bit = 0; bit < 2; bit++) {
             if (at >= bits && bit != negative)
-                continue; /* bits of the sign */
+                continue; /* the bits above are the sign's */
             if (at > 0 && at >= min && !agree(&now, a, b, at, negative, bit))
                 return false;
             read_on(&now, a, b, at, negative, bit, &next);

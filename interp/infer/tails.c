@@ -1,4 +1,4 @@
-/* The ends of rules: what becomes of the sum; see engine.h. */
+/* The ends of rules: zero point, sum and store; see engine.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void set_end(infer_rule *k, const infer_end *e)
     k->store = e->store;
 }
 
-/* Rows of a multiplier and a shift, whatever the search's are. */
+/* Sets up a model for rows with a multiplier and a shift, whatever the kind of the search. */
 static void start(const infer_engine *e, const infer_rule *k, infer_model *m)
 {
     infer_options plain = *e->t->o;
@@ -27,7 +27,7 @@ static void start(const infer_engine *e, const infer_rule *k, infer_model *m)
     infer_model_start(m, k, &plain);
 }
 
-/* Whether the row's operand is 0, so that its rounded value is. */
+/* Whether the row's operand is 0, and so its rounded value. */
 static bool is_zero_row(const infer_row *r, bool before)
 {
     return r->acc == (before ? r->zp : 0);
@@ -64,7 +64,7 @@ static void small_codes(const infer_engine *e, const infer_end *end, infer_tail 
     }
 }
 
-/* The number of the end's class. */
+/* The number of the class to which an end belongs. */
 static int class_of(infer_engine *e, const infer_end *end)
 {
     infer_tail t;
@@ -84,14 +84,14 @@ static void try_end(infer_engine *e, infer_end end)
     e->end[e->n_ends++] = end;
 }
 
-/* A sum that saturates where it holds every code of a type that saturates too adds nothing. */
+/* A saturating sum that holds every code has no effect if the type saturates too. */
 static bool is_idle(const infer_engine *e, int32_t bits, int32_t how, int32_t store)
 {
     const int32_t holds = (int32_t)e->t->o->type.bits + !e->t->o->type.is_signed;
     return how == ASSAY_NARROW_SATURATE && store == ASSAY_STORE_SATURATE && bits >= holds;
 }
 
-#define MAX_ENDS 200 /* 2 stores by 32 widths by 3 ways, and those without a sum */
+#define MAX_ENDS 200 /* 2 stores, 32 widths, 3 ways to narrow; and those without a sum */
 
 assay_status infer_find_ends(infer_engine *e, assay_error *err)
 {
@@ -135,7 +135,7 @@ void infer_find_inputs(infer_engine *e)
 {
     const infer_options *o = e->t->o;
     const int32_t wide = o->acc_bits > (int)o->type.bits ? o->acc_bits : (int32_t)o->type.bits;
-    const int32_t max = wide + 1 < 62 ? wide + 1 : 62; /* a zero point subtracted */
+    const int32_t max = wide + 1 < 62 ? wide + 1 : 62; /* one bit for the subtracted zero point */
     e->n_inputs = 0;
     for (int by_shift = 0; by_shift < 2; by_shift++)
         for (int32_t bits = 0; bits <= max; bits++) {

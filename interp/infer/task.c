@@ -1,12 +1,12 @@
-/* Asking within the budget; see task.h. */
+/* Asking rows within the budget; see task.h. */
 #include "interp/infer/task.h"
 
 #include <string.h>
 
 #include "graph/memory.h"
 
-#define REPEATED 4    /* old rows in each call */
-#define A_CALL   4096 /* rows of a call */
+#define REPEATED 4    /* old rows that each call repeats */
+#define A_CALL   4096 /* rows in one call */
 
 assay_status infer_task_open(infer_task *t, const infer_options *o, assay_error *err)
 {
@@ -53,7 +53,7 @@ bool infer_in_window(const infer_task *t, const infer_row *row)
            row->shift >= t->shift_lo && row->shift <= t->shift_hi;
 }
 
-/* Old rows of the same form behind the n new ones; how many there are. */
+/* Appends old rows of the same form to the n new ones; returns how many. */
 static size_t repeat_some(infer_task *t, infer_row *row, size_t n, size_t room)
 {
     size_t added = 0;
@@ -78,7 +78,7 @@ static assay_status differs(const infer_row *a, int64_t first, assay_error *err)
                       (long long)a->acc, a->zp, x, y);
 }
 
-/* A row that is refused for its R = 0, which every record takes. */
+/* Whether a row was refused for R = 0, which every record accepts. */
 static bool is_outside(const infer_task *t, const infer_row *row)
 {
     return t->zero_refused && row->answer == INFER_REFUSED && row->in * row->weight / row->out == 0;
@@ -123,7 +123,7 @@ assay_status infer_nothing_taken(const infer_task *t, assay_error *err)
                       "the oracle refuses every row: there is nothing to infer");
 }
 
-/* Those of `next` that are bounded, or those that are not. */
+/* Asks the bounded rows of `next`, or the unbounded ones. */
 static assay_status ask_form(infer_task *t, bool bounded, assay_error *err)
 {
     static _Thread_local infer_row row[A_CALL];

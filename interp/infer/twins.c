@@ -1,4 +1,4 @@
-/* Rows that part encodings; see twins.h. */
+/* Rows that tell encodings apart; see twins.h. */
 #include "interp/infer/twins.h"
 
 #include <math.h>
@@ -13,13 +13,14 @@ enum { DRAWN = 600, EACH = 6, ASKED = 160, ROUNDS = 24, QUIET = 2 };
 
 /* ---- R ---- */
 
-/* How many bits a rule's multipliers have, before they are reduced or behind it. */
+/* The width of a rule's multipliers, before or after they are reduced. */
 static int bits_of(infer_task *t, const infer_rule *k)
 {
     return k->reduced_bits > 0 && rows_next(&t->random) & 1 ? k->reduced_bits : k->multiplier_bits;
 }
 
-/* Half a unit, or none, off a multiplier of so many bits: any, the greatest or the least. */
+/* An R at, or just beside, a multiplier of this many bits or a tie between two; often the least or
+ * the greatest. */
 static double near_multiplier(infer_task *t, int bits)
 {
     const int64_t lo = INT64_C(1) << bits, hi = 2 * lo - 1;
@@ -44,7 +45,7 @@ static void set_scales(infer_task *t, const infer_rule *k, infer_row *row)
 
 /* ---- accumulators ---- */
 
-/* Next to where the value is between two codes, or at an end. */
+/* An accumulator whose value is next to a tie between two codes, or to a limit of the codes. */
 static int64_t draw_acc(infer_task *t, double real, int32_t zp)
 {
     const int64_t max = infer_acc_max(t);
@@ -68,7 +69,7 @@ static bool differ(infer_model m[2], const infer_row *row)
 
 static void draw(infer_task *t, const infer_rule *a, const infer_rule *b)
 {
-    static _Thread_local infer_model m[2]; /* large */
+    static _Thread_local infer_model m[2]; /* too large for the stack */
     const int64_t lo = assay_elem_min(t->o->type), hi = assay_elem_max(t->o->type);
     const size_t from = t->next.n;
     infer_model_start(&m[0], a, t->o);
@@ -88,7 +89,7 @@ static void draw(infer_task *t, const infer_rule *a, const infer_rule *b)
     t->work += DRAWN * EACH;
 }
 
-/* Each beside the first, and beside its neighbour. */
+/* Compares each rule with the first and with its neighbour. */
 static void draw_all(infer_task *t, const infer_rules *rules)
 {
     for (size_t i = 1; i < rules->n && t->next.n < ASKED; i++) {
@@ -133,7 +134,7 @@ assay_status infer_part_twins(infer_task *t, infer_rules *rules, assay_error *er
 
 /* ---- ties of the product ---- */
 
-/* x * m = (2n + 1) * 2^(s - 1) + d, where m has all its bits. */
+/* Adds rows with x * m = (2n + 1) * 2^(s - 1) + d, where m has all its bits. */
 static bool find_tie(infer_task *t, int bits, infer_row *row)
 {
     const int64_t x = rows_between(&t->random, 1, 255) | 1;

@@ -1,4 +1,4 @@
-/* The multipliers and shifts that the device takes; see window.h. */
+/* The multipliers and shifts that the device accepts; see window.h. */
 #include "interp/infer/window.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static void put(infer_task *t, int64_t multiplier, int64_t shift)
         infer_rows_add(&t->next, &row);
 }
 
-/* Operand 0 and zero point 0: nothing but the multiplier or the shift can be refused. */
+/* Rows of operand 0 and zero point 0, where only the multiplier or the shift can be refused. */
 static assay_status find_shifts(infer_task *t, int64_t m, bool *any, bool *refused,
                                 assay_error *err)
 {
@@ -22,7 +22,7 @@ static assay_status find_shifts(infer_task *t, int64_t m, bool *any, bool *refus
         put(t, m, s);
     const assay_status status = infer_ask(t, err);
     *any = false;
-    for (size_t i = 0; i < t->log.n && !status; i++) { /* some were asked before */
+    for (size_t i = 0; i < t->log.n && !status; i++) { /* some of them were asked before */
         const infer_row *r = &t->log.row[i];
         if (r->multiplier != m)
             continue;
@@ -47,7 +47,7 @@ static void put_powers(infer_task *t, int64_t shift)
         }
 }
 
-/* A multiplier that is taken with some shift, of a device that refuses 0. */
+/* A multiplier that the device accepts with some shift, for a device that refuses 0. */
 static assay_status find_one(infer_task *t, int64_t *m, bool *any, assay_error *err)
 {
     static const int32_t shifts[] = {31, 16, 8, 24, 40, 48, 0};
@@ -72,7 +72,7 @@ static int by_multiplier(const void *a, const void *b)
     return (x->multiplier > y->multiplier) - (x->multiplier < y->multiplier);
 }
 
-/* The widest run of multipliers that were taken, none refused between them. */
+/* The widest run of multipliers of which all that were asked were accepted. */
 static void take_run(infer_task *t, infer_row *row, size_t n)
 {
     bool any = false;
@@ -93,7 +93,7 @@ static void take_run(infer_task *t, infer_row *row, size_t n)
 
 enum { AT_ONCE = 48 };
 
-/* Moves an end of the window to the last multiplier before `out`, which was refused. */
+/* Moves an end of the window to the last multiplier before `out`, a refused one. */
 static assay_status find_end(infer_task *t, int64_t *end, int64_t out, assay_error *err)
 {
     while (out - *end > 1 || *end - out > 1) {
@@ -166,8 +166,8 @@ int infer_window_bits(const infer_task *t)
     return bits;
 }
 
-/* A record takes -2^bits .. 2^bits. What the device refuses of these, negative multipliers or those
- * that are not normalised, lies outside of the domain and says nothing of a record. */
+/* Drops refusals within -2^bits .. 2^bits, which a record accepts: negative multipliers, or those
+ * that are not normalised, lie outside the domain and say nothing about a record. */
 static void forget_refused(infer_task *t)
 {
     const int64_t max = INT64_C(1) << infer_window_bits(t);
@@ -182,7 +182,7 @@ static void forget_refused(infer_task *t)
     t->log.n = kept;
 }
 
-/* Where the device refuses nothing it was asked beyond the window, too, and that says nothing. */
+/* Drops rows outside the window where the device refused none of them: they say nothing. */
 static void forget_outside(infer_task *t)
 {
     size_t kept = 0;
@@ -234,7 +234,7 @@ assay_status infer_find_window(infer_task *t, assay_error *err)
     }
     if (s || refused || !is_everything(t->o))
         return s;
-    t->multiplier_lo = 0; /* what never refuses computes there what it was not made for */
+    t->multiplier_lo = 0; /* a device that never refuses also computes what it was not made for */
     t->multiplier_hi = INT32_MAX;
     t->shift_lo = 0;
     t->shift_hi = 62;

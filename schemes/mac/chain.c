@@ -8,7 +8,7 @@
 
 enum { COLUMNS = MAC_CHAIN, GROUP = 16 };
 
-/* ---- which units ---- */
+/* ---- units computed here ---- */
 
 static bool is_held(int64_t format)
 {
@@ -16,7 +16,8 @@ static bool is_held(int64_t format)
            format == ASSAY_MAC_F16;
 }
 
-/* Steps in order, an instruction each: zeros that fill up the last are none of their own. */
+/* Steps in order, one per instruction; the zeros that fill up the last step must not count as
+ * steps. */
 static bool is_in_order(const assay_mac *m)
 {
     return m->order == 0 && m->k_order == ASSAY_MAC_ASCENDING && m->chains == 1 &&
@@ -38,14 +39,15 @@ static bool is_fused(const assay_mac *m)
            m->group == 1;
 }
 
-/* A step's products, and the running value or not, in one rounding. */
+/* A step's products, with or without the running value, in one rounding. */
 static bool is_exact(const assay_mac *m)
 {
     return m->accumulator != ASSAY_MAC_ACC_ALIGNED && m->sum == ASSAY_MAC_ALIGNED &&
            m->product_round == ASSAY_MAC_NONE && m->group != 1;
 }
 
-/* Products rounded, added by pairs, and then to the running value; one is the sum of itself. */
+/* Products rounded, added by pairs and then to the running value; a single product is its own sum.
+ */
 static bool is_tree(const assay_mac *m)
 {
     const bool one = m->group == 1 && m->product_round == ASSAY_MAC_NONE;
@@ -81,8 +83,8 @@ float mac_chain_number(const assay_mac *m, int64_t format, uint32_t pattern)
 
 #define INLINE static inline __attribute__((always_inline)) void
 
-/* A value that a flush may change, or a zero that has a sign: near the least normal number or
- * below. */
+/* Whether a flush may change the value, or it is a zero, whose sign counts: near the least normal
+ * number or below. */
 static inline bool is_tiny(float x)
 {
     uint32_t bits;
@@ -110,7 +112,8 @@ INLINE fused_and_watched(const float *a, const float *b, size_t n, float y[COLUM
         odd[j] |= tiny[j] != 0;
 }
 
-/* Of `group` products the first n, the others +0. tiny: of some product or sum. */
+/* A step over the first n of `group` products; the others are +0. tiny: set where some product or
+ * sum is. */
 INLINE tree_step(const float *a, const float *b, size_t n, size_t group, float y[COLUMNS],
                  int32_t tiny[COLUMNS])
 {
@@ -143,9 +146,10 @@ INLINE trees(const assay_mac *m, const float *a, const float *b, size_t n, float
         odd[j] |= is_flushed(m) && tiny[j] != 0;
 }
 
-/* y + n products, rounded once. A product of two f32 is exact in binary64, and so are a sum there
- * and the error of its rounding together (Knuth's two-sum); the errors' own sum is known to within
- * a bound. Where both ends of that give the same f32, it is the result; elsewhere odd. */
+/* y + n products, rounded once. In binary64 a product of two f32 is exact, and so is a sum together
+ * with the error of its rounding (Knuth's two-sum); the sum of these errors is known within a
+ * bound. Where both ends of that interval round to the same f32, it is the result; elsewhere the
+ * column is odd. */
 INLINE exact_step(const assay_mac *m, const float *a, const float *b, size_t n, float y[COLUMNS],
                   bool odd[COLUMNS])
 {

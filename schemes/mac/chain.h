@@ -1,8 +1,8 @@
-/* Dots of 16 columns at a time, of units whose steps are IEEE operations in binary32, which the
- * processor has: fused multiply-adds in order; products rounded, added by pairs and to the running
- * value; and sums rounded once, exact in pairs of binary64. NaN results are not computed here,
- * their pattern is the unit's own, nor what a flush may change, nor exact sums next to a tie: `odd`
- * says so. */
+/* Dot products of 16 columns at a time, for units whose steps are IEEE operations in binary32,
+ * which the processor has: fused multiply-adds in order; products rounded, added by pairs and to
+ * the running value; and sums rounded once, exact in pairs of binary64. Not computed here, and
+ * marked in `odd`: NaN results, whose pattern the unit chooses; results that a flush may change;
+ * exact sums next to a tie. */
 #ifndef ASSAY_SCHEMES_MAC_CHAIN_H
 #define ASSAY_SCHEMES_MAC_CHAIN_H
 
@@ -11,15 +11,16 @@
 
 enum { MAC_CHAIN = 16 };
 
-/* Elements that f32 holds, steps in order, each sum rounded half to even. */
+/* Whether it is such a unit: elements that f32 can represent, steps in order, every sum rounded
+ * half to even. */
 bool mac_chain_takes(const assay_mac *m);
-/* An element as the unit reads it. */
+/* An element's value as the unit reads it. */
 float mac_chain_number(const assay_mac *m, int64_t format, uint32_t pattern);
-/* y[j] = the unit's dot of a[0..n) and b[0..n,j], from +0; b [n,MAC_CHAIN]; odd[j]: not to be used;
- * stays so. */
+/* y[j] = the unit's dot product of a[0..n) and b[0..n,j], from +0; b [n,MAC_CHAIN]. odd[j] is set
+ * where y[j] must not be used, and is never cleared. */
 typedef void (*mac_chain_fn)(const assay_mac *m, const float *a, const float *b, size_t n,
                              float y[MAC_CHAIN], bool odd[MAC_CHAIN]);
-/* The same numbers on every instruction set; `isa` is one that the machine has. */
+/* The same results on every instruction set; `isa` must be one that the machine has. */
 mac_chain_fn mac_chain_choose(enum assay_isa isa);
 
 #endif

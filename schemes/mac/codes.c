@@ -1,11 +1,11 @@
-/* Integer codes beside a matrix unit: weights of few bits that are dequantized in front of it, and
- * the QDQ networks that bring them along.
+/* Integer codes next to a matrix unit: weights of few bits, dequantized before the unit, and the
+ * QDQ networks that contain them.
  *
- *   dequantize   (code - zero point) * scale       the difference to binary32, then one product
- *   quantize     round(x / scale) + zero point, kept within the codes
+ * dequantize   (code - zero point) * scale       the difference in binary32, then one product
+ * quantize     round(x / scale) + zero point, clamped to the codes
  *
- * One IEEE operation a step; half to even. NaN gives the zero point. (ONNX's DequantizeLinear and
- * QuantizeLinear in float32.) */
+ * Each step is one IEEE operation, ties to even. NaN gives the zero point. (ONNX's DequantizeLinear
+ * and QuantizeLinear in float32.) */
 #include <stdlib.h>
 #include <string.h>
 

@@ -65,7 +65,7 @@ static const char *of_sums(const assay_mac *m)
     return NULL;
 }
 
-/* Do the products of every exact group have the same scales, wherever an instruction begins? */
+/* Whether the products of every exact group share their scales, wherever an instruction begins. */
 static bool share_scales(const assay_mac *m)
 {
     for (int64_t base = 0; base == 0 || base % m->scale_block != 0; base += m->instruction)
@@ -102,7 +102,7 @@ static bool mac_has_subnormals(int64_t f)
     return layout(f)->exponent_bits > 0;
 }
 
-/* Parameters that not every record reads. */
+/* Parameters that not every record uses. */
 typedef struct need {
     size_t offset;
     bool (*is_met)(const assay_mac *m);

@@ -1,10 +1,10 @@
-/* Dot products: steps, instructions, what is above them; over rows and over matrices. */
+/* Dot products: steps, instructions, and the sums above them; over rows and over matrices. */
 #include <stdlib.h>
 
 #include "graph/memory.h"
 #include "schemes/mac/terms.h"
 
-/* A NaN of format f as a quiet one of `out`: the upper digits of its fraction stay. */
+/* A NaN of format f as a quiet NaN of `out`: the upper bits of its fraction stay. */
 static uint64_t quiet(const assay_mac *m, int64_t f, uint64_t pattern)
 {
     const assay_mac_layout *l = mac_layout_of((enum assay_mac_format)f),
@@ -18,7 +18,7 @@ static uint64_t quiet(const assay_mac *m, int64_t f, uint64_t pattern)
            (uint64_t)1 << (out->fraction_bits - 1) | (up < 0 ? digits >> -up : digits << up);
 }
 
-/* The accumulator that comes in as a pattern of `out`, which holds its format. */
+/* The incoming accumulator as a pattern of `out`, which can represent its format. */
 static uint64_t widened(const assay_mac *m, uint64_t c)
 {
     const enum assay_mac_format out = (enum assay_mac_format)m->out;
@@ -31,7 +31,8 @@ static uint64_t widened(const assay_mac *m, uint64_t c)
 
 /* ---- a dot product ---- */
 
-/* One row of each: decoded, and raw where NaN are looked for; room for the terms of a step. */
+/* One row of A and one of B: decoded, and the patterns, where NaN are looked for; room for the
+ * terms of a step. */
 typedef struct dot {
     const assay_mac *m;
     mac_operands o;
@@ -52,13 +53,13 @@ static bool is_nan(const assay_mac *m, uint64_t pattern)
     return mac_decode((enum assay_mac_format)m->out, pattern).kind == ASSAY_MAC_NAN;
 }
 
-/* Where element i, as K goes, is stored. */
+/* Where element i, in the order of summation over K, is stored. */
 static size_t element(const assay_mac *m, size_t k, size_t i)
 {
     return m->k_order == ASSAY_MAC_DESCENDING ? k - 1 - i : i;
 }
 
-/* A result of the instruction over [first, first + n) that is not a number. */
+/* The NaN that an instruction over [first, first + n) gives. */
 static uint64_t nan_of(const dot *d, uint64_t running, size_t first, size_t n)
 {
     const assay_mac *m = d->m;
@@ -87,7 +88,7 @@ static uint64_t step(const dot *d, uint64_t running, size_t first, size_t at, si
     return running;
 }
 
-/* Chains' values by pairs, and the accumulator. */
+/* Adds the values of the chains by pairs, then the accumulator. */
 static uint64_t gather(const dot *d, uint64_t running, const uint64_t *chain)
 {
     const assay_mac *m = d->m;
@@ -125,9 +126,9 @@ static uint64_t instruction(const dot *d, uint64_t running, size_t first, size_t
     return kept;
 }
 
-/* ---- above instructions ---- */
+/* ---- sums of instructions ---- */
 
-/* x + y, patterns of `out`, y times a scale where there is one. */
+/* x + y, patterns of `out`; y is multiplied by a scale if there is one. */
 static uint64_t outer_add(const assay_mac *m, uint64_t x, uint64_t y, const assay_mac_value *scale)
 {
     mac_term two[2] = {mac_running(m, x), mac_running(m, y)};
@@ -149,7 +150,7 @@ static assay_mac_value scale_product(const assay_mac_value *a, const assay_mac_v
     return mac_decode(ASSAY_MAC_F32, mac_result(&f32, &t, ASSAY_ROUND_HALF_EVEN, 0));
 }
 
-/* Instructions over [first, first + n). */
+/* Runs the instructions over [first, first + n). */
 static uint64_t run(const dot *d, uint64_t running, size_t first, size_t n)
 {
     const size_t each = d->m->instruction > 0 ? (size_t)d->m->instruction : n;
@@ -158,7 +159,7 @@ static uint64_t run(const dot *d, uint64_t running, size_t first, size_t n)
     return running;
 }
 
-/* A part of K. */
+/* Runs one part of K. */
 static uint64_t part(const dot *d, uint64_t running, size_t first, size_t n)
 {
     const assay_mac *m = d->m;
@@ -184,7 +185,7 @@ static uint64_t part(const dot *d, uint64_t running, size_t first, size_t n)
     return running;
 }
 
-/* `parts` is room for split_k patterns. */
+/* `parts` has room for split_k patterns. */
 static uint64_t whole(const dot *d, uint64_t c, uint64_t *parts)
 {
     const assay_mac *m = d->m;
@@ -208,8 +209,8 @@ static uint64_t whole(const dot *d, uint64_t c, uint64_t *parts)
 
 /* ---- rows and matrices ---- */
 
-/* Decoded patterns of `rows` rows of k, and where scales are of `blocks`; each as K goes. `table`:
- * decoded elements by pattern, where these are of a byte and many; NULL. */
+/* Decodes `rows` rows of k patterns, and of `blocks` scales, each in the order of summation.
+ * `table`: the decoded elements by pattern, for many elements of a byte; or NULL. */
 typedef struct side {
     assay_mac_value *elements, *scales, *table;
 } side;
@@ -231,7 +232,7 @@ static void look_up_row(const assay_mac *m, const uint8_t *row, size_t k,
         out[i] = table[row[element(m, k, i)]];
 }
 
-/* The first `rows` rows after `row` of one operand. */
+/* Decodes `rows` rows of one operand from `row` on. */
 static void decode_side(const assay_mac *m, int64_t format, const void *data, const void *scales,
                         size_t row, size_t rows, size_t k, const side *s)
 {
@@ -254,7 +255,7 @@ typedef struct work {
     const mac_watch *watch;
 } work;
 
-/* Room for `rows` rows at once, of `all` that will be decoded. */
+/* Reserves room for `rows` rows at once, of `all` that will be decoded. */
 static bool reserve_side(const assay_mac *m, int64_t format, size_t rows, size_t all, size_t k,
                          side *s)
 {
@@ -280,8 +281,8 @@ static void release(work *w)
     free(w->parts);
 }
 
-/* For n rows of A, one at a time, and as many of B, or all of B's `columns` rows at once (0: not).
- */
+/* Reserves room for n rows of A, one at a time, and for as many of B, or for all of B's `columns`
+ * rows at once (columns 0: one at a time). */
 static assay_status reserve(const assay_mac *m, size_t n, size_t columns, size_t k, work *w,
                             assay_error *err)
 {
@@ -303,7 +304,7 @@ static const void *row_of(int64_t format, const void *data, size_t row, size_t k
     return (const char *)data + row * k * bytes;
 }
 
-/* d[to] = c[to] + A's row i of what is decoded by B's row j. */
+/* d[to] = c[to] + row i of A times row j of B, among the decoded rows. */
 static void one(const assay_mac *m, const assay_mac_rows *r, const work *w, size_t i, size_t j,
                 size_t row_a, size_t row_b, size_t to, void *d)
 {

@@ -1,13 +1,14 @@
-/* Exact sums: two's complement as wide as the terms are apart. */
+/* Exact sums, in two's complement as wide as the exponents of the terms require. */
 #include <assert.h>
 #include <string.h>
 
 #include "schemes/mac/terms.h"
 
-/* From 2^-2400 (squares of f64's least number, scaled) to 2^2320, and what 2^16 of them carry. */
+/* from 2^-2400 (squares of f64's least number, scaled) to 2^2320, with the carries of 2^16 terms */
 enum { MAX_LIMBS = 80 };
 
-/* Adds (or subtracts) x * 2^shift; what leaves the highest limb is a carry of two's complement. */
+/* Adds (or subtracts) x * 2^shift; a carry out of the highest limb is dropped, as in two's
+ * complement. */
 static void accumulate(uint64_t *limb, size_t n, const mac_term *t, unsigned shift)
 {
     const size_t first = shift / 64;
@@ -36,7 +37,7 @@ static bool negate(uint64_t *limb, size_t n)
     return true;
 }
 
-/* The highest 64 digits or more; the lowest is set where lower ones are. */
+/* The highest 64 bits or more; the lowest of these is set if any bit below is. */
 static mac_term top_of(const uint64_t *limb, size_t n, int min)
 {
     size_t top = n;
@@ -79,7 +80,7 @@ mac_term mac_exact_sum(const mac_term *term, size_t n)
     }
     if (max < min)
         return (mac_term){.significand = 0};
-    /* Sign and carries: 32 digits. */
+    /* 32 bits for the sign and the carries */
     const size_t limbs = (size_t)(max - min + 32) / 64 + 2;
     assert(limbs <= MAX_LIMBS);
     memset(limb, 0, limbs * sizeof *limb);

@@ -15,7 +15,7 @@ typedef struct page {
     bool without_terms;
 } page;
 
-/* In hexadecimal, 128 bits. */
+/* 128 bits in hexadecimal. */
 static void print_digits(FILE *to, assay_uint128 x)
 {
     const uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
@@ -54,7 +54,8 @@ static void print_pattern(const page *p, uint64_t pattern)
     fputs(")", p->to);
 }
 
-/* Terms; where they are aligned as one sum (in lanes: each of its own) what is left of each. */
+/* Prints the terms and, where they are aligned for one sum (in lanes: each lane's own), what is
+ * left of each. */
 static void print_terms(const page *p, const mac_seen *s)
 {
     const size_t joined = p->m->accumulator == ASSAY_MAC_ACC_JOINED;
@@ -127,7 +128,7 @@ assay_status mac_explain(FILE *to, const assay_mac *m, const assay_mac_rows *row
     return mac_dot_watched(m, rows, &d, &watch, err);
 }
 
-/* Events as lines that are said. */
+/* Turns events into lines for `say`. */
 typedef struct speech {
     page page;
     mac_say_fn *say;

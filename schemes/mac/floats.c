@@ -1,6 +1,7 @@
-/* Rows of floats between products: element-wise functions, whole rows, and the ops of scales.
+/* Rows of floats between products: element-wise functions, reductions, and the ops of scales.
  *
- * One IEEE operation a step, as written; functions.h has those of more than one. */
+ * Each step is one IEEE operation, in the order written; functions.h has the functions of several
+ * steps. */
 #include <assert.h>
 
 #include "schemes/mac/functions.h"
@@ -121,7 +122,7 @@ void mac_binary(const assay_unit *u, const int32_t *a, const int32_t *b, size_t 
     }
 }
 
-/* Sum of n elements over a count, which stands behind them. */
+/* The sum of n elements over a count, which is stored after them. */
 static uint32_t mean(const int32_t *x, size_t n, const assay_teller *t)
 {
     const uint32_t sum = mac_sum_of(x, n, t);
@@ -129,7 +130,7 @@ static uint32_t mean(const int32_t *x, size_t n, const assay_teller *t)
     return apply_f32_div(sum, apply_f32_from_i64(x[n]));
 }
 
-/* Rows that end in one float; false when the op makes a float of each element. */
+/* Reduces a row to one float; false if the op produces a float per element. */
 static bool reduced(const assay_mac_node *m, const int32_t *x, size_t n, uint32_t *y)
 {
     switch (m->op) {

@@ -42,7 +42,7 @@ static uint64_t ones(int n)
     return ((uint64_t)1 << n) - 1;
 }
 
-/* Is this (exponent field and fraction, no sign) Inf or NaN? */
+/* Whether this (exponent field and fraction, without the sign) is Inf or NaN. */
 static enum assay_mac_kind kind_of(const assay_mac_layout *l, uint64_t magnitude, bool negative)
 {
     const uint64_t all = ones(l->exponent_bits + l->fraction_bits);
@@ -81,7 +81,7 @@ assay_mac_value mac_decode(enum assay_mac_format f, uint64_t pattern)
     const uint64_t magnitude = pattern & ones(l->exponent_bits + l->fraction_bits);
     const int field = (int)(magnitude >> l->fraction_bits);
     assay_mac_value v = {.significand = magnitude & ones(l->fraction_bits)};
-    if (l->specials == ASSAY_MAC_SCALE) { /* every field is that of a normal number */
+    if (l->specials == ASSAY_MAC_SCALE) { /* here every exponent field is that of a normal number */
         v.significand = 1;
         v.unit = field - l->bias;
     } else {
@@ -147,8 +147,8 @@ static uint64_t beyond(enum assay_mac_format f, bool negative, bool saturate)
     return not_a_number(f, negative);
 }
 
-/* In units of 2^-6, within 127 of them on either side. What is beyond, and Inf, is the nearest of
- * these; NaN the greatest, as of formats that have none. */
+/* In units of 2^-6, within 127 of them on either side. Numbers beyond, and Inf, give the nearest of
+ * these; NaN gives the greatest, as in other formats without a NaN. */
 static uint64_t encode_integer(const assay_mac_value *v, enum assay_rounding mode)
 {
     const assay_int128 n = v->negative ? -(assay_int128)v->significand : v->significand;
@@ -174,7 +174,8 @@ uint64_t mac_encode(enum assay_mac_format f, const assay_mac_value *v,
         return beyond(f, v->negative, how->saturate && l->specials != ASSAY_MAC_FNUZ);
     if (v->significand == 0)
         return with_sign(f, v->negative, 0);
-    /* The value lies in [2^top, 2^(top+1)); below the least normal exponent the grid stays. */
+    /* The value lies in [2^top, 2^(top+1)); below the least normal exponent the spacing of numbers
+     * stays. */
     const int least = 1 - l->bias;
     const int top = v->exponent + 63 - __builtin_clzll(v->significand);
     const int unit = top > least ? top : least;
@@ -187,7 +188,8 @@ uint64_t mac_encode(enum assay_mac_format f, const assay_mac_value *v,
     n = drop < 0 ? n * ((assay_int128)1 << -drop)
                  : assay_round_shift128(n, drop < 127 ? (unsigned)drop : 127, how->mode);
     assert((n < 0 ? -n : n) <= (assay_int128)2 << how->fraction_bits);
-    /* Digits carry into the exponent field; a subnormal's unit digit makes it that of field 1. */
+    /* A carry out of the fraction increments the exponent field; a subnormal's bit before the
+     * binary point makes that field 1. */
     const uint64_t digits = (uint64_t)(n < 0 ? -n : n) << (l->fraction_bits - how->fraction_bits);
     const uint64_t magnitude = ((uint64_t)(unit - least) << l->fraction_bits) + digits;
     if (magnitude > largest(l))

@@ -17,7 +17,7 @@ static uint32_t horner(const uint32_t *c, size_t n, uint32_t t)
     return p;
 }
 
-/* 2^n, a normal number. */
+/* 2^n, where that is a normal number. */
 static uint32_t power_of_two(int64_t n)
 {
     return (uint32_t)(n + 127) << 23;
@@ -93,7 +93,7 @@ uint32_t mac_gelu(uint32_t x, bool with_tanh, const assay_teller *t)
     return apply_f32_mul(apply_f32_mul(x, ASSAY_F32_HALF), apply_f32_add(ASSAY_F32_ONE, f));
 }
 
-/* Of long rows not every sum on the way is told: those of equal steps, and the last. */
+/* Of long rows only some of the partial sums are traced: at equal distances, and the last. */
 static bool is_told(size_t i, size_t n)
 {
     return i % ((n - 1) / MOST_TOLD + 1) == 0 || i + 1 == n;

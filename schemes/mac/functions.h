@@ -1,8 +1,8 @@
-/* Functions of binary32 in stated steps: what a scheme of matrix units computes between them.
+/* Functions of binary32 in stated steps: what a scheme of matrix units computes between products.
  *
  * Each step is one IEEE operation on binary32, rounded to nearest, ties to even, in the order
- * written; no step is fused with another. An f32 is its pattern. `t` hears the steps, those of
- * element t->at of a row; it may be NULL. */
+ * written; no step is fused with another. An f32 is its pattern. `t` receives the steps of element
+ * t->at of a row; it may be NULL. */
 #ifndef ASSAY_SCHEMES_MAC_FUNCTIONS_H
 #define ASSAY_SCHEMES_MAC_FUNCTIONS_H
 
@@ -41,8 +41,8 @@ void mac_l2_norm(const int32_t *x, size_t n, uint32_t epsilon, int32_t *out, con
 void mac_layer_norm(const int32_t *x, size_t n, const int32_t *gamma, const int32_t *beta,
                     uint32_t epsilon, int32_t *out, const assay_teller *t);
 uint32_t mac_sum_of(const int32_t *x, size_t n, const assay_teller *t);
-/* The greatest or least, the first of equal ones; a NaN is kept only where it comes first. Of none
- * -Inf and +Inf. */
+/* The greatest or least element, the first of equal ones; a NaN is kept only if it comes first. For
+ * n = 0: -Inf and +Inf. */
 uint32_t mac_greatest_of(const int32_t *x, size_t n, const assay_teller *t);
 uint32_t mac_least_of(const int32_t *x, size_t n, const assay_teller *t);
 

@@ -1,4 +1,4 @@
-/* A matrix unit under a network's scales: scheme.h has the formulas. */
+/* A matrix unit with a network's scales: scheme.h has the formulas. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 #include "schemes/mac/terms.h"
 #include "schemes/mac/unit.h"
 
-/* Rows as a unit takes them, in one piece of memory: K filled up with zeros, and its scales, those
- * of what is filled up as the last ones are. */
+/* Rows in the form that a unit takes, in one piece of memory: K is filled up with zeros, whose
+ * scales repeat the last one. */
 typedef struct rows {
     char *room;
     char *a, *b, *scale_a, *scale_b;
     size_t k;
-    uint32_t d; /* at most f32 */
+    uint32_t d; /* of f32 at most */
 } rows;
 
 static assay_status fill(const assay_mac_node *m, const assay_dot *d, size_t first, size_t last,
@@ -41,7 +41,7 @@ static assay_status fill(const assay_mac_node *m, const assay_dot *d, size_t fir
     return ASSAY_OK;
 }
 
-/* The unit's dot of elements first to last of K, from +0, as f32. */
+/* The unit's dot product over elements first to last of K, from +0, as f32. */
 static assay_status run(const assay_mac_node *m, const assay_dot *d, size_t first, size_t last,
                         uint32_t *y, const mac_watch *watch, assay_error *err)
 {
@@ -100,7 +100,7 @@ uint32_t mac_unit_end(const assay_mac_node *m, const assay_dot *d, uint32_t y)
     return y;
 }
 
-/* A run that was added to y by its scales. */
+/* Traces a run that was added to y with its scales. */
 static void tell_run(const assay_mac_node *m, const assay_dot *d, size_t at, uint32_t part,
                      uint32_t y)
 {

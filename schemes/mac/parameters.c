@@ -1,4 +1,4 @@
-/* Parameters and their words. */
+/* Parameters and the words of their values. */
 #include "schemes/mac/parameters.h"
 
 #include <errno.h>
@@ -116,7 +116,7 @@ static const char *const format_names[] = {ASSAY_MAC_FLOATS(NAME)};
 static const char *const rounding_names[] = {ASSAY_ROUNDINGS(NAME)};
 #undef NAME
 
-/* What these are, and n names with commas between them. */
+/* A description, then n names with commas between them. */
 static const char *list(const char *what, const char *const *names, size_t n, const char *end,
                         char *out, size_t size)
 {

@@ -1,4 +1,4 @@
-/* The parameters of mac.def as a table: their words, their values in a record, what contradicts.
+/* The parameters of mac.def as a table: their words, their values in a record, and contradictions.
  */
 #ifndef ASSAY_SCHEMES_MAC_PARAMETERS_H
 #define ASSAY_SCHEMES_MAC_PARAMETERS_H
@@ -28,22 +28,23 @@ typedef struct assay_mac_parameter {
 
 const assay_mac_parameter *mac_parameters(size_t *n);
 int64_t *mac_member(assay_mac *m, const assay_mac_parameter *p);
-/* Every default; ASSAY_MAC_MUST where there is none. */
+/* Sets every default; ASSAY_MAC_MUST where there is none. */
 assay_mac mac_defaults(void);
 
-/* Sets a value (for an order: nothing) from its word; false if the word is not a value. */
+/* Sets p's value from a word (an order has none: nothing is set); false if the word is not a value.
+ */
 bool mac_parse(const assay_mac_parameter *p, const char *text, int64_t *out);
-/* What is expected of p's value; `out` is room for it. */
+/* Text for messages: what is expected as p's value; `out` is room for it. */
 const char *mac_expected(const assay_mac_parameter *p, char *out, size_t size);
-/* The value of p in m as a unit file has it. */
+/* The value of p in m as a unit file writes it. */
 void mac_print(const assay_mac_parameter *p, const assay_mac *m, char *out, size_t size);
 
-/* How many words p's choice has; 0 where p is not a choice. */
+/* The number of words of p's choice; 0 if p is not a choice. */
 int64_t mac_choices(const assay_mac_parameter *p);
 
-/* What no parameter can say alone: the fault in one line, or NULL. */
+/* A fault that only several parameters together have, in one line; or NULL. */
 const char *mac_contradiction(const assay_mac *m);
-/* Puts every parameter that nothing reads in m to its default (NEED of mac.def). */
+/* Sets the parameters that nothing reads in m to their defaults (NEED of mac.def). */
 void mac_drop_unread(assay_mac *m);
 
 #endif

@@ -1,4 +1,5 @@
-/* The vtable of schemes of matrix units: a node's types and attributes become its arithmetic. */
+/* The vtable of schemes of matrix units: a node's types and attributes turned into its arithmetic.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "schemes/mac/scheme.h"
 #include "schemes/mac/unit.h"
 
-/* Kinds of floats in order of assay_float_elem, f32 first. */
+/* The float types in the order of assay_float_elem, f32 first. */
 static const enum assay_mac_format formats[] = {
     [ASSAY_FLOAT_F32] = ASSAY_MAC_F32,         [ASSAY_FLOAT_F16] = ASSAY_MAC_F16,
     [ASSAY_FLOAT_BF16] = ASSAY_MAC_BF16,       [ASSAY_FLOAT_TF32] = ASSAY_MAC_TF32,
@@ -122,7 +123,7 @@ static assay_status matrix(const assay_scheme *s, const assay_unit_spec *spec, a
     return ASSAY_OK;
 }
 
-/* Everything that is read and written is f32. */
+/* Checks that everything read and written is f32. */
 static assay_status check_floats(const assay_scheme *s, const assay_unit_spec *spec,
                                  assay_error *err)
 {

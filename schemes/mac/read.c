@@ -18,7 +18,7 @@ static assay_status wrong(const char *file, const assay_tree *t, const char *exp
                       scalar ? t->text : "a list or map", scalar ? "\"" : "", expected);
 }
 
-/* A list of each of 0 .. n-1 once, or `none`. */
+/* A list with each of 0 .. n-1 once, or `none`. */
 static assay_status read_order(const char *file, const assay_tree *t, assay_mac *m,
                                assay_error *err)
 {

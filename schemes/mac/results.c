@@ -1,4 +1,4 @@
-/* Patterns as a unit reads them, and the one way from a sum to a pattern. */
+/* Patterns as a unit reads them, and the one way from a sum to a result's pattern. */
 #include "schemes/mac/terms.h"
 
 assay_mac_value mac_read_pattern(const assay_mac *m, int64_t f, int64_t flush, uint64_t pattern)
@@ -29,7 +29,7 @@ mac_term mac_running(const assay_mac *m, uint64_t pattern)
     return mac_term_of(&v);
 }
 
-/* v without its digits below the first 64, one sticky digit for those. */
+/* v cut to its first 64 bits, with one sticky bit for those below. */
 static assay_mac_value narrowed(const mac_term *v)
 {
     const int drop = mac_digits(v->significand) - 64;
@@ -42,7 +42,7 @@ static assay_mac_value narrowed(const mac_term *v)
     return out;
 }
 
-/* Is v, not 0, below the least normal number of l, before or after it is rounded there? */
+/* Whether v, not 0, is below the least normal number of l, before or after it is rounded to l. */
 static bool is_tiny(const assay_mac *m, const assay_mac_layout *l, const assay_mac_value *v,
                     const assay_mac_rounding *how)
 {
@@ -74,7 +74,7 @@ uint64_t mac_result(const assay_mac *m, const mac_term *v, int64_t mode, int64_t
     uint64_t pattern = mac_encode(out, &x, &how);
     if ((pattern & (sign - 1)) == 0 && m->zero_sign == ASSAY_MAC_ZERO_PLUS)
         return 0;
-    if (how.saturate) /* the largest number has no more digits than others */
+    if (how.saturate) /* so that the largest number has no more fraction bits than others */
         pattern &= ~(((uint64_t)1 << (l->fraction_bits - how.fraction_bits)) - 1);
     return pattern;
 }

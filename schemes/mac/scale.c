@@ -1,4 +1,4 @@
-/* Scales of blocks and elements under a scale; scale.h has the formulas. */
+/* Block scales, and elements divided by a scale; scale.h has the formulas. */
 #include "schemes/mac/scale.h"
 
 #include "schemes/mac/functions.h"
@@ -28,13 +28,13 @@ bool mac_format_reaches(enum assay_mac_format elements, enum assay_mac_format ou
     return mac_format_greatest(elements) >> 23 >= mac_format_greatest(out) >> 23;
 }
 
-/* The exponent of a normal number's leading digit. */
+/* The exponent of a normal number's leading bit. */
 static int exponent_of(uint32_t magnitude)
 {
     return (int)(magnitude >> 23) - 127;
 }
 
-/* Numbers below the least normal one count as 2^-127: a scale is no less. */
+/* Numbers below the least normal one count as 2^-127, the least scale. */
 static int log2_of(uint32_t magnitude, enum assay_rounding mode)
 {
     if (magnitude <= UINT32_C(0x400000)) /* 2^-127 */
@@ -47,14 +47,15 @@ static uint32_t power_of_two(int s)
     return (uint32_t)(apply_clamp_to(s, -127, 127) + 127);
 }
 
-/* m with its fraction rounded to so many bits, ties away. */
+/* m with its fraction rounded to this many bits, ties away. */
 static uint32_t rounded(uint32_t m, int fraction_bits)
 {
     const unsigned drop = (unsigned)(23 - fraction_bits);
     return (uint32_t)assay_round_shift(m, drop, ASSAY_ROUND_HALF_AWAY) << drop;
 }
 
-/* An integer's first digit is not hidden: its fraction holds it, too. */
+/* The bits after the leading one: an integer's leading bit is not hidden, so its fraction includes
+ * it. */
 static int digits_behind_first(enum assay_mac_format f)
 {
     const assay_mac_layout *l = mac_layout_of(f);
@@ -101,7 +102,7 @@ static uint32_t scale_amax(const assay_mac_scaling *s, uint32_t m, uint32_t seco
 uint32_t mac_scale_of(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t second,
                       const assay_teller *teller)
 {
-    uint32_t m = 0; /* magnitudes order as their patterns do, NaN above all */
+    uint32_t m = 0; /* magnitudes are ordered as their patterns are, with NaN above all */
     for (size_t i = 0; i < n; i++) {
         const uint32_t magnitude = (uint32_t)x[i] & 0x7fffffff;
         m = magnitude > m ? magnitude : m;
@@ -130,7 +131,8 @@ static uint32_t encode_shifted(const assay_mac_scaling *s, uint32_t x, uint32_t 
     return (uint32_t)mac_encode(s->elements, &v, &how);
 }
 
-/* x as a power of two. 2^-127 is subnormal in binary32, and so are fractions of it. */
+/* x as a power of two. 2^-127 is subnormal in binary32, and so are numbers between it and 2^-126.
+ */
 static uint32_t encode_power(const assay_mac_scaling *s, uint32_t x)
 {
     static const enum assay_rounding modes[] = {
@@ -143,7 +145,7 @@ static uint32_t encode_power(const assay_mac_scaling *s, uint32_t x)
         return s->saturate ? none - 1 : none;
     if (x < least)
         return s->saturate ? 0 : none;
-    /* below 2^-126 the digit before the point is bit 22 */
+    /* below 2^-126 the bit before the binary point is bit 22 */
     const uint32_t digits = x >> 23 ? x : x << 1;
     const uint32_t power = (uint32_t)assay_round_shift(
         digits, 23, s->round == ASSAY_POWER_NEAREST ? ASSAY_ROUND_HALF_UP : modes[s->round]);
@@ -151,13 +153,14 @@ static uint32_t encode_power(const assay_mac_scaling *s, uint32_t x)
     return code < none ? code : s->saturate ? none - 1 : none;
 }
 
-/* x to its scale. Under 1 a NaN keeps its sign, as ONNX's Cast has it. */
+/* x divided or multiplied by t; t = 1 leaves it as it is: a NaN keeps its sign, as in ONNX's Cast.
+ */
 static uint32_t taken(uint32_t x, uint32_t t, bool divide)
 {
     return t == ASSAY_F32_ONE ? x : divide ? apply_f32_div(x, t) : apply_f32_mul(x, t);
 }
 
-/* x to element `code`, by t. */
+/* x as an element, by t; traced as element `code`. */
 static void tell_encoded(const assay_teller *teller, const assay_mac_scaling *s, uint32_t x,
                          uint32_t t, bool divide, uint32_t code)
 {

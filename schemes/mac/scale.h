@@ -40,26 +40,26 @@ typedef struct assay_mac_scaling {
     enum assay_scale_by by;
     bool saturate;
     enum assay_power_round round; /* of elements of e8m0 */
-    uint32_t reach;               /* f32: of rule amax, max is the format's times this */
+    uint32_t reach; /* f32: for rule amax, the format's greatest number times this is max */
 } assay_mac_scaling;
 
-/* The scale, in the format `to`, of n f32 patterns; second: the f32 of the scale's scale, 1 where
- * there is none. `teller` hears the steps (element teller->at's), and may be NULL. */
+/* The scale, in format `to`, of n f32 patterns; second: the f32 scale of this scale, 1 if there is
+ * none. `teller` receives the steps (under element teller->at) and may be NULL. */
 uint32_t mac_scale_of(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t second,
                       const assay_teller *teller);
-/* n f32 patterns to elements under a scale, and back. in and out may be the same. */
+/* n f32 patterns to elements with a scale, and back. in and out may be the same. */
 void mac_scale_encode(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t scale,
                       uint32_t second, int32_t *out, const assay_teller *teller);
 void mac_scale_decode(const assay_mac_scaling *s, const int32_t *x, size_t n, uint32_t scale,
                       uint32_t second, int32_t *out, const assay_teller *teller);
-/* A pattern as f32 (always exact: f32 holds every number of every format); and an f32
- * rounded to a format, half to even. */
+/* A pattern as f32 (always exact: f32 represents every number of every format); and an f32 rounded
+ * to a format, ties to even. */
 uint32_t mac_to_f32(enum assay_mac_format f, uint32_t pattern);
 uint32_t mac_from_f32(enum assay_mac_format f, uint32_t bits, bool saturate);
 /* The greatest number of a format, as f32. */
 uint32_t mac_format_greatest(enum assay_mac_format f);
-/* Whether elements reach as far as `out` does: of a row that is scaled to the greatest of them,
- * hardly a product is finite there. */
+/* Whether elements have the range of `out`: if a row is scaled to the greatest of them, hardly any
+ * product is finite. */
 bool mac_format_reaches(enum assay_mac_format elements, enum assay_mac_format out);
 
 #endif

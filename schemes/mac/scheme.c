@@ -123,14 +123,15 @@ static assay_status read_units(const char *file, const assay_tree *t, assay_mac_
     return ASSAY_OK;
 }
 
-/* Elements with the range of f32's or half of its digits, which numbers go into as they are. */
+/* Whether elements have f32's range, or half of its bits, so that numbers are converted without a
+ * scale. */
 static bool is_wide(int64_t format)
 {
     return format == ASSAY_MAC_F32 || format == ASSAY_MAC_TF32 || format == ASSAY_MAC_BF16 ||
            format == ASSAY_MAC_F16;
 }
 
-/* Scales that were not given; and those of f32, which is no format of patterns. */
+/* Fills in the scales that the file does not state; elements of f32 have none. */
 static assay_status complete(const char *file, const assay_tree *t, assay_mac_scheme *s,
                              assay_error *err)
 {
@@ -211,7 +212,7 @@ static assay_status read_tree(const char *file, const assay_tree *t, assay_mac_s
     return status;
 }
 
-/* A unit that is not shipped, so that the scheme needs no other file. */
+/* A unit that is not shipped is written out, so that the scheme needs no other file. */
 static void print_unit(assay_buf *b, const assay_mac_unit *u)
 {
     size_t n;
@@ -225,7 +226,7 @@ static void print_unit(assay_buf *b, const assay_mac_unit *u)
     assay_buf_printf(b, "}}");
 }
 
-/* All parameters in force. */
+/* Writes all parameters in effect. */
 static char *canonical(const assay_mac_scheme *s)
 {
     assay_buf b = {0};

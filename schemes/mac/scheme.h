@@ -24,7 +24,7 @@ enum assay_mac_scales { ASSAY_MAC_SCALES(ASSAY_MAC_SCALES_ID) };
 /* A line of scale.def. */
 typedef struct assay_mac_sharing {
     const char *name;
-    int64_t rows, columns; /* 0: all */
+    int64_t rows, columns; /* of a block; 0: all */
     enum assay_mac_format to;
     enum assay_scale_rule rule;
     bool second;
@@ -38,32 +38,33 @@ typedef struct assay_mac_scheme {
     char name[64], description[256];
     int n_units;
     assay_mac_unit unit[ASSAY_MAC_UNITS];
-    bool shipped[ASSAY_MAC_UNITS]; /* by its name; else its parameters are in the scheme */
+    bool shipped[ASSAY_MAC_UNITS]; /* referred to by name; else its parameters are in the scheme's
+                                      own text */
     ASSAY_MAC_SCHEME_PARAMETERS(ASSAY_MAC_SCHEME_MEMBER)
 } assay_mac_scheme;
 
-/* Does a scheme's text have the section? Unreadable text has none; fails only when out of memory.
+/* Whether a scheme's text has the section. Unreadable text has none; fails only when out of memory.
  */
 assay_status mac_scheme_is(const char *text, size_t length, bool *is, assay_error *err);
-/* Reads a scheme's text; `file` names it in messages. */
+/* Reads a scheme's text; `file` is its name in messages. */
 assay_status mac_scheme_parse(const char *file, const char *text, size_t length, assay_scheme **out,
                               assay_error *err);
-/* The unit for operands of these formats, or NULL. */
+/* The unit for operands in these formats, or NULL. */
 const assay_mac *mac_scheme_unit(const assay_mac_scheme *s, enum assay_mac_format a,
                                  enum assay_mac_format b);
 
-/* Names of the shipped schemes, in order, NULL at the end; and a scheme's text, or NULL. */
+/* The names of the shipped schemes, sorted, NULL at the end; and a scheme's text, or NULL. */
 const char *const *assay_mac_schemes(void);
 const char *assay_mac_scheme_text(const char *name, size_t *length);
 
 extern const assay_scheme_vtable mac_vtable;
 
-/* Is op one that makes or reads small floats by its attributes alone? Where no scheme of matrix
- * units is in force it is computed under this one. */
+/* Whether op produces or reads small floats by its attributes alone. Where no scheme of matrix
+ * units is in effect, such an op is computed under this one. */
 bool mac_converts(enum assay_op op);
 extern const assay_scheme mac_conversions;
 
-/* The format of a kind of element: f32 and the small floats; and the reverse. */
+/* The format of an element type, for f32 and the small floats; and the reverse. */
 bool mac_format_of(assay_elem e, enum assay_mac_format *f);
 enum assay_float_elem mac_elem_of(enum assay_mac_format f);
 bool mac_is_elem(enum assay_mac_format f);

@@ -3,7 +3,7 @@
 
 #include "schemes/mac/terms.h"
 
-/* The result of n NUMBERs whose sum, cut or exact, is `sum`: a zero gets its sign. */
+/* The result of n NUMBERs with this sum, cut or exact; a zero gets its sign here. */
 static uint64_t finish(const assay_mac *m, mac_term sum, const mac_term *term, size_t n,
                        int64_t mode, int64_t fraction)
 {
@@ -38,14 +38,14 @@ mac_term mac_add_pairs(const assay_mac *m, mac_term *term, size_t n)
     return term[0];
 }
 
-/* n * 2^grid; `unit`: the exponent that its terms were aligned to. `none`: there was nothing. */
+/* n * 2^grid; `unit`: the exponent to which the terms were aligned. `none`: there were no terms. */
 typedef struct sum {
     bool none;
     int unit, grid;
     assay_int128 n;
 } sum;
 
-/* n * 2^from as a multiple of 2^to. Sums here stay below 2^120. */
+/* n * 2^from as a multiple of 2^to. The sums here stay below 2^120. */
 static assay_int128 move(assay_int128 n, int from, int to, int64_t mode)
 {
     const int drop = to - from;
@@ -120,7 +120,7 @@ static mac_term term_of(const sum *s)
                       .significand = (assay_uint128)(s->n < 0 ? -s->n : s->n)};
 }
 
-/* The value of n NUMBERs, as the record sums them. */
+/* The value of the sum of n NUMBERs, in the way of the record. */
 static mac_term value_of(const assay_mac *m, const mac_term *term, size_t n)
 {
     if (m->align_bits == ASSAY_MAC_NONE)
@@ -129,7 +129,8 @@ static mac_term value_of(const assay_mac *m, const mac_term *term, size_t n)
     return term_of(&s);
 }
 
-/* Sum and accumulator, each cut below the greater exponent of the two. */
+/* The sum and the accumulator, each cut relative to the greater of their two exponents, then added.
+ */
 static mac_term two_sums(const assay_mac *m, const mac_term *term, size_t n, const mac_term *acc)
 {
     const sum s = lane_sums(m, term, n);
@@ -138,7 +139,7 @@ static mac_term two_sums(const assay_mac *m, const mac_term *term, size_t n, con
         return (mac_term){.significand = 0};
     const int unit = s.none || (has_acc && acc->unit > s.unit) ? acc->unit : s.unit;
     sum all = {.unit = unit};
-    /* The finer of the two grids holds both. */
+    /* the finer of the two grids represents both */
     const int grid = unit - (int)m->sum_align_bits, acc_grid = unit - (int)m->acc_align_bits;
     all.grid = grid < acc_grid ? grid : acc_grid;
     all.n = move(move(s.n, s.grid, grid, m->sum_cut), grid, all.grid, ASSAY_ROUND_TRUNC);

@@ -1,4 +1,4 @@
-/* A step's terms: products of decoded elements, exact but where the record rounds them. */
+/* A step's terms: products of decoded elements, exact unless the record rounds them. */
 #include "schemes/mac/terms.h"
 
 static bool is_zero(enum assay_mac_kind kind, assay_uint128 significand)
@@ -6,7 +6,7 @@ static bool is_zero(enum assay_mac_kind kind, assay_uint128 significand)
     return kind == ASSAY_MAC_NUMBER && significand == 0;
 }
 
-/* The leading digits of a significand, from the unit digit on; or as many after those. */
+/* The leading `digits` bits of a significand; second: as many bits after those. */
 static uint64_t piece(const assay_mac_value *v, int64_t digits, bool second)
 {
     if (digits == ASSAY_MAC_NONE)
@@ -19,7 +19,7 @@ static uint64_t piece(const assay_mac_value *v, int64_t digits, bool second)
     return (v->significand >> next << next) - first;
 }
 
-/* Digits as they come: not normalised. */
+/* A product, not normalised. */
 static mac_term product(const assay_mac *m, const assay_mac_value *a, const assay_mac_value *b,
                         int phase)
 {
@@ -30,7 +30,8 @@ static mac_term product(const assay_mac *m, const assay_mac_value *a, const assa
     if (p.kind == ASSAY_MAC_INF &&
         (is_zero(a->kind, a->significand) || is_zero(b->kind, b->significand)))
         p.kind = ASSAY_MAC_NAN;
-    const bool zero = a->significand == 0 || b->significand == 0; /* its exponent is not digits' */
+    const bool zero = a->significand == 0 ||
+                      b->significand == 0; /* a zero's exponent does not come from its bits */
     if (p.kind == ASSAY_MAC_NUMBER && !zero)
         p.significand = (assay_uint128)piece(a, m->a_digits, (phase & 1) != 0) *
                         piece(b, m->b_digits, phase > 1);
@@ -51,7 +52,7 @@ void mac_scale_term(mac_term *t, const assay_mac_value *scale)
     t->significand *= scale->significand;
 }
 
-/* Exact: of elements of at most 8 bits, less than 2^100 apart. */
+/* Exact sum of products of elements of at most 8 bits, less than 2^100 apart. */
 static mac_term group_sum(const mac_term *p, size_t n)
 {
     mac_term sum = mac_special(p, n);
@@ -73,7 +74,7 @@ static void round_product(const assay_mac *m, mac_term *t)
     *t = mac_term_of(&v);
 }
 
-/* Terms beyond product_limit are infinite, where no operand is; and terms are rounded. */
+/* Makes terms beyond product_limit infinite, unless an operand is, and rounds terms. */
 static void finish(const assay_mac *m, mac_term *t, size_t n, const mac_term *acc)
 {
     const bool finite = acc->kind == ASSAY_MAC_NUMBER && mac_special(t, n).kind == ASSAY_MAC_NUMBER;

@@ -1,5 +1,4 @@
-/* Sums of 16 columns at a time on a unit whose step is one aligned or exact sum; tile.h has the
- * terms. */
+/* Sums of 16 columns at a time, for units whose step is one aligned or exact sum; see tile.h. */
 #include "schemes/mac/tile_sums.h"
 
 #include <string.h>
@@ -7,14 +6,14 @@
 enum {
     COLUMNS = MAC_TILE,
     GROUPS = 8,
-    WHOLE = 1024, /* products of int8mx, each at most 4, whose sum is no more than 2^12 */
-    LEAST = -126, /* of exponents of elements */
+    WHOLE = 1024, /* products of int8mx, each 4 at most, whose sum is 2^12 at most */
+    LEAST = -126, /* least exponent of an element */
     NOTHING = MAC_TILE_NOTHING
 };
 
-/* ---- which units ---- */
+/* ---- units computed here ---- */
 
-/* Of 8 bits or fewer; no unit has elements of ue4m3, which stands among them. */
+/* Formats of 8 bits or fewer; ue4m3, which lies between them in the list, is never an element's. */
 static bool is_small(int64_t format)
 {
     return (format >= ASSAY_MAC_E5M2 && format <= ASSAY_MAC_E2M1) || format == ASSAY_MAC_INT8MX;
@@ -25,7 +24,7 @@ bool mac_tile_is_wide(const assay_mac *m)
     return mac_format_is_wide(m->a);
 }
 
-/* Steps of aligned sums, one after the other. */
+/* The steps are aligned sums, one after the other. */
 static bool is_one_chain(const assay_mac *m)
 {
     return m->order == 0 && m->k_order == ASSAY_MAC_ASCENDING && m->chains == 1 &&
@@ -47,8 +46,8 @@ static bool is_plain(const assay_mac *m)
            m->zero_sign == ASSAY_MAC_ZERO_SUM;
 }
 
-/* Groups of fp4 products under scales: sums of 53 bits hold their terms. They divide a step and a
- * block of scales, or contradict them. */
+/* Groups of fp4 products with scales, whose terms fit sums of 53 bits. A group divides a step and a
+ * block of scales; anything else is a contradiction. */
 static bool has_exact_groups(const assay_mac *m)
 {
     return m->exact_group > 1 && m->a == ASSAY_MAC_E2M1 && m->b == ASSAY_MAC_E2M1 &&
@@ -62,8 +61,8 @@ static bool is_integers(const assay_mac *m)
            m->align_bits == ASSAY_MAC_NONE && m->out_frac == 0;
 }
 
-/* Exact sums of int8mx, multiples of 2^-12: up to 2^12 f32 holds each, so that neither the order
- * nor a rounding shows. */
+/* Exact sums of int8mx, multiples of 2^-12: up to 2^12 f32 represents each of them, so that neither
+ * order nor rounding matters. */
 static bool is_whole(const assay_mac *m)
 {
     return is_integers(m) && m->scale_block == 0 && m->a_digits == ASSAY_MAC_NONE &&
@@ -71,8 +70,8 @@ static bool is_whole(const assay_mac *m)
            m->zero_sign != ASSAY_MAC_ZERO_IEEE;
 }
 
-/* Steps of such a sum under scales that are powers of two, and the running value: rounded once, as
- * an IEEE addition is. */
+/* Steps that add such a sum, with scales that are powers of two, to the running value in one
+ * rounding, as an IEEE addition does. */
 static bool is_scaled_whole(const assay_mac *m)
 {
     return is_integers(m) && m->scale == ASSAY_MAC_E8M0 && m->group > 0 && m->group <= WHOLE &&
@@ -91,8 +90,8 @@ static bool is_f32(const assay_mac *m)
     return m->out == ASSAY_MAC_F32 && m->acc == ASSAY_MAC_F32 && m->group > 0 && m->group <= 64;
 }
 
-/* A step's sums and the running value, cut once more and added. These stay below 2^52. Zeros that
- * fill up the last step have no greater exponent than any other product. */
+/* A step's sum and the running value, each cut once more and added; both stay below 2^52. The zeros
+ * that fill up the last step have no greater exponent than any other product. */
 bool mac_tile_is_aside(const assay_mac *m)
 {
     return m->accumulator == ASSAY_MAC_ACC_ALIGNED && is_one_chain(m) && is_plain(m) && is_f32(m) &&
@@ -103,7 +102,7 @@ bool mac_tile_is_aside(const assay_mac *m)
            m->out_frac == 0 && (m->zero_exponent == ASSAY_MAC_NONE || m->zero_exponent <= LEAST);
 }
 
-/* Of a record without contradictions: scales of a term are no f32, and a group divides an
+/* For records without contradictions: scales inside a term are not f32, and a group divides an
  * instruction. */
 bool mac_tile_takes(const assay_mac *m)
 {
@@ -120,7 +119,7 @@ bool mac_tile_takes(const assay_mac *m)
 
 /* ---- one step of 16 columns ---- */
 
-/* The running value cut to multiples of 2^grid. */
+/* The running value, cut to multiples of 2^grid. */
 static int64_t cut(int32_t digits, int32_t unit, int32_t grid)
 {
     const int32_t up = unit - 23 - grid, drop = -up > 31 ? 31 : -up;
@@ -129,7 +128,7 @@ static int64_t cut(int32_t digits, int32_t unit, int32_t grid)
     return digits < 0 ? -kept : kept;
 }
 
-/* sum * 2^grid, its leading fraction_bits + 1 digits. */
+/* sum * 2^grid, cut to its leading fraction_bits + 1 bits. */
 static void store(mac_running *r, int j, int64_t sum, int32_t grid, int fraction_bits)
 {
     const double exact = (double)sum; /* below 2^53 */
@@ -205,7 +204,7 @@ static void group_terms(const mac_tile *t, const float *a, const int32_t *a_scal
     }
 }
 
-/* digits * 2^up toward zero. */
+/* digits * 2^up, rounded toward zero. */
 static int64_t moved(int32_t digits, int32_t up)
 {
     const int64_t magnitude = digits < 0 ? -(int64_t)digits : digits;
@@ -237,8 +236,8 @@ static void exact_step(const mac_tile *t, const float *a, const int32_t *a_scale
 
 /* ---- whole sums ---- */
 
-/* A step's sum under its scales is an f32 as it stands; where its exponent leaves those of normal
- * numbers, or the result does, the column is odd. */
+/* A step's sum with its scales is an f32 as it stands; where its exponent, or the result's, is not
+ * that of a normal number, the column is odd. */
 static void scaled_step(const mac_tile *t, const float *a, int32_t a_scale, size_t first, size_t n,
                         float y[COLUMNS], mac_running *r)
 {

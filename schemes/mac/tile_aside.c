@@ -1,10 +1,10 @@
-/* 16 columns of a unit whose step's sum, of one lane or several, and running value are cut once
- * more, below the greater exponent of the two, and added: CDNA3's. */
+/* 16 columns of a unit that cuts a step's sum (of one lane or several) and the running value once
+ * more, relative to the greater of their exponents, and adds them: CDNA3's. */
 #include "schemes/mac/tile_sums.h"
 
 enum { COLUMNS = MAC_TILE, LANES = MAC_TILE_LANES, NOTHING = MAC_TILE_NOTHING };
 
-/* A step's sums of 16 columns: n * 2^(unit - align_bits). */
+/* The sums of a step in 16 columns: n * 2^(unit - align_bits). */
 typedef struct sums {
     int32_t unit[COLUMNS];
     int64_t n[COLUMNS];
@@ -20,7 +20,7 @@ static bool is_nothing(int32_t unit)
     return unit <= NOTHING / 2;
 }
 
-/* Where a product may reach product_limit, the column is odd. */
+/* Marks the columns odd in which a product may reach product_limit. */
 static void sum_lane(const mac_tile *t, const mac_tile_terms *terms, sums *lane, mac_running *r)
 {
     const assay_mac *m = t->unit;
@@ -36,7 +36,7 @@ static void sum_lane(const mac_tile *t, const mac_tile_terms *terms, sums *lane,
     mac_tile_sum(t, terms, lane->unit, none, lane->n);
 }
 
-/* Lanes on the grid of the greatest. */
+/* Brings the lanes to the grid of the greatest and adds them. */
 static void join_lanes(const sums *lane, size_t lanes, sums *all)
 {
     *all = lane[0];
@@ -52,7 +52,7 @@ static void join_lanes(const sums *lane, size_t lanes, sums *all)
     }
 }
 
-/* sum * 2^grid, rounded as an integer that becomes a float is: to the nearest, ties to even. */
+/* sum * 2^grid, rounded to nearest, ties to even, as in a conversion from integer to float. */
 static void store(mac_running *r, int j, int64_t sum, int32_t grid)
 {
     const float rounded = (float)sum;

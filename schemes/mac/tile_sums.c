@@ -1,4 +1,4 @@
-/* Terms of 16 columns, cut and summed; tile_sums.h has the terms. */
+/* Terms of 16 columns, cut and summed; see tile_sums.h. */
 #include "schemes/mac/tile_sums.h"
 
 enum { COLUMNS = MAC_TILE };
@@ -15,7 +15,7 @@ void mac_tile_greatest(const mac_tile *t, const mac_tile_terms *s, int32_t top[M
         }
 }
 
-/* Significands times powers of two of their own: below 2^27. */
+/* Sums of significands times their own powers of two: below 2^27. */
 static void sum_wide(const mac_tile *t, const mac_tile_terms *s, const int32_t top[COLUMNS],
                      int64_t sum[COLUMNS])
 {

@@ -1,4 +1,4 @@
-/* Terms of 16 columns, cut and summed: between tile.c, tile_aside.c and tile_sums.c. */
+/* Terms of 16 columns, cut and summed: shared by tile.c, tile_aside.c and tile_sums.c. */
 #ifndef ASSAY_SCHEMES_MAC_TILE_SUMS_H
 #define ASSAY_SCHEMES_MAC_TILE_SUMS_H
 
@@ -7,12 +7,12 @@
 #include "schemes/mac/tile.h"
 
 enum {
-    MAC_TILE_NOTHING = -20000, /* the exponent of a zero where it has none: below any other */
+    MAC_TILE_NOTHING = -20000, /* the exponent of a zero that has none: below any other */
     MAC_TILE_LANES = 4
 };
 
-/* Every stride-th of n products of a row of A by a tile, from element `first` of B's K on, which
- * a[0] and exponent[0] are of A's. */
+/* Every stride-th of n products of a row of A and a tile, from element `first` of B's K on, where
+ * a[0] and exponent[0] are A's. */
 typedef struct mac_tile_terms {
     const float *a;
     const int32_t *exponent;
@@ -33,14 +33,14 @@ static inline float mac_power_of_two(int32_t n)
     return f;
 }
 
-/* The greatest exponents of products; MAC_TILE_NOTHING / 2 or less: of none. */
+/* The greatest exponents of the products; MAC_TILE_NOTHING / 2 or less if there is none. */
 void mac_tile_greatest(const mac_tile *t, const mac_tile_terms *s, int32_t top[MAC_TILE]);
-/* Adds to sum[j] the products times 2^shift[j] in units of 2^(top[j] - align_bits), cut toward 0.
- */
+/* Adds to sum[j] the products times 2^shift[j], in units of 2^(top[j] - align_bits), truncated
+ * toward 0. */
 void mac_tile_sum(const mac_tile *t, const mac_tile_terms *s, const int32_t top[MAC_TILE],
                   const int32_t shift[MAC_TILE], int64_t sum[MAC_TILE]);
 
-/* Units with an aligned accumulator: which of them, and elements first to last of K. */
+/* Units with an aligned accumulator: whether a unit is one, and its elements first to last of K. */
 bool mac_tile_is_aside(const assay_mac *m);
 void mac_tile_run_aside(const mac_tile *t, const float *a, const int32_t *exponent, size_t first,
                         size_t last, mac_running *r);

@@ -24,7 +24,7 @@ static uint32_t of_f16(uint32_t pattern)
     return mac_to_f32(ASSAY_MAC_F16, pattern);
 }
 
-/* x / y, 0 where y is. */
+/* x / y, or 0 if y is 0. */
 static uint32_t over(uint32_t x, uint32_t y)
 {
     return y << 1 == 0 ? 0 : apply_f32_div(x, y);
@@ -35,7 +35,7 @@ static int32_t code_of(uint32_t x, enum assay_rounding mode, int32_t lo, int32_t
     return (int32_t)apply_f32_to_int(x, mode, lo, hi, 0);
 }
 
-/* The first element of greatest magnitude. */
+/* The first of the elements with the greatest magnitude. */
 static uint32_t farthest(const int32_t *x, int n)
 {
     uint32_t best = 0;
@@ -64,7 +64,7 @@ static void choose_q8_0(const int32_t *x, mac_weights_block *b)
         b->code[i] = code_of(apply_f32_mul((uint32_t)x[i], back), ASSAY_ROUND_HALF_AWAY, -128, 127);
 }
 
-/* Below and above 0, what the elements reach. */
+/* The least element, 0 at most, and the greatest, 0 at least. */
 static void reach(const int32_t *x, int n, uint32_t *lo, uint32_t *hi)
 {
     *lo = *hi = 0;

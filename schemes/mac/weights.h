@@ -46,15 +46,16 @@ typedef struct mac_weights_format {
     int block, part;
     assay_elem code;
     int32_t zero;
-    assay_elem scale; /* kind NONE: d alone */
+    assay_elem scale; /* kind NONE: d is the only scale */
     bool mins;
     void (*choose)(const int32_t *x, mac_weights_block *b);
 } mac_weights_format;
 
-/* The format of this name, or NULL; names of all, in order, NULL at the end. */
+/* The format with this name, or NULL; the names of all, in order, NULL at the end. */
 const mac_weights_format *mac_weights_find(const char *name);
 extern const char *const mac_weights_names[];
-/* One block of f32 patterns. False: one is not a number, or d or d_min would not be. */
+/* Encodes one block of f32 patterns. False: an element is not finite, or d or d_min would not be.
+ */
 bool mac_weights_encode(const mac_weights_format *f, const int32_t *x, mac_weights_block *b);
 
 #endif
