@@ -19,6 +19,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import drawn  # noqa: E402
+import shrink  # noqa: E402
 
 NO_CARD = 77
 KEPT = len(drawn.KINDS)  # the kind of the rows of test/vectors
@@ -109,10 +110,18 @@ def rows_of(args, instruction, steps):
 # ---- the card ----
 
 
-def packed(instruction, x):
-    """Elements as the card reads them: two of 4 bits in a byte, the first one low."""
-    if instruction.a == "e2m1":
+def packed(instruction, x, form):
+    """Elements as the card reads them (PTX ISA, `mma`, and "Packing format for matrix A and B" of tcgen05): e2m1 where K
+    is 64 two in a byte, the first one low; other small ones in tcgen05 16 in 16 bytes, padded behind the last; in mma one in
+    a byte, e2m1 in its middle."""
+    bits = drawn.FORMATS[form][0]
+    if bits == 4 and instruction.k == 64:
         x = x[:, 0::2] | x[:, 1::2] << 4
+    elif bits < 8 and instruction.name.endswith(".tcgen05"):
+        each = x.reshape(-1, 16, 1) >> np.arange(bits, dtype=np.uint8) & 1
+        x = np.packbits(np.pad(each.reshape(-1, 16 * bits), ((0, 0), (0, 128 - 16 * bits))), axis=1, bitorder="little")
+    elif bits == 4:
+        x = x << 2
     return np.ascontiguousarray(x).tobytes()
 
 
@@ -123,19 +132,20 @@ def scale_words(instruction, x):
 
 
 def on_card(args, instruction, steps, rows):
-    """The card's results; None and why not."""
+    """The card's results and its exit status; None, that and why not: status NO_CARD is an instruction that the driver
+    does not know yet."""
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/rows", "wb") as file:
             file.write(np.array([len(rows["c"]), steps], "<u4").tobytes())
-            file.write(packed(instruction, rows["a"]) + packed(instruction, rows["b"]))
+            file.write(packed(instruction, rows["a"], instruction.a) + packed(instruction, rows["b"], instruction.b))
             file.write(rows["c"].astype("<u4").tobytes())
             if instruction.scales:
                 file.write(scale_words(instruction, rows["scale_a"]) + scale_words(instruction, rows["scale_b"]))
         done = subprocess.run([args.program, "run", instruction.name, f"{folder}/rows", f"{folder}/d"],
                               capture_output=True, text=True)
         if done.returncode:
-            return None, done.stderr.strip()
-        return np.fromfile(f"{folder}/d", "<u4").astype(rows["d"].dtype), ""
+            return None, done.returncode, done.stderr.strip()
+        return np.fromfile(f"{folder}/d", "<u4").astype(drawn.Format(instruction.d).type), 0, ""
 
 
 # ---- comparing and keeping ----
@@ -145,8 +155,38 @@ def hexadecimal(x):
     return ",".join(f"{int(v):0{2 * x.dtype.itemsize}x}" for v in np.atleast_1d(x))
 
 
-def differences(rows, d):
-    """Lines on how many rows of each kind differ, and on the first."""
+def smallest(args, instruction, steps, rows, d, bad):
+    """Of the rows that differ the one of fewest terms; where Assay is at hand, made smaller as long as it differs. Its
+    columns, the card's result and the unit's."""
+    columns = [name for name in COLUMNS if name in rows]
+    first = bad[np.argmin(shrink.size({name: rows[name][bad] for name in columns}))]
+    row = {name: rows[name][first] for name in columns}
+
+    def differ(tried):
+        card, _, _ = on_card(args, instruction, steps, tried)
+        return None if card is None else card != preset(args, instruction, tried)
+
+    if not args.assay:
+        return row, d[first], rows["d"][first]
+    row = shrink.smallest(row, differ)
+    one = {name: x[None] for name, x in row.items()}
+    card, _, why = on_card(args, instruction, steps, one)
+    if card is None:
+        trouble(why.removeprefix("cuda: "))
+    return row, card, preset(args, instruction, one)
+
+
+def told(row, card, unit):
+    """A row in one line: the places where something is multiplied, C, scales, both results."""
+    if np.all(card == unit):
+        return "the smallest row that differs among others does not alone: the card's results hang on more than the row"
+    terms = [f"[{k}] {hexadecimal(row['a'][k])} * {hexadecimal(row['b'][k])}" for k in shrink.present(row)]
+    terms += [f"{name} {hexadecimal(row[name])}" for name in COLUMNS[2:] if name in row]
+    return f"smallest row: {', '.join(terms)}: card {hexadecimal(card)} unit {hexadecimal(unit)}"
+
+
+def differences(args, instruction, steps, rows, d):
+    """Lines on how many rows of each kind differ, on the first, and on the smallest."""
     bad = np.flatnonzero(rows["d"] != d)
     counts = [(name, int(np.sum(rows["kind"][bad] == i)), int(np.sum(rows["kind"] == i))) for i, name in enumerate(NAMES)]
     yield "differ by kind: " + ", ".join(f"{name} {n} of {all_}" for name, n, all_ in counts if n)
@@ -157,9 +197,10 @@ def differences(rows, d):
     for name in COLUMNS:
         if name in rows:
             yield f"  {name} {hexadecimal(rows[name][i])}"
+    yield told(*smallest(args, instruction, steps, rows, d, bad))
 
 
-def save(args, card, instruction, steps, rows, d):
+def save(args, instruction, steps, rows, d):
     """Rows that differ, then others evenly, with the card's results as d and the unit's as unit_d."""
     differs = rows["d"] != d
     others = np.flatnonzero(~differs)
@@ -168,19 +209,27 @@ def save(args, card, instruction, steps, rows, d):
     chosen = np.sort(np.concatenate([bad, rest]))
     columns = {name: x[chosen] for name, x in (rows | {"d": d, "unit_d": rows["d"]}).items()}
     path = file_of(args.save, instruction, steps)
-    path = os.path.join(args.save, f"{card}-{os.path.basename(path)}")
+    path = os.path.join(args.save, f"{args.card}-{os.path.basename(path)}")
     np.savez_compressed(path, **columns)
     return os.path.getsize(path)
 
 
-def report(i, instruction, k, rows, d, why):
-    """A TAP line and what explains it; whether it is good."""
-    good = d is not None and bool(np.all(rows["d"] == d))
-    told = f"rows {len(rows['c'])}, differing {int(np.sum(rows['d'] != d))}" if d is not None else "did not run"
-    print(f"{'ok' if good else 'not ok'} {i} - {instruction.unit:27} {instruction.mnemonic:76} k {k:3}  {told}")
-    for line in [why] if d is None else () if good else differences(rows, d):
+def report(args, i, instruction, steps, rows):
+    """Runs the rows: a TAP line, what explains it, and the captures. Bytes saved, and 0: the same, 1: different, 2: trouble."""
+    d, status, why = on_card(args, instruction, steps, rows)
+    what = f"{i} - {instruction.unit:27} {instruction.mnemonic:76} k {instruction.k * steps:3}"
+    if status == NO_CARD:
+        print(f"ok {what} # SKIP {why.removeprefix('cuda: ')}", flush=True)
+        return 0, 0
+    if d is None:
+        print(f"not ok {what}  did not run\n# {why}", flush=True)
+        return 0, 2
+    n = int(np.sum(rows["d"] != d))
+    print(f"{'not ok' if n else 'ok'} {what}  rows {len(rows['c'])}, differing {n}", flush=True)
+    saved = save(args, instruction, steps, rows, d) if args.save else 0
+    for line in differences(args, instruction, steps, rows, d) if n else ():
         print(f"# {line}", flush=True)
-    return good
+    return saved, int(n > 0)
 
 
 def run(args, instructions):
@@ -190,20 +239,21 @@ def run(args, instructions):
     if not chosen:
         trouble(f"no instruction of compute capability {int(capability) / 10} is known here" if not args.only
                 else f"{card} has no instruction '{args.only}'")
-    slug = re.sub(r"[^a-z0-9]+", "-", card.lower().removeprefix("nvidia ")).strip("-")
-    n, status, size = 0, 0, 0
+    args.card = re.sub(r"[^a-z0-9]+", "-", card.lower().removeprefix("nvidia ")).strip("-")
+    n, status, size, ran = 0, 0, 0, False
     for instruction in chosen:
         for steps in instruction.steps():
             rows = rows_of(args, instruction, steps)
-            if rows is None:
-                continue
             n += 1
-            d, why = on_card(args, instruction, steps, rows)
-            if not report(n, instruction, instruction.k * steps, rows, d, why):
-                status = max(status, 2 if d is None else 1)
-            if args.save and d is not None:
-                size += save(args, slug, instruction, steps, rows, d)
+            if rows is None:
+                print(f"ok {n} - {instruction.unit:27} {instruction.mnemonic:76} k {instruction.k * steps:3} # SKIP no rows in {args.source}")
+                continue
+            ran = True
+            saved, found = report(args, n, instruction, steps, rows)
+            size, status = size + saved, max(status, found)
     print(f"1..{n}")
+    if not ran:
+        trouble(f"{args.source} has no rows for compute capability {int(capability) / 10}; --prepare makes them")
     if args.save:
         print(f"# {args.save}: {size} bytes of captures")
     return status
@@ -224,18 +274,24 @@ def prepare(args, instructions):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="dev peer cuda", allow_abbrev=False)
-    for option, about in [("program", "peer_cuda"), ("assay", "the command"), ("vectors", "folder of kept rows"),
-                          ("only", "instructions with this in their name"), ("prepare", "write rows there and run nothing"),
-                          ("save", "keep captures there")]:
+    parser = argparse.ArgumentParser(prog="dev peer cuda", allow_abbrev=False, description=__doc__.split("\n")[0],
+                                     epilog="exit status: 0 the same, or no card here; 1 different; 2 trouble")
+    for option, about in [("only", "instructions with this in their name, as nv-hopper-f16-f32.wgmma"),
+                          ("save", "keep captures there: .npz of a, b, c, scales, the card's d, the unit's unit_d, kind"),
+                          ("prepare", "write rows with the units' results there and run nothing; needs no card"),
+                          ("program", "peer_cuda, where it is built already"), ("assay", "the command; not needed with --from"),
+                          ("vectors", "folder of kept rows, a file a unit")]:
         parser.add_argument("--" + option, help=about)
-    parser.add_argument("--from", dest="source", help="folder of rows that were prepared")
-    for option, default in [("rows", 1800), ("seed", 1), ("keep", 250), ("capability", 90)]:
-        parser.add_argument("--" + option, type=int, default=default)
-    parser.add_argument("--kinds", type=lambda text: text.split(","), default=drawn.KINDS, help=",".join(drawn.KINDS))
+    parser.add_argument("--from", dest="source", help="take the rows that --prepare wrote there")
+    for option, usual, about in [("rows", 1800, "drawn for an instruction"), ("seed", 1, "of what is drawn"),
+                                 ("keep", 250, "rows in a file of captures"), ("capability", 90, "of --prepare: 90 is 9.0")]:
+        parser.add_argument("--" + option, type=int, default=usual, help=f"{about} ({usual})")
+    parser.add_argument("--kinds", type=lambda text: text.split(","), default=drawn.KINDS, help=", ".join(drawn.KINDS))
     args = parser.parse_args()
     if set(args.kinds) - set(drawn.KINDS):
         trouble(f"kinds are {', '.join(drawn.KINDS)}")
+    if not args.program:
+        trouble("--program names peer_cuda: cc -o peer_cuda test/peer/cuda/*.c -ldl")
     if not args.source and not args.assay:
         trouble("rows are made with --assay, or taken --from a folder where they were prepared")
     return args

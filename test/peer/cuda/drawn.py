@@ -4,7 +4,8 @@ import numpy as np
 # Bits of storage, of the exponent and of the fraction; what the greatest exponent holds.
 FORMATS = {
     "f32": (32, 8, 23, "infinity"), "tf32": (32, 8, 23, "infinity"), "bf16": (16, 8, 7, "infinity"),
-    "f16": (16, 5, 10, "infinity"), "e5m2": (8, 5, 2, "infinity"), "e4m3": (8, 4, 3, "nan"), "e2m1": (4, 2, 1, "numbers"),
+    "f16": (16, 5, 10, "infinity"), "e5m2": (8, 5, 2, "infinity"), "e4m3": (8, 4, 3, "nan"), "e3m2": (6, 3, 2, "numbers"),
+    "e2m3": (6, 2, 3, "numbers"), "e2m1": (4, 2, 1, "numbers"),
 }
 
 

@@ -4,9 +4,11 @@
  *                              compute capability, k, D, A, B, C, scale format, scales, PTX name
  *   peer_cuda card             the card's name, its compute capability, the driver's CUDA version;
  *                              exit 77: none here
- *   peer_cuda ptx NAME         the kernel's text
+ *   peer_cuda ptx NAME [CAPABILITY]
+ *                              the kernel's text for a card, the least one where none is named
  *   peer_cuda run NAME ROWS D  the rows of the file ROWS (rows.h) on the card, results to the
- *                              file D
+ *                              file D; exit 77: no card, or a driver that does not know the
+ *                              instruction yet
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,9 +44,9 @@ static int show_card(void)
     return 0;
 }
 
-static int show_ptx(const struct instruction *in)
+static int show_ptx(const struct instruction *in, const char *capability)
 {
-    char *text = ptx_kernel(in);
+    char *text = ptx_kernel(in, capability ? atoi(capability) : in->least);
     fputs(text, stdout);
     free(text);
     return 0;
@@ -75,24 +77,46 @@ static bool launch(const struct instruction *in, const struct rows *r, kernel k,
            driver_get(d, out, r->n * sizeof *d);
 }
 
+/* An older driver than the kernel's text needs would refuse it. */
+static bool knows(const struct card *c, const struct instruction *in)
+{
+    const struct needs n = instruction_needs(in, c->capability);
+    if (c->driver >= n.cuda)
+        return true;
+    fprintf(stderr, "cuda: PTX %d.%d for %s needs a driver of CUDA %d.%d, this one is of %d.%d\n",
+            n.version / 10, n.version % 10, n.target, n.cuda / 1000, n.cuda % 1000 / 10,
+            c->driver / 1000, c->driver % 1000 / 10);
+    return false;
+}
+
+static bool compute(const struct instruction *in, const struct card *c, const struct rows *r,
+                    const char *results)
+{
+    kernel k;
+    char *ptx = ptx_kernel(in, c->capability);
+    uint32_t *d = calloc(r->n, sizeof *d);
+    if (!d)
+        abort();
+    const bool good =
+        driver_compile(ptx, &k) && launch(in, r, k, d) && rows_write(results, d, r->n);
+    free(ptx);
+    free(d);
+    return good;
+}
+
 static int run(const struct instruction *in, const char *path, const char *results)
 {
     struct rows r;
     struct card c;
-    kernel k;
-    char *ptx = ptx_kernel(in);
-    uint32_t *d = NULL;
-    bool good = rows_read(path, in, &r);
-    if (good && !driver_is_there())
-        return NO_CARD;
-    good = good && driver_open(&c) && driver_compile(ptx, &k);
-    if (good && !(d = calloc(r.n, sizeof *d)))
-        abort();
-    good = good && launch(in, &r, k, d) && rows_write(results, d, r.n);
-    free(ptx);
-    free(d);
+    int status = TROUBLE;
+    if (rows_read(path, in, &r)) {
+        if (!driver_is_there())
+            status = NO_CARD;
+        else if (driver_open(&c))
+            status = !knows(&c, in) ? NO_CARD : compute(in, &c, &r, results) ? 0 : TROUBLE;
+    }
     free(r.all);
-    return good ? 0 : TROUBLE;
+    return status;
 }
 
 int main(int argc, char **argv)
@@ -106,10 +130,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "cuda: no instruction '%s'; `list` shows them\n", argv[2]);
         return TROUBLE;
     }
-    if (argc == 3 && strcmp(argv[1], "ptx") == 0)
-        return show_ptx(in);
+    if ((argc == 3 || argc == 4) && strcmp(argv[1], "ptx") == 0)
+        return show_ptx(in, argv[3]);
     if (argc == 5 && strcmp(argv[1], "run") == 0)
         return run(in, argv[3], argv[4]);
-    fprintf(stderr, "usage: peer_cuda list | card | ptx NAME | run NAME ROWS D\n");
+    fprintf(stderr, "usage: peer_cuda list | card | ptx NAME [CAPABILITY] | run NAME ROWS D\n");
     return TROUBLE;
 }

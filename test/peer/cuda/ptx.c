@@ -39,7 +39,9 @@ char *ptx_mnemonic(const struct instruction *in)
     FILE *f = open_memstream(&text, &size);
     if (!f)
         abort();
-    if (in->form == GROUP)
+    if (in->form == TENSOR)
+        fprintf(f, "tcgen05.mma.cta_group::1%s", in->kind);
+    else if (in->form == GROUP)
         fprintf(f, "wgmma.mma_async.sync.aligned.%s.%s.%s.%s", in->shape, in->d, in->a, in->b);
     else
         fprintf(f, "mma.sync.aligned.%s.row.col%s.%s.%s.%s.%s%s%s", in->shape, in->kind, in->d,
@@ -48,12 +50,18 @@ char *ptx_mnemonic(const struct instruction *in)
     return text;
 }
 
-static void put_head(FILE *f, const struct instruction *in)
+static void put_head(FILE *f, const struct instruction *in, int capability)
 {
-    fprintf(f, ".version %s\n.target %s\n.address_size 64\n\n", in->version, in->target);
+    const struct needs n = instruction_needs(in, capability);
+    fprintf(f, ".version %d.%d\n.target %s\n.address_size 64\n\n", n.version / 10, n.version % 10,
+            n.target);
     fprintf(f, ".visible .entry rows(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d,\n"
-               "    .param .u64 scale_a, .param .u64 scale_b, .param .u32 steps)\n{\n"
-               "    .reg .pred %%p<5>;\n    .reg .b32 %%r<12>, %%a<2>, %%b<2>, %%s<2>;\n"
+               "    .param .u64 scale_a, .param .u64 scale_b, .param .u32 steps)\n{\n");
+}
+
+static void put_registers(FILE *f, const struct instruction *in)
+{
+    fprintf(f, "    .reg .pred %%p<5>;\n    .reg .b32 %%r<12>, %%a<2>, %%b<2>, %%s<2>;\n"
                "    .reg .b64 %%q<9>;\n");
     fprintf(f, "    .reg .%s %%c<8>;\n", narrow(in->c) ? "b32" : "f32");
     fprintf(f, "    .reg .%s %%d<8>;\n", narrow(in->d) ? "b32" : "f32");
@@ -204,14 +212,9 @@ static void put_result(FILE *f, const struct instruction *in)
     fprintf(f, "    @%%p0 st.b32 [%%q3], %%r9;\n    ret;\n}\n");
 }
 
-char *ptx_kernel(const struct instruction *in)
+static void put_body(FILE *f, const struct instruction *in)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *f = open_memstream(&text, &size);
-    if (!f)
-        abort();
-    put_head(f, in);
+    put_registers(f, in);
     put_place(f, in);
     put_addresses(f, in);
     put_c(f, in);
@@ -219,6 +222,20 @@ char *ptx_kernel(const struct instruction *in)
         put_descriptor(f);
     put_loop(f, in);
     put_result(f, in);
+}
+
+char *ptx_kernel(const struct instruction *in, int capability)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (!f)
+        abort();
+    put_head(f, in, capability);
+    if (in->form == TENSOR)
+        tcgen05_body(f, in);
+    else
+        put_body(f, in);
     fclose(f);
     return text;
 }

@@ -3,23 +3,27 @@
 #define TEST_PEER_CUDA_PTX_H
 
 #include <stddef.h>
+#include <stdio.h>
 
-/* How rows lie in a kernel's threads: QUADS: m8n8k4, a row a thread; TILE: m16n8, 8 rows a warp;
- * GROUP: wgmma, 8 rows a warp group, B in shared memory. */
-enum form { QUADS, TILE, GROUP };
+/* How rows lie in a kernel: QUADS: m8n8k4, a row a thread; TILE: m16n8, 8 rows a warp; GROUP:
+ * wgmma, 8 rows a warp group, B in shared memory; TENSOR: tcgen05, 8 rows a warp group, A and B in
+ * shared memory, C and D in tensor memory. */
+enum form { QUADS, TILE, GROUP, TENSOR };
 
 struct instruction {
     const char *unit;
     enum form form;
-    int least, most; /* compute capabilities, 10 times major + minor */
-    const char *version, *target, *shape, *kind, *d, *a, *b, *c, *scale;
+    int least, most;    /* compute capabilities, 10 times major + minor */
+    int version;        /* of PTX, 10 times major + minor */
+    const char *target; /* "": the card's own */
+    const char *shape, *kind, *d, *a, *b, *c, *scale;
     unsigned scales; /* a row, in one instruction */
 };
 
 extern const struct instruction instructions[];
 extern const size_t n_instructions;
 
-/* NULL where there is none so called: UNIT.mma or UNIT.wgmma. */
+/* NULL where there is none so called: UNIT.mma, UNIT.wgmma or UNIT.tcgen05. */
 const struct instruction *instruction_named(const char *name);
 void instruction_name(const struct instruction *in, char *name, size_t size);
 unsigned instruction_k(const struct instruction *in);
@@ -28,9 +32,19 @@ unsigned instruction_bytes(const struct instruction *in);
 unsigned instruction_rows(const struct instruction *in);    /* of a block */
 unsigned instruction_threads(const struct instruction *in); /* of a block */
 
+/* What the instruction's kernel asks for on a card of that compute capability: PTX version, the
+ * driver's CUDA version that knows it (1000 times major + 10 times minor), target. */
+struct needs {
+    int version, cuda;
+    char target[16];
+};
+struct needs instruction_needs(const struct instruction *in, int capability);
+
 /* The PTX name of the instruction; the text of a kernel `rows`, to be freed: row i of D is the
  * chain of `steps` instructions over row i of A and B from C. */
 char *ptx_mnemonic(const struct instruction *in);
-char *ptx_kernel(const struct instruction *in);
+char *ptx_kernel(const struct instruction *in, int capability);
+/* The lines of a TENSOR kernel behind its head (tcgen05.c). */
+void tcgen05_body(FILE *f, const struct instruction *in);
 
 #endif

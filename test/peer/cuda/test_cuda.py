@@ -68,13 +68,24 @@ def same_integers():
         t.check(done.returncode == 0 and good, f"compute capability {card / 10}: {done.stdout.count(chr(10) + 'ok ')} lengths of {n} instructions", said(done))
 
 
+def stored(name, form, k, x):
+    """Elements as the PTX ISA has them in registers and in shared memory, by whole numbers: element 0 is lowest."""
+    bits = {"e2m1": 4, "e2m3": 6, "e3m2": 6}.get(form, 8 * x.dtype.itemsize)
+    if bits >= 8:
+        return x
+    together, room, low = (k, k * bits, 0) if k == 64 else (16, 128, 0) if "tcgen05" in name else (1, 8, 2 * (bits == 4))
+    data = b""
+    for row in x.reshape(-1, together).tolist():
+        data += sum(code << low + i * bits for i, code in enumerate(row)).to_bytes(room // 8, "little")
+    return np.frombuffer(data, np.uint8)
+
+
 def places(folder):
     """Row k has one product, at k, and the fake counts it k + 1 times: the K of the text is that of the kernel."""
     bad = []
     for name, _, least, _, k, d, a, b, _, _, scales, _ in listed():
-        k, out, ones = int(k), drawn.Format(d), [drawn.Format(x).integers(np.eye(int(k), dtype=int)) for x in (a, b)]
-        if a == "e2m1":
-            ones = [x[:, 0::2] | x[:, 1::2] << 4 for x in ones]
+        k, out = int(k), drawn.Format(d)
+        ones = [stored(name, x, k, drawn.Format(x).integers(np.eye(k, dtype=int))) for x in (a, b)]
         one = 0x38 if "nvf4" in name else 127  # the scale
         write_rows(f"{folder}/rows", 1, *ones, np.zeros(k, "<u4"), *[np.full((k, 4), one, np.uint8)] * (2 * (scales != "0")))
         done = run([program, "run", name, f"{folder}/rows", f"{folder}/d"], FAKE_CAPABILITY=least, FAKE_FAULT="place", **WITH_CARD)
@@ -89,19 +100,27 @@ def encoded(form, value):
     return power + form.bias << form.fraction | (value - 2**power << form.fraction >> power)
 
 
+def kernels():
+    """Each kernel's text for the least card that has it, and one in five for its other ones, whose target is their own."""
+    names = [(name, card) for i, (name, _, least, most, *_) in enumerate(listed())
+             for card in [least, *("103", "110", "121") * (i % 5 == 0)] if int(least) <= int(card) <= int(most)]
+    return [(name, run([program, "ptx", name, card]).stdout) for name, card in names]
+
+
 def assembled(folder):
-    """ptxas takes every kernel for its target; for a later one where it does not know that any more."""
+    """ptxas takes every kernel of a PTX version that it knows for its target; for a later one where it does not know that
+    any more."""
     ptxas = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
     if not ptxas:
         return t.check(True, "kernels assembled # SKIP no ptxas here")
     known = set(re.findall(r"'(sm_\w+)'", run([ptxas, "--help"]).stdout))
+    cuda = float(re.search(r"release (\d+\.\d+)", run([ptxas, "--version"]).stdout)[1])
     bad, n = [], 0
-    for name, *_ in listed():
-        text = run([program, "ptx", name]).stdout
-        target = re.search(r"\.target (\w+)", text)[1]
+    for name, text in kernels():
+        version, target = re.match(r"\.version (\S+)\n\.target (\w+)", text).groups()
         if target == "sm_70" and target not in known:
             target = "sm_75"
-        if target not in known:
+        if target not in known or float(version) > cuda - 4:
             continue
         with open(f"{folder}/k.ptx", "w") as file:
             file.write(text)
@@ -122,9 +141,17 @@ def differences(folder):
             "every seventh row differs: exit status 1", said(done))
     t.check(re.search(r"# row 3 \(integers\): card \w{4} unit \w{4}\n#   a \w\w(,\w\w){31}\n#   b ", done.stdout)
             and "small integers differ" in done.stdout, "the first row that differs is shown in hex", said(done))
+    t.check("# the smallest row that differs among others does not alone" in done.stdout, "rows that differ by their place are told", said(done))
     with np.load(f"{folder}/saved/fake-90-nv-hopper-mma-e4m3-f16.mma.k32.npz") as rows:
         good = rows["a"].shape == (8, 32) and np.all(rows["d"] ^ rows["unit_d"] == 1) and rows["d"].dtype == np.uint16
     t.check(good, "captures hold the rows that differ first, the card's result as d")
+
+
+def smallest():
+    """The card sees more where products 5 and 9 are there."""
+    done = peer("--only", "hopper-bf16-f32.mma", rows="70", FAKE_FAULT="pair")
+    terms = r"# smallest row: \[5\] \w{4} \* \w{4}, \[9\] \w{4} \* \w{4}, c 00000000: card \w{8} unit \w{8}\n"
+    t.check(done.returncode == 1 and re.search(terms, done.stdout), "the smallest row that differs has these two terms alone", said(done))
 
 
 def in_two_parts(folder):
@@ -133,8 +160,22 @@ def in_two_parts(folder):
     t.check(done.returncode == 0 and len(os.listdir(f"{folder}/prepared")) == 6, "rows are prepared without a card", said(done))
     command = [sys.executable, "-B", f"{source}/test/peer/cuda/cuda.py", "--program", program]
     done = run([*command, "--from", f"{folder}/prepared", "--save", f"{folder}/captures"], **WITH_CARD)
-    t.check(done.returncode == 0 and done.stdout.count("\nok ") == 6 and len(os.listdir(f"{folder}/captures")) == 6,
+    t.check(done.returncode == 0 and done.stdout.count("differing 0") == 6 and len(os.listdir(f"{folder}/captures")) == 6,
             "and run without Assay", said(done))
+    done = run([*command, "--from", f"{folder}/prepared", "--only", "hopper-tf32-f32.mma"], **WITH_CARD, FAKE_FAULT="wrong")
+    t.check(done.returncode == 1 and re.search(r"# smallest row: (\[\d\] \w{8} \* \w{8}, )+c \w{8}: card \w{8} unit \w{8}\n", done.stdout),
+            "of rows that differ the smallest, without Assay", said(done))
+    refused("rows of another card", "has no rows for compute capability 8.0; --prepare makes them$",
+            run([*command, "--from", f"{folder}/prepared"], **WITH_CARD, FAKE_CAPABILITY="80"))
+
+
+def old_drivers():
+    """What the driver's compiler does not know yet is left out, each with a line."""
+    for version, card, only, left in [(12040, 90, "mma-e4m3", 2), (12070, 100, "mxf4", 2), (12080, 103, "mxf4-b32", 2), (13000, 121, "mxf4", 2)]:
+        done = peer("--only", only, FAKE_CAPABILITY=str(card), FAKE_DRIVER=str(version))
+        lines = re.findall(r"\nok .* # SKIP PTX \d\.\d for sm_\w+ needs a driver of CUDA \d+\.\d+, this one is of \d+\.\d+", done.stdout)
+        t.check(done.returncode == 0 and len(lines) == left and done.stdout.count("# SKIP") == left,
+                f"CUDA {version // 1000}.{version % 1000 // 10}, compute capability {card / 10}: what the driver does not know is left out", said(done))
 
 
 def faults():
@@ -170,7 +211,9 @@ with tempfile.TemporaryDirectory() as folder:
     places(folder)
     assembled(folder)
     differences(folder)
+    smallest()
     in_two_parts(folder)
+    old_drivers()
     faults()
     bad_input(folder)
 t.end()

@@ -1,8 +1,9 @@
 /* A libcuda.so.1 for tests: the functions that peer_cuda calls, on the machine of machine.h.
- * FAKE_CAPABILITY in the environment is 10 times the compute capability, 90 where there is none.
+ * FAKE_CAPABILITY in the environment is 10 times the compute capability, 90 where there is none;
+ * FAKE_DRIVER the driver's CUDA version, 13010.
  * FAKE_FAULT is card (no device), init (the driver does not start), jit (kernels are refused),
  * memory (no allocation succeeds), launch (no kernel runs), wrong (every seventh row's result has
- * another low bit) or place (product k of an instruction counts k + 1 times). */
+ * another low bit), place (product k of an instruction counts k + 1 times) or pair (matrix.c). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,10 +32,15 @@ bool machine_fault(const char *name)
     return fault && strcmp(fault, name) == 0;
 }
 
+static int number(const char *name, int usual)
+{
+    const char *text = getenv(name);
+    return text ? atoi(text) : usual;
+}
+
 static int capability(void)
 {
-    const char *text = getenv("FAKE_CAPABILITY");
-    return text ? atoi(text) : 90;
+    return number("FAKE_CAPABILITY", 90);
 }
 
 bool machine_holds(uint64_t address)
@@ -71,7 +77,7 @@ int cuGetErrorString(int status, const char **text)
 
 int cuDriverGetVersion(int *version)
 {
-    *version = 13000;
+    *version = number("FAKE_DRIVER", 13010);
     return GOOD;
 }
 

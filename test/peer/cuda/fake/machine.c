@@ -1,5 +1,5 @@
 /* The PTX interpreter: a line is done by every thread of the block before the next; branches are
- * taken by all alike. */
+ * taken by all alike. What PTX does asynchronously is done as late as it may be. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,9 +38,26 @@ static const char *const known[] = {"mov.u32",
                                     "bar.sync",
                                     "ret",
                                     "fence.proxy.async",
+                                    "ld.shared.b32",
+                                    "add.u32",
+                                    "xor.b32",
                                     "wgmma.fence.sync.aligned",
                                     "wgmma.commit_group.sync.aligned",
-                                    "wgmma.wait_group.sync.aligned"};
+                                    "wgmma.wait_group.sync.aligned",
+                                    "mbarrier.init.shared.b64",
+                                    "mbarrier.try_wait.parity.shared.b64",
+                                    "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32",
+                                    "tcgen05.dealloc.cta_group::1.sync.aligned.b32",
+                                    "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned",
+                                    "tcgen05.st.sync.aligned.32x32b.x4.b32",
+                                    "tcgen05.st.sync.aligned.32x32b.x16.b32",
+                                    "tcgen05.ld.sync.aligned.32x32b.x8.b32",
+                                    "tcgen05.wait::st.sync.aligned",
+                                    "tcgen05.wait::ld.sync.aligned",
+                                    "tcgen05.fence::before_thread_sync",
+                                    "tcgen05.fence::after_thread_sync",
+                                    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::"
+                                    "cluster.b64"};
 
 static bool is_known(const char *opcode)
 {
@@ -48,7 +65,8 @@ static bool is_known(const char *opcode)
         if (strcmp(known[i], opcode) == 0)
             return true;
     return strncmp(opcode, "mma.sync.aligned.", 17) == 0 ||
-           strncmp(opcode, "wgmma.mma_async.sync.aligned.", 29) == 0;
+           strncmp(opcode, "wgmma.mma_async.sync.aligned.", 29) == 0 ||
+           strncmp(opcode, "tcgen05.mma.cta_group::1.kind::", 31) == 0;
 }
 
 /* Arguments part at commas outside of braces; blanks go. */
@@ -71,7 +89,8 @@ static void read_line(const char *text, struct line *l)
 {
     int used = 0;
     *l = (struct line){.predicate = -1};
-    if (sscanf(text, "@%%p%d%n", &l->predicate, &used) == 1)
+    l->negated = strncmp(text, "@!", 2) == 0;
+    if (sscanf(text, l->negated ? "@!%%p%d%n" : "@%%p%d%n", &l->predicate, &used) == 1)
         text += used;
     sscanf(text, " %111[^ ;]%n", l->opcode, &used);
     read_arguments(text + used, l);
@@ -85,9 +104,10 @@ bool machine_load(const char *ptx, struct program *p, char *why, size_t size)
     for (char *text = strtok_r(copy, "\n", &rest); text && good;
          text = strtok_r(NULL, "\n", &rest)) {
         text += strspn(text, " ");
-        if (strncmp(text, "STEP:", 5) == 0)
-            p->label = p->lines;
-        else if (inside && *text != '.' && *text != '}') {
+        if (isupper((unsigned char)*text) && p->labels < 4) {
+            sscanf(text, "%7[A-Z]", p->label[p->labels].name);
+            p->label[p->labels++].line = p->lines;
+        } else if (inside && *text != '.' && *text != '}') {
             struct line *l = &p->line[p->lines++];
             read_line(text, l);
             good = is_known(l->opcode) && p->lines < 256;
@@ -118,6 +138,10 @@ static uint64_t operand(struct block *b, unsigned thread, const char *text)
         return b->number;
     if (strcmp(text, "slab") == 0)
         return 256; /* where it lies in shared memory */
+    if (strcmp(text, "done") == 0)
+        return 3584;
+    if (strcmp(text, "place") == 0)
+        return 3840;
     return text[0] == '%' ? *machine_register(b, thread, text) : strtoull(text, NULL, 10);
 }
 
@@ -131,8 +155,7 @@ static uint64_t parameter(struct block *b, const char *text)
     abort();
 }
 
-/* "[%q0+16]" */
-static uint64_t address(struct block *b, unsigned thread, const char *text)
+uint64_t machine_address(struct block *b, unsigned thread, const char *text)
 {
     char name[16] = "";
     unsigned offset = 0;
@@ -146,6 +169,8 @@ static uint64_t computed(const char *op, uint64_t x, uint64_t y, uint64_t z)
         return x & y;
     if (strncmp(op, "or", 2) == 0)
         return x | y;
+    if (strncmp(op, "xor", 3) == 0)
+        return x ^ y;
     if (strncmp(op, "shr", 3) == 0)
         return x >> y;
     if (strncmp(op, "shl", 3) == 0)
@@ -176,11 +201,16 @@ static uint64_t compared(const char *op, uint64_t x, uint64_t y, bool also)
 static bool moved(const struct line *l, struct block *b, unsigned t)
 {
     const bool load = l->opcode[0] == 'l';
-    const uint64_t at = address(b, t, l->argument[load]);
+    const uint64_t at = machine_address(b, t, l->argument[load]);
     uint32_t word = load ? 0 : (uint32_t)*machine_register(b, t, l->argument[1]);
     if (strcmp(l->opcode, "st.shared.b32") == 0) {
         if (at + 4 <= SHARED)
             memcpy(b->shared + at, &word, 4);
+        return at + 4 <= SHARED;
+    }
+    if (strcmp(l->opcode, "ld.shared.b32") == 0) {
+        memcpy(&word, b->shared + at % SHARED, 4);
+        *machine_register(b, t, l->argument[0]) = word;
         return at + 4 <= SHARED;
     }
     if (!machine_holds(at))
@@ -192,12 +222,6 @@ static bool moved(const struct line *l, struct block *b, unsigned t)
     memcpy(&word, (void *)(uintptr_t)at, 4);
     *machine_register(b, t, l->argument[0]) = word;
     return true;
-}
-
-static bool is_silent(const char *op)
-{
-    return strcmp(op, "bar.sync") == 0 || strcmp(op, "fence.proxy.async") == 0 ||
-           (strncmp(op, "wgmma.", 6) == 0 && strstr(op, "mma_async") == NULL);
 }
 
 static bool step(const struct line *l, struct block *b, unsigned t)
@@ -220,27 +244,76 @@ static bool step(const struct line *l, struct block *b, unsigned t)
     return true;
 }
 
-static bool is_on(const struct line *l, const struct block *b, unsigned t)
+bool machine_is_on(const struct line *l, const struct block *b, unsigned thread)
 {
-    return l->predicate < 0 || b->value[t]['p'][l->predicate];
+    return l->predicate < 0 || (b->value[thread]['p'][l->predicate] != 0) != l->negated;
 }
 
+/* wgmma.mma_async wants wgmma.fence before it, and is done when its group is committed and waited
+ * for. */
+static bool wgmma(const struct line *l, struct block *b)
+{
+    struct asked *asked = &b->asked;
+    if (strstr(l->opcode, "mma_async")) {
+        if (!asked->fenced || asked->mma)
+            return false;
+        asked->mma = l;
+        asked->fenced = asked->committed = false;
+        return true;
+    }
+    if (strstr(l->opcode, "wait_group") && asked->mma && asked->committed) {
+        matrix_wgmma(asked->mma, b);
+        asked->mma = NULL;
+    }
+    asked->fenced |= strstr(l->opcode, "wgmma.fence") != NULL;
+    asked->committed |= strstr(l->opcode, "commit_group") != NULL;
+    return true;
+}
+
+/* What a block or its warps do together; `done`: it is such a line. */
+static bool together(const struct line *l, struct block *b, bool *done)
+{
+    *done = true;
+    if (strncmp(l->opcode, "wgmma.", 6) == 0)
+        return wgmma(l, b);
+    if (strncmp(l->opcode, "tcgen05.", 8) == 0 || strncmp(l->opcode, "mbarrier.", 9) == 0)
+        return tensor_line(l, b);
+    if (strncmp(l->opcode, "mma.", 4) == 0)
+        matrix_mma(l, b);
+    else if (strcmp(l->opcode, "fence.proxy.async") == 0)
+        memcpy(b->asked.shared, b->shared, SHARED);
+    else
+        *done = strcmp(l->opcode, "bar.sync") == 0;
+    return true;
+}
+
+static size_t line_of(const struct program *p, const char *label)
+{
+    for (size_t i = 0; i < p->labels; i++)
+        if (strcmp(p->label[i].name, label) == 0)
+            return p->label[i].line;
+    abort();
+}
+
+/* At the end all is done, and tensor memory given back. */
 bool machine_run(const struct program *p, struct block *b)
 {
+    b->asked.mma = b->tensor.loading = NULL;
+    b->tensor.columns = b->tensor.phase = 0;
+    b->asked.fenced = b->asked.committed = false;
     for (size_t pc = 0; strcmp(p->line[pc].opcode, "ret") != 0; pc++) {
         const struct line *l = &p->line[pc];
+        bool done;
         if (strcmp(l->opcode, "bra") == 0) {
-            if (is_on(l, b, 0))
-                pc = p->label - 1;
-        } else if (strncmp(l->opcode, "mma.", 4) == 0) {
-            matrix_mma(l, b);
-        } else if (strstr(l->opcode, "mma_async")) {
-            matrix_wgmma(l, b);
-        } else if (!is_silent(l->opcode)) {
-            for (unsigned t = 0; t < b->threads; t++)
-                if (is_on(l, b, t) && !step(l, b, t))
-                    return false;
+            if (machine_is_on(l, b, 0))
+                pc = line_of(p, l->argument[0]) - 1;
+            continue;
         }
+        if (!together(l, b, &done))
+            return false;
+        for (unsigned t = 0; !done && t < b->threads; t++)
+            if (machine_is_on(l, b, t) && !step(l, b, t))
+                return false;
     }
-    return true;
+    return !b->asked.mma && b->tensor.columns == 0;
 }

@@ -7,18 +7,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LANES = 32, MOST_THREADS = 128, MOST_ARGUMENTS = 8, SHARED = 1024, MOST_REGISTERS = 32 };
+enum {
+    LANES = 32,
+    MOST_THREADS = 128,
+    MOST_ARGUMENTS = 8,
+    SHARED = 4096,
+    MOST_REGISTERS = 32,
+    TENSOR_COLUMNS = 512
+};
 
 struct line {
     char opcode[112];
     int predicate; /* -1: none */
+    bool negated;
     char argument[MOST_ARGUMENTS][96];
 };
 
 struct program {
     struct line line[256];
     size_t lines;
-    size_t label; /* of the only one */
+    struct {
+        char name[8];
+        size_t line;
+    } label[4];
+    size_t labels;
+};
+
+/* What is asked for and not done yet. Shared memory as the asynchronous proxy sees it: as it was
+ * when a thread fenced. */
+struct asked {
+    const struct line *mma; /* NULL: none */
+    bool fenced, committed;
+    uint8_t shared[SHARED];
+};
+
+/* Lanes and columns of words; `stored`: what tcgen05.st wrote and nobody waited for. */
+struct tensor_memory {
+    uint32_t word[MOST_THREADS][TENSOR_COLUMNS], stored[MOST_THREADS][TENSOR_COLUMNS];
+    unsigned columns;           /* allocated */
+    const struct line *loading; /* tcgen05.ld that nobody waited for; NULL: none */
+    unsigned phase;             /* of the barrier that tcgen05.commit arrives at */
 };
 
 struct block {
@@ -26,6 +54,8 @@ struct block {
     void **parameters;                                     /* a, b, c, d, scale_a, scale_b, steps */
     uint64_t value[MOST_THREADS]['z' + 1][MOST_REGISTERS]; /* by a register's letter and number */
     uint8_t shared[SHARED];
+    struct asked asked;
+    struct tensor_memory tensor;
 };
 
 /* false: `why` says what is not known. */
@@ -35,6 +65,9 @@ bool machine_run(const struct program *p, struct block *b);
 
 /* The value of a register, as "%r3". */
 uint64_t *machine_register(struct block *b, unsigned thread, const char *name);
+bool machine_is_on(const struct line *l, const struct block *b, unsigned thread);
+/* The address in an argument "[%q0+16]". */
+uint64_t machine_address(struct block *b, unsigned thread, const char *text);
 /* Whether 4 bytes at an address lie in a buffer. */
 bool machine_holds(uint64_t address);
 /* Whether the environment asks for that fault (driver.c). */
@@ -43,5 +76,8 @@ bool machine_fault(const char *name);
 /* mma.sync by every warp, wgmma by the four of a group. */
 void matrix_mma(const struct line *l, struct block *b);
 void matrix_wgmma(const struct line *l, struct block *b);
+
+/* tcgen05 and the barrier beside it; false: against the PTX ISA. */
+bool tensor_line(const struct line *l, struct block *b);
 
 #endif

@@ -1,12 +1,12 @@
 /* mma.sync and wgmma.mma_async on numbers that add exactly: where the PTX ISA's "Matrix Fragments
  * for mma" and "Register Fragments for wgmma.mma_async" put each element, written from that text
  * alone; sums are exact. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "machine.h"
+#include "numbers.h"
 
 struct shape {
     int m, n, k;
@@ -17,50 +17,6 @@ struct shape {
 struct matrices {
     double a[64][64], b[8][64], c[64][8]; /* b by column */
 };
-
-/* ---- numbers ---- */
-
-static int bits_of(const char *format)
-{
-    if (strcmp(format, "e2m1") == 0)
-        return 4;
-    if (strcmp(format, "tf32") == 0 || strcmp(format, "f32") == 0)
-        return 32;
-    return strcmp(format, "f16") == 0 || strcmp(format, "bf16") == 0 ? 16 : 8;
-}
-
-static int exponent_bits(const char *format)
-{
-    if (strcmp(format, "f16") == 0 || strcmp(format, "e5m2") == 0)
-        return 5;
-    if (strcmp(format, "e4m3") == 0 || strcmp(format, "ue4m3") == 0)
-        return 4;
-    return strcmp(format, "e2m1") == 0 ? 2 : 8;
-}
-
-static double decoded(const char *format, uint32_t code)
-{
-    if (strcmp(format, "ue8m0") == 0)
-        return ldexp(1, (int)code - 127);
-    const int e = exponent_bits(format), f = bits_of(format) - 1 - e, bias = (1 << (e - 1)) - 1;
-    const int field = (int)(code >> f) & ((1 << e) - 1);
-    const uint32_t fraction = code & ((1U << f) - 1);
-    const double size =
-        ldexp(field ? fraction + ldexp(1, f) : fraction, (field ? field : 1) - bias - f);
-    return code >> (bits_of(format) - 1) ? -size : size;
-}
-
-/* Of a normal number that the format has. */
-static uint32_t encoded(const char *format, double x)
-{
-    const int e = exponent_bits(format), f = bits_of(format) - 1 - e, bias = (1 << (e - 1)) - 1;
-    int power;
-    const double size = frexp(fabs(x), &power);
-    if (x == 0)
-        return 0;
-    return (uint32_t)(x < 0) << (e + f) | (uint32_t)(power - 1 + bias) << f |
-           (uint32_t)(ldexp(size, f + 1) - ldexp(1, f));
-}
 
 /* ---- elements of a thread's registers ---- */
 
@@ -82,24 +38,38 @@ static int registers(const char *list)
     return n;
 }
 
-/* Element i of the list's registers, the first one lowest. */
-static double element(struct block *b, unsigned t, const char *list, const char *format, int i)
+/* "mma": "the individual 4-bit and the 6-bit floating point type elements must be packed in an
+ * 8-bit container", e2m1 "in central 4 bits", e3m2 and e2m3 "in the lower 6 bits"; in m16n8k64 "no
+ * explicit padding is necessary". */
+static int container_bits(const struct shape *s, const char *format)
 {
-    const int bits = bits_of(format), each = 32 / bits;
-    const uint32_t word = (uint32_t)*listed(b, t, list, i / each);
-    return decoded(format, bits == 32 ? word : word >> (i % each * bits) & ((1U << bits) - 1));
+    const int bits = number_bits(format);
+    return bits < 8 && s->k < 64 ? 8 : bits;
 }
 
-static int elements(const char *list, const char *format)
+/* Element i of the list's registers, the first one lowest. */
+static double element(const struct shape *s, struct block *b, unsigned t, const char *list,
+                      const char *format, int i)
 {
-    return registers(list) * 32 / bits_of(format);
+    const int bits = container_bits(s, format), each = 32 / bits;
+    const int padding = bits == 8 && number_bits(format) == 4 ? 2 : 0;
+    const uint32_t word = (uint32_t)*listed(b, t, list, i / each);
+    if (bits == 32)
+        return number_decoded(format, word);
+    return number_decoded(format,
+                          word >> (i % each * bits + padding) & ((1U << number_bits(format)) - 1));
+}
+
+static int elements(const struct shape *s, const char *list, const char *format)
+{
+    return registers(list) * 32 / container_bits(s, format);
 }
 
 /* ---- m16n8k* and a warp's 16 rows of m64n8k* ---- */
 
 static int row_of_a(const struct shape *s, int g, int i)
 {
-    const int bits = bits_of(s->a);
+    const int bits = container_bits(s, s->a);
     bool low;
     if (bits == 16)
         low = s->k == 16 ? i < 2 || (4 <= i && i < 6) : i < 2;
@@ -114,7 +84,7 @@ static int row_of_a(const struct shape *s, int g, int i)
 
 static int column_of_a(const struct shape *s, int t, int i)
 {
-    switch (bits_of(s->a)) {
+    switch (container_bits(s, s->a)) {
     case 16:
         return t * 2 + (i & 1) + (i >= 4 ? 8 : 0);
     case 32:
@@ -128,7 +98,7 @@ static int column_of_a(const struct shape *s, int t, int i)
 
 static int row_of_b(const struct shape *s, int t, int i)
 {
-    switch (bits_of(s->b)) {
+    switch (container_bits(s, s->b)) {
     case 16:
         return t * 2 + (i & 1) + (i >= 2 ? 8 : 0);
     case 32:
@@ -146,25 +116,25 @@ static int row_of_b(const struct shape *s, int t, int i)
 static double scale_of(const struct shape *s, struct block *b, const char *name, unsigned lane,
                        int i)
 {
-    return decoded(s->scale, (uint32_t)*machine_register(b, lane, name) >> 8 * i & 0xff);
+    return number_decoded(s->scale, (uint32_t)*machine_register(b, lane, name) >> 8 * i & 0xff);
 }
 
 static void take_a(const struct shape *s, struct block *b, unsigned warp, const char *list,
                    struct matrices *m)
 {
     for (unsigned lane = 0; lane < LANES; lane++)
-        for (int i = 0; i < elements(list, s->a); i++)
+        for (int i = 0; i < elements(s, list, s->a); i++)
             m->a[16 * (s->m == 64 ? warp : 0) + (unsigned)row_of_a(s, (int)lane >> 2, i)]
-                [column_of_a(s, lane % 4, i)] = element(b, LANES * warp + lane, list, s->a, i);
+                [column_of_a(s, lane % 4, i)] = element(s, b, LANES * warp + lane, list, s->a, i);
 }
 
 static void take_b(const struct shape *s, struct block *b, unsigned warp, const char *list,
                    struct matrices *m)
 {
     for (unsigned lane = 0; lane < LANES; lane++)
-        for (int i = 0; i < elements(list, s->b); i++)
+        for (int i = 0; i < elements(s, list, s->b); i++)
             m->b[lane >> 2][row_of_b(s, lane % 4, i)] =
-                element(b, LANES * warp + lane, list, s->b, i);
+                element(s, b, LANES * warp + lane, list, s->b, i);
 }
 
 static void scale_both(const struct shape *s, const struct line *l, struct block *b,
@@ -185,7 +155,7 @@ static int row_of_c(const struct shape *s, unsigned lane, int i, const char *for
 {
     if (s->m != 8)
         return (int)(lane >> 2) + (i < 2 ? 0 : 8);
-    const int low = bits_of(format) == 16 ? (int)lane % 4 : (int)(lane & 1) + (i & 2);
+    const int low = number_bits(format) == 16 ? (int)lane % 4 : (int)(lane & 1) + (i & 2);
     return lane < 16 ? low : low + 4;
 }
 
@@ -193,13 +163,20 @@ static int column_of_c(const struct shape *s, unsigned lane, int i, const char *
 {
     if (s->m != 8)
         return (int)(lane % 4) * 2 + (i & 1);
-    return bits_of(format) == 16 ? i : (i & 4) + (int)(lane & 2) + (i & 1);
+    return number_bits(format) == 16 ? i : (i & 4) + (int)(lane & 2) + (i & 1);
+}
+
+/* One more where products 5 and 9 are both there, if the environment asks for that fault. */
+static double fault(const struct matrices *m, int row, int column)
+{
+    const double both = m->a[row][5] * m->b[column][5] * m->a[row][9] * m->b[column][9];
+    return machine_fault("pair") && both != 0 ? 1 : 0;
 }
 
 static double sum(const struct shape *s, const struct matrices *m, int row, int column)
 {
     const bool weighted = machine_fault("place");
-    double d = m->c[row][column];
+    double d = m->c[row][column] + fault(m, row, column);
     for (int k = 0; k < s->k; k++)
         d += m->a[row][k] * m->b[column][k] * (weighted ? k + 1 : 1);
     return d;
@@ -207,25 +184,25 @@ static double sum(const struct shape *s, const struct matrices *m, int row, int 
 
 static void put(struct block *b, unsigned t, const char *list, const char *format, int i, double x)
 {
-    const int bits = bits_of(format), shift = bits == 32 ? 0 : i % 2 * 16;
+    const int bits = number_bits(format), shift = bits == 32 ? 0 : i % 2 * 16;
     uint64_t *word = listed(b, t, list, i * bits / 32);
     const uint32_t mask = bits == 32 ? UINT32_MAX : 0xffffU << shift;
-    *word = (*word & ~mask) | encoded(format, x) << shift;
+    *word = (*word & ~mask) | number_encoded(format, x) << shift;
 }
 
 /* One thread's part of C, or of D; first: its matrix's first row. */
 static void take_c(const struct shape *s, struct block *b, unsigned t, unsigned first,
                    const char *list, struct matrices *m)
 {
-    for (int i = 0; i < elements(list, s->c); i++)
+    for (int i = 0; i < elements(s, list, s->c); i++)
         m->c[first + (unsigned)row_of_c(s, t % LANES, i, s->c)]
-            [column_of_c(s, t % LANES, i, s->c)] = element(b, t, list, s->c, i);
+            [column_of_c(s, t % LANES, i, s->c)] = element(s, b, t, list, s->c, i);
 }
 
 static void put_d(const struct shape *s, struct block *b, unsigned t, unsigned first,
                   const char *list, const struct matrices *m)
 {
-    for (int i = 0; i < elements(list, s->d); i++)
+    for (int i = 0; i < elements(s, list, s->d); i++)
         put(b, t, list, s->d, i,
             sum(s, m, (int)first + row_of_c(s, t % LANES, i, s->d),
                 column_of_c(s, t % LANES, i, s->d)));
@@ -241,8 +218,8 @@ static void quad(const struct shape *s, const struct line *l, struct block *b, u
         lanes[j] = j < 4 ? 4 * q + j : 16 + 4 * q + j - 4;
         const unsigned own = lanes[j] < 16 ? lanes[j] % 4 : lanes[j] % 4 + 4;
         for (int i = 0; i < 4; i++) {
-            m.a[own][i] = element(b, lanes[j], l->argument[1], s->a, i);
-            m.b[own][i] = element(b, lanes[j], l->argument[2], s->b, i);
+            m.a[own][i] = element(s, b, lanes[j], l->argument[1], s->a, i);
+            m.b[own][i] = element(s, b, lanes[j], l->argument[2], s->b, i);
         }
         take_c(s, b, lanes[j], 0, l->argument[3], &m);
     }
@@ -295,15 +272,16 @@ static void take_shared(const struct shape *s, struct block *b, uint64_t descrip
 {
     const unsigned start = (unsigned)(descriptor & 0x3fff) << 4;
     const unsigned leading = (unsigned)(descriptor >> 16 & 0x3fff) << 4;
-    const int bytes = bits_of(s->b) / 8;
-    if (descriptor >> 62 != 0)
-        abort();
+    const int bytes = container_bits(s, s->b) / 8;
+    if ((descriptor & ~0x00003fff3fff3fffULL) != 0)
+        abort(); /* an offset of the base, swizzling, or what is not defined */
     for (unsigned n = 0; n < 8; n++)
         for (int k = 0; k < s->k; k++) {
             uint32_t code = 0;
             const unsigned at = (unsigned)(k * bytes);
-            memcpy(&code, b->shared + start + at / 16 * leading + n * 16 + at % 16, (size_t)bytes);
-            m->b[n][k] = decoded(s->b, code);
+            memcpy(&code, b->asked.shared + start + at / 16 * leading + n * 16 + at % 16,
+                   (size_t)bytes);
+            m->b[n][k] = number_decoded(s->b, code);
         }
 }
 
