@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "schemes/mac/scale.h"
+#include "schemes/mac/rounded.h"
 #include "schemes/mac/terms.h"
 
 enum { COLUMNS = MAC_CHAIN, GROUP = 16 };
@@ -28,9 +28,9 @@ static bool is_in_order(const assay_mac *m)
 
 static bool is_ieee(const assay_mac *m)
 {
-    return m->out_round == ASSAY_ROUND_HALF_EVEN && m->acc_round == ASSAY_ROUND_HALF_EVEN &&
-           (m->out_frac == 0 || m->out_frac == 23) && m->overflow != ASSAY_MAC_LARGEST &&
-           m->zero_sign != ASSAY_MAC_ZERO_PLUS;
+    return m->out == ASSAY_MAC_F32 && m->out_round == ASSAY_ROUND_HALF_EVEN &&
+           m->acc_round == ASSAY_ROUND_HALF_EVEN && (m->out_frac == 0 || m->out_frac == 23) &&
+           m->overflow != ASSAY_MAC_LARGEST && m->zero_sign != ASSAY_MAC_ZERO_PLUS;
 }
 
 static bool is_fused(const assay_mac *m)
@@ -55,6 +55,19 @@ static bool is_tree(const assay_mac *m)
            (one || (m->product_round == ASSAY_ROUND_HALF_EVEN && m->sum == ASSAY_MAC_PAIRS));
 }
 
+static bool has_f32_step(const assay_mac *m)
+{
+    return is_ieee(m) && (is_fused(m) || is_exact(m) || is_tree(m));
+}
+
+/* Fused or a tree, with any rounding of products (or none) and of sums. */
+static bool is_rounded(const assay_mac *m)
+{
+    const bool tree = m->accumulator == ASSAY_MAC_ACC_AFTER && m->group > 0 && m->group <= GROUP &&
+                      (m->group == 1 || m->sum == ASSAY_MAC_PAIRS);
+    return m->out != ASSAY_MAC_F64 && (is_fused(m) || tree);
+}
+
 static bool is_flushed(const assay_mac *m)
 {
     return m->flush_acc != ASSAY_MAC_FLUSH_NONE || m->flush_out != ASSAY_MAC_TINY_NONE;
@@ -62,18 +75,19 @@ static bool is_flushed(const assay_mac *m)
 
 bool mac_chain_takes(const assay_mac *m)
 {
-    return is_held(m->a) && is_held(m->b) && m->acc == ASSAY_MAC_F32 && m->out == ASSAY_MAC_F32 &&
-           is_in_order(m) && is_ieee(m) && m->scale_block == 0 && m->a_digits == ASSAY_MAC_NONE &&
-           m->b_digits == ASSAY_MAC_NONE && m->product_limit == ASSAY_MAC_NONE &&
-           (is_fused(m) || is_exact(m) || is_tree(m));
+    return is_held(m->a) && is_held(m->b) && is_in_order(m) && m->scale_block == 0 &&
+           m->a_digits == ASSAY_MAC_NONE && m->b_digits == ASSAY_MAC_NONE &&
+           m->product_limit == ASSAY_MAC_NONE && (has_f32_step(m) || is_rounded(m));
 }
 
-float mac_chain_number(const assay_mac *m, int64_t format, uint32_t pattern)
+float mac_chain_number(const assay_mac *m, int64_t format, int64_t digits, bool second,
+                       uint32_t pattern)
 {
-    const assay_mac_value v = mac_read_pattern(m, format, m->flush_in, pattern);
-    const bool zero = v.kind == ASSAY_MAC_NUMBER && v.significand == 0;
-    const uint32_t bits =
-        zero ? (uint32_t)v.negative << 31 : mac_to_f32((enum assay_mac_format)format, pattern);
+    const assay_mac_rounding exact = {ASSAY_ROUND_TRUNC, 23, false};
+    assay_mac_value v = mac_read_pattern(m, format, m->flush_in, pattern);
+    if (v.kind == ASSAY_MAC_NUMBER)
+        v.significand = mac_piece(&v, digits, second);
+    const uint32_t bits = (uint32_t)mac_encode(ASSAY_MAC_F32, &v, &exact);
     float f;
     memcpy(&f, &bits, sizeof f);
     return f;
@@ -195,12 +209,69 @@ INLINE exact(const assay_mac *m, const float *a, const float *b, size_t n, float
     }
 }
 
+/* What a step does by sums to odd. */
+typedef struct rounded {
+    mac_rounder product, sum, acc;
+    bool products, after; /* are rounded; the running value is added to a rounded sum */
+} rounded;
+
+static rounded rounded_of(const assay_mac *m)
+{
+    const bool products = m->product_round != ASSAY_MAC_NONE,
+               after = m->accumulator == ASSAY_MAC_ACC_AFTER;
+    return (rounded){.product =
+                         mac_rounder_of(m, products ? m->product_round : ASSAY_ROUND_TRUNC, 0),
+                     .sum = mac_rounder_of(m, m->out_round, m->out_frac),
+                     .acc = mac_rounder_of(m, after ? m->acc_round : m->out_round, m->out_frac),
+                     .products = products,
+                     .after = after};
+}
+
+/* Of `group` products the first n, the others +0. */
+INLINE rounded_step(const rounded *h, const float *a, const float *b, size_t n, size_t group,
+                    double y[COLUMNS], uint64_t odd[COLUMNS])
+{
+    double p[GROUP][COLUMNS] = {{0}};
+    for (size_t k = 0; k < n; k++)
+        for (int j = 0; j < COLUMNS; j++) {
+            const double exact = (double)a[k] * (double)b[k * COLUMNS + (size_t)j];
+            p[k][j] = h->products ? mac_round_double(&h->product, exact, &odd[j]) : exact;
+        }
+    for (; group > 1; group = (group + 1) / 2)
+        for (size_t k = 0; k < group; k += 2)
+            for (int j = 0; j < COLUMNS; j++) {
+                const double sum = mac_add_to_odd(p[k][j], p[k + 1 < group ? k + 1 : k][j]);
+                p[k / 2][j] = k + 1 < group ? mac_round_double(&h->sum, sum, &odd[j]) : p[k][j];
+            }
+    for (int j = 0; j < COLUMNS; j++) {
+        const double sum = h->after ? mac_round_double(&h->sum, p[0][j], &odd[j]) : p[0][j];
+        y[j] = mac_round_double(&h->acc, mac_add_to_odd(sum, y[j]), &odd[j]);
+    }
+}
+
+INLINE by_sums_to_odd(const assay_mac *m, const float *a, const float *b, size_t n,
+                      float y[COLUMNS], bool odd[COLUMNS])
+{
+    const rounded h = rounded_of(m);
+    const size_t group = (size_t)m->group;
+    double wide[COLUMNS] = {0};
+    uint64_t left[COLUMNS] = {0};
+    for (size_t k = 0; k < n; k += group)
+        rounded_step(&h, a + k, b + k * COLUMNS, n - k < group ? n - k : group, group, wide, left);
+    for (int j = 0; j < COLUMNS; j++) {
+        y[j] = (float)wide[j];
+        odd[j] |= left[j] != 0;
+    }
+}
+
 INLINE run(const assay_mac *m, const float *a, const float *b, size_t n, float y[COLUMNS],
            bool odd[COLUMNS])
 {
     for (int j = 0; j < COLUMNS; j++)
         y[j] = 0;
-    if (is_fused(m) && (is_flushed(m) || m->zero_sign != ASSAY_MAC_ZERO_IEEE))
+    if (!has_f32_step(m))
+        by_sums_to_odd(m, a, b, n, y, odd);
+    else if (is_fused(m) && (is_flushed(m) || m->zero_sign != ASSAY_MAC_ZERO_IEEE))
         fused_and_watched(a, b, n, y, odd);
     else if (is_fused(m))
         fused(a, b, n, y);

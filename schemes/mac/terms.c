@@ -6,8 +6,7 @@ static bool is_zero(enum assay_mac_kind kind, assay_uint128 significand)
     return kind == ASSAY_MAC_NUMBER && significand == 0;
 }
 
-/* The leading `digits` bits of a significand; second: as many bits after those. */
-static uint64_t piece(const assay_mac_value *v, int64_t digits, bool second)
+uint64_t mac_piece(const assay_mac_value *v, int64_t digits, bool second)
 {
     if (digits == ASSAY_MAC_NONE)
         return second ? 0 : v->significand;
@@ -33,8 +32,8 @@ static mac_term product(const assay_mac *m, const assay_mac_value *a, const assa
     const bool zero = a->significand == 0 ||
                       b->significand == 0; /* a zero's exponent does not come from its bits */
     if (p.kind == ASSAY_MAC_NUMBER && !zero)
-        p.significand = (assay_uint128)piece(a, m->a_digits, (phase & 1) != 0) *
-                        piece(b, m->b_digits, phase > 1);
+        p.significand = (assay_uint128)mac_piece(a, m->a_digits, (phase & 1) != 0) *
+                        mac_piece(b, m->b_digits, phase > 1);
     return p;
 }
 

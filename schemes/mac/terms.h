@@ -24,6 +24,9 @@ assay_mac_value mac_read_pattern(const assay_mac *m, int64_t f, int64_t flush, u
 /* The running value from its pattern of `out`. */
 mac_term mac_running(const assay_mac *m, uint64_t pattern);
 mac_term mac_term_of(const assay_mac_value *v);
+/* The leading `digits` bits of v's significand (ASSAY_MAC_NONE: all); second: as many bits after
+ * those. */
+uint64_t mac_piece(const assay_mac_value *v, int64_t digits, bool second);
 /* t times a block scale. */
 void mac_scale_term(mac_term *t, const assay_mac_value *scale);
 /* Writes the terms of the products at places `at` ... at + n of the instruction that begins at

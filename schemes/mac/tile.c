@@ -43,7 +43,7 @@ static bool is_plain(const assay_mac *m)
     return m->flush_in == ASSAY_MAC_FLUSH_NONE && m->flush_acc == ASSAY_MAC_FLUSH_NONE &&
            m->a_digits == ASSAY_MAC_NONE && m->b_digits == ASSAY_MAC_NONE &&
            m->product_round == ASSAY_MAC_NONE && m->flush_out == ASSAY_MAC_TINY_NONE &&
-           m->zero_sign == ASSAY_MAC_ZERO_SUM;
+           m->zero_sign != ASSAY_MAC_ZERO_IEEE;
 }
 
 /* Groups of fp4 products with scales, whose terms fit sums of 53 bits. A group divides a step and a
@@ -85,34 +85,34 @@ static bool are_elements(const assay_mac *m)
            (mac_format_is_wide(m->a) && mac_format_is_wide(m->b) && m->scale_block == 0);
 }
 
-static bool is_f32(const assay_mac *m)
+static bool has_short_steps(const assay_mac *m)
 {
-    return m->out == ASSAY_MAC_F32 && m->acc == ASSAY_MAC_F32 && m->group > 0 && m->group <= 64;
+    return m->out != ASSAY_MAC_F64 && m->group > 0 && m->group <= 64;
 }
 
 /* A step's sum and the running value, each cut once more and added; both stay below 2^52. The zeros
  * that fill up the last step have no greater exponent than any other product. */
 bool mac_tile_is_aside(const assay_mac *m)
 {
-    return m->accumulator == ASSAY_MAC_ACC_ALIGNED && is_one_chain(m) && is_plain(m) && is_f32(m) &&
-           are_elements(m) && m->scale_block == 0 && m->exact_group == 1 &&
+    return m->accumulator == ASSAY_MAC_ACC_ALIGNED && is_one_chain(m) && is_plain(m) &&
+           has_short_steps(m) && are_elements(m) && m->scale_block == 0 && m->exact_group == 1 &&
            m->lanes <= MAC_TILE_LANES && m->align_cut == ASSAY_ROUND_TRUNC && m->align_bits <= 25 &&
            m->sum_align_bits <= 40 && m->acc_align_bits <= m->sum_align_bits &&
-           m->sum_cut == ASSAY_ROUND_FLOOR && m->acc_round == ASSAY_ROUND_HALF_EVEN &&
-           m->out_frac == 0 && (m->zero_exponent == ASSAY_MAC_NONE || m->zero_exponent <= LEAST);
+           m->sum_cut == ASSAY_ROUND_FLOOR &&
+           (m->zero_exponent == ASSAY_MAC_NONE || m->zero_exponent <= LEAST);
 }
 
 /* For records without contradictions: scales inside a term are not f32, and a group divides an
  * instruction. */
 bool mac_tile_takes(const assay_mac *m)
 {
-    const bool truncates = m->align_cut == ASSAY_ROUND_TRUNC && m->out_round == ASSAY_ROUND_TRUNC;
     const bool scales = m->scale_block == 0 || (m->scale == ASSAY_MAC_E8M0 && m->group > 0 &&
                                                 m->scale_block % m->group == 0);
     if (is_whole(m) || is_scaled_whole(m) || mac_tile_is_aside(m))
         return true;
-    return are_elements(m) && is_f32(m) && is_one_sum(m) && is_plain(m) && truncates &&
-           m->product_limit == ASSAY_MAC_NONE && m->align_bits != ASSAY_MAC_NONE &&
+    return are_elements(m) && has_short_steps(m) && is_one_sum(m) && is_plain(m) &&
+           m->align_cut == ASSAY_ROUND_TRUNC && m->product_limit == ASSAY_MAC_NONE &&
+           m->align_bits != ASSAY_MAC_NONE &&
            (has_exact_groups(m) || (m->exact_group == 1 && m->zero_exponent == ASSAY_MAC_NONE &&
                                     scales && m->align_bits <= 25));
 }
@@ -128,31 +128,12 @@ static int64_t cut(int32_t digits, int32_t unit, int32_t grid)
     return digits < 0 ? -kept : kept;
 }
 
-/* sum * 2^grid, cut to its leading fraction_bits + 1 bits. */
-static void store(mac_running *r, int j, int64_t sum, int32_t grid, int fraction_bits)
-{
-    const double exact = (double)sum; /* below 2^53 */
-    uint64_t bits;
-    memcpy(&bits, &exact, sizeof bits);
-    if (sum == 0) {
-        r->digits[j] = 0;
-        r->unit[j] = NOTHING;
-        return;
-    }
-    const int32_t unit = grid + (int32_t)(bits >> 52 & 0x7ff) - 1023;
-    const int32_t top = (int32_t)(bits >> 29 & 0x7fffff) >> (23 - fraction_bits)
-                                                                << (23 - fraction_bits);
-    r->digits[j] = sum < 0 ? -(top | 0x800000) : top | 0x800000;
-    r->unit[j] = unit;
-    r->odd[j] = r->odd[j] || unit < -126 || unit > 127;
-}
-
 static void step(const mac_tile *t, const float *a, const int32_t *units, int32_t a_scale,
                  size_t first, size_t n, mac_running *r)
 {
     const assay_mac *m = t->unit;
     const int32_t least = m->least_max == ASSAY_MAC_NONE ? NOTHING : (int32_t)m->least_max;
-    const int fraction_bits = m->out_frac > 0 ? (int)m->out_frac : 23;
+    const mac_rounder how = mac_rounder_of(m, m->out_round, m->out_frac);
     int32_t top[COLUMNS], shift[COLUMNS] = {0};
     int64_t sum[COLUMNS];
     const mac_tile_terms terms = {a, units, first, n, 1};
@@ -168,7 +149,7 @@ static void step(const mac_tile *t, const float *a, const int32_t *units, int32_
     }
     mac_tile_sum(t, &terms, top, shift, sum);
     for (int j = 0; j < COLUMNS; j++)
-        store(r, j, sum[j], top[j] - (int32_t)m->align_bits, fraction_bits);
+        mac_tile_store(&how, r, j, sum[j], top[j] - (int32_t)m->align_bits);
 }
 
 /* ---- exact groups ---- */
@@ -218,6 +199,7 @@ static void exact_step(const mac_tile *t, const float *a, const int32_t *a_scale
     const assay_mac *m = t->unit;
     const bool zeros = m->zero_exponent != ASSAY_MAC_NONE;
     const int32_t least = m->least_max == ASSAY_MAC_NONE ? NOTHING : (int32_t)m->least_max;
+    const mac_rounder how = mac_rounder_of(m, m->out_round, m->out_frac);
     terms s;
     group_terms(t, a, a_scale, first, n, &s, r);
     for (int j = 0; j < COLUMNS; j++) {
@@ -230,7 +212,7 @@ static void exact_step(const mac_tile *t, const float *a, const int32_t *a_scale
         int64_t sum = cut(r->digits[j], r->unit[j], grid);
         for (size_t g = 0; g < s.n; g++)
             sum += s.digits[g][j] == 0 ? 0 : moved(s.digits[g][j], s.unit[g][j] - s.below - grid);
-        store(r, j, sum, grid, m->out_frac > 0 ? (int)m->out_frac : 23);
+        mac_tile_store(&how, r, j, sum, grid);
     }
 }
 
@@ -275,6 +257,7 @@ static void scaled_run(const mac_tile *t, const float *a, const int32_t *a_scale
 
 static void whole_run(const mac_tile *t, const float *a, size_t first, size_t last, mac_running *r)
 {
+    const mac_rounder all = mac_rounder_of(t->unit, ASSAY_ROUND_TRUNC, 0);
     float sum[COLUMNS] = {0}, reach[COLUMNS] = {0};
     for (size_t i = first; i < last; i++)
         for (int j = 0; j < COLUMNS; j++)
@@ -286,7 +269,7 @@ static void whole_run(const mac_tile *t, const float *a, size_t first, size_t la
         }
     for (int j = 0; j < COLUMNS; j++) {
         r->odd[j] = r->odd[j] || reach[j] > 4096;
-        store(r, j, (int64_t)(sum[j] * 4096), -12, 23);
+        mac_tile_store(&all, r, j, (int64_t)(sum[j] * 4096), -12);
     }
 }
 
@@ -294,6 +277,8 @@ uint32_t mac_tile_pattern(const mac_running *r, int j)
 {
     const int32_t d = r->digits[j];
     const uint32_t magnitude = (uint32_t)(d < 0 ? -d : d);
+    if (r->infinite[j] != 0)
+        return r->infinite[j] < 0 ? 0xff800000u : 0x7f800000u;
     return d == 0 ? 0
                   : (d < 0 ? 0x80000000u : 0) | ((uint32_t)(r->unit[j] + 127) << 23) |
                         (magnitude & 0x7fffff);
@@ -303,6 +288,7 @@ void mac_tile_run(const mac_tile *t, const float *a, const int32_t *exponent,
                   const int32_t *a_scale, size_t first, size_t last, mac_running *r)
 {
     const size_t group = (size_t)t->unit->group;
+    memset(r->infinite, 0, sizeof r->infinite);
     if (is_whole(t->unit)) {
         whole_run(t, a, first, last, r);
         return;

@@ -13,8 +13,8 @@
  * 2^-12; with scales that are powers of two, an IEEE addition rounds such a sum and the running
  * value.
  *
- * Inf, NaN, and results below the least normal or above the greatest number are not computed here:
- * they are marked in `odd` and in an element's `special`. */
+ * Elements of Inf or NaN, and results below the least normal number, are not computed here: they
+ * are marked in `special` and in `odd`. */
 #ifndef ASSAY_SCHEMES_MAC_TILE_H
 #define ASSAY_SCHEMES_MAC_TILE_H
 
@@ -49,7 +49,8 @@ typedef struct mac_tile {
 /* Running values: sign and significand of 24 bits, exponent of the leading bit. */
 typedef struct mac_running {
     int32_t digits[MAC_TILE], unit[MAC_TILE];
-    bool odd[MAC_TILE]; /* some step left the range of normal numbers; stays set */
+    int32_t infinite[MAC_TILE]; /* 1 or -1: Inf of this sign, which no later step changes; else 0 */
+    bool odd[MAC_TILE];         /* some step left the range of normal numbers; stays set */
 } mac_running;
 
 bool mac_tile_takes(const assay_mac *m);

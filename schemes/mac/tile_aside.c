@@ -52,20 +52,9 @@ static void join_lanes(const sums *lane, size_t lanes, sums *all)
     }
 }
 
-/* sum * 2^grid, rounded to nearest, ties to even, as in a conversion from integer to float. */
-static void store(mac_running *r, int j, int64_t sum, int32_t grid)
-{
-    const float rounded = (float)sum;
-    uint32_t bits;
-    memcpy(&bits, &rounded, sizeof bits);
-    const int32_t digits = (int32_t)(bits & 0x7fffff) | 0x800000;
-    r->digits[j] = sum == 0 ? 0 : sum < 0 ? -digits : digits;
-    r->unit[j] = sum == 0 ? NOTHING : grid + (int32_t)(bits >> 23 & 0xff) - 127;
-    r->odd[j] |= sum != 0 && (r->unit[j] < -126 || r->unit[j] > 127);
-}
-
 static void add_running(const assay_mac *m, const sums *s, mac_running *r)
 {
+    const mac_rounder how = mac_rounder_of(m, m->acc_round, m->out_frac);
     const int32_t of_zero =
         m->zero_exponent == ASSAY_MAC_NONE ? NOTHING : (int32_t)m->zero_exponent;
     for (int j = 0; j < COLUMNS; j++) {
@@ -77,7 +66,7 @@ static void add_running(const assay_mac *m, const sums *s, mac_running *r)
             const int32_t acc_grid = unit - (int32_t)m->acc_align_bits;
             sum += floor_shift(floor_shift(r->digits[j], acc - 23 - acc_grid), acc_grid - grid);
         }
-        store(r, j, sum, grid);
+        mac_tile_store(&how, r, j, sum, grid);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "schemes/mac/rounded.h"
 #include "schemes/mac/tile.h"
 
 enum {
@@ -39,6 +40,22 @@ void mac_tile_greatest(const mac_tile *t, const mac_tile_terms *s, int32_t top[M
  * toward 0. */
 void mac_tile_sum(const mac_tile *t, const mac_tile_terms *s, const int32_t top[MAC_TILE],
                   const int32_t shift[MAC_TILE], int64_t sum[MAC_TILE]);
+
+/* Column j becomes sum * 2^grid, rounded; sums are below 2^53. A column that is infinite stays so,
+ * as every element is finite. */
+static inline void mac_tile_store(const mac_rounder *how, mac_running *r, int j, int64_t sum,
+                                  int32_t grid)
+{
+    const uint64_t bits = mac_round_bits(how, mac_bits_of((double)sum));
+    const int32_t unit = grid + (int32_t)(bits >> 52 & 0x7ff) - 1023,
+                  digits = (int32_t)(bits >> 29 & 0x7fffff) | 0x800000;
+    const bool under = sum != 0 && unit < (int32_t)(how->least >> 52) - 1023,
+               over = sum != 0 && unit >= (int32_t)(how->beyond >> 52) - 1023;
+    r->digits[j] = sum == 0 ? 0 : sum < 0 ? -digits : digits;
+    r->unit[j] = sum == 0 ? MAC_TILE_NOTHING : unit;
+    r->infinite[j] = r->infinite[j] != 0 ? r->infinite[j] : !over ? 0 : sum < 0 ? -1 : 1;
+    r->odd[j] |= under || (over && how->largest);
+}
 
 /* Units with an aligned accumulator: whether a unit is one, and its elements first to last of K. */
 bool mac_tile_is_aside(const assay_mac *m);

@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/mac/chain.h"
+#include "schemes/mac/columns.h"
 #include "schemes/mac/explain.h"
 #include "schemes/mac/parameters.h"
-#include "schemes/mac/tile.h"
 
 #define NAN32 ", nan: 0x7fc00000"
 #define CHAIN(a, b, out)                                                                           \
@@ -47,11 +46,11 @@ static const take takes[] = {
     {F32 "group: 1, split_k: 2", false, false},
     {F32 "group: 1, accumulator: after", true, false},
     {F32 "group: 1, accumulator: after, sum: pairs", true, false},
-    {F32 "group: 1, accumulator: after, acc_round: floor", false, false},
-    {F32 "group: 2, accumulator: after, sum: pairs", false, false},
+    {F32 "group: 1, accumulator: after, acc_round: floor", true, false},
+    {F32 "group: 2, accumulator: after, sum: pairs", true, false},
     {F32 "group: 2, accumulator: after", true, false},
     {F32 "group: 2, accumulator: after, product_round: half-even", false, false},
-    {F32 "group: 2, accumulator: after, product_round: trunc, sum: pairs", false, false},
+    {F32 "group: 2, accumulator: after, product_round: trunc, sum: pairs", true, false},
     {F32 "group: 2, accumulator: after, product_round: half-even, sum: pairs", true, false},
     {F32 "group: 3, accumulator: after, product_round: half-even, sum: pairs, flush_in: plus, "
          "flush_acc: plus, flush_out: after",
@@ -59,11 +58,11 @@ static const take takes[] = {
     {F32 "group: 17, accumulator: after, product_round: half-even, sum: pairs", false, false},
     {F32 "group: 0, accumulator: after, product_round: half-even, sum: pairs", false, false},
     {F32 "group: 1, align_bits: 24", false, false},
-    {F32 "group: 1, out_round: trunc", false, false},
-    {F32 "group: 1, out_frac: 10", false, false},
-    {F32 "group: 1, overflow: largest", false, false},
+    {F32 "group: 1, out_round: trunc", true, false},
+    {F32 "group: 1, out_frac: 10", true, false},
+    {F32 "group: 1, overflow: largest", true, false},
     {"a: f32, b: f32, acc: f32, out: f32" NAN32 ", group: 1", true, false},
-    {"a: f32, b: f32, acc: f32, out: f32, zero_sign: plus" NAN32 ", group: 1", false, false},
+    {"a: f32, b: f32, acc: f32, out: f32, zero_sign: plus" NAN32 ", group: 1", true, false},
     {F32 "group: 1, flush_in: signed", true, false},
     {F32 "group: 1, flush_acc: signed", true, false},
     {F32 "group: 1, flush_out: after", true, false},
@@ -72,7 +71,7 @@ static const take takes[] = {
     {F32 "group: 1, b_digits: 12", false, false},
     {F32 "group: 1, product_limit: 128", false, false},
     {F32 "group: 1, product_round: half-even", false, false},
-    {"a: f32, b: f32, acc: bf16, out: f32, zero_sign: ieee" NAN32 ", group: 1", false, false},
+    {"a: f32, b: f32, acc: bf16, out: f32, zero_sign: ieee" NAN32 ", group: 1", true, false},
     {"a: f32, b: f32, acc: f32, out: f64, zero_sign: ieee, nan: 0x7ff8000000000000, group: 1",
      false, false},
     {F8 "group: 4, align_bits: 24", false, true},
@@ -84,6 +83,8 @@ static const take takes[] = {
     {SUM("f16", "f16", "f32") "group: 4, align_bits: 24, scale_block: 4", false, false},
     {"a: e4m3fn, b: e4m3fn, acc: f16, out: f16, nan: 0x7e00, out_round: trunc, group: 4, "
      "align_bits: 24",
+     false, true},
+    {"a: e4m3fn, b: e4m3fn, acc: f64, out: f64, nan: 0x7ff8000000000000, group: 4, align_bits: 24",
      false, false},
     {SUM("int8mx", "e4m3fn", "f32") "group: 4, align_bits: 24", false, true},
     {I8 "group: 32", false, true},
@@ -91,7 +92,7 @@ static const take takes[] = {
     {I8 "group: 4, sum: pairs, accumulator: after, product_round: ceil, split_k: 2", false, true},
     {I8 "group: 4, instruction: 8, start: zero, chains: 2, promote: 16, exact_group: 2", false,
      true},
-    {I8 "group: 4, align_bits: 24", false, false},
+    {I8 "group: 4, align_bits: 24", false, true},
     {I8 "group: 4, scale_block: 32", false, true},
     {I8 "group: 32, exact_group: 4, scale_block: 32", false, true},
     {I8 "group: 0, scale_block: 32", false, false},
@@ -111,14 +112,14 @@ static const take takes[] = {
     {"a: int8mx, b: e4m3fn, acc: f32, out: f32" NAN32 ", group: 4", false, false},
     {"a: e4m3fn, b: int8mx, acc: f32, out: f32" NAN32 ", group: 4", false, false},
     {"a: e5m2, b: e5m2, acc: f16, out: f32, out_round: trunc" NAN32 ", group: 4, align_bits: 24",
-     false, false},
+     false, true},
     {F8 "group: 0, align_bits: 24", false, false},
     {F8 "group: 0, align_bits: 24, scale_block: 32", false, false},
     {F8 "group: 65, align_bits: 24", false, false},
     {F8 "group: 4, align_bits: 26", false, false},
     {F8 "group: 4", false, false},
     {F8 "group: 4, align_bits: 24, align_cut: floor", false, false},
-    {"a: e4m3fn, b: e5m2, acc: f32, out: f32" NAN32 ", group: 4, align_bits: 24", false, false},
+    {"a: e4m3fn, b: e5m2, acc: f32, out: f32" NAN32 ", group: 4, align_bits: 24", false, true},
     {F8 "group: 4, align_bits: 24, exact_group: 2", false, false},
     {F8 "group: 4, align_bits: 24, zero_exponent: -9", false, false},
     {F8 "group: 4, align_bits: 24, scale_block: 6", false, false},
@@ -179,6 +180,45 @@ static void fast_forms(void **state)
             mac_tile_takes(&u.record) != takes[i].tile)
             fail_msg("{%s}: chain %d, tile %d", takes[i].record, mac_chain_takes(&u.record),
                      mac_tile_takes(&u.record));
+    }
+}
+
+/* What is above steps. */
+static void fast_levels(void **state)
+{
+#define F16 SUM("f16", "f16", "f32")
+    static const struct {
+        const char *record;
+        bool taken;
+    } levels[] = {
+        {F8 "group: 4, align_bits: 24, split_k: 64", true},
+        {F8 "group: 4, align_bits: 24, split_k: 65", false},
+        {F8 "group: 2, instruction: 2, order: [1, 0], align_bits: 24", true},
+        {F8 "group: 4, align_bits: 24, k_order: descending", true},
+        {F8 "group: 4, align_bits: 24, k_order: descending, scale_block: 4", false},
+        {F8 "group: 4, align_bits: 24, promote: 8, scale: f32, scale_block: 8, scale_place: "
+            "promoted",
+         true},
+        {F8 "group: 4, align_bits: 24, promote: 8, scale: f32, scale_block: 8, scale_place: "
+            "promoted, k_order: descending",
+         false},
+        {F8 "group: 4, align_bits: 24, a_digits: 2", false},
+        {F8 "group: 4, align_bits: 24, b_digits: 2", false},
+        {F32 "group: 4, a_digits: 2", true},
+        {F32 "group: 4, a_digits: 2, b_digits: 2, phases: 3", true},
+        {F32 "group: 0, b_digits: 2", true},
+        {F32 "group: 0, a_digits: 2, b_digits: 2, phases: 3", false},
+        {F32 "group: 0, instruction: 8, a_digits: 2, b_digits: 2, phases: 3", true},
+        {F16 "group: 4, align_bits: 24, start: zero, chains: 3", true},
+        {F16 "group: 4, align_bits: 24, align_cut: floor, promote: 8", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        assay_mac_unit u;
+        mac_levels l;
+        read_record(levels[i].record, &u);
+        if (mac_levels_of(&u.record, ASSAY_ISA_PORTABLE, &l) != levels[i].taken)
+            fail_msg("{%s}: %s", levels[i].record, levels[i].taken ? "is left" : "is taken");
     }
 }
 
@@ -277,7 +317,7 @@ static void steps_in_words(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(fast_forms),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fast_forms), cmocka_unit_test(fast_levels),
                                        cmocka_unit_test(values_in_print),
                                        cmocka_unit_test(steps_in_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Values for the parameters of matrix units; see mac_values.h. */
+/* Values for the parameters of matrix units, and their dots; see mac_values.h. */
 #include "test/support/mac_values.h"
 
 #include <stdio.h>
@@ -6,6 +6,8 @@
 
 #include "schemes/mac/formats.h"
 #include "schemes/mac/mac.h"
+#include "schemes/mac/scale.h"
+#include "test/support/support.h"
 
 size_t test_mac_values(const assay_mac_parameter *p, int64_t now, int64_t v[64])
 {
@@ -27,4 +29,12 @@ size_t test_mac_values(const assay_mac_parameter *p, int64_t now, int64_t v[64])
         if (numbers[i] >= p->min && numbers[i] <= p->max)
             v[n++] = numbers[i];
     return n;
+}
+
+uint32_t test_mac_dot(const assay_mac *m, const assay_mac_rows *row)
+{
+    uint64_t d = 0;
+    assay_error err;
+    assert_ok(mac_dots(m, 1, row, &d, &err), &err);
+    return mac_to_f32((enum assay_mac_format)m->out, (uint32_t)d);
 }
