@@ -1,4 +1,4 @@
-/* What is above the steps of 16 columns: instructions, promotion, parts of K; columns.h. */
+/* 16 columns of a unit above its steps: instructions, promotion, parts of K; columns.h. */
 #include "schemes/mac/columns.h"
 #include "schemes/mac/rounded.h"
 

@@ -1,4 +1,4 @@
-/* Where the elements of K go for the fast forms, and which units these compute; columns.h. */
+/* Places of the elements of K for the fast forms, and which units these compute; columns.h. */
 #include "schemes/mac/columns.h"
 
 /* ---- which units ---- */
