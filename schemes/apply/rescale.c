@@ -328,8 +328,7 @@ static row_fn pre_shift_row(const assay_rule_rescale *k)
 {
     if (k->round.n != 1 || k->round.step[0].mode != ASSAY_ROUND_HALF_UP)
         return NULL;
-    if (k->product_bits == 32 && k->operand_bits == 0 &&
-        (k->encoding == ASSAY_ENCODE_GLOW || k->pre_shift_round == ASSAY_ROUND_FLOOR))
+    if (k->product_bits == 32 && k->operand_bits == 0 && k->pre_shift_round == ASSAY_ROUND_FLOOR)
         return row_glow;
     return k->product_bits == 0 && k->operand_bits == 16 &&
                    k->pre_shift_round == ASSAY_ROUND_HALF_UP

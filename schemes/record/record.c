@@ -279,8 +279,6 @@ static bool check_types(const assay_record *r, char *why, size_t size)
            "accumulator.saturate_pairs: yes is defined for activation_bits: 8 only");
     REFUSE(r->accumulator.order == ASSAY_ORDER_LANES && r->accumulator.lanes < 2,
            "accumulator.order: lanes needs lanes of at least 2");
-    REFUSE(r->accumulator.order != ASSAY_ORDER_LANES && r->accumulator.lanes != 1,
-           "accumulator.lanes: %d needs order: lanes", r->accumulator.lanes);
     return true;
 }
 
@@ -330,8 +328,6 @@ static bool check_pre_shift(const assay_record *r, char *why, size_t size)
            "rescale.pre_shift: none with this encoding (glow derives its own, floats have none)");
     REFUSE(k->pre_shift == ASSAY_PRE_FIXED && k->pre_shift_bits == 0,
            "rescale.pre_shift: fixed needs pre_shift_bits from 1 to 31");
-    REFUSE(k->pre_shift != ASSAY_PRE_FIXED && k->pre_shift_bits != 0,
-           "rescale.pre_shift_bits: %d needs pre_shift: fixed", k->pre_shift_bits);
     return true;
 }
 

@@ -127,16 +127,35 @@ UNREAD = {
     "thresholds": MULTIPLIER + SHIFT + INTEGER + FLOAT + NARROW + ["zero_point"],
 }
 
+# Fields that are read beside another alone: that one, its default, values beside which they are read.
+BESIDE = {
+    "denormal_round": ("beyond_shift_max", "zero", ["denormal"]),
+    "reduced_overflow": ("reduced_bits", 0, [3, 7]),
+    "pre_shift_round": ("pre_shift", "none", ["fixed", "rest"]),
+    "result_overflow": ("result_bits", 0, [8, 16, 32]),
+    "sum_overflow": ("sum_bits", 32, [8, 16, 32]),
+}
+
+
+def accompany(rng, drawn):
+    for name in sorted(BESIDE.keys() & drawn.keys()):
+        other, default, values = BESIDE[name]
+        value = drawn.get(other, default)
+        if value in (0, "none") or (name == "denormal_round" and value != "denormal"):
+            drawn[other] = rng.choice(values)
+
 
 def repair(rng, drawn):
     """What the documentation and `assay scheme check` say does not go together is not drawn."""
     encoding = drawn["encoding"]
     for name in UNREAD[encoding]:
         drawn.pop(name, None)
+    accompany(rng, drawn)
     if "tosa-generator" in (drawn.get("below_shift_min"), drawn.get("beyond_shift_max")):
         drawn.update(multiplier_bits=rng.choice([15, 31]), shift_min=2, shift_max=62)
     if drawn.get("reduced_bits", 0) >= drawn.get("multiplier_bits", 31):
         drawn.pop("reduced_bits")
+        drawn.pop("reduced_overflow", None)
     if drawn.get("float_rounding") == "add-one":
         drawn["round"] = [(None, "half-even")]
     floats = encoding in ("float32", "float64")

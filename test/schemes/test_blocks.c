@@ -67,7 +67,8 @@ static assay_scheme *open_record(const record *k)
              k->bits, k->overflow, k->order, k->lanes, k->bias_first ? "first" : "last",
              k->pow2 ? "power-of-two" : "largest", k->block_bits,
              assay_rounding_name(k->multiplier_round), k->sum_bits,
-             k->wraps_sum ? "wrap" : "saturate", k->shift, assay_rounding_name(k->round));
+             k->sum_bits > 0 && k->wraps_sum ? "wrap" : "saturate", k->shift,
+             k->shift > 0 ? assay_rounding_name(k->round) : "half-up");
     assert_ok(assay_scheme_parse("t.yaml", text, strlen(text), &s, &err), &err);
     return s;
 }

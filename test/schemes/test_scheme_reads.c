@@ -49,6 +49,46 @@ static void stated(void **state)
         {"wide: {softmax: {layer_norm_shift: 4}}\n",
          "t:2:36: softmax.layer_norm_shift: 4 is not read here; it needs softmax.layer_norm: "
          "newton-inverse-sqrt or integer-sqrt"},
+        /* beside another field alone */
+        {"accumulator: {lanes: 4}\n",
+         "t:2:22: accumulator.lanes: 4 is not read here; it needs accumulator.order: lanes"},
+        {"blocks: {kind: multiplier, sum_overflow: wrap}\n",
+         "t:2:42: blocks.sum_overflow: wrap is not read here; it needs blocks.sum_bits other than "
+         "0"},
+        {"blocks: {kind: multiplier, round: floor}\n",
+         "t:2:35: blocks.round: floor is not read here; it needs blocks.shift other than 0"},
+        {"rescale: {denormal_round: ceil}\n",
+         "t:2:27: rescale.denormal_round: ceil is not read here; it needs "
+         "rescale.beyond_shift_max: denormal"},
+        {"rescale: {reduced_overflow: renormalise}\n",
+         "t:2:29: rescale.reduced_overflow: renormalise is not read here; it needs "
+         "rescale.reduced_bits other than 0"},
+        {"rescale: {pre_shift_bits: 3}\n",
+         "t:2:27: rescale.pre_shift_bits: 3 is not read here; it needs rescale.pre_shift: fixed"},
+        {"rescale: {pre_shift: rest, pre_shift_bits: 3, round: [15 half-up]}\n",
+         "t:2:44: rescale.pre_shift_bits: 3 is not read here; it needs rescale.pre_shift: fixed"},
+        {"rescale: {pre_shift_round: ceil}\n",
+         "t:2:28: rescale.pre_shift_round: ceil is not read here; it needs rescale.pre_shift: "
+         "fixed or rest"},
+        {"rescale: {encoding: glow, pre_shift_round: ceil}\n",
+         "t:2:44: rescale.pre_shift_round: ceil is not read here; it needs rescale.pre_shift: "
+         "fixed or rest"},
+        {"rescale: {result_overflow: wrap}\n",
+         "t:2:28: rescale.result_overflow: wrap is not read here; it needs rescale.result_bits "
+         "other than 0"},
+        {"rescale: {sum_bits: 0, sum_overflow: saturate}\n",
+         "t:2:38: rescale.sum_overflow: saturate is not read here; it needs rescale.sum_bits other "
+         "than 0"},
+        {"ops: {conv: {rescale: {result_overflow: wrap}}}\n",
+         "t:2:41: rescale.result_overflow: wrap is not read here; it needs rescale.result_bits "
+         "other than 0"},
+        {"rescale: {result_overflow: wrap}\nops: {conv: {rescale: {result_bits: 9}}}\n", NULL},
+        {"rescale: {reduced_bits: 7, reduced_overflow: renormalise, pre_shift: fixed, "
+         "pre_shift_bits: 2, pre_shift_round: ceil, result_bits: 9, result_overflow: wrap, "
+         "beyond_shift_max: denormal, denormal_round: ceil}\n"
+         "accumulator: {order: lanes, lanes: 2}\n"
+         "blocks: {kind: multiplier, sum_bits: 9, sum_overflow: wrap, shift: 1, round: floor}\n",
+         NULL},
         /* what the op never asks for, whatever the value */
         {"extends: tflite\nops: {conv: {convert: {floats_in_turn: no}}}\n",
          "t:3:40: convert.floats_in_turn: no is not read by conv"},
@@ -123,6 +163,12 @@ static void inherited(void **state)
     assert_non_null(strstr(s->text, "  multiplier_bits: 31\n"));
     assert_null(strstr(s->text, "  multiplier_bits: 16\n"));
     assay_scheme_free(s);
+    s = parse("scheme: t\nextends: tosa-single\nrescale: {result_bits: 0, sum_bits: 0}\n");
+    assay_effective_record(assay_data(s), "conv", "", 0, &r);
+    assert_int_equal(r.rescale.result_overflow, plain.rescale.result_overflow);
+    assert_int_equal(r.rescale.sum_overflow, plain.rescale.sum_overflow);
+    assert_null(strstr(s->text, "_overflow: refuse"));
+    assay_scheme_free(s);
 }
 
 /* Every field is read by the default record or is in the table: by some record then. */
@@ -134,7 +180,11 @@ static void table(void **state)
     assay_record r, other;
     assay_record_default(&r);
     assay_record_default(&other);
+    r.accumulator.order = ASSAY_ORDER_LANES;
     r.blocks.kind = ASSAY_BLOCK_MULTIPLIER;
+    r.blocks.sum_bits = r.blocks.shift = r.rescale.reduced_bits = r.rescale.result_bits = 7;
+    r.rescale.beyond_shift_max = ASSAY_SMALL_DENORMAL;
+    r.rescale.pre_shift = ASSAY_PRE_FIXED;
     r.softmax.layer_norm = ASSAY_LAYER_NORM_SQRT;
     other.accumulator.saturate_pairs = 1;
     other.rescale.encoding = ASSAY_ENCODE_F32;
