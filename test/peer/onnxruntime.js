@@ -47,20 +47,21 @@ function options(argv) {
 class Tally {
   constructor() { this.rows = new Map(); this.line = 0; this.bad = 0; }
   add(kind, from, r) {
-    if (!this.rows.has(kind)) this.rows.set(kind, {cases: 0, tensors: 0, elements: 0, bad: 0, refused: 0, notes: []});
+    if (!this.rows.has(kind)) this.rows.set(kind, {cases: 0, tensors: 0, elements: 0, bad: 0, beside: 0, refused: 0, notes: []});
     const t = this.rows.get(kind), note = r.refused ? `refused by ONNX Runtime: ${r.refused}` : r.trouble;
     t.cases++;
     t.tensors += r.tensors;
     t.elements += r.elements;
     t.refused += r.refused ? 1 : 0;
-    t.bad += r.trouble ? 1 : 0;
-    if (note && (process.env.PEER_VERBOSE || (r.trouble && t.bad === 1) || (r.refused && t.refused === 1)))
+    t.bad += r.trouble && r.claimed ? 1 : 0;
+    t.beside += r.trouble && !r.claimed ? 1 : 0;
+    if (note && (process.env.PEER_VERBOSE || (r.trouble && t.bad + t.beside === 1) || (r.refused && t.refused === 1)))
       t.notes.push(`# ${from}: ${note}`);
   }
   print() { // the rows since the last time
     for (const [kind, t] of this.rows) {
       console.log(`${t.bad ? 'not ok' : 'ok'} ${++this.line} - ${kind}: ${t.cases} cases, ${t.tensors} tensors, ` +
-        `${t.elements} elements, ${t.bad} cases differ${t.refused ? `, ${t.refused} refused by ONNX Runtime` : ''}`);
+        `${t.elements} elements, ${t.bad} cases differ${t.beside ? `, ${t.beside} where nothing is claimed` : ''}${t.refused ? `, ${t.refused} refused by ONNX Runtime` : ''}`);
       t.notes.forEach(n => console.log(n));
       this.bad += t.bad;
     }

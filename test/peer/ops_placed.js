@@ -67,18 +67,21 @@ const bits = (op, type) => near((r, m) => {
 });
 
 const codes = (m, r, type, shape) => m.constant(type, shape, r.codes(type, product(shape)), {typed: true});
+// Weights: of 7 bits where they are signed, whose products with codes of uint8 do not saturate in pairs on hosts without VNNI.
+const weights = (m, r, type, shape) =>
+  m.constant(type, shape, r.codes(type, product(shape)).map(v => type === 'int8' ? v >> 1 : v), {typed: true});
 const scales = (m, r, count) => m.constant('float32', count, Float32Array.from({length: product(count)}, () => r.scale()));
 
 const dynamicMatmul = near((r, m) => {
   const [x, k, y] = r.shape(3, 9), type = r.pick(['int8', 'uint8']), of = r.chance(0.5) ? [y] : [1];
-  const ins = [input(m, r, [...r.shape(r.int(0, 1), 3), x, k]), codes(m, r, type, [k, y]), scales(m, r, of), r.chance(0.6) ? codes(m, r, type, of) : '', r.chance(0.5) ? constant(m, r, [y]) : ''];
+  const ins = [input(m, r, [...r.shape(r.int(0, 1), 3), x, k]), weights(m, r, type, [k, y]), scales(m, r, of), r.chance(0.6) ? codes(m, r, type, of) : '', r.chance(0.5) ? constant(m, r, [y]) : ''];
   while (ins[ins.length - 1] === '') ins.pop();
   m.output(m.ms('DynamicQuantizeMatMul', ins), 'float32');
 });
 
 const integerMatmul = near((r, m) => {
   const [x, k, y] = r.shape(3, 9), [a, b] = [r.pick(['int8', 'uint8']), r.pick(['int8', 'uint8'])], of = r.chance(0.5) ? [y] : [1];
-  const ins = [m.input(a, [x, k], r.codes(a, x * k)), codes(m, r, b, [k, y]), scales(m, r, [1]), scales(m, r, of), r.chance(0.6) ? codes(m, r, a, [1]) : '',
+  const ins = [m.input(a, [x, k], r.codes(a, x * k)), weights(m, r, b, [k, y]), scales(m, r, [1]), scales(m, r, of), r.chance(0.6) ? codes(m, r, a, [1]) : '',
     r.chance(0.6) ? codes(m, r, b, of) : '', r.chance(0.5) ? constant(m, r, [y]) : ''];
   while (ins[ins.length - 1] === '') ins.pop();
   m.output(m.ms('MatMulIntegerToFloat', ins), 'float32');

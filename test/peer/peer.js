@@ -35,9 +35,9 @@ async function theirs(ort, model, feeds, level = 'all') {
   return out;
 }
 
-// Ours, in the order of the model's outputs, written to `folder`, the inputs beside it. options: a scheme where the model has codes.
-function ours(assay, file, feeds, folder, options) {
-  const args = ['run', file, '-o', folder, ...options];
+// `command` of Assay with the inputs, written beside `folder`, which it makes. options: a scheme where the model has codes.
+function call(assay, command, file, feeds, folder, options) {
+  const args = [command, file, '-o', folder, ...options];
   for (const [i, [name, f]] of Object.entries(feeds).entries()) {
     const x = path.join(path.dirname(folder), `x${i}.npy`);
     npy.write(x, f.type, f.shape, f.data);
@@ -45,7 +45,23 @@ function ours(assay, file, feeds, folder, options) {
   }
   fs.rmSync(folder, {recursive: true, force: true});
   execFileSync(assay, args, {stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 26});
+}
+
+// Ours, in the order of the model's outputs.
+function ours(assay, file, feeds, folder, options) {
+  call(assay, 'run', file, feeds, folder, options);
   return fs.readdirSync(folder).sort().map(f => npy.read(path.join(folder, f)));
+}
+
+// Whether the contract calls every node bit-exact. A network without codes has none, and `golden` refuses the scheme.
+function isClaimed(assay, file, feeds, folder, options) {
+  try {
+    call(assay, 'golden', file, feeds, folder, options);
+  } catch (e) {
+    return !/nothing in the network is quantized/.test(e.stderr);
+  }
+  const {not_exact, outside, float} = JSON.parse(fs.readFileSync(path.join(folder, 'manifest.json'))).contract;
+  return [not_exact, outside, float].every(ops => Object.keys(ops).length === 0);
 }
 
 const isNaN32 = (b, i) => Number.isNaN(b.readFloatLE(i));
@@ -83,16 +99,17 @@ function difference(want, got, near) {
     `${show(got.bytes)}, expected ${show(want.bytes)}`;
 }
 
-// {elements, tensors, trouble}: trouble is the first difference or refusal, or null.
+// {elements, tensors, trouble, claimed}: trouble is the first difference or refusal, or null; claimed: whether those bits
+// are promised, by the contract or by model.near.
 async function compare(ort, assay, model, work, options, level) {
-  const file = path.join(work, 'model.onnx');
+  const file = path.join(work, 'model.onnx'), all = model.near ? options : ['-s', PRESET, ...options];
   fs.writeFileSync(file, model.bytes());
   const want = await theirs(ort, file, model.feeds, level);
   let got;
   try {
-    got = ours(assay, file, model.feeds, path.join(work, 'out'), model.near ? options : ['-s', PRESET, ...options]);
+    got = ours(assay, file, model.feeds, path.join(work, 'out'), all);
   } catch (e) {
-    return {elements: 0, tensors: 0, trouble: `ours: ${String(e.stderr || e.message).trim()}`};
+    return {elements: 0, tensors: 0, trouble: `ours: ${String(e.stderr || e.message).trim()}`, claimed: true};
   }
   let elements = 0, trouble = null;
   model.outs.forEach((o, i) => {
@@ -100,7 +117,8 @@ async function compare(ort, assay, model, work, options, level) {
     elements += want[o.name].bytes.length / want[o.name].size;
     trouble ||= d && `tensor '${o.name}': ${d}`;
   });
-  return {elements, tensors: model.outs.length, trouble};
+  const claimed = trouble && (model.near || isClaimed(assay, file, model.feeds, path.join(work, 'golden'), all));
+  return {elements, tensors: model.outs.length, trouble, claimed};
 }
 
 module.exports = {PRESET, compare, difference, ours, theirs};
