@@ -87,8 +87,11 @@ bool assay_scheme_fuses_clamped(const assay_scheme *s, const char *op);
 /* The same where the conversion of one of the first two operands is written without a zero point
  * (bare_unfused_ops). */
 bool assay_scheme_fuses_bare(const assay_scheme *s, const char *op);
-/* Does the target make one pair of conversions of two in a row (merge_pairs)? */
+/* Does the target make one pair of conversions of two in a row (convert.merge_pairs)? */
 bool assay_scheme_merges_pairs(const assay_scheme *s);
+/* Does it compute on codes where the floats between conversions are float16 or bfloat16
+ * (convert.group_narrow_floats)? */
+bool assay_scheme_groups_narrow_floats(const assay_scheme *s);
 
 /* Bits of the bias (32 or 64) that op takes beside codes of more than 8 bits (`wide`) or of at most
  * 8: 64 where its accumulator has them. */

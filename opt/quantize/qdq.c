@@ -208,7 +208,7 @@ static assay_status group_conversions(assay_grouping *q, int i, bool *done, assa
     assay_node *n = &q->g->node[i];
     const assay_node *from = quantize_qdq_real_maker_of(q, n->in[0]);
     int out = n->out[0], in = from ? from->in[0] : -1;
-    if (!from || from->op != ASSAY_OP_DEQUANTIZE ||
+    if (!from || from->op != ASSAY_OP_DEQUANTIZE || quantize_qdq_keeps_narrow(q, n->in[0]) ||
         quantize_qdq_type_of(q, in)->q.granularity != ASSAY_Q_TENSOR ||
         quantize_qdq_type_of(q, out)->q.granularity != ASSAY_Q_TENSOR)
         return ASSAY_OK;

@@ -89,6 +89,17 @@ static bool is_bare(assay_grouping *q, const assay_node *n, const assay_node *fr
         name_of(q, from->in[0]));
 }
 
+bool quantize_qdq_keeps_narrow(assay_grouping *q, int value)
+{
+    const assay_node *n = maker_of(q, value);
+    return n && assay_is_narrowing(n) && !assay_scheme_groups_narrow_floats(q->scheme) &&
+           !quantize_qdq_because(
+               q,
+               "the target computes on '%.80s' in the narrow floats that it holds "
+               "(convert.group_narrow_floats)",
+               name_of(q, value));
+}
+
 bool quantize_qdq_find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group)
 {
     int floats = 0;
@@ -100,6 +111,8 @@ bool quantize_qdq_find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_
         if (v < 0 || quantize_qdq_type_of(q, v)->elem.kind != ASSAY_KIND_F32)
             continue;
         floats++;
+        if (quantize_qdq_keeps_narrow(q, v))
+            return false;
         const assay_node *from = quantize_qdq_real_maker_of(q, v);
         if (from && from->op == ASSAY_OP_DEQUANTIZE) {
             group->in[i] = from->in[0];
@@ -174,6 +187,8 @@ static int find_quantize(assay_grouping *q, const assay_node *n, int k, assay_qd
     int reader = only_reader(q, n->out[k]);
     while (reader >= 0 && k == 0 && n->n_out == 1 && group->n_fused < ASSAY_QDQ_FUSED) {
         const assay_node *a = &q->g->node[reader];
+        if (assay_is_narrowing(a) && quantize_qdq_keeps_narrow(q, a->out[0]))
+            return -1;
         if (assay_is_narrowing(a)) {
             group->fused[group->n_fused++] = reader;
             group->n_narrowing++;

@@ -1,6 +1,7 @@
 /* Two pairs of conversions in a row, as ONNX Runtime's DoubleQDQPairsRemover merges them: quantize,
  * dequantize, quantize and dequantize become one quantize and one dequantize, with codes that stand
- * for what both kinds of codes reach. */
+ * for what both kinds of codes reach; and clips that it drops before a quantize. */
+#include <float.h>
 #include <math.h>
 
 #include "graph/core/arena.h"
@@ -174,9 +175,40 @@ static assay_status merge_first(assay_graph *g, bool *merged, assay_error *err)
     return status || !*merged ? status : lower_eliminate_dead(g, &changed, err);
 }
 
+/* ---- clips before a quantize ---- */
+
+/* A clip of computed values whose bounds lie at most FLT_EPSILON within what the codes reach,
+ * whatever it clamps: ONNX Runtime drops it (ClipQuantFusion). */
+static bool is_dropped(const assay_graph *g, const readers *r, const assay_node *n)
+{
+    if (n->op != ASSAY_OP_CLIP || g->value[n->in[0]].producer < 0)
+        return false;
+    const assay_node *to = only_reader(g, r, n->out[0]);
+    if (!to || !begins_pair(g, to) || to->attr.convert.in_list)
+        return false;
+    const range codes = range_of(&g->value[to->out[0]].type);
+    return n->attr.clip.lo - codes.lo <= FLT_EPSILON && codes.hi - n->attr.clip.hi <= FLT_EPSILON;
+}
+
+static assay_status drop_clips(assay_graph *g, assay_error *err)
+{
+    readers r = {0};
+    int changed;
+    bool any = false;
+    assay_status status = find_readers(g, &r, err);
+    for (int i = 0; i < g->n_nodes && !status; i++) {
+        if (!is_dropped(g, &r, &g->node[i]))
+            continue;
+        assay_graph_replace_uses(g, g->node[i].out[0], g->node[i].in[0]);
+        any = true;
+    }
+    assay_arena_free(r.arena);
+    return status || !any ? status : lower_eliminate_dead(g, &changed, err);
+}
+
 assay_status quantize_qdq_merge_pairs(assay_graph *g, assay_error *err)
 {
-    assay_status status = ASSAY_OK;
+    assay_status status = drop_clips(g, err);
     for (bool merged = true; merged && !status;)
         status = merge_first(g, &merged, err);
     return status;

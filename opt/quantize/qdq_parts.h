@@ -73,7 +73,10 @@ bool quantize_qdq_because(assay_grouping *q, const char *format, ...)
 const assay_type *quantize_qdq_type_of(const assay_grouping *q, int value);
 /* The producer of a value before its rounding to a narrow float, which groups look through. */
 const assay_node *quantize_qdq_real_maker_of(const assay_grouping *q, int value);
-/* qdq_pairs.c: two pairs of conversions in a row become one, of a range that lies in both. */
+/* Whether a value was rounded to a narrow float, and the target computes on it as on such. */
+bool quantize_qdq_keeps_narrow(assay_grouping *q, int value);
+/* qdq_pairs.c: two pairs of conversions in a row become one, of a range that lies in both; clips
+ * before a quantize that reach its ends within FLT_EPSILON vanish. */
 assay_status quantize_qdq_merge_pairs(assay_graph *g, assay_error *err);
 /* Codes after every float input; a constant float bias is left for later. */
 bool quantize_qdq_find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group);

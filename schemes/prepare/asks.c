@@ -107,6 +107,8 @@ static bool reads_convert(const assay_record *r, assay_op op, const char *field)
 {
     if (strcmp(field, "floats_in_turn") == 0 || derive_is_compare(op))
         return false;
+    if (strcmp(field, "merge_pairs") == 0 || strcmp(field, "group_narrow_floats") == 0)
+        return false; /* networks as they are adapted */
     if (strcmp(field, "dequantize") == 0)
         return op == ASSAY_OP_DEQUANTIZE;
     if (strcmp(field, "nan") == 0)

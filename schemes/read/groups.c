@@ -35,5 +35,10 @@ bool assay_scheme_fuses_bare(const assay_scheme *s, const char *op)
 
 bool assay_scheme_merges_pairs(const assay_scheme *s)
 {
-    return s->record && assay_data(s)->merges_pairs;
+    return s->record && assay_data(s)->base.convert.merge_pairs;
+}
+
+bool assay_scheme_groups_narrow_floats(const assay_scheme *s)
+{
+    return !s->record || assay_data(s)->base.convert.group_narrow_floats;
 }

@@ -104,17 +104,6 @@ static assay_status key_ops(assay_reading *c, const assay_tree *t, const scheme_
     return assay_read_op_set(c, t, k->name, (bool *)(void *)((char *)c->data + k->ops));
 }
 
-static assay_status key_merge_pairs(assay_reading *c, const assay_tree *t, const scheme_key *k)
-{
-    const bool yes = t->kind == ASSAY_TREE_SCALAR && strcmp(t->text, "yes") == 0;
-    const bool no = t->kind == ASSAY_TREE_SCALAR && strcmp(t->text, "no") == 0;
-    (void)k;
-    if (!yes && !no)
-        return assay_read_fail(c, t, "merge_pairs: expected yes or no");
-    c->data->merges_pairs = yes;
-    return ASSAY_OK;
-}
-
 static assay_status key_sections(assay_reading *c, const assay_tree *t, const scheme_key *k)
 {
     return assay_read_sections(c, t, k->scope, "");
@@ -144,7 +133,6 @@ static const scheme_key keys[] = {
     {"mixed_unfused_ops", OPS(unfused[ASSAY_UNFUSED_MIXED])},
     {"clamped_unfused_ops", OPS(unfused[ASSAY_UNFUSED_CLAMPED])},
     {"bare_unfused_ops", OPS(unfused[ASSAY_UNFUSED_BARE])},
-    {"merge_pairs", .read = key_merge_pairs},
     {"wide", .read = key_sections, .scope = ASSAY_SCOPE_WIDE},
     {"ops", .read = key_scopes, .scope = ASSAY_SCOPE_OP},
     {"wide_ops", .read = key_scopes, .scope = ASSAY_SCOPE_WIDE_OP},

@@ -328,8 +328,6 @@ char *assay_scheme_text(const assay_scheme_data *d)
     put_op_set(&t, "mixed_unfused_ops", d->unfused[ASSAY_UNFUSED_MIXED]);
     put_op_set(&t, "clamped_unfused_ops", d->unfused[ASSAY_UNFUSED_CLAMPED]);
     put_op_set(&t, "bare_unfused_ops", d->unfused[ASSAY_UNFUSED_BARE]);
-    if (d->merges_pairs)
-        put(&t, "merge_pairs: yes\n");
     put_policies(&t, d);
     put_overrides(&t, d);
     if (d->n_precomputed > 0 && !has_override(d, NULL))

@@ -133,7 +133,6 @@ typedef struct assay_scheme_data {
      * most 8 bits, of more, where some operand's have fewer, where they are of two types, and where
      * an activation clamps more */
     bool unfused[ASSAY_UNFUSED_LISTS][ASSAY_OP_COUNT];
-    bool merges_pairs; /* two pairs of conversions in a row become one */
 } assay_scheme_data;
 
 assay_scheme_data *assay_scheme_data_new(void);

@@ -34,6 +34,8 @@ static bool is_elsewhere(const assay_field *f)
     static const char *const list[] = {"types.",
                                        "accepts.",
                                        "blocks.size",
+                                       "convert.group_narrow_floats",
+                                       "convert.merge_pairs",
                                        "pool.count_overhang",
                                        "rescale.negative_scale",
                                        "rescale.shift_sign",

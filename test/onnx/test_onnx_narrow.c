@@ -173,7 +173,8 @@ static void operators_round(void **state)
     }
 }
 
-/* Groups are integer nodes whatever the width of the floats between the conversions. */
+/* Groups are integer nodes whatever the width of the floats between the conversions (onnxruntime:
+ * test_onnx_pairs.c). */
 static void groups_look_through(void **state)
 {
     assay_graph *g = import(
@@ -188,7 +189,7 @@ static void groups_look_through(void **state)
     char ops[200];
     (void)state;
 
-    assert_ok(assay_scheme_open("onnxruntime", &s, &err), &err);
+    assert_ok(assay_scheme_open("fbgemm", &s, &err), &err);
     assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, &report, &err), &err);
     assert_string_equal(ops_of(g, ops, sizeof ops), "quantize fc sigmoid");
     assert_int_equal(report.n_float, 0);

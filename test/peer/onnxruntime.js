@@ -31,6 +31,7 @@ const kinds = Object.entries({
   ...require('./ops_made.js').cases,
   ...require('./ops_placed.js').cases,
   ...require('./ops_pairs.js').cases,
+  ...require('./ops_half.js').cases,
 });
 
 function options(argv) {

@@ -70,8 +70,6 @@ static void kinds(void **state)
         {"scheme: a\nunsigned_ops: {fc: 3}\n", "f:2:20: expected sections such as rescale: {...}"},
         {"scheme: a\nunsigned_depthwise: 3\n", "f:2:21: expected sections such as rescale: {...}"},
         {"scheme: a\nfloat_ops: conv\n", "f:2:12: float_ops: expected a list of op names"},
-        {"scheme: a\nmerge_pairs: maybe\n", "f:2:14: merge_pairs: expected yes or no"},
-        {"scheme: a\nmerge_pairs: [yes]\n", "f:2:14: merge_pairs: expected yes or no"},
         {"scheme: a\nfloat_ops: [[conv]]\n", "f:2:13: float_ops: expected a list of op names"},
         {"scheme: a\nrules: {a: 'x'}\n",
          "f:2:12: rules: a: expected never, exact, or a number of codes by which it may "

@@ -65,8 +65,6 @@ static void stated(void **state)
          "rescale.reduced_bits other than 0"},
         {"rescale: {pre_shift_bits: 3}\n",
          "t:2:27: rescale.pre_shift_bits: 3 is not read here; it needs rescale.pre_shift: fixed"},
-        {"rescale: {pre_shift: rest, pre_shift_bits: 3, round: [15 half-up]}\n",
-         "t:2:44: rescale.pre_shift_bits: 3 is not read here; it needs rescale.pre_shift: fixed"},
         {"rescale: {pre_shift_round: ceil}\n",
          "t:2:28: rescale.pre_shift_round: ceil is not read here; it needs rescale.pre_shift: "
          "fixed or rest"},

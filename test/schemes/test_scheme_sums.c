@@ -317,7 +317,7 @@ static void statements(void **state)
     assay_scheme *s =
         unit_scheme("unfused_ops: [conv]\nwide_unfused_ops: [fc]\nnarrow_unfused_ops: [fc]\n"
                     "mixed_unfused_ops: [conv]\nclamped_unfused_ops: [fc]\n"
-                    "bare_unfused_ops: [fc]\nmerge_pairs: yes\n"
+                    "bare_unfused_ops: [fc]\nconvert: {merge_pairs: yes, group_narrow_floats: no}\n"
                     "types: {weight_bits: 1}\n");
     assert_false(assay_scheme_fuses(s, "conv", 8));
     assert_true(assay_scheme_fuses(s, "conv", 16));
@@ -335,6 +335,8 @@ static void statements(void **state)
     assert_false(assay_scheme_fuses_bare(s, "fc"));
     assert_true(assay_scheme_merges_pairs(s));
     assert_false(assay_scheme_merges_pairs(&plugin));
+    assert_false(assay_scheme_groups_narrow_floats(s));
+    assert_true(assay_scheme_groups_narrow_floats(&plugin));
     assert_true(assay_scheme_fuses_mixed(s, "nothing"));
     assert_true(assay_scheme_fuses_mixed(&plugin, "conv"));
     assert_true(assay_scheme_fuses(s, "nothing", 8));
