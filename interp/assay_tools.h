@@ -200,9 +200,9 @@ typedef struct assay_quantizer_options {
 /* p may be NULL only for a scheme of matrix units, which derives scales from the values at run
  * time. `report`: {"integer", "fused", "rescales", "conversions", "gptq", "float": [{"node", "op",
  * "reason"}], "ranges": [{"value", "method", "seen_min", "seen_max", "min", "max", "clipped",
- * "type", "scale", "zero_point", "note"}], "smoothed": [{"value", "channels", "layers", "least",
- * "greatest"}], "weak": [{"node", "op", "sqnr"}]}. ASSAY_ERR_INPUT: the profile is incomplete or
- * belongs to another network. */
+ * "type", "scale", "zero_point", "note"}], "smoothed": [{"value", "other", "channels", "layers",
+ * "least", "greatest"}], "weak": [{"node", "op", "sqnr"}]}. ASSAY_ERR_INPUT: the profile is
+ * incomplete or belongs to another network. */
 assay_status assay_quantize(const assay_graph *g, const assay_profile *p, const assay_scheme *s,
                             const assay_quantizer_options *options, assay_graph **out,
                             char **report, assay_error *err);

@@ -44,6 +44,7 @@ static json_t *json_smoothed(const assay_smoothed *s)
     json_t *o = json_object();
     page_json_set(&o, "value", page_json_text(s->value));
     page_json_set(&o, "channels", json_integer(s->channels));
+    page_json_set(&o, "other", s->other ? page_json_text(s->other) : json_null());
     page_json_set(&o, "layers", json_integer(s->layers));
     page_json_set(&o, "least", json_integer(s->least));
     page_json_set(&o, "greatest", json_integer(s->greatest));

@@ -37,8 +37,8 @@ static int save(const cli_args *a, const cli_session *s)
 
     cli_report_print(&s->report, notes);
     if (cli_has(a, "smooth") && s->report.smoothing.n == 0)
-        fputs("  smoothed: nothing: no value that fully connected layers alone read has constants "
-              "by channel before it\n",
+        fputs("  smoothed: nothing: no value that layers alone read has constants by channel "
+              "before it\n",
               notes);
     if (cli_has(a, "ranges"))
         print_ranges(&s->report, notes);

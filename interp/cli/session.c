@@ -39,10 +39,12 @@ void cli_report_print(const assay_quantize_report *r, FILE *f)
         fprintf(f, "  weights rounded by GPTQ: %d layer%s\n", r->n_gptq, page_plural(r->n_gptq));
     for (int i = 0; i < r->smoothing.n; i++) {
         const assay_smoothed *s = &r->smoothing.value[i];
-        fprintf(f,
-                "  smoothed: %-25s %d channels divided by 2^%d to 2^%d, into %d layer%s: exact in "
-                "floats\n",
-                s->value, s->channels, s->least, s->greatest, s->layers, page_plural(s->layers));
+        fprintf(f, "  smoothed: %-25s %d channels divided by 2^%d to 2^%d, ", s->value, s->channels,
+                s->least, s->greatest);
+        if (s->other)
+            fprintf(f, "those of %s multiplied: exact in floats\n", s->other);
+        else
+            fprintf(f, "into %d layer%s: exact in floats\n", s->layers, page_plural(s->layers));
     }
 }
 

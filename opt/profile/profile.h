@@ -100,17 +100,18 @@ assay_status profile_complete(const assay_profile *p, assay_error *err);
  */
 void profile_channel_axes(const assay_graph *g, int *axis);
 
-/* A value whose channel c is multiplied by 2^-exponent[c], and its name then. */
+/* A value whose channel c is multiplied by 2^-exponent[c], and its name then. seen: a value of the
+ * same elements, perhaps in another order, whose channels these are (it may be the value). */
 typedef struct assay_profile_scaling {
-    const char *name, *scaled;
+    const char *name, *scaled, *seen;
     const int *exponent;
 } assay_profile_scaling;
 
 /* Whether the histogram of its elements times 2^exponent is exact: neither overflow nor underflow.
  */
 bool profile_histogram_scales(const assay_histogram *h, int exponent);
-/* The profile of g, which is the profiled network but for n scaled values, of each of which p has
- * channels that scale: to the count what observing g would give, without channels. */
+/* The profile of g, which is the profiled network but for n scaled values, whose channels p has
+ * seen, and which scale: to the count what observing g would give, without channels. */
 assay_status profile_scaled(const assay_profile *p, const assay_graph *g,
                             const assay_profile_scaling *s, int n, assay_profile **out,
                             assay_error *err);

@@ -30,9 +30,11 @@ static void add_scaled(assay_histogram *into, const assay_histogram *from, int e
 }
 
 /* One entry of the new profile; its channels are not kept. */
-static assay_status copy_entry(const assay_profile_entry *from, const assay_profile_scaling *s,
-                               assay_profile_entry *to, assay_error *err)
+static assay_status copy_entry(const assay_profile *p, const assay_profile_entry *from,
+                               const assay_profile_scaling *s, assay_profile_entry *to,
+                               assay_error *err)
 {
+    const assay_profile_entry *seen = s ? profile_find(p, s->seen) : from;
     assay_status status = profile_entry_init(to, s ? s->scaled : from->name, err);
     if (status)
         return status;
@@ -40,8 +42,8 @@ static assay_status copy_entry(const assay_profile_entry *from, const assay_prof
     to->step = from->step;
     if (!s)
         profile_histogram_merge(&to->seen, &from->seen);
-    for (int c = 0; s && c < from->n_channels; c++)
-        add_scaled(&to->seen, &from->channel[c], -s->exponent[c]);
+    for (int c = 0; s && c < seen->n_channels; c++)
+        add_scaled(&to->seen, &seen->channel[c], -s->exponent[c]);
     return ASSAY_OK;
 }
 
@@ -62,7 +64,7 @@ static assay_status copy_entries(const assay_profile *p, const assay_profile_sca
     if (!to->entry)
         return assay_out_of_memory(err);
     for (int i = 0; i < p->n_entries && !status; i++)
-        status = copy_entry(&p->entry[i], scaling_of(s, n, p->entry[i].name),
+        status = copy_entry(p, &p->entry[i], scaling_of(s, n, p->entry[i].name),
                             &to->entry[to->n_entries++], err);
     if (!status)
         profile_sort(to);

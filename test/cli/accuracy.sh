@@ -59,7 +59,7 @@ printf '%s\n' 'graph s { input x: f32[1,2] const w: f32[2,2] = [1,2,3,4] const v
 runs 0 "a profile by channel" "$assay" profile smooth.assay -d smooth.npy --per-channel -q -o smooth.yaml
 prints '  smoothed: a +2 channels divided by 2\^3 to 2\^3, into 1 layer: exact in floats' "activations smoothed into weights" \
     "$assay" quantize smooth.assay -p smooth.yaml -s tflite --smooth 0.5
-prints "  smoothed: nothing: no value that fully connected layers alone read" "smoothing without a value to smooth is said" \
+prints "  smoothed: nothing: no value that layers alone read" "smoothing without a value to smooth is said" \
     "$assay" quantize "$model" -p res_dsconv.yaml -s tflite --smooth 0.5
 refused "an alpha that is none" "smooth takes alpha, above 0 and at most 1" \
     "$assay" quantize smooth.assay -p smooth.yaml -s tflite --smooth 2

@@ -6,21 +6,13 @@
 #include <string.h>
 
 #include "opt/lower/opt.h"
-#include "test/support/quantized.h"
+#include "test/support/smoothed.h"
 
 enum { WIDE = 24, ROWS = 6, OUTLIERS = 4, ROUNDS = 20 };
 
 static test_rng rng_of(void **state)
 {
     return *(test_rng *)*state;
-}
-
-/* Multiplies rows (apart elements, each `stride` after the other) of a constant by 2^by. */
-static void scale(assay_graph *g, int constant, int64_t first, int64_t stride, int64_t n, int by)
-{
-    float *w = (float *)(uintptr_t)g->value[constant].data;
-    for (int64_t i = 0; i < n; i++)
-        w[first + i * stride] = ldexpf(w[first + i * stride], by);
 }
 
 /* Outlier channels of a normalization or a layer (gamma, beta: by channel), that cancel in the
@@ -32,10 +24,11 @@ static void plant(assay_graph *g, test_rng *rng, const int *made_by, int n_made,
         const int64_t c = test_between(rng, 0, WIDE - 1);
         for (int i = 0; i < n_made; i++) {
             const int64_t each = assay_shape_count(&g->value[made_by[i]].type) / WIDE;
-            scale(g, made_by[i], c * each, 1, each, 5);
+            smoothed_scale(g, made_by[i], c * each, 1, each, 5);
         }
         for (int i = 0; i < n_layers; i++)
-            scale(g, layer[i], c, WIDE, assay_shape_count(&g->value[layer[i]].type) / WIDE, -5);
+            smoothed_scale(g, layer[i], c, WIDE, assay_shape_count(&g->value[layer[i]].type) / WIDE,
+                           -5);
     }
 }
 
@@ -85,41 +78,6 @@ static void check_scaled(const float *was, const float *is, int64_t n, const cha
     }
 }
 
-/* Runs both networks on one input, compares all values. Returns how many are scaled. */
-static int compare_runs(const assay_graph *before, const assay_graph *after, test_rng *rng,
-                        assay_profile *p)
-{
-    float *x = net_random_input(rng, before, 0);
-    assay_graph *a, *b;
-    assay_error err;
-    int scaled = 0;
-    assert_ok(assay_graph_clone(before, &a, &err), &err);
-    assert_ok(assay_graph_clone(after, &b, &err), &err);
-    net_run(a, (const float *const *)&x);
-    net_run(b, (const float *const *)&x);
-    for (int v = 0; v < after->n_values; v++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s", after->value[v].name);
-        char *suffix = strstr(name, ":smoothed");
-        if (after->value[v].data)
-            continue;
-        profile_observe(p, v, b->value[v].data, (size_t)assay_shape_count(&b->value[v].type));
-        if (suffix)
-            *suffix = '\0';
-        int64_t n;
-        const float *was = net_data(a, name, &n);
-        if (suffix)
-            check_scaled(was, b->value[v].data, n, name);
-        else
-            assert_memory_equal(was, b->value[v].data, (size_t)n * sizeof *was);
-        scaled += suffix != NULL;
-    }
-    assay_graph_free(a);
-    assay_graph_free(b);
-    free(x);
-    return scaled;
-}
-
 /* Every float stays, but those that are scaled; and so do their counts. The generator is copied:
  * the samples are those that were profiled. */
 static void test_floats_stay(void **state)
@@ -140,15 +98,9 @@ static void test_floats_stay(void **state)
         assert_ok(profile_new(smoothed, &anew, &err), &err);
         assert_int_equal(made.n, 2);
         for (int i = 0; i < 64; i++) /* norm, relu and fc1; where there is one, the product, too */
-            assert_int_equal(compare_runs(s.g, smoothed, &samples, anew), round % 2 ? 4 : 3);
-        for (int i = 0; i < profile_count(anew); i++) {
-            const assay_profile_entry *seen = profile_get(anew, i);
-            const assay_profile_entry *got = profile_find(of_smoothed, seen->name);
-            assert_non_null(got);
-            assert_true(got->lineage == seen->lineage);
-            assert_true(profile_histogram_equal(&got->seen, &seen->seen));
-            assert_int_equal(got->seen.exponent, seen->seen.exponent);
-        }
+            assert_int_equal(smoothed_compare(s.g, smoothed, &samples, check_scaled, anew),
+                             round % 2 ? 4 : 3);
+        smoothed_profiles(anew, of_smoothed);
         quantize_smoothing_free(&made);
         profile_free(of_smoothed);
         profile_free(anew);
@@ -211,7 +163,7 @@ static void test_channels_are_needed(void **state)
     assay_error err;
     assert_int_equal(quantize_network(s.g, s.profile, s.scheme, &o, &q, NULL, &err),
                      ASSAY_ERR_INPUT);
-    assert_string_equal(err.text, "smoothing: the profile has no channels of 'relu'; take it with "
+    assert_string_equal(err.text, "smoothing: the profile has no channels of 'norm'; take it with "
                                   "--per-channel");
     quantized_drop(&s);
 }
@@ -221,8 +173,8 @@ static void test_ends_of_floats(void **state)
 {
     test_rng rng = rng_of(state);
     assay_graph *g = block(&rng, true, true), *smoothed;
-    scale(g, assay_graph_find_value(g, "w2"), 3, WIDE, 1, -148);
-    scale(g, assay_graph_find_value(g, "gamma"), 5, 1, 1, -130);
+    smoothed_scale(g, assay_graph_find_value(g, "w2"), 3, WIDE, 1, -148);
+    smoothed_scale(g, assay_graph_find_value(g, "gamma"), 5, 1, 1, -130);
     quantized s = quantized_prepare_channels(g, &rng, "tflite");
     assay_profile *of_smoothed, *anew;
     assay_smoothing made;
@@ -230,7 +182,7 @@ static void test_ends_of_floats(void **state)
     assert_ok(assay_graph_clone(s.g, &smoothed, &err), &err);
     assert_ok(quantize_smooth(smoothed, s.profile, .5, &of_smoothed, &made, &err), &err);
     assert_ok(profile_new(smoothed, &anew, &err), &err);
-    assert_int_equal(compare_runs(s.g, smoothed, &rng, anew), 3);
+    assert_int_equal(smoothed_compare(s.g, smoothed, &rng, check_scaled, anew), 3);
     quantize_smoothing_free(&made);
     profile_free(of_smoothed);
     profile_free(anew);
@@ -246,9 +198,9 @@ static void test_weights_between_two(void **state)
     test_rng rng = rng_of(state);
     assay_graph *g = block(&rng, true, false), *smoothed;
     const int w1 = assay_graph_find_value(g, "w1");
-    scale(g, assay_graph_find_value(g, "gamma"), IN, 1, 1, -10);
-    scale(g, assay_graph_find_value(g, "beta"), IN, 1, 1, -10);
-    scale(g, w1, OUT * WIDE, 1, WIDE, 10);
+    smoothed_scale(g, assay_graph_find_value(g, "gamma"), IN, 1, 1, -10);
+    smoothed_scale(g, assay_graph_find_value(g, "beta"), IN, 1, 1, -10);
+    smoothed_scale(g, w1, OUT * WIDE, 1, WIDE, 10);
     ((float *)(uintptr_t)g->value[w1].data)[OUT * WIDE + IN] = 0x1p-141F;
     quantized s = quantized_prepare_channels(g, &rng, "tflite");
     assay_profile *of_smoothed;
