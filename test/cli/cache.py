@@ -119,6 +119,25 @@ def floats():
     golden("decay.assay", "tflite")
 
 
+def narrow():
+    """The cache in 4 bits, what is computed from it in 8: rows in the cache stay as they are, the newest is rounded once."""
+    status, text = assay("quantize", "kv.assay", *STATE, "-p", "p.yaml", "-s", "tflite", "--precision", "past*=i4", "-o", "i4.assay")
+    t = types("i4.assay")
+    check(status == 0 and ", 0 in float" in text, "a cache in 4 bits: nothing stays in float", text)
+    check(t["past/state"] == t["past"] == t["past/next"] and t["past"][0] == "i4" and t["all"][0] == "i8", "it has one scale", t)
+    (step, zero), (fine, middle) = ((float(q) for q in t[v][1].split(",")) for v in ("past", "k3"))
+    steps, worst = golden("i4.assay", "tflite"), 0.0
+    good = (steps[0]["read_past"] == zero).all()
+    for before, after in zip(steps, steps[1:]):
+        good &= np.array_equal(before["read_past"][:, 1:], after["read_past"][:, :-1])
+        real = np.clip((before["reshape_k3"] - middle) * fine / step + zero, -8, 7)
+        worst = max(worst, np.abs(real - after["read_past"][:, -1:]).max())
+    check(good, "a step reads the rows of the one before, which stay as they are")
+    check(worst < 0.501 + fine / step, "and one more, rounded to 4 bits", worst)
+    wide, four = sqnr(), sqnr("--precision", "past*=i4")
+    check(isinstance(four, float) and 10 < four < wide, "which costs, but not all", (wide, four))
+
+
 def main():
     print(f"# ASSAY_SEED={SEED}")
     with tempfile.TemporaryDirectory() as work:
@@ -135,6 +154,7 @@ def main():
         back = golden("kv.tflite", "tflite")
         check(all(np.array_equal(a["matmul_s"], [v for k, v in b.items() if k.endswith("matmul_s") or k.endswith("_s")][0]) for a, b in zip(steps, back)),
               "which gives the same bits", sorted(back[0]))
+        narrow()
         floats()
         os.chdir("/")
     TAP.end()
