@@ -64,7 +64,8 @@ const einsum = near((r, m) => {
   const all = ['a', 'b', 'c', 'd', 'e', 'f'].slice(0, n > 2 || dots ? 4 : 6); // results, products too, have at most 6 axes
   const extent = Object.fromEntries(all.map(c => [c, r.int(1, 4)])), some = () => all.filter(() => r.chance(0.5));
   const mixed = list => list.map(c => [r.unit(), c]).sort((x, y) => x[0] - y[0]).map(x => x[1]);
-  const operands = Array.from({length: n}, () => mixed(some()).slice(0, 4)).map(l => l.length ? l : ['a']);
+  const operands = Array.from({length: n}, () => mixed(some()).slice(0, 4)).map(l => l.length ? l : ['a'])
+    .map(l => l.length < 4 && r.chance(0.2) ? mixed([...l, r.pick(l)]) : l); // twice: the diagonal
   const out = mixed([...new Set(operands.flat())].filter(() => r.chance(0.6))).slice(0, 4);
   const text = operands.map(l => dots + l.join('')).join(r.pick([',', ', '])) + (r.chance(0.85) ? `->${dots}${out.join('')}` : '');
   m.output(m.node('Einsum', operands.map(l => input(m, r, [...hidden, ...l.map(c => extent[c])])), {equation: text}), 'float32');

@@ -1,7 +1,8 @@
 /* Einsum: "bij,bjk->bik". Letters that both operands have and nothing behind them has are summed
  * over: the operands are laid out as one matrix product for each index of those that all three
- * have. More than two operands are multiplied one after the other. The axes of an ellipsis are
- * letters, too: digits, counted from the last axis so that they stand below each other. */
+ * have. Of axes with one letter the diagonal is taken first. More than two operands are multiplied
+ * one after the other. The axes of an ellipsis are letters, too: digits, counted from the last axis
+ * so that they stand below each other. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,9 +22,10 @@ typedef struct equation {
     const int64_t *extent; /* of a letter */
 } equation;
 
-/* All operands. */
+/* All operands; of a letter that an operand has twice the diagonal. */
 typedef struct list {
     int n;
+    onnx_value *x[MAX_OPERANDS];
     letters in[MAX_OPERANDS], out;
     int64_t extent[128];
 } list;
@@ -33,12 +35,18 @@ static bool has(const letters *l, char c)
     return memchr(l->at, c, (size_t)l->n) != NULL;
 }
 
-static bool add(letters *l, char c)
+/* False: there are too many. */
+static bool append(letters *l, char c)
 {
-    if (l->n == ASSAY_MAX_RANK || has(l, c))
+    if (l->n == ASSAY_MAX_RANK)
         return false;
     l->at[l->n++] = c;
     return true;
+}
+
+static bool add(letters *l, char c)
+{
+    return !has(l, c) && append(l, c);
 }
 
 static bool is_letter(char c)
@@ -68,8 +76,9 @@ static int hidden_axes(const char *term, int rank)
     return open && rank > shown ? rank - shown : 0;
 }
 
-/* Letters of the term at *text, which moves behind it. False: a letter twice, or something else. */
-static bool parse_term(const char **text, int hidden, letters *to)
+/* Letters of the term at *text, which moves behind it. False: something else, or a letter twice,
+ * where that is not an operand's. */
+static bool parse_term(const char **text, int hidden, bool operand, letters *to)
 {
     bool open = false;
 
@@ -81,7 +90,7 @@ static bool parse_term(const char **text, int hidden, letters *to)
             *text += 2;
             if (!add_digits(to, hidden))
                 return false;
-        } else if (!is_letter(**text) || !add(to, **text)) {
+        } else if (!is_letter(**text) || !(operand ? append : add)(to, **text)) {
             return false;
         }
     }
@@ -96,14 +105,14 @@ static bool imply(list *e, int hidden)
     for (char c = 'A'; fits && c <= 'z'; c++) {
         int times = 0;
         for (int k = 0; k < e->n; k++)
-            times += has(&e->in[k], c);
+            for (int i = 0; i < e->in[k].n; i++)
+                times += e->in[k].at[i] == c;
         fits = times != 1 || add(&e->out, c);
     }
     return fits;
 }
 
-/* False: something that is no list of as many terms as there are operands, or a letter twice in
- * one of them. */
+/* False: something that is no list of as many terms as there are operands. */
 static bool parse(onnx_node *n, const char *text, list *e)
 {
     int most = 0;
@@ -114,7 +123,7 @@ static bool parse(onnx_node *n, const char *text, list *e)
             return false;
         const int hidden = hidden_axes(text, onnx_type(n, onnx_in(n, (size_t)e->n)).rank);
         most = hidden > most ? hidden : most;
-        if (n->status || !parse_term(&text, hidden, &e->in[e->n++]))
+        if (n->status || !parse_term(&text, hidden, true, &e->in[e->n++]))
             return false;
     } while (*text == ',' && text++);
     if ((size_t)e->n != n->pb->n_input)
@@ -124,7 +133,7 @@ static bool parse(onnx_node *n, const char *text, list *e)
     if (most > 0 && !strchr(text, '.')) /* ONNX Runtime takes no such equation */
         return false;
     text += 2;
-    return text[-1] == '>' && parse_term(&text, most, &e->out) && !*text;
+    return text[-1] == '>' && parse_term(&text, most, false, &e->out) && !*text;
 }
 
 static void read_extents(onnx_node *n, list *e)
@@ -170,6 +179,51 @@ static onnx_value *summed(onnx_node *n, onnx_value *x, letters *l, const letters
         return x;
     *l = kept;
     return onnx_op1(n, ASSAY_OP_REDUCE_SUM, &over, x, suffix);
+}
+
+/* The first letter that stands twice: where. */
+static bool twice(const letters *l, int *first, int *second)
+{
+    for (*first = 0; *first < l->n; ++*first)
+        for (*second = *first + 1; *second < l->n; ++*second)
+            if (l->at[*first] == l->at[*second])
+                return true;
+    return false;
+}
+
+/* Both axes of a letter become the last two, then one, of which every (extent + 1)th element is
+ * taken, until each letter stands once. */
+static onnx_value *diagonal(onnx_node *n, onnx_value *x, letters *l)
+{
+    int first, second;
+
+    while (!n->status && twice(l, &first, &second)) {
+        const assay_type t = onnx_type(n, x);
+        const int last = t.rank - 2;
+        const char letter = l->at[first];
+        assay_attrs a = {.slice = {.begin = {.n = last + 1}, .step = {.n = last + 1}}};
+        int64_t perm[ASSAY_MAX_RANK], *dim = a.slice.size.v;
+
+        a.slice.size.n = last + 1;
+        for (int i = 0, k = 0; i < t.rank; i++)
+            if (i != first && i != second) {
+                perm[k] = i;
+                dim[k] = t.dim[i];
+                l->at[k] = l->at[i];
+                a.slice.step.v[k++] = 1;
+            }
+        perm[last] = first;
+        perm[last + 1] = second;
+        l->at[last] = letter;
+        l->n = last + 1;
+        x = onnx_transposed(n, x, perm, "diagonal_last");
+        dim[last] = t.dim[first] * t.dim[first];
+        x = onnx_reshaped(n, x, last + 1, dim, "diagonal_row");
+        dim[last] = t.dim[first];
+        a.slice.step.v[last] = t.dim[first] + 1;
+        x = onnx_op1(n, ASSAY_OP_SLICE, &a, x, "diagonal");
+    }
+    return x;
 }
 
 static bool same(const letters *a, const letters *b)
@@ -259,7 +313,7 @@ static bool left(const list *e, const letters *done, int k, letters *kept)
 
 static void products(onnx_node *n, const list *e)
 {
-    onnx_value *x = onnx_in(n, 0);
+    onnx_value *x = e->x[0];
     letters done = e->in[0];
 
     for (int k = 1; k < e->n && !n->status; k++) {
@@ -272,7 +326,7 @@ static void products(onnx_node *n, const list *e)
             return;
         }
         done = one.out;
-        x = product(n, &one, x, onnx_in(n, (size_t)k), last);
+        x = product(n, &one, x, e->x[k], last);
     }
 }
 
@@ -291,12 +345,14 @@ void onnx_import_einsum(onnx_node *n)
         return;
     }
     read_extents(n, &e);
+    for (int k = 0; k < e.n && !n->status; k++)
+        e.x[k] = diagonal(n, onnx_in(n, (size_t)k), &e.in[k]);
     if (n->status)
         return;
     if (e.n > 1) {
         products(n, &e);
         return;
     }
-    onnx_value *x = summed(n, onnx_in(n, 0), &e.in[0], &e.out, &none, "summed");
+    onnx_value *x = summed(n, e.x[0], &e.in[0], &e.out, &none, "summed");
     onnx_bind(n, 0, arranged(n, x, &e.in[0], &e.out, "arranged"));
 }
