@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "test/support/onnx_build.h"
 #include "test/support/onnx_form.h"
@@ -313,6 +314,34 @@ static void external_data_is_read(void **state)
     free(bytes);
 }
 
+/* What an import may allocate grows with the files beside the model: weights of 67 MB are
+ * transposed once, at import, as the same weights inside the model are. */
+static void external_data_counts_in_what_an_import_may_allocate(void **state)
+{
+    char folder[200], path[260];
+    size_t length;
+    void *bytes = onnx_build(13,
+                             "in x f32 1,4100\next w f32 4100,4100 w.bin 0 67240000\n"
+                             "MatMul x,w -> y\nout y",
+                             &length);
+    assay_graph *g;
+    assay_error err;
+
+    (void)state;
+    test_temp_dir(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/w.bin", folder);
+    test_write_file(path, "", 0);
+    assert_int_equal(truncate(path, 67240000), 0); /* zeros */
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    test_write_file(path, bytes, length);
+    assert_ok(onnx_import_file(path, NULL, &g, &err), &err);
+    assert_int_equal(g->n_nodes, 1);
+    assert_int_equal(g->node[0].op, ASSAY_OP_FC);
+    assay_graph_free(g);
+    test_remove_tree(folder);
+    free(bytes);
+}
+
 /* Whether an address lies in a mapping of the file (/proc/self/maps). */
 static bool is_mapped_from(const void *at, const char *file)
 {
@@ -391,6 +420,7 @@ int main(void)
         cmocka_unit_test(typed_lists_are_read),
         cmocka_unit_test(large_constants_are_read_in_place),
         cmocka_unit_test(external_data_is_read),
+        cmocka_unit_test(external_data_counts_in_what_an_import_may_allocate),
         cmocka_unit_test(large_external_data_is_mapped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

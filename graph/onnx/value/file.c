@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "graph/core/map.h"
@@ -88,7 +89,31 @@ static assay_status copy_external(const onnx_import *im, int file, const char *l
                : assay_read_whole(file, location, data, (size_t)length, err);
 }
 
-assay_status onnx_read_external(const onnx_import *im, const char *location, uint64_t offset,
+/* Bytes beside the model count as its own do in what the import may allocate; those of a file are
+ * counted up to the last one that was, so none is counted twice. */
+static void count(onnx_import *im, int file, uint64_t offset, uint64_t length)
+{
+    const uint64_t end = offset + length;
+    struct stat is;
+    onnx_beside *b = im->beside;
+
+    if (fstat(file, &is))
+        return;
+    while (b && (b->device != is.st_dev || b->node != is.st_ino))
+        b = b->next;
+    if (!b) {
+        if (!(b = onnx_alloc(im, sizeof *b)))
+            return;
+        *b = (onnx_beside){im->beside, is.st_dev, is.st_ino, 0};
+        im->beside = b;
+    }
+    if (end <= b->counted)
+        return;
+    im->left += onnx_memory_more((size_t)(end - (offset > b->counted ? offset : b->counted)));
+    b->counted = end;
+}
+
+assay_status onnx_read_external(onnx_import *im, const char *location, uint64_t offset,
                                 uint64_t length, const char *what, onnx_const *out,
                                 assay_error *err)
 {
@@ -101,6 +126,8 @@ assay_status onnx_read_external(const onnx_import *im, const char *location, uin
     s = length >= MAPPED && offset % unit == 0
             ? map_external(im, file, location, offset, length, out, err)
             : copy_external(im, file, location, offset, length, out, err);
+    if (!s)
+        count(im, file, offset, length);
     close(file);
     out->lasts = !s;
     return s;

@@ -122,9 +122,14 @@ static bool rewrite(rewriter *r, message kind, const uint8_t *p, const uint8_t *
 
 /* What an import may allocate for a file of `length` bytes: models unpack to a few times their
  * size, and folding adds a little. */
+size_t onnx_memory_more(size_t length)
+{
+    return 16 * length;
+}
+
 size_t onnx_memory_limit(size_t length)
 {
-    return ((size_t)256 << 20) + 16 * length;
+    return ((size_t)256 << 20) + onnx_memory_more(length);
 }
 
 static void *pb_alloc(void *import, size_t size)

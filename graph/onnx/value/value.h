@@ -114,6 +114,12 @@ typedef struct onnx_parsed {
     pb_graph *g;
 } onnx_parsed;
 
+/* A file of external data, and how much of it counts in what an import may allocate. */
+typedef struct onnx_beside {
+    struct onnx_beside *next;
+    uint64_t device, node, counted;
+} onnx_beside;
+
 typedef struct onnx_import onnx_import;
 struct onnx_import {
     const char *file;     /* for messages */
@@ -125,8 +131,9 @@ struct onnx_import {
     assay_graph *graph;
     unsigned home, n_homes; /* of that graph, and how many there have been: bodies are graphs too */
     assay_arena *temp;      /* everything that lives only during the import */
-    size_t left;            /* bytes that may still be allocated there, set by the file's size */
-    int64_t opset;          /* of the standard domain */
+    size_t left;            /* bytes that may still be allocated there: by the files' sizes */
+    onnx_beside *beside;
+    int64_t opset; /* of the standard domain */
     onnx_value **value;
     size_t n_values, cap_values;
     size_t *slot; /* hash table: index into value + 1; n_slots is a power of two */
@@ -222,8 +229,9 @@ void onnx_set_int(onnx_const *c, int64_t i, int64_t v);
 void onnx_set_real(onnx_const *c, int64_t i, double v);
 
 /* ---- parse.c ---- */
-/* What an import may allocate for a file of `length` bytes. */
+/* What an import may allocate for a file of `length` bytes, and for so many more bytes of it. */
 size_t onnx_memory_limit(size_t length);
+size_t onnx_memory_more(size_t length);
 /* The model in im->bytes. No string of it is NULL, and it has a graph. */
 assay_status onnx_parse_model(onnx_import *im, pb_model **out, assay_error *err);
 assay_status onnx_parse_graph(onnx_import *im, const ProtobufCBinaryData *bytes, pb_graph **out,
@@ -232,7 +240,7 @@ assay_status onnx_parse_graph(onnx_import *im, const ProtobufCBinaryData *bytes,
 /* ---- file.c ---- */
 /* The constant's data: `length` bytes at `offset` of a file in im->folder, refusing paths that lead
  * out of it. Large ones are mapped, not copied. */
-assay_status onnx_read_external(const onnx_import *im, const char *location, uint64_t offset,
+assay_status onnx_read_external(onnx_import *im, const char *location, uint64_t offset,
                                 uint64_t length, const char *what, onnx_const *out,
                                 assay_error *err);
 
