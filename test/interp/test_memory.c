@@ -11,35 +11,6 @@
 #include "graph/text/text.h"
 #include "test/support/alloc_fails.h"
 
-void *__real_assay_arena_alloc(assay_arena *a, size_t bytes);
-void *__real_assay_arena_array(assay_arena *a, size_t count, size_t size);
-void *__real_assay_arena_copy(assay_arena *a, const void *from, size_t bytes);
-char *__real_assay_arena_string(assay_arena *a, const char *text);
-void *__wrap_assay_arena_alloc(assay_arena *a, size_t bytes);
-void *__wrap_assay_arena_array(assay_arena *a, size_t count, size_t size);
-void *__wrap_assay_arena_copy(assay_arena *a, const void *from, size_t bytes);
-char *__wrap_assay_arena_string(assay_arena *a, const char *text);
-
-void *__wrap_assay_arena_alloc(assay_arena *a, size_t bytes)
-{
-    return alloc_fails() ? NULL : __real_assay_arena_alloc(a, bytes);
-}
-
-void *__wrap_assay_arena_array(assay_arena *a, size_t count, size_t size)
-{
-    return alloc_fails() ? NULL : __real_assay_arena_array(a, count, size);
-}
-
-void *__wrap_assay_arena_copy(assay_arena *a, const void *from, size_t bytes)
-{
-    return alloc_fails() ? NULL : __real_assay_arena_copy(a, from, bytes);
-}
-
-char *__wrap_assay_arena_string(assay_arena *a, const char *text)
-{
-    return alloc_fails() ? NULL : __real_assay_arena_string(a, text);
-}
-
 static const char sample[] =
     "graph net {\n"
     "  input x: f32[1,3,8,8]\n"

@@ -138,10 +138,10 @@ static onnx_value *initial(const recurrent *r, size_t i, int64_t d)
 {
     const int64_t dim[2] = {r->batch, r->hidden};
     onnx_value *given = of_direction(r, i, r->batch_first ? 1 : 0, d);
-    const onnx_const *zeros =
-        given || r->n->status ? NULL : onnx_new_const(r->n->im, ONNX_FLOAT, 2, dim);
 
-    return zeros ? onnx_constant(r->n, zeros, "state") : given;
+    if (given || r->n->status)
+        return given;
+    return onnx_constant(r->n, onnx_new_const(r->n->im, ONNX_FLOAT, 2, dim), "state");
 }
 
 static void open_lane(const recurrent *r, lane *l, onnx_value *x, int64_t d)

@@ -132,14 +132,23 @@ size_t onnx_memory_limit(size_t length)
     return ((size_t)256 << 20) + onnx_memory_more(length);
 }
 
-static void *pb_alloc(void *import, size_t size)
+/* One message's: whether memory was what failed. */
+typedef struct unpacking {
+    onnx_import *im;
+    bool no_memory;
+} unpacking;
+
+static void *pb_alloc(void *data, size_t size)
 {
-    return onnx_alloc(import, size);
+    unpacking *u = data;
+    void *p = onnx_alloc(u->im, size);
+    u->no_memory = u->no_memory || !p;
+    return p;
 }
 
-static void pb_free(void *import, void *pointer)
+static void pb_free(void *data, void *pointer)
 {
-    (void)import, (void)pointer; /* goes with the arena */
+    (void)data, (void)pointer; /* goes with the arena */
 }
 
 /* ---- parsing ---- */
@@ -173,7 +182,8 @@ static assay_status fill_strings(onnx_import *im, pb_graph *g, assay_error *err)
 
 assay_status onnx_parse_model(onnx_import *im, pb_model **out, assay_error *err)
 {
-    ProtobufCAllocator allocator = {pb_alloc, pb_free, im};
+    unpacking u = {im, false};
+    ProtobufCAllocator allocator = {pb_alloc, pb_free, &u};
     rewriter r = {.base = im->bytes};
     pb_model *m = NULL;
 
@@ -186,6 +196,8 @@ assay_status onnx_parse_model(onnx_import *im, pb_model **out, assay_error *err)
         m = assay__onnx__model__unpack(&allocator, r.length, r.out);
         free(r.out);
     }
+    if (u.no_memory)
+        return assay_out_of_memory(err);
     if (!m || !m->graph)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: not an ONNX model: %s", im->file,
                           m ? "it has no graph" : "malformed or truncated protobuf");
@@ -196,7 +208,8 @@ assay_status onnx_parse_model(onnx_import *im, pb_model **out, assay_error *err)
 assay_status onnx_parse_graph(onnx_import *im, const ProtobufCBinaryData *bytes, pb_graph **out,
                               assay_error *err)
 {
-    ProtobufCAllocator allocator = {pb_alloc, pb_free, im};
+    unpacking u = {im, false};
+    ProtobufCAllocator allocator = {pb_alloc, pb_free, &u};
     onnx_parsed *p = im->parsed;
     assay_status s;
 
@@ -207,6 +220,8 @@ assay_status onnx_parse_graph(onnx_import *im, const ProtobufCBinaryData *bytes,
         return ASSAY_OK;
     }
     *out = assay__onnx__graph__unpack(&allocator, bytes->len, bytes->data);
+    if (u.no_memory)
+        return assay_out_of_memory(err);
     if (!*out)
         return assay_fail(err, ASSAY_ERR_INPUT, "malformed subgraph");
     s = fill_strings(im, *out, err);
