@@ -127,6 +127,32 @@ static void values_are_those_of_the_rounds(void **state)
          0,
          true,
          {-1, 2, -2, 4}},
+        /* a sequence grows from round to round, whether the condition is passed on or computed */
+        {"in x f32 2\nconst m i64 - = 2\nSequenceEmpty - -> e\nLoop m,_,e -> s body={graph in i i64 "
+         "-; "
+         "in c bool -; in q f32 -; Cast i -> f to=1; Add x,f -> a; SequenceInsert q,a -> r; "
+         "out c; out r}\nConcatFromSequence s -> y axis=0\nout y",
+         {1, -2},
+         0,
+         true,
+         {1, -2, 2, -1}},
+        {"in x f32 2\nconst m i64 - = 9\nconst k i64 - = 1\nSequenceConstruct x -> e\n"
+         "Loop m,_,e -> s body={graph in i i64 -; in c bool -; in q f32 -; Cast i -> f to=1; "
+         "Sub x,f -> a; SequenceInsert q,a -> r; Less i,k -> d; out d; out r}\n"
+         "ConcatFromSequence s -> y axis=0\nout y",
+         {1, -2},
+         0,
+         true,
+         {1, -2, 1, -2, 0, -3}},
+        /* branches that a run chooses read the tensors of a sequence */
+        {"in x f32 2\nin c bool -\nconst k i64 - = 0\nconst l i64 - = 1\n"
+         "SplitToSequence x -> s keepdims=0\nIf c -> y "
+         "then_branch={graph SequenceAt s,k -> u; Neg u -> v; out v} "
+         "else_branch={graph SequenceAt s,l -> w; Abs w -> z; out z}\nout y",
+         {3, -2},
+         0,
+         false,
+         {2}},
         /* until the sum is 10 or more */
         {"in x f32 2\nconst t f32 - = 10\nLoop _,_,x -> y body={graph in i i64 -; in c bool -; "
          "in a f32 2; Add a,x -> b; ReduceSum b -> s keepdims=0; Less s,t -> d; out d; out b}\n"

@@ -95,6 +95,56 @@ static void refused(void **state)
     }
 }
 
+static void sequences_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *part;
+        assay_status status;
+    } bad[] = {
+        {"in x f32 2,4\nSplitToSequence x -> s\nRelu s -> y\nout y", "'s' is a sequence",
+         ASSAY_ERR_UNSUPPORTED},
+        {"in x f32 2,4\nSplitToSequence x -> y\nout y", "a sequence as output of the network",
+         ASSAY_ERR_UNSUPPORTED},
+        {"in x f32 2,4\nSplitToSequence x -> s\nIdentity s -> y\nout y", "is a sequence",
+         ASSAY_ERR_UNSUPPORTED},
+        {"in x f32 2,4\nSplitToSequence x -> s\nSequenceConstruct s,x -> t\n"
+         "SequenceLength t -> y\nout y",
+         "input 's' is a sequence, expected a tensor", ASSAY_ERR_INPUT},
+        {"in x f32 2,4\nconst i i64 - = 0\nSequenceAt x,i -> y\nout y", "input 'x' is no sequence",
+         ASSAY_ERR_INPUT},
+        {"in x f32 2,4\nconst i i64 - = 2\nSplitToSequence x -> s\nSequenceAt s,i -> y\nout y",
+         "position 2 in a sequence of 2 tensors", ASSAY_ERR_INPUT},
+        {"in x f32 2,4\nconst i i64 - = -3\nSplitToSequence x -> s\nSequenceErase s,i -> t\n"
+         "SequenceLength t -> y\nout y",
+         "position -3 in a sequence of 2", ASSAY_ERR_INPUT},
+        {"in x f32 2,4\nin i i64 -\nSplitToSequence x -> s\nSequenceAt s,i -> y\nout y",
+         "position ('i') is not known at import", ASSAY_ERR_UNSUPPORTED},
+        {"in x f32 2,4\nSequenceEmpty - -> e\nSequenceErase e -> t\nSequenceLength t -> y\nout y",
+         "position -1 in a sequence of 0", ASSAY_ERR_INPUT},
+        {"in x f32 2,4\nSequenceEmpty - -> e\nConcatFromSequence e -> y axis=0\nout y",
+         "the sequence is empty", ASSAY_ERR_INPUT},
+        {"in x f32 2,4\nSplitToSequence x -> s\nConcatFromSequence s -> y\nout y",
+         "its 'axis' is missing", ASSAY_ERR_INPUT},
+        {"in x f32 2,4\nconst z i64 2 = 1 4\nSplitToSequence x,z -> s axis=1\n"
+         "SequenceLength s -> y\nout y",
+         "part 1 has size 4 of an axis of 4", ASSAY_ERR_INPUT},
+        {"in x f32 2,4\nconst z i64 2 = 1 2\nSplitToSequence x,z -> s axis=1\n"
+         "SequenceLength s -> y\nout y",
+         "the parts hold 3 of the axis's 4", ASSAY_ERR_INPUT},
+        {"in x f32 2,4\nconst z i64 - = 0\nSplitToSequence x,z -> s\nSequenceLength s -> y\nout y",
+         "parts of 0 elements", ASSAY_ERR_INPUT},
+        {"in x f32 70000,1\nSplitToSequence x -> s\nSequenceLength s -> y\nout y",
+         "a sequence of 70000 tensors", ASSAY_ERR_UNSUPPORTED},
+        {"in x f32 2,4\nin w f32 3,4\nSplitToSequence x -> s\nSplitToSequence w -> t\n"
+         "SequenceMap s,t -> m body={graph in p f32 1,4; in q f32 1,4; Add p,q -> r; out r}\n"
+         "SequenceLength m -> y\nout y",
+         "sequences of 2 and 3 tensors", ASSAY_ERR_INPUT},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        onnx_form_refused(20, bad[i].text, bad[i].status, bad[i].part);
+}
+
 /* A window of more keys than there are hides none. */
 static void window_of_all(void **state)
 {
@@ -121,6 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_specified),
         cmocka_unit_test(refused),
+        cmocka_unit_test(sequences_are_refused),
         cmocka_unit_test(window_of_all),
     };
     return cmocka_run_group_tests_name("onnx_made", tests, NULL, NULL);

@@ -58,6 +58,12 @@ static void imports(void **state)
                "com.microsoft:SkipLayerNormalization x,s,g -> y\nout y");
     fail_every("in x f32 1,2,4\nconst w f32 4,12\nconst b f32 12\n"
                "com.microsoft:Attention x,w,b -> y num_heads=2 unidirectional=1\nout y");
+    fail_every("in x f32 2\nconst m i64 - = 3\nconst k i64 - = 1\nSequenceConstruct x -> e\n"
+               "Loop m,_,e -> s body={graph in i i64 -; in c bool -; in q f32 -; Cast i -> f to=1; "
+               "Sub x,f -> a; SequenceInsert q,a -> r; Less i,k -> d; out d; out r}\n"
+               "SequenceErase s -> t\nConcatFromSequence t -> j axis=0\n"
+               "SplitToSequence j -> p\nSequenceMap p -> b body={graph in p f32 1; Neg p -> r; "
+               "out r}\nConcatFromSequence b -> y axis=0\nout y");
     fail_every("in x f32 2,4\nconst a f32 4,4\nconst b f32 4,4\nMatMul a,b -> c\nTranspose c -> d\n"
                "MatMul x,d -> y\nout y");
 }

@@ -164,13 +164,19 @@ static assay_status compute(void *user, assay_graph *g, int value, const void **
 static assay_status import_bound(const onnx_case *c, int binding, assay_graph **g, assay_error *err)
 {
     assay_onnx_fixed fixed[ONNX_CASE_MAX];
+    assay_onnx_shape shape[ONNX_CASE_MAX];
     bool used = false;
     const assay_sample sample = {compute, (void *)(uintptr_t)c, &used};
-    assay_onnx_options options = {.fixed = fixed, .sample = sample};
-    for (int k = 0; k < c->n_in; k++)
-        if (is_bound(&c->in[k], k, binding))
-            fixed[options.n_fixed++] =
-                (assay_onnx_fixed){c->in_name[k], c->in[k].type, c->in[k].data};
+    assay_onnx_options options = {.fixed = fixed, .shapes = shape, .sample = sample};
+    for (int k = 0; k < c->n_in; k++) {
+        const assay_type *t = &c->in[k].type;
+        if (is_bound(&c->in[k], k, binding)) {
+            fixed[options.n_fixed++] = (assay_onnx_fixed){c->in_name[k], *t, c->in[k].data};
+        } else if (c->in[k].data) {
+            shape[options.n_shapes] = (assay_onnx_shape){c->in_name[k], t->rank, {0}};
+            memcpy(shape[options.n_shapes++].dim, t->dim, (size_t)t->rank * sizeof *t->dim);
+        }
+    }
     return onnx_import_file(c->model, &options, g, err);
 }
 

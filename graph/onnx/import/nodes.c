@@ -45,6 +45,16 @@ static void check_node(onnx_node *n)
             onnx_fail(n, ASSAY_ERR_INPUT, "input %d is missing", i);
 }
 
+/* A sequence is no tensor, of which most operators take nothing else. */
+static void check_sequence(onnx_node *n, size_t i, const onnx_value *v)
+{
+    static const char takers[] = "SequenceAt SequenceLength SequenceInsert SequenceErase "
+                                 "SequenceMap ConcatFromSequence SequenceConstruct Identity Loop";
+
+    if (v->list && !contains_word(takers, n->pb->op_type))
+        onnx_refuse(n, "input '%s' is a sequence", n->pb->input[i]);
+}
+
 /* Are the inputs there, and does none come from an unsupported node? */
 static bool inputs_ready(onnx_node *n)
 {
@@ -58,8 +68,10 @@ static bool inputs_ready(onnx_node *n)
                       n->pb->input[i], v->maker);
             return false;
         }
+        if (v)
+            check_sequence(n, i, v);
     }
-    return true;
+    return !n->status;
 }
 
 assay_status onnx_import_nodes(onnx_import *im, onnx_node *nodes, size_t count, assay_error *err)

@@ -158,6 +158,26 @@ static void add_input(onnx_node *n, onnx_inner *inner, int outer, onnx_value *v)
     inner->in[inner->n_in++] = v;
 }
 
+/* How many inputs stand for a value: one for each tensor of a sequence. */
+size_t onnx_tensors_of(onnx_value *v)
+{
+    const onnx_list *l = onnx_resolve(v)->list;
+    return l ? (size_t)l->n : 1;
+}
+
+static const onnx_list *stand_in_list(onnx_node *n, onnx_inner *inner, const onnx_list *outer)
+{
+    onnx_list *l = onnx_alloc(n->im, sizeof *l);
+    onnx_value **item = onnx_alloc(n->im, (size_t)outer->n * sizeof *item + 1);
+
+    if (!l || !item)
+        return onnx_no_memory(n);
+    *l = (onnx_list){outer->n, item};
+    for (int i = 0; i < l->n && !n->status; i++)
+        item[i] = onnx_stand_in(n, inner, outer->item[i], true);
+    return l;
+}
+
 /* What is not made yet, or lost, is so inside too. */
 onnx_value *onnx_stand_in(onnx_node *n, onnx_inner *inner, onnx_value *outer, bool copied)
 {
@@ -173,6 +193,8 @@ onnx_value *onnx_stand_in(onnx_node *n, onnx_inner *inner, onnx_value *outer, bo
     y->is_lost = v->is_lost;
     if (copied && v->constant) {
         y->constant = v->constant;
+    } else if (copied && v->list) {
+        y->list = stand_in_list(n, inner, v->list);
     } else if (copied && v->codes) {
         onnx_codes *codes = onnx_alloc(n->im, sizeof *codes);
         if (!codes)
@@ -189,10 +211,13 @@ onnx_value *onnx_stand_in(onnx_node *n, onnx_inner *inner, onnx_value *outer, bo
 bool onnx_enter(onnx_node *n, onnx_inner *inner, const char *tag, const onnx_captures *c, int more)
 {
     onnx_import *im = n->im;
-    const size_t max = c->count + (size_t)more;
+    size_t max = (size_t)more;
     assay_graph *g;
     assay_error cause;
     char name[200];
+
+    for (size_t i = 0; i < c->count; i++)
+        max += onnx_tensors_of(c->outer[i]);
 
     *inner = (onnx_inner){.around = im->graph,
                           .home = im->home,

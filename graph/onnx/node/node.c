@@ -82,7 +82,9 @@ assay_type onnx_type(onnx_node *n, onnx_value *v)
 
     if (!v || n->status)
         return t;
-    if (v->constant) {
+    if (v->list) {
+        onnx_refuse(n, "'%s' is a sequence", v->name);
+    } else if (v->constant) {
         (void)onnx_dtype_elem(v->constant->dtype, &t.elem);
         t.rank = v->constant->rank;
         memcpy(t.dim, v->constant->dim, sizeof t.dim);

@@ -160,10 +160,12 @@ static way try_unrolling(loop *l)
     const size_t length = im->unsupported_length;
     onnx_captures c;
     onnx_inner inner;
+    size_t tensors = 0;
     way w = LOST;
 
-    if (!onnx_capture(l->n, &l->g, 1, &c) ||
-        !onnx_enter(l->n, &inner, "trial", &c, (int)l->carried))
+    for (size_t i = 0; i < l->carried; i++)
+        tensors += onnx_tensors_of(l->in[2 + i]);
+    if (!onnx_capture(l->n, &l->g, 1, &c) || !onnx_enter(l->n, &inner, "trial", &c, (int)tensors))
         return LOST;
     for (size_t i = 0; i < l->carried && !l->n->status; i++)
         l->in[2 + i] = onnx_stand_in(l->n, &inner, l->in[2 + i], true);

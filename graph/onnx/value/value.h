@@ -82,10 +82,17 @@ typedef struct onnx_codes {
     bool no_zero_point;
 } onnx_codes;
 
+/* A sequence: its tensors, as they are named, not resolved. */
+typedef struct onnx_list {
+    int n;
+    struct onnx_value **item;
+} onnx_list;
+
 typedef struct onnx_value {
     const char *name;
     const onnx_const *constant; /* NULL when not known at import */
     const onnx_codes *codes;    /* the codes that it is made from, or NULL */
+    const onnx_list *list;      /* of a sequence, which is no tensor; or NULL */
     const onnx_const *sampled;  /* what it holds for the sample at hand, once asked; or NULL */
     int id;                     /* in the graph, or ASSAY_NO_VALUE */
     struct onnx_value *same;    /* an alias of that value (Identity), or NULL */
@@ -178,7 +185,7 @@ const char *onnx_fresh_name(onnx_import *im, const char *base, const char *suffi
 /* Known, in the graph, or able to be put there. */
 static inline bool onnx_is_made(const onnx_value *v)
 {
-    return v->constant || v->codes || v->id != ASSAY_NO_VALUE;
+    return v->constant || v->codes || v->list || v->id != ASSAY_NO_VALUE;
 }
 /* Weights: a constant, or the codes of one. */
 static inline bool onnx_is_constant(const onnx_value *v)

@@ -182,6 +182,10 @@ int onnx_materialize(onnx_import *im, onnx_value *v, assay_error *err)
     const onnx_const *c = v->constant;
     assay_type type = {.rank = 0};
 
+    if (v->list) {
+        assay_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' is a sequence", v->name);
+        return ASSAY_NO_VALUE;
+    }
     if (v->codes && v->id == ASSAY_NO_VALUE)
         return materialize_floats(im, v, err);
     if (v->id != ASSAY_NO_VALUE || !c)
