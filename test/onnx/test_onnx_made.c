@@ -101,6 +101,8 @@ static void sequences_are_refused(void **state)
         const char *text, *part;
         assay_status status;
     } bad[] = {
+        {"in x f32 2,4\nSequenceConstruct x,_ -> s\nSequenceLength s -> y\nout y",
+         "input 1 is missing", ASSAY_ERR_INPUT},
         {"in x f32 2,4\nSplitToSequence x -> s\nRelu s -> y\nout y", "'s' is a sequence",
          ASSAY_ERR_UNSUPPORTED},
         {"in x f32 2,4\nSplitToSequence x -> y\nout y", "a sequence as output of the network",

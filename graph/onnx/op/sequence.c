@@ -42,11 +42,19 @@ static const onnx_list *taken(onnx_node *n, size_t i)
     return n->status ? NULL : v->list;
 }
 
+/* Input i, as it is named. */
+static onnx_value *named(onnx_node *n, size_t i)
+{
+    if (!onnx_has(n, i))
+        return onnx_fail(n, ASSAY_ERR_INPUT, "input %zu is missing", i);
+    return onnx_find_value(n->im, n->pb->input[i]);
+}
+
 static onnx_value *tensor(onnx_node *n, size_t i)
 {
-    onnx_value *v = onnx_find_value(n->im, n->pb->input[i]);
+    onnx_value *v = named(n, i);
 
-    if (onnx_resolve(v)->list)
+    if (v && onnx_resolve(v)->list)
         return onnx_fail(n, ASSAY_ERR_INPUT, "input '%s' is a sequence, expected a tensor",
                          n->pb->input[i]);
     return v;
@@ -213,7 +221,18 @@ void onnx_import_concat_from_sequence(onnx_node *n)
 
 /* ---- SequenceMap ---- */
 
-/* The body once for each item of the first input; what is a sequence gives its items in turn. */
+/* What input i gives for item k of so many: its own item where it is a sequence. */
+static onnx_value *item(onnx_node *n, size_t i, int k, int count)
+{
+    onnx_value *v = named(n, i);
+    const onnx_list *l = v ? onnx_resolve(v)->list : NULL;
+
+    if (l && l->n != count)
+        return onnx_fail(n, ASSAY_ERR_INPUT, "sequences of %d and %d tensors", count, l->n);
+    return l ? l->item[k] : v;
+}
+
+/* The body once for each item of the first input. */
 void onnx_import_sequence_map(onnx_node *n)
 {
     const size_t n_in = n->pb->n_input, n_out = n->pb->n_output;
@@ -229,15 +248,10 @@ void onnx_import_sequence_map(onnx_node *n)
     for (size_t i = 0; i < n_out && !n->status; i++)
         y[i] = new_list(n, first->n);
     for (int k = 0; !n->status && k < first->n; k++) {
-        for (size_t i = 0; i < n_in && !n->status; i++) {
-            const onnx_list *l = onnx_in(n, i)->list;
-            if (l && l->n != first->n)
-                onnx_fail(n, ASSAY_ERR_INPUT, "sequences of %d and %d tensors", first->n, l->n);
-            else
-                in[i] = l ? l->item[k] : onnx_find_value(n->im, n->pb->input[i]);
-        }
+        for (size_t i = 0; i < n_in; i++)
+            in[i] = item(n, i, k, first->n);
         snprintf(tag, sizeof tag, "item%d", k);
-        if (!onnx_put_body(n, g, tag, in, out))
+        if (n->status || !onnx_put_body(n, g, tag, in, out))
             return;
         for (size_t i = 0; i < n_out; i++)
             y[i]->item[k] = out[i];
