@@ -128,7 +128,8 @@ static void values_are_those_of_the_rounds(void **state)
          true,
          {-1, 2, -2, 4}},
         /* a sequence grows from round to round, whether the condition is passed on or computed */
-        {"in x f32 2\nconst m i64 - = 2\nSequenceEmpty - -> e\nLoop m,_,e -> s body={graph in i i64 "
+        {"in x f32 2\nconst m i64 - = 2\nSequenceEmpty - -> e\nLoop m,_,e -> s body={graph in i "
+         "i64 "
          "-; "
          "in c bool -; in q f32 -; Cast i -> f to=1; Add x,f -> a; SequenceInsert q,a -> r; "
          "out c; out r}\nConcatFromSequence s -> y axis=0\nout y",
