@@ -194,38 +194,47 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
     return ASSAY_OK;
 }
 
-/* Weight i of a filter, centred. */
-static int64_t weight_at(const fc_blocks *c, const assay_value *w, bool columns, int64_t o,
-                         int64_t i)
+/* A block of n weights, centred, in units that stand `apart` bytes apart; the sum of their
+ * magnitudes, or -1 where a word does not hold one. */
+static int64_t pack_block(const int32_t *code, int64_t n, int32_t zero, char *to, int64_t apart)
 {
-    const int64_t at = columns ? i * c->outputs + o : o * c->depth + i;
-    const int64_t block = assay_block_number(&c->blocks, i);
-    return assay_elem_get(w->type.elem, w->data, (size_t)at) -
-           w->type.q.zero_point[assay_block_scale(&c->blocks, o, block)];
+    int64_t sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t v = (int64_t)code[i] - zero;
+        if (v < INT16_MIN || v > INT16_MAX)
+            return -1;
+        sum += v < 0 ? -v : v;
+        memcpy(to + i / 2 * apart + i % 2 * (int64_t)sizeof(int16_t), &(int16_t){(int16_t)v},
+               sizeof(int16_t));
+    }
+    return sum;
 }
 
-/* Packs the weights; false where a word or the sum of a block would not hold what may come. */
-static bool pack(fc_blocks *c, const assay_value *w, bool columns, int64_t reach)
+/* Packs the weights; false where a word or the sum of a block would not hold what may come. `code`
+ * is memory for a filter. */
+static bool pack(fc_blocks *c, const assay_value *w, bool columns, int64_t reach, int32_t *code)
 {
-    int64_t max = 0;
+    const assay_view v = {(void *)(uintptr_t)w->data, &w->type};
     for (int64_t o = 0; o < c->outputs; o++) {
         const int64_t column = o / c->kernels->columns * c->kernels->columns;
         const int64_t rest = c->outputs - column;
         const int64_t n = rest < c->kernels->columns ? rest : c->kernels->columns;
-        const int64_t width = (n + ASSAY_TILE_STEP - 1) / ASSAY_TILE_STEP * ASSAY_TILE_STEP;
+        const int64_t apart =
+            (n + ASSAY_TILE_STEP - 1) / ASSAY_TILE_STEP * ASSAY_TILE_STEP * ASSAY_UNIT;
         char *head = c->packed + column * row_bytes(c) + (o - column) * ASSAY_UNIT;
-        int64_t sum = 0;
-        for (int64_t i = 0; i < c->depth; i++) {
-            const int64_t v = weight_at(c, w, columns, o, i), unit = place(c, i) / ASSAY_UNIT;
-            sum = (i % c->blocks.block ? sum : 0) + (v < 0 ? -v : v) * reach;
-            max = sum > max ? sum : max;
-            if (v < INT16_MIN || v > INT16_MAX)
+        ref_load_row(&v, columns ? o : o * c->depth, columns ? c->outputs : 1, (size_t)c->depth,
+                     code);
+        for (int64_t b = 0; b < c->blocks.count; b++) {
+            const int64_t i = b * c->blocks.block, left = c->depth - i;
+            const int64_t sum =
+                pack_block(code + i, left < c->blocks.block ? left : c->blocks.block,
+                           w->type.q.zero_point[assay_block_scale(&c->blocks, o, b)],
+                           head + b * c->units * apart, apart);
+            if (sum < 0 || sum * reach > INT32_MAX)
                 return false;
-            memcpy(head + unit * width * ASSAY_UNIT + place(c, i) % ASSAY_UNIT,
-                   &(int16_t){(int16_t)v}, sizeof(int16_t));
         }
     }
-    return max <= INT32_MAX;
+    return true;
 }
 
 /* The geometry; false when it is not one of plain blocks along the depth. */
@@ -269,13 +278,13 @@ assay_status fast_fc_blocks(const assay_fast_setup *s, assay_fast **out, assay_e
     }
     const int64_t whole = (c->outputs + ASSAY_TILE_STEP - 1) / ASSAY_TILE_STEP * ASSAY_TILE_STEP;
     c->packed = fast_alloc((size_t)(whole * row_bytes(c)));
-    if (!c->packed) {
+    int32_t *code = fast_alloc((size_t)c->depth * sizeof *code);
+    const bool there = c->packed && code;
+    const bool fits = there && pack(c, w, columns, -lo > hi ? -lo : hi, code);
+    free(code);
+    if (!fits) {
         free_fc(&c->base);
-        return fast_memory(s, err);
-    }
-    if (!pack(c, w, columns, -lo > hi ? -lo : hi)) {
-        free_fc(&c->base);
-        return ASSAY_OK;
+        return there ? ASSAY_OK : fast_memory(s, err);
     }
     c->base = (assay_fast){.run = run, .free = free_fc, .threads = s->threads};
     c->base.scratch =

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "interp/run/evaluate.h"
-#include "test/onnx/made_cases.h"
+#include "test/onnx/made_lists.h"
 #include "test/support/onnx_form.h"
 
 static void check(const made *m)
@@ -36,6 +36,8 @@ static void as_specified(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(&cases[i]);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        check(&lists[i]);
 }
 
 static void refused(void **state)

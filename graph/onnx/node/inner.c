@@ -158,11 +158,10 @@ static void add_input(onnx_node *n, onnx_inner *inner, int outer, onnx_value *v)
     inner->in[inner->n_in++] = v;
 }
 
-/* How many inputs stand for a value: one for each tensor of a sequence. */
-size_t onnx_tensors_of(onnx_value *v)
+int onnx_tensors_of(onnx_value *v)
 {
     const onnx_list *l = onnx_resolve(v)->list;
-    return l ? (size_t)l->n : 1;
+    return l ? l->n : 1;
 }
 
 static const onnx_list *stand_in_list(onnx_node *n, onnx_inner *inner, const onnx_list *outer)
@@ -217,7 +216,7 @@ bool onnx_enter(onnx_node *n, onnx_inner *inner, const char *tag, const onnx_cap
     char name[200];
 
     for (size_t i = 0; i < c->count; i++)
-        max += onnx_tensors_of(c->outer[i]);
+        max += (size_t)onnx_tensors_of(c->outer[i]);
 
     *inner = (onnx_inner){.around = im->graph,
                           .home = im->home,

@@ -194,7 +194,8 @@ bool onnx_capture(onnx_node *n, const pb_graph *const *g, int n_g, onnx_captures
 /* Begins the graph, with room for `more` inputs after those of captures: these are constants,
  * or inputs. True where onnx_leave must follow. */
 bool onnx_enter(onnx_node *n, onnx_inner *inner, const char *tag, const onnx_captures *c, int more);
-size_t onnx_tensors_of(onnx_value *v);
+/* How many inputs stand for a value: one for each tensor of a sequence. */
+int onnx_tensors_of(onnx_value *v);
 /* What stands for an outer value: an input, or where `copied` a constant for a constant. */
 onnx_value *onnx_stand_in(onnx_node *n, onnx_inner *inner, onnx_value *v, bool copied);
 /* Ends the graph: its number among those of the graph around it. It is dropped without outputs

@@ -51,7 +51,6 @@ static onnx_value *number(loop *l, int64_t value)
 {
     return element(l, 0, ONNX_INT64, value);
 }
-
 static onnx_value *truth(loop *l)
 {
     return element(l, 1, ONNX_BOOL, 1);
@@ -160,12 +159,11 @@ static way try_unrolling(loop *l)
     const size_t length = im->unsupported_length;
     onnx_captures c;
     onnx_inner inner;
-    size_t tensors = 0;
+    int tensors = 0;
     way w = LOST;
-
     for (size_t i = 0; i < l->carried; i++)
         tensors += onnx_tensors_of(l->in[2 + i]);
-    if (!onnx_capture(l->n, &l->g, 1, &c) || !onnx_enter(l->n, &inner, "trial", &c, (int)tensors))
+    if (!onnx_capture(l->n, &l->g, 1, &c) || !onnx_enter(l->n, &inner, "trial", &c, tensors))
         return LOST;
     for (size_t i = 0; i < l->carried && !l->n->status; i++)
         l->in[2 + i] = onnx_stand_in(l->n, &inner, l->in[2 + i], true);

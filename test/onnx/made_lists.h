@@ -1,0 +1,106 @@
+/* As made_cases.h: Einsum with a letter twice, and sequences; what numpy.einsum, split and
+ * concatenate give. */
+#ifndef ASSAY_TEST_ONNX_MADE_LISTS_H
+#define ASSAY_TEST_ONNX_MADE_LISTS_H
+
+#include "test/onnx/made_cases.h"
+
+static const made lists[] = {
+    {12,
+     "in x f32 3,3\nEinsum x -> y equation=ii->i\nout y f32",
+     {1.75, -0.5, -1.25, 1, 1.5, -1, -0.5, -1.75, 2},
+     1,
+     {3},
+     {1.75, 1.5, 2}},
+    {12,
+     "in x f32 3,3\nEinsum x -> y equation=ii\nout y f32",
+     {2, 0.75, 0.25, 0.25, 0.5, 1, 0.25, 1.25, 0},
+     0,
+     {1},
+     {2.5}},
+    {12,
+     "in x f32 2,2,3\nEinsum x -> y equation=iij->ji\nout y f32",
+     {-0.5, -1.5, 1.25, -0.75, 0.75, 1, 0.75, 1.75, 0.75, 1.75, 1, 2},
+     2,
+     {3, 2},
+     {-0.5, 1.75, -1.5, 1, 1.25, 2}},
+    {12,
+     "in x f32 2,2,2,2,2\nEinsum x -> y equation=jijij->ij\nout y f32",
+     {0,    -2,   0.5, 1,    -1.5, 0.75, 1,     0.5,   -1.25, 0.5, 0.25,
+      -1.5, 0.75, 0.5, 1.5,  1.25, 1.5,  -2,    -1.75, 1.75,  1.5, -1.5,
+      -1,   -0.5, 1.5, 0.25, 1.5,  0.5,  -0.25, 0.25,  -1.75, -0.5},
+     2,
+     {2, 2},
+     {0, -1.5, 0.25, -0.5}},
+    {12,
+     "in x f32 2,2,2\nEinsum x -> y equation=iii->i\nout y f32",
+     {1.5, 1.5, 0.25, -0.5, 0.75, 1.5, 1.75, -0.75},
+     1,
+     {2},
+     {1.5, -0.75}},
+    {12,
+     "in x f32 2,3,3\nEinsum x -> y equation=...ii->...i\nout y f32",
+     {-0.75, 0.5, 1.25, 1.5, 1, -1.5, -1.5, -1.5, -1.5, 1, 0, -1.5, 1.5, -2, 1.5, -1.25, 1, -0.5},
+     2,
+     {2, 3},
+     {-0.75, 1, -1.5, 1, -2, -0.5}},
+    {12,
+     "in x f32 2,3,2\nEinsum x -> y equation=iji->j\nout y f32",
+     {-0.5, 0.75, -1.25, 0.75, -0.5, -1.25, -0.5, -1.25, -1.75, -2, 1.5, -2},
+     1,
+     {3},
+     {-1.75, -3.25, -2.5}},
+    {12,
+     "in x f32 2,3,2\nconst w f32 3,3 = 1 2 3 4 5 6 7 8 9\nEinsum x,w -> y "
+     "equation=ijk,jj->ik\nout y f32",
+     {0.75, -1.5, -1.25, 1, -0.75, -0.75, -0.25, -0.75, 1.5, -0.75, -2, -1},
+     2,
+     {2, 2},
+     {-12.25, -3.25, -10.75, -13.5}},
+    {12,
+     "in x f32 2,3,2\nconst w f32 3,3 = 1 2 3 4 5 6 7 8 9\nEinsum x,w -> y "
+     "equation=iji,jj->ji\nout y f32",
+     {1.25, 2, -1.75, 1.75, -1, 1.75, 0.75, 1, -0.25, 0.75, -1.75, 0.25},
+     2,
+     {3, 2},
+     {1.25, 1, -8.75, 3.75, -9, 2.25}},
+    {13,
+     "in x f32 2,7\nconst z i64 3 = 2 3 2\nconst i i64 - = 0\nconst j i64 - = -3\nSplitToSequence "
+     "x,z -> s axis=1\nSequenceAt s,j -> a\nSequenceInsert s,a,i -> t\nSequenceErase t -> "
+     "u\nConcatFromSequence u -> y axis=1\nout y f32",
+     {-2, -0.25, -2, -1.25, 0.75, 1.75, -0.5, 0.5, -1.25, -0.25, 0, 0, -1, -0.25},
+     2,
+     {2, 7},
+     {-2, -0.25, -2, -0.25, -2, -1.25, 0.75, 0.5, -1.25, 0.5, -1.25, -0.25, 0, 0}},
+    {13,
+     "in x f32 3,4\nconst i i64 - = 2\nSplitToSequence x -> s keepdims=0\nSequenceAt s,i -> a\nNeg "
+     "a -> b\nSequenceConstruct a,b,a -> c\nConcatFromSequence c -> y axis=-1 new_axis=1\nout y "
+     "f32",
+     {1.25, -1.75, 0.25, -1, 1.75, -2, -1.75, 1.75, -1.25, 1, -2, -0.5},
+     2,
+     {4, 3},
+     {-1.25, 1.25, -1.25, 1, -1, 1, -2, 2, -2, -0.5, 0.5, -0.5}},
+    {13,
+     "in x f32 2,5\nconst z i64 - = 2\nconst i i64 - = -1\nSplitToSequence x,z -> s "
+     "axis=-1\nIdentity s -> t\nSequenceAt t,i -> y\nout y f32",
+     {-1.5, 2, 0.75, -0.75, 0.5, 0.75, -0.25, 1, 1, -1.25},
+     2,
+     {2, 1},
+     {0.5, -1.25}},
+    {13,
+     "in x f32 2,5\nSequenceEmpty - -> e\nSequenceInsert e,x -> s\nSequenceLength s -> "
+     "n\nConcatFromSequence s -> a axis=0\nCast n -> m to=1\nAdd a,m -> y\nout y f32",
+     {-1.5, 2, 0.75, -0.75, 0.5, 0.75, -0.25, 1, 1, -1.25},
+     2,
+     {2, 5},
+     {-0.5, 3, 1.75, 0.25, 1.5, 1.75, 0.75, 2, 2, -0.25}},
+    {13,
+     "in x f32 3,2\nconst w f32 2 = 1 -2\nSplitToSequence x -> s\nSequenceMap s,w -> m body={graph "
+     "in p f32 1,2; in q f32 2; Mul p,q -> r; out r}\nConcatFromSequence m -> y axis=0\nout y f32",
+     {-0.75, -0.25, 1, -1.25, -0.5, -0.5},
+     2,
+     {3, 2},
+     {-0.75, 0.5, 1, 2.5, -0.5, 1}},
+};
+
+#endif
