@@ -125,6 +125,11 @@ def packed(instruction, x, form):
     return np.ascontiguousarray(x).tobytes()
 
 
+def word(instruction):
+    """Of C and D in files of rows."""
+    return "<u8" if instruction.d == "f64" else "<u4"
+
+
 def scale_words(instruction, x):
     """An instruction's scales in a word of four bytes, repeated to its end."""
     each = x.reshape(-1, instruction.scales)
@@ -138,14 +143,14 @@ def on_card(args, instruction, steps, rows):
         with open(f"{folder}/rows", "wb") as file:
             file.write(np.array([len(rows["c"]), steps], "<u4").tobytes())
             file.write(packed(instruction, rows["a"], instruction.a) + packed(instruction, rows["b"], instruction.b))
-            file.write(rows["c"].astype("<u4").tobytes())
+            file.write(rows["c"].astype(word(instruction)).tobytes())
             if instruction.scales:
                 file.write(scale_words(instruction, rows["scale_a"]) + scale_words(instruction, rows["scale_b"]))
         done = subprocess.run([args.program, "run", instruction.name, f"{folder}/rows", f"{folder}/d"],
                               capture_output=True, text=True)
         if done.returncode:
             return None, done.returncode, done.stderr.strip()
-        return np.fromfile(f"{folder}/d", "<u4").astype(drawn.Format(instruction.d).type), 0, ""
+        return np.fromfile(f"{folder}/d", word(instruction)).astype(drawn.Format(instruction.d).type), 0, ""
 
 
 # ---- comparing and keeping ----
@@ -159,7 +164,8 @@ def smallest(args, instruction, steps, rows, d, bad):
     """Of the rows that differ the one of fewest terms; where Assay is at hand, made smaller as long as it differs. Its
     columns, the card's result and the unit's."""
     columns = [name for name in COLUMNS if name in rows]
-    first = bad[np.argmin(shrink.size({name: rows[name][bad] for name in columns}))]
+    signs = [form.type(form.sign) for form in (drawn.Format(instruction.a), drawn.Format(instruction.b))]
+    first = bad[np.argmin(shrink.size({name: rows[name][bad] for name in columns}, *signs))]
     row = {name: rows[name][first] for name in columns}
 
     def differ(tried):

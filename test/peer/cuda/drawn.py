@@ -3,7 +3,7 @@ import numpy as np
 
 # Bits of storage, of the exponent and of the fraction; what the greatest exponent holds.
 FORMATS = {
-    "f32": (32, 8, 23, "infinity"), "tf32": (32, 8, 23, "infinity"), "bf16": (16, 8, 7, "infinity"),
+    "f64": (64, 11, 52, "infinity"), "f32": (32, 8, 23, "infinity"), "tf32": (32, 8, 23, "infinity"), "bf16": (16, 8, 7, "infinity"),
     "f16": (16, 5, 10, "infinity"), "e5m2": (8, 5, 2, "infinity"), "e4m3": (8, 4, 3, "nan"), "e3m2": (6, 3, 2, "numbers"),
     "e2m3": (6, 2, 3, "numbers"), "e2m1": (4, 2, 1, "numbers"),
 }
@@ -15,7 +15,7 @@ class Format:
         self.bias = 2 ** (self.exponent - 1) - 1
         self.greatest = 2**self.exponent - (2 if self.top == "infinity" else 1)  # of a number's exponent field
         self.sign = 1 << self.exponent + self.fraction
-        self.type = {32: np.uint32, 16: np.uint16}.get(self.bits, np.uint8)
+        self.type = {64: np.uint64, 32: np.uint32, 16: np.uint16}.get(self.bits, np.uint8)
 
     def numbers(self, rng, shape, low, high):
         """Finite ones whose exponent field is from low to high, as far as there are such."""
@@ -24,8 +24,10 @@ class Format:
         fraction = rng.integers(0, 2**self.fraction, shape)
         if self.top == "nan":
             fraction = np.where((field == self.greatest) & (fraction == 2**self.fraction - 1), 0, fraction)
-        sign = rng.integers(0, 2, shape) * self.sign
-        return (sign | field << self.fraction | fraction).astype(self.type)
+        return self.signs(rng, shape) | (field << self.fraction | fraction).astype(self.type)
+
+    def signs(self, rng, shape):
+        return rng.integers(0, 2, shape).astype(self.type) * self.type(self.sign)
 
     def integers(self, values):
         """The patterns of small integers."""
@@ -37,7 +39,7 @@ class Format:
         return np.vectorize(codes.get, otypes=[self.type])(values)
 
     def any(self, rng, shape):
-        return rng.integers(0, 2 * self.sign, shape).astype(self.type)
+        return rng.integers(0, 2 * self.sign, shape, np.uint64).astype(self.type)
 
     def specials(self, rng, shape):
         """Infinities and NaN, where the format has them."""
@@ -45,7 +47,7 @@ class Format:
             return self.any(rng, shape)
         top = (2**self.exponent - 1) << self.fraction
         fraction = rng.integers(0, 3, shape) * (2**self.fraction - 1) // 2 if self.top == "infinity" else 2**self.fraction - 1
-        return (rng.integers(0, 2, shape) * self.sign | top | fraction).astype(self.type)
+        return self.signs(rng, shape) | self.type(top) | np.asarray(fraction).astype(self.type)
 
 
 class Drawing:

@@ -16,7 +16,7 @@ const size_t n_instructions = sizeof instructions / sizeof *instructions;
 
 void instruction_name(const struct instruction *in, char *name, size_t size)
 {
-    static const char *const forms[] = {"mma", "mma", "wgmma", "tcgen05"};
+    static const char *const forms[] = {"mma", "mma", "mma", "wgmma", "tcgen05"};
     snprintf(name, size, "%s.%s", in->unit, forms[in->form]);
 }
 
@@ -39,6 +39,8 @@ unsigned instruction_k(const struct instruction *in)
 /* Small formats fill 8 bits, but for e2m1 where K is 64. */
 static unsigned bits(const struct instruction *in)
 {
+    if (in->form == WIDE)
+        return 64;
     if (strcmp(in->a, "tf32") == 0)
         return 32;
     if (strcmp(in->a, "f16") == 0 || strcmp(in->a, "bf16") == 0)
@@ -49,6 +51,11 @@ static unsigned bits(const struct instruction *in)
 unsigned instruction_bytes(const struct instruction *in)
 {
     return instruction_k(in) * bits(in) / 8;
+}
+
+unsigned instruction_word(const struct instruction *in)
+{
+    return in->form == WIDE ? 8 : 4;
 }
 
 unsigned instruction_rows(const struct instruction *in)

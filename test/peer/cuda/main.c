@@ -64,17 +64,18 @@ static bool put_columns(const struct rows *r, size_t padded, buffer *buffers)
     return true;
 }
 
-static bool launch(const struct instruction *in, const struct rows *r, kernel k, uint32_t *d)
+static bool launch(const struct instruction *in, const struct rows *r, kernel k, void *d)
 {
+    const size_t word = instruction_word(in);
     const unsigned each = instruction_rows(in), blocks = (r->n - 1) / each + 1;
     buffer in_rows[5], out;
     uint32_t steps = r->steps;
     void *arguments[] = {&in_rows[0], &in_rows[1], &in_rows[2], &out,
                          &in_rows[3], &in_rows[4], &steps};
     return put_columns(r, (size_t)blocks * each, in_rows) &&
-           driver_buffer((size_t)blocks * each * sizeof *d, &out) &&
+           driver_buffer(blocks * each * word, &out) &&
            driver_run(k, blocks, instruction_threads(in), arguments) &&
-           driver_get(d, out, r->n * sizeof *d);
+           driver_get(d, out, r->n * word);
 }
 
 /* An older driver than the kernel's text needs would refuse it. */
@@ -94,11 +95,12 @@ static bool compute(const struct instruction *in, const struct card *c, const st
 {
     kernel k;
     char *ptx = ptx_kernel(in, c->capability);
-    uint32_t *d = calloc(r->n, sizeof *d);
+    const size_t word = instruction_word(in);
+    void *d = calloc(r->n, word);
     if (!d)
         abort();
     const bool good =
-        driver_compile(ptx, &k) && launch(in, r, k, d) && rows_write(results, d, r->n);
+        driver_compile(ptx, &k) && launch(in, r, k, d) && rows_write(results, d, r->n * word);
     free(ptx);
     free(d);
     return good;

@@ -234,6 +234,8 @@ char *ptx_kernel(const struct instruction *in, int capability)
     put_head(f, in, capability);
     if (in->form == TENSOR)
         tcgen05_body(f, in);
+    else if (in->form == WIDE)
+        wide_body(f, in);
     else
         put_body(f, in);
     fclose(f);

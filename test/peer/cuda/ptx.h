@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* How rows lie in a kernel: QUADS: m8n8k4, a row a thread; TILE: m16n8, 8 rows a warp; GROUP:
- * wgmma, 8 rows a warp group, B in shared memory; TENSOR: tcgen05, 8 rows a warp group, A and B in
- * shared memory, C and D in tensor memory. */
-enum form { QUADS, TILE, GROUP, TENSOR };
+/* How rows lie in a kernel: QUADS: m8n8k4, a row a thread; TILE: m16n8, 8 rows a warp; WIDE: m8n8k4
+ * of f64, 8 rows a warp; GROUP: wgmma, 8 rows a warp group, B in shared memory; TENSOR: tcgen05, 8
+ * rows a warp group, A and B in shared memory, C and D in tensor memory. */
+enum form { QUADS, TILE, WIDE, GROUP, TENSOR };
 
 struct instruction {
     const char *unit;
@@ -29,6 +29,7 @@ void instruction_name(const struct instruction *in, char *name, size_t size);
 unsigned instruction_k(const struct instruction *in);
 /* Of a row of A in one instruction, packed. */
 unsigned instruction_bytes(const struct instruction *in);
+unsigned instruction_word(const struct instruction *in);    /* of C and D in files: 4 or 8 bytes */
 unsigned instruction_rows(const struct instruction *in);    /* of a block */
 unsigned instruction_threads(const struct instruction *in); /* of a block */
 
@@ -44,7 +45,8 @@ struct needs instruction_needs(const struct instruction *in, int capability);
  * chain of `steps` instructions over row i of A and B from C. */
 char *ptx_mnemonic(const struct instruction *in);
 char *ptx_kernel(const struct instruction *in, int capability);
-/* The lines of a TENSOR kernel behind its head (tcgen05.c). */
+/* The lines behind the head of a TENSOR kernel (tcgen05.c) and of a WIDE one (wide.c). */
 void tcgen05_body(FILE *f, const struct instruction *in);
+void wide_body(FILE *f, const struct instruction *in);
 
 #endif

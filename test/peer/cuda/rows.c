@@ -45,7 +45,7 @@ bool rows_read(const char *path, const struct instruction *in, struct rows *r)
     r->steps = word(r->all + 4);
     const size_t each = (size_t)r->n * r->steps, scales = in->scales > 0 ? each * 4 : 0;
     const size_t bytes[] = {each * instruction_bytes(in), each * instruction_bytes(in),
-                            (size_t)r->n * 4, scales, scales};
+                            (size_t)r->n * instruction_word(in), scales, scales};
     for (int i = 0; i < 5; i++) {
         r->column[i] = r->all + used;
         r->bytes[i] = bytes[i];
@@ -54,11 +54,11 @@ bool rows_read(const char *path, const struct instruction *in, struct rows *r)
     return (each > 0 && used == size) || refuse(path, "has not the length that its head says");
 }
 
-bool rows_write(const char *path, const uint32_t *d, uint32_t n)
+bool rows_write(const char *path, const void *d, size_t bytes)
 {
     FILE *f = fopen(path, "wb");
     if (!f)
         return refuse(path, "cannot be written");
-    const bool whole = fwrite(d, sizeof *d, n, f) == n;
+    const bool whole = fwrite(d, 1, bytes, f) == bytes;
     return (fclose(f) == 0 && whole) || refuse(path, "cannot be written");
 }

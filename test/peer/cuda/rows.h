@@ -1,8 +1,8 @@
 /* Files of rows for one instruction, and their results.
  *
  * Little endian: u32 n; u32 steps; A, then B: n rows of steps * instruction_bytes, packed, the
- * first element lowest; C: n u32; where the instruction has scales: those of A, then of B: n *
- * steps u32, the first scale lowest. D: n u32. */
+ * first element lowest; C: n u32, or u64 of f64; where the instruction has scales: those of A, then
+ * of B: n * steps u32, the first scale lowest. D: as C. */
 #ifndef TEST_PEER_CUDA_ROWS_H
 #define TEST_PEER_CUDA_ROWS_H
 
@@ -19,6 +19,6 @@ struct rows {
 };
 
 bool rows_read(const char *path, const struct instruction *in, struct rows *r);
-bool rows_write(const char *path, const uint32_t *d, uint32_t n);
+bool rows_write(const char *path, const void *d, size_t bytes);
 
 #endif

@@ -7,9 +7,11 @@ def present(row):
     return np.flatnonzero((row["a"] != 0) | (row["b"] != 0))
 
 
-def size(rows):
-    """Of each row: its terms, the accumulator one of them."""
-    return np.sum((rows["a"] != 0) | (rows["b"] != 0), axis=1) + (rows["c"] != 0)
+def size(rows, sign_a, sign_b):
+    """Of each row: its products that are not zero, which count most, and the other places where there is something."""
+    a, b = rows["a"], rows["b"]
+    products = np.sum(((a & ~sign_a) != 0) & ((b & ~sign_b) != 0), axis=1)
+    return products * (a.shape[1] + 2) + np.sum((a != 0) | (b != 0), axis=1) + (rows["c"] != 0)
 
 
 def parts(places):

@@ -84,13 +84,13 @@ def places(folder):
     """Row k has one product, at k, and the fake counts it k + 1 times: the K of the text is that of the kernel."""
     bad = []
     for name, _, least, _, k, d, a, b, _, _, scales, _ in listed():
-        k, out = int(k), drawn.Format(d)
+        k, out, word = int(k), drawn.Format(d), "<u8" if d == "f64" else "<u4"
         ones = [stored(name, x, k, drawn.Format(x).integers(np.eye(k, dtype=int))) for x in (a, b)]
         one = 0x38 if "nvf4" in name else 127  # the scale
-        write_rows(f"{folder}/rows", 1, *ones, np.zeros(k, "<u4"), *[np.full((k, 4), one, np.uint8)] * (2 * (scales != "0")))
+        write_rows(f"{folder}/rows", 1, *ones, np.zeros(k, word), *[np.full((k, 4), one, np.uint8)] * (2 * (scales != "0")))
         done = run([program, "run", name, f"{folder}/rows", f"{folder}/d"], FAKE_CAPABILITY=least, FAKE_FAULT="place", **WITH_CARD)
         expected = [encoded(out, i + 1) for i in range(k)]
-        if done.returncode or np.fromfile(f"{folder}/d", "<u4").tolist() != expected:
+        if done.returncode or np.fromfile(f"{folder}/d", word).tolist() != expected:
             bad.append(f"{name}: {said(done)}")
     t.check(not bad, "every element of K is where the PTX ISA has it", *bad)
 

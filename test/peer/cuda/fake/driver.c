@@ -43,11 +43,11 @@ static int capability(void)
     return number("FAKE_CAPABILITY", 90);
 }
 
-bool machine_holds(uint64_t address)
+bool machine_holds(uint64_t address, size_t bytes)
 {
     for (size_t i = 0; i < n_buffers; i++)
-        if (address % 4 == 0 && buffers[i].start <= address &&
-            address + 4 <= buffers[i].start + buffers[i].bytes)
+        if (address % bytes == 0 && buffers[i].start <= address &&
+            address + bytes <= buffers[i].start + buffers[i].bytes)
             return true;
     return false;
 }

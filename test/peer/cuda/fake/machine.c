@@ -39,6 +39,10 @@ static const char *const known[] = {"mov.u32",
                                     "ret",
                                     "fence.proxy.async",
                                     "ld.shared.b32",
+                                    "ld.b64",
+                                    "st.b64",
+                                    "mov.b64",
+                                    "selp.b64",
                                     "add.u32",
                                     "xor.b32",
                                     "wgmma.fence.sync.aligned",
@@ -200,27 +204,16 @@ static uint64_t compared(const char *op, uint64_t x, uint64_t y, bool also)
 /* Loads and stores; false: outside. */
 static bool moved(const struct line *l, struct block *b, unsigned t)
 {
-    const bool load = l->opcode[0] == 'l';
+    const bool load = l->opcode[0] == 'l', shared = strstr(l->opcode, ".shared") != NULL;
+    const size_t bytes = strstr(l->opcode, "b64") ? 8 : 4;
     const uint64_t at = machine_address(b, t, l->argument[load]);
-    uint32_t word = load ? 0 : (uint32_t)*machine_register(b, t, l->argument[1]);
-    if (strcmp(l->opcode, "st.shared.b32") == 0) {
-        if (at + 4 <= SHARED)
-            memcpy(b->shared + at, &word, 4);
-        return at + 4 <= SHARED;
-    }
-    if (strcmp(l->opcode, "ld.shared.b32") == 0) {
-        memcpy(&word, b->shared + at % SHARED, 4);
-        *machine_register(b, t, l->argument[0]) = word;
-        return at + 4 <= SHARED;
-    }
-    if (!machine_holds(at))
+    uint64_t *value = machine_register(b, t, l->argument[!load]);
+    if (shared ? at + bytes > SHARED : !machine_holds(at, bytes))
         return false;
-    if (!load) {
-        memcpy((void *)(uintptr_t)at, &word, 4);
-        return true;
-    }
-    memcpy(&word, (void *)(uintptr_t)at, 4);
-    *machine_register(b, t, l->argument[0]) = word;
+    void *memory = shared ? (void *)(b->shared + at) : (void *)(uintptr_t)at;
+    if (load)
+        *value = 0;
+    memcpy(load ? (void *)value : memory, load ? memory : (void *)value, bytes);
     return true;
 }
 

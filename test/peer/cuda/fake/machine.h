@@ -68,8 +68,8 @@ uint64_t *machine_register(struct block *b, unsigned thread, const char *name);
 bool machine_is_on(const struct line *l, const struct block *b, unsigned thread);
 /* The address in an argument "[%q0+16]". */
 uint64_t machine_address(struct block *b, unsigned thread, const char *text);
-/* Whether 4 bytes at an address lie in a buffer. */
-bool machine_holds(uint64_t address);
+/* Whether so many bytes at an address lie in a buffer, aligned. */
+bool machine_holds(uint64_t address, size_t bytes);
 /* Whether the environment asks for that fault (driver.c). */
 bool machine_fault(const char *name);
 

@@ -227,6 +227,29 @@ static void quad(const struct shape *s, const struct line *l, struct block *b, u
         put_d(s, b, lanes[j], 0, l->argument[0], &m);
 }
 
+/* ---- m8n8k4 on f64: a row or column a quad, an element a thread; of C and D two ---- */
+
+static double *wide_register(struct block *b, unsigned t, const char *list, int i)
+{
+    return (double *)(void *)listed(b, t, list, i);
+}
+
+static void wide(const struct line *l, struct block *b)
+{
+    const struct shape s = {.m = 8, .n = 8, .k = 4};
+    struct matrices m = {0};
+    for (unsigned t = 0; t < LANES; t++) {
+        m.a[t >> 2][t % 4] = *wide_register(b, t, l->argument[1], 0);
+        m.b[t >> 2][t % 4] = *wide_register(b, t, l->argument[2], 0);
+        for (unsigned i = 0; i < 2; i++)
+            m.c[t >> 2][t % 4 * 2 + i] = *wide_register(b, t, l->argument[3], (int)i);
+    }
+    for (unsigned t = 0; t < LANES; t++)
+        for (unsigned i = 0; i < 2; i++)
+            *wide_register(b, t, l->argument[0], (int)i) =
+                sum(&s, &m, (int)t >> 2, (int)(t % 4 * 2 + i));
+}
+
 /* ---- instructions ---- */
 
 static struct shape read_shape(const char *opcode)
@@ -250,6 +273,10 @@ static struct shape read_shape(const char *opcode)
 
 void matrix_mma(const struct line *l, struct block *b)
 {
+    if (strstr(l->opcode, ".f64.")) {
+        wide(l, b);
+        return;
+    }
     const struct shape s = read_shape(l->opcode);
     struct matrices m = {0};
     for (unsigned q = 0; s.m == 8 && q < 4; q++)
