@@ -141,7 +141,6 @@ typedef struct infer_partial {
     enum infer_form form;
     bool left_open;    /* left shifts and the first step's bits are open */
     int32_t first_max; /* the greatest first step, where left_open */
-    int64_t shift_max; /* rows with greater shifts are left out */
 } infer_partial;
 
 infer_placed infer_placed_by(const infer_rule *k, const infer_row *row);

@@ -16,11 +16,14 @@ typedef struct finisher {
     bool short_of_memory;
 } finisher;
 
+enum { FIRST = 10000000 }; /* work until the first rule is found, in a search that is over */
+
 static bool stops(finisher *f)
 {
     const infer_task *t = f->e->t;
-    if (t->work - f->e->begun < INFER_WORK && f->out->n < INFER_MAX_CANDIDATES &&
-        !f->short_of_memory && !infer_is_over(t))
+    const uint64_t work = t->work - f->e->begun;
+    const bool over = infer_is_over(t) && (f->out->n > 0 || work >= FIRST);
+    if (work < INFER_WORK && f->out->n < INFER_MAX_CANDIDATES && !f->short_of_memory && !over)
         return false;
     f->e->t->complete = false;
     return true;

@@ -269,6 +269,13 @@ static assay_status find_limits_of(infer_check *c, const infer_rule *rule, limit
     return s;
 }
 
+/* Whether a search that is over has found a rule, or tried a few. */
+static bool is_late(const infer_task *t, size_t tried, const infer_rules *found)
+{
+    enum { FEW = 20 };
+    return infer_is_over(t) && (found->n > 0 || tried >= FEW);
+}
+
 assay_status infer_find_limits(infer_task *t, infer_rules *rules, assay_error *err)
 {
     infer_rules out = {0};
@@ -279,7 +286,7 @@ assay_status infer_find_limits(infer_task *t, infer_rules *rules, assay_error *e
     size_t i = 0;
     /* the verdict is a class anyway where a list was cut: some rules are enough */
     const size_t most = t->complete ? MAX_BASES : MAX_BASES / 10;
-    for (; i < rules->n && i < most && !s && !infer_is_over(t); i++)
+    for (; i < rules->n && i < most && !s && !is_late(t, i, &out); i++)
         s = find_limits_of(&c, &rules->rule[i], &small, &large, &out, err);
     t->complete &= i == rules->n && !infer_is_over(t);
     infer_check_close(&c);

@@ -103,8 +103,6 @@ static bool is_told(const infer_partial *p, const infer_placed *at)
 {
     const int32_t product_bits = p->rule[0].product_bits;
     const int64_t left = p->first_max - at->shift;
-    if (at->shift > p->shift_max)
-        return false;
     return !p->left_open || left <= 0 ||
            (at->operand_bits + left < 32 &&
             (product_bits == 0 ||
@@ -153,7 +151,7 @@ static void set_steps(infer_rule *k, int32_t mode)
 
 void infer_partial_start(infer_partial *p, const infer_candidate *c, bool steps_open)
 {
-    *p = (infer_partial){.tail = c->tail, .form = c->form, .shift_max = INT64_MAX};
+    *p = (infer_partial){.tail = c->tail, .form = c->form};
     p->rule[p->n++] = c->rule;
     if (!steps_open)
         return;

@@ -224,10 +224,84 @@ static void test_product(void **state)
     assert_false(infer_same_steps(&up, &two, 48, 1, 63));
 }
 
+/* ---- lists that are searched ---- */
+
+enum { ROWS = 240, FOUND = 300, ACC_BITS = 7, MULTIPLIER_BITS = 4 };
+
+static infer_row draw_row(test_rng *r, const world *w, const infer_rule *k)
+{
+    const int64_t half = INT64_C(1) << (ACC_BITS - 1);
+    infer_row row = {.acc = test_between(r, 0, 7) ? test_between(r, -half, half - 1) : 0,
+                     .multiplier = test_between(r, 0, w->t.multiplier_hi),
+                     .shift = world_some(r, w->t.shift_lo, w->t.shift_hi),
+                     .zp = world_some(r, 0, 2) ? 0 : world_some(r, -128, 127)};
+    const naive_row g = {.acc = row.acc,
+                         .zp = row.zp,
+                         .multiplier = row.multiplier,
+                         .shift = row.shift,
+                         .type = w->o.type};
+    row.answer = naive_code(k, &g);
+    return row;
+}
+
+/* On every product and shift of the domain. */
+static bool is_alike(const world *w, const assay_steps *a, const assay_steps *b)
+{
+    const int64_t half = INT64_C(1) << (ACC_BITS - 1);
+    for (int64_t shift = w->t.shift_lo; shift <= w->t.shift_hi; shift++)
+        for (int64_t m = 0; m <= w->t.multiplier_hi; m++)
+            for (int64_t x = -half; x < half; x++)
+                if (naive_steps(a, x * m, shift) != naive_steps(b, x * m, shift))
+                    return false;
+    return true;
+}
+
+static void find_list(world *w, test_rng *r, const infer_rule *k, infer_row *row, size_t n)
+{
+    assay_error err;
+    for (size_t i = 0; i < n; i++)
+        row[i] = draw_row(r, w, k);
+    assert_int_equal(infer_engine_take(&w->e, row, n, &err), ASSAY_OK);
+    assert_int_equal(infer_find_ends(&w->e, &err), ASSAY_OK);
+    for (int tail = 0; tail < w->e.n_tails; tail++) {
+        infer_candidate c = {.rule = world_plain(), .tail = tail, .form = INFER_WIDE};
+        c.rule.multiplier_bits = MULTIPLIER_BITS;
+        if (!w->e.tail[tail].before)
+            infer_push(&w->e, &c);
+    }
+    infer_find_steps(&w->e);
+}
+
+/* However few the rows are, the list that gave the answers, or one that is the same, is found. */
+static void test_found(void **state)
+{
+    (void)state;
+    test_rng r = test_seed("found", 20261128);
+    static infer_row row[ROWS];
+    for (int i = 0; i < FOUND; i++) {
+        world w;
+        infer_rule k = world_plain();
+        const int32_t lo = world_some(&r, 0, 2);
+        world_make(&w, (assay_elem){ASSAY_KIND_INT, 8, true}, ACC_BITS, 0,
+                   (1 << MULTIPLIER_BITS) - 1, lo, world_some(&r, lo + 2, 7));
+        w.e.multiplier_bits = k.multiplier_bits = MULTIPLIER_BITS;
+        w.t.random.state = 1;
+        w.t.complete = true;
+        world_steps(&r, &k, 4);
+        find_list(&w, &r, &k, row, (size_t)test_between(&r, ROWS / 8, ROWS));
+        bool found = false;
+        for (size_t at = 0; at < w.e.list.n && !found; at++)
+            found = is_alike(&w, &w.e.list.item[at].rule.round, &k.round);
+        if (!found || !w.t.complete)
+            fail_msg("list %d of %d steps: not among %zu", i, k.round.n, w.e.list.n);
+        infer_engine_close(&w.e);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ends), cmocka_unit_test(test_before),
-                                       cmocka_unit_test(test_any), cmocka_unit_test(test_steps),
-                                       cmocka_unit_test(test_product)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ends),  cmocka_unit_test(test_before),  cmocka_unit_test(test_any),
+        cmocka_unit_test(test_steps), cmocka_unit_test(test_product), cmocka_unit_test(test_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
