@@ -168,9 +168,11 @@ assay_status infer_part_rules(infer_task *t, infer_rules *rules, assay_error *er
             continue;
         const size_t from = t->log.n;
         const assay_status s = infer_ask(t, err);
-        if (s || t->exhausted)
+        if (s)
             return s;
         infer_drop_rules(t, rules, from);
+        if (t->exhausted)
+            return ASSAY_OK;
     }
     return ASSAY_OK;
 }

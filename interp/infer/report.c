@@ -299,6 +299,7 @@ json_t *infer_json(const infer_options *o, const infer_result *r, const char *pa
     page_json_set(&j, "spellings", json_integer((json_int_t)r->spellings));
     page_json_set(&j, "rows", json_integer((json_int_t)r->rows));
     page_json_set(&j, "complete", json_boolean(r->complete));
+    page_json_set(&j, "member", json_boolean(r->n_against == 0));
     page_json_set(&j, "contradicted", json_integer((json_int_t)r->n_against));
     page_json_set(&j, "contradictions", json_against(r));
     if (r->note[0])

@@ -67,14 +67,16 @@ static void conclude(infer_task *t, infer_rules *rules, infer_result *r)
     r->left = rules->rule;
     r->n_left = rules->n;
     *rules = (infer_rules){0};
-    if (r->n_left > 0) {
+    if (r->n_left > 0)
         r->found = r->left[0];
-        r->verdict = t->one ? INFER_UNIQUE : INFER_CLASS;
+    else
+        infer_nearest(t, &r->found);
+    list_against(t, r);
+    if (r->n_left > 0) {
+        r->verdict = t->one && r->n_against == 0 ? INFER_UNIQUE : INFER_CLASS;
         r->spellings = t->spellings > r->n_left ? t->spellings : r->n_left;
         return;
     }
-    infer_nearest(t, &r->found);
-    list_against(t, r);
     /* where the search was cut, a rule that was not tried may agree */
     r->verdict = t->complete && r->n_against > 0 ? INFER_NONE : INFER_CLASS;
 }

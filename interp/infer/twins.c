@@ -125,9 +125,11 @@ assay_status infer_part_twins(infer_task *t, infer_rules *rules, assay_error *er
         if (t->next.n == 0)
             continue;
         const assay_status s = infer_ask(t, err);
-        if (s || t->exhausted)
+        if (s)
             return s;
         drop(t, rules, from);
+        if (t->exhausted)
+            return ASSAY_OK;
     }
     return ASSAY_OK;
 }
