@@ -241,7 +241,8 @@ static const cli_option options[] = {
     {"dumps", 0, "DIR", "the device's dumps: any tensors of NET, including its inputs"},
     {"input", 'i', "[NAME=]FILE", "of --model: inputs that were not dumped (as in golden)"},
     {"among", 0, "A,B,...|all",
-     "of answers: schemes to consider, and to search near (default: all that are shipped)"},
+     "of answers: schemes to consider, and to search near (default: those of assay probe --among, "
+     "or all that are shipped)"},
     {"next", 0, "DIR2",
      "of DIR OUTPUTS: the smallest probe that tells the remaining schemes apart, in a new folder"},
     {"hex-bits", 0, "N", "of answers: width in bits of a word in .hex dumps"},

@@ -50,7 +50,8 @@ static int run(const cli_args *a)
     const char *dir = cli_value(a, "output", NULL);
     probe_options o = {.types = cli_value(a, "types", "s8s8"),
                        .ops = cli_value(a, "op", NULL),
-                       .scheme = cli_value(a, "scheme", NULL)};
+                       .scheme = cli_value(a, "scheme", NULL),
+                       .among = cli_value(a, "among", NULL)};
     assay_error err;
     int64_t seed;
     if (!dir)
@@ -59,6 +60,8 @@ static int run(const cli_args *a)
         !read_forms(cli_value(a, "format", NULL), &o))
         return CLI_TROUBLE;
     o.seed = (uint64_t)seed;
+    if (o.among && strcmp(o.among, "all") == 0)
+        o.among = NULL;
     told t = {cli_notes_of(a), dir, json_array()};
     if (probe_write(dir, &o, tell, &t, &err)) {
         json_decref(t.networks);
@@ -77,6 +80,8 @@ static int run(const cli_args *a)
 static const cli_option options[] = {
     {"output", 'o', "DIR", "the folder, which must not exist yet"},
     {"op", 0, "OP,OP...", "networks of these ops alone (default: all)"},
+    {"among", 0, "A,B,...|all",
+     "schemes that infer is to consider, if it is not told others (default: all that are shipped)"},
     {"types", 0, "TYPES", "activations and weights: s8s8, u8s8, u8u8 or s16s8 (default: s8s8)"},
     {"format", 0, "FORM,...", "text, onnx, tflite (default: each that can hold the network)"},
     {"scheme", 's', "NAME|FILE", "whose bits are expected (default: one for the types)"},
@@ -86,7 +91,7 @@ static const cli_option options[] = {
 
 const cli_command cli_cmd_probe = {
     .name = "probe",
-    .usage = "-o DIR [--op OP,...] [--types s8s8|u8s8|u8u8|s16s8]",
+    .usage = "-o DIR [--op OP,...] [--among A,B,...] [--types s8s8|u8s8|u8u8|s16s8]",
     .summary = "write small networks whose outputs reveal a device's arithmetic",
     .examples = "  assay probe -o probes\n"
                 "  assay probe --op conv,add --types u8s8 --format onnx -o probes\n"

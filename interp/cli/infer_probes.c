@@ -115,23 +115,35 @@ static int find_dumps(const cli_args *a, const probe_ask *ask)
     return status;
 }
 
+/* --among, or what the probes were written with; NULL: all. To be freed. */
+static assay_status read_among(const cli_args *a, char **list, assay_error *err)
+{
+    const char *given = cli_value(a, "among", NULL);
+    *list = NULL;
+    if (!given)
+        return cli_has(a, "model") ? ASSAY_OK : probe_among(a->positional[0], list, err);
+    if (strcmp(given, "all") != 0 && !(*list = strdup(given)))
+        return assay_out_of_memory(err);
+    return ASSAY_OK;
+}
+
 int cli_infer_probes(const cli_args *a)
 {
-    const char *given = cli_value(a, "among", "all"), *name[MAX_AMONG];
-    const bool all = strcmp(given, "all") == 0;
-    probe_ask ask = {.among = name, .only_among = !all};
+    const char *name[MAX_AMONG];
     int64_t hex_bits;
     int status;
-    char *list = strdup(all ? "" : given);
-    if (!list)
-        return cli_out_of_memory();
+    char *list;
+    assay_error err;
+    if (read_among(a, &list, &err))
+        return cli_failed(&err);
+    probe_ask ask = {.among = name, .only_among = list != NULL};
     if (!cli_integer(a, "hex-bits", 0, 0, 1024, &hex_bits))
         status = CLI_TROUBLE;
-    else if (!split(list, name, &ask.n_among) || (!all && ask.n_among == 0))
+    else if (list && (!split(list, name, &ask.n_among) || ask.n_among == 0))
         status =
             cli_trouble("infer: --among takes names of schemes separated by commas, %d at most, "
                         "not '%.60s'",
-                        MAX_AMONG, given);
+                        MAX_AMONG, cli_value(a, "among", "what probe.json has"));
     else {
         ask.hex_bits = (int)hex_bits;
         status = cli_has(a, "model") ? find_dumps(a, &ask)

@@ -3,9 +3,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "graph/core/slurp.h"
 #include "graph/files/files.h"
 #include "graph/files/partial.h"
 #include "graph/memory.h"
@@ -200,11 +202,35 @@ static assay_status write_index(const probe_folder *w, assay_error *err)
     page_json_set(&o, "probe", json_integer(1));
     page_json_set(&o, "types", json_string(w->types->name));
     page_json_set(&o, "seed", json_integer((json_int_t)w->seed));
+    if (w->among)
+        page_json_set(&o, "among", json_string(w->among));
     page_json_set(&o, "networks", json_incref(*w->networks));
     snprintf(path, sizeof path, "%s/probe.json", w->dir);
     const assay_status status = page_json_write(path, o, err);
     json_decref(o);
     return status;
+}
+
+json_t *probe_folder_index(const char *dir)
+{
+    char path[PROBE_PATH];
+    unsigned char *bytes;
+    size_t size;
+    snprintf(path, sizeof path, "%.4000s/probe.json", dir);
+    if (assay_slurp_max(path, 1 << 20, &bytes, &size, NULL))
+        return NULL;
+    json_t *index = json_loadb((const char *)bytes, size, 0, NULL);
+    free(bytes);
+    return index;
+}
+
+assay_status probe_among(const char *dir, char **list, assay_error *err)
+{
+    json_t *index = probe_folder_index(dir);
+    const char *among = json_string_value(json_object_get(index, "among"));
+    *list = among ? strdup(among) : NULL;
+    json_decref(index);
+    return among && !*list ? assay_out_of_memory(err) : ASSAY_OK;
 }
 
 /* A folder of one that was killed: nothing in it but folders named as networks are. */

@@ -12,6 +12,7 @@ typedef struct probe_folder {
     const char *dir; /* while it is filled: a partial one */
     const probe_types *types;
     uint64_t seed;
+    const char *among;          /* borrowed; NULL: the shipped ones */
     const assay_scheme *scheme; /* borrowed: whose bits are asked for; NULL: the types' own */
     bool text, onnx, tflite;    /* forms; none set: all */
     probe_told *told;
@@ -26,6 +27,9 @@ assay_status probe_folder_add(const probe_folder *w, const char *op, const probe
 /* A folder in that of a network. */
 assay_status probe_folder_make(const probe_folder *w, const char *op, const char *name,
                                assay_error *err);
+
+/* probe.json of a folder; NULL: there is none that can be read. A new reference. */
+json_t *probe_folder_index(const char *dir);
 
 typedef assay_status probe_filler(probe_folder *w, void *user, assay_error *err);
 /* DIR with what `fill` adds and probe.json, whole or absent; it must not exist. */

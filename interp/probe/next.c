@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/core/slurp.h"
 #include "graph/files/partial.h"
 #include "graph/memory.h"
 #include "interp/probe/folder.h"
@@ -181,32 +180,30 @@ static assay_status fill(probe_folder *w, void *user, assay_error *err)
     return status;
 }
 
-static assay_status read_index(const char *dir, probe_folder *w, assay_error *err)
+/* probe.json, which holds what `w` borrows; NULL: it is not one of a first probe. */
+static json_t *read_index(const char *dir, probe_folder *w, assay_error *err)
 {
-    char path[4096 + 64];
-    unsigned char *bytes;
-    size_t size;
-    snprintf(path, sizeof path, "%.4000s/probe.json", dir);
-    const bool read = !assay_slurp_max(path, 1 << 20, &bytes, &size, NULL);
-    json_t *o = read ? json_loadb((const char *)bytes, size, 0, NULL) : NULL;
-    free(bytes);
-    const char *types = json_string_value(json_object_get(o, "types"));
+    json_t *index = probe_folder_index(dir);
+    const char *types = json_string_value(json_object_get(index, "types"));
     w->types = types ? probe_types_find(types) : NULL;
-    w->seed = (uint64_t)json_integer_value(json_object_get(o, "seed"));
-    json_decref(o);
+    w->seed = (uint64_t)json_integer_value(json_object_get(index, "seed"));
+    w->among = json_string_value(json_object_get(index, "among"));
     if (w->types)
-        return ASSAY_OK;
-    return assay_fail(err, ASSAY_ERR_INPUT,
-                      "%s: a next probe is made from a first one: a folder written by assay probe, "
-                      "with probe.json",
-                      dir);
+        return index;
+    json_decref(index);
+    assay_fail(err, ASSAY_ERR_INPUT,
+               "%s: a next probe is made from a first one: a folder written by assay probe, with "
+               "probe.json",
+               dir);
+    return NULL;
 }
 
 assay_status probe_next_check(const char *dir, const char *dir2, assay_error *err)
 {
     probe_folder w;
-    const assay_status status = read_index(dir, &w, err);
-    return status ? status : file_check_new_folder(dir2, err);
+    json_t *index = read_index(dir, &w, err);
+    json_decref(index);
+    return index ? file_check_new_folder(dir2, err) : ASSAY_ERR_INPUT;
 }
 
 static void say_nothing(void *user, const char *op, const char *missing, const char *scheme)
@@ -220,9 +217,9 @@ assay_status probe_next(const char *dir, const char *device, const probe_ask *as
 {
     next x = {dir, device, ask, found, told, user, 0};
     probe_folder w = {.told = say_nothing};
-    assay_status status = read_index(dir, &w, err);
-    if (!status)
-        status = probe_folder_write(&w, to, fill, &x, err);
+    json_t *index = read_index(dir, &w, err);
+    const assay_status status = index ? probe_folder_write(&w, to, fill, &x, err) : ASSAY_ERR_INPUT;
+    json_decref(index);
     *asked = x.asked;
     return status == ASSAY_ERR_LIMIT && x.asked == 0 ? ASSAY_OK : status;
 }

@@ -23,6 +23,8 @@ typedef struct probe_options {
     const char *types; /* "s8s8": of activations and weights; net.h's probe_types_find knows them */
     const char *ops;   /* names of networks.def separated by commas; NULL or "all": all */
     const char *scheme; /* whose bits the bundles hold; NULL: one for the types */
+    const char *among;  /* schemes to consider when answers are read, separated by commas; NULL: the
+                           shipped ones */
     uint64_t seed;
     bool text, onnx, tflite; /* formats of the networks; none set: all */
 } probe_options;
@@ -34,6 +36,9 @@ typedef void probe_told(void *user, const char *op, const char *missing, const c
 /* ASSAY_ERR_INPUT: unknown types or op, or DIR exists. */
 assay_status probe_write(const char *dir, const probe_options *o, probe_told *told, void *user,
                          assay_error *err);
+
+/* What probe_write was given as `among`; *list: NULL if nothing, to be freed. */
+assay_status probe_among(const char *dir, char **list, assay_error *err);
 
 /* ---- answers (find.c) ---- */
 

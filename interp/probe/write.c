@@ -47,6 +47,20 @@ static assay_status check_ops(const char *list, assay_error *err)
     return ASSAY_OK;
 }
 
+/* Each of them can be opened. */
+static assay_status check_among(const char *list, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    for (const char *at = list; at && !status; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        char name[4096];
+        assay_scheme *scheme = NULL;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        status = assay_scheme_open(name, &scheme, err);
+        assay_scheme_free(scheme);
+    }
+    return status;
+}
+
 static assay_status write_all(probe_folder *w, void *user, assay_error *err)
 {
     const char *ops = user;
@@ -63,6 +77,7 @@ assay_status probe_write(const char *dir, const probe_options *o, probe_told *to
 {
     probe_folder w = {.types = probe_types_find(o->types),
                       .seed = o->seed,
+                      .among = o->among,
                       .text = o->text,
                       .onnx = o->onnx,
                       .tflite = o->tflite,
@@ -74,6 +89,8 @@ assay_status probe_write(const char *dir, const probe_options *o, probe_told *to
                           o->types);
     assay_scheme *scheme = NULL;
     assay_status status = o->ops && strcmp(o->ops, "all") != 0 ? check_ops(o->ops, err) : ASSAY_OK;
+    if (!status)
+        status = check_among(o->among, err);
     if (!status && o->scheme)
         status = assay_scheme_open(o->scheme, &scheme, err);
     w.scheme = scheme;

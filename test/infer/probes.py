@@ -209,6 +209,21 @@ def try_faults(probes):
     check_refused("among a plugin", "has no record", "infer", probes, "out", "--among", PLUGIN)
 
 
+def try_among():
+    """Schemes that probes are written with are those that answers are held against, and those of the next probe."""
+    probes = "few"
+    status, _, said = assay("probe", "-o", probes, "--op", "mul", "--among", "tosa-double,tosa-single")
+    device_of("tosa-double", probes, "out")
+    status, found, said = infer(probes, "out", "--next", "fewer")
+    check(status == 1 and "tosa-double" in found["presets"] and set(found["presets"]) <= {"tosa-double", "tosa-single"}, "among two schemes, as the probes say", said)
+    if os.path.exists("fewer"):
+        with open("fewer/probe.json", encoding="utf-8") as f:
+            check(json.load(f)["among"] == "tosa-double,tosa-single", "the next probe is among them, too")
+    status, found, said = infer(probes, "out", "--among", "all")
+    check(status == 1 and len(found["presets"]) > 2, "among all, whatever the probes say", said)
+    check_refused("probes among an unknown scheme", "nobody", "probe", "-o", "none", "--op", "mul", "--among", "tflite,nobody")
+
+
 def try_next_of_two():
     """What is asked of one op does not hang on what was asked of another: each network counts its own nodes."""
     probes = "both0"
@@ -325,6 +340,7 @@ def main():
         os.makedirs("empty")
         try_writing()
         try_own()
+        try_among()
         few = "conv,fc,matmul,avg_pool,rescale,leaky_relu,quantize"
         assay("probe", "-o", "few", "--op", few)
         assay("probe", "-o", "few-u8", "--op", few, "--types", "u8s8")
