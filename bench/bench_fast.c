@@ -55,71 +55,110 @@ static void soak(bench_ours *ours, double seconds)
         bench_ours_time(ours, 1);
 }
 
-static void bench_net(options *o, const char *name, maker make, int64_t batch, int threads)
-{
-    const assay_program_options how = {
-        .engine = ASSAY_ENGINE_FAST, .threads = threads, .outputs_only = true};
-    const bool single = batch == 1 && threads == 1;
-    bench_entrant entrant[FORMS];
+/* What one network is timed in: its forms, each ours or the peer's. */
+typedef struct contest {
+    const char *name;
+    int64_t batch;
+    int threads, n;
+    enum form form[FORMS];
+    assay_graph *g[FORMS];
     bench_ours ours[FORMS];
     bench_session peer[FORMS];
-    assay_graph *g[FORMS];
-    enum form form[FORMS];
+    bench_entrant entrant[FORMS];
+} contest;
+
+static bool is_single(const contest *c)
+{
+    return c->batch == 1 && c->threads == 1;
+}
+
+static void enter_ours(const options *o, contest *c, enum form form)
+{
+    const assay_program_options how = {
+        .engine = ASSAY_ENGINE_FAST, .threads = c->threads, .outputs_only = true};
+    bench_ours *ours = &c->ours[c->n];
+    bench_ours_open(ours, c->g[c->n], forms[form].scheme, &how);
+    if (o->cpu)
+        ours->clock = CLOCK_PROCESS_CPUTIME_ID;
+    soak(ours, o->soak);
+    c->entrant[c->n] = (bench_entrant){.time = bench_ours_time, .user = ours};
+}
+
+/* False: the peer does not take the network. */
+static bool enter_peer(const options *o, contest *c, enum form form)
+{
+    bench_session *peer = &c->peer[c->n];
+    *peer = (bench_session){o->ort, form};
+    if (!bench_session_export(peer, c->g[c->n], c->threads)) {
+        assay_graph_free(c->g[c->n]);
+        return false;
+    }
+    c->entrant[c->n] = (bench_entrant){.time = bench_session_time, .user = peer};
+    return true;
+}
+
+static void enter(const options *o, contest *c, maker make, enum form form)
+{
+    const bench_form f = {forms[form].layout, forms[form].is_signed, c->batch};
+    assay_error err;
+    /* ONNX Runtime on signed codes takes twenty times as long: once is enough. */
+    if (form <= ORT_S8 && (!o->ort || (form == ORT_S8 && !is_single(c))))
+        return;
+    bench_check(make(&f, &c->g[c->n], &err), &err);
+    c->form[c->n] = form;
+    if (form > ORT_S8)
+        enter_ours(o, c, form);
+    else if (!enter_peer(o, c, form))
+        return;
+    c->n++;
+}
+
+static void report_one(options *o, const contest *c, int i)
+{
+    const bool is_ours = c->form[i] > ORT_S8;
+    bench_result b = {.name = c->name,
+                      .form = forms[c->form[i]].label,
+                      .engine = is_ours ? "assay" : "onnxruntime",
+                      .images = c->batch,
+                      .macs = bench_macs(c->g[i]),
+                      .threads = c->threads,
+                      .ns = bench_entrant_times(&c->entrant[i])};
+    if (c->form[0] == ORT_U8)
+        b.ratio = bench_entrant_ratio(&c->entrant[i], &c->entrant[0]);
+    if (is_ours) {
+        b.prepare_ns = c->ours[i].prepare_ns;
+        b.peak_bytes = c->ours[i].peak_bytes;
+        if (is_single(c) && !o->quick)
+            b.ref = bench_reference_ns(c->g[i], forms[c->form[i]].scheme) / b.ns.median;
+    }
+    bench_report_add(&o->report, &b);
+}
+
+static void leave(const options *o, contest *c, int i)
+{
+    if (c->form[i] <= ORT_S8) {
+        bench_ort_close(o->ort, c->peer[i].id);
+    } else {
+        if (o->profile)
+            bench_ours_profile(&c->ours[i]);
+        bench_ours_close(&c->ours[i]);
+    }
+    assay_graph_free(c->g[i]);
+}
+
+static void bench_net(options *o, const char *name, maker make, int64_t batch, int threads)
+{
+    contest c = {.name = name, .batch = batch, .threads = threads};
     char title[64];
-    int n = 0;
     snprintf(title, sizeof title, "%s batch %d threads %d", name, (int)batch, threads);
     if (o->name && !strstr(title, o->name))
         return;
-    for (int i = 0; i < FORMS; i++) {
-        const bench_form f = {forms[i].layout, forms[i].is_signed, batch};
-        assay_error err;
-        /* ONNX Runtime on signed codes takes twenty times as long: once is enough. */
-        if (i <= ORT_S8 && (!o->ort || (i == ORT_S8 && !single)))
-            continue;
-        bench_check(make(&f, &g[n], &err), &err);
-        form[n] = (enum form)i;
-        if (i <= ORT_S8) {
-            peer[n] = (bench_session){o->ort, i};
-            if (!bench_session_export(&peer[n], g[n], threads)) {
-                assay_graph_free(g[n]);
-                continue;
-            }
-            entrant[n] = (bench_entrant){.time = bench_session_time, .user = &peer[n]};
-        } else {
-            bench_ours_open(&ours[n], g[n], forms[i].scheme, &how);
-            if (o->cpu)
-                ours[n].clock = CLOCK_PROCESS_CPUTIME_ID;
-            soak(&ours[n], o->soak);
-            entrant[n] = (bench_entrant){.time = bench_ours_time, .user = &ours[n]};
-        }
-        n++;
-    }
-    bench_contest(entrant, n);
-    for (int i = 0; i < n; i++) {
-        const bool is_ours = form[i] > ORT_S8;
-        bench_result b = {.name = name,
-                          .form = forms[form[i]].label,
-                          .engine = is_ours ? "assay" : "onnxruntime",
-                          .images = batch,
-                          .macs = bench_macs(g[i]),
-                          .threads = threads,
-                          .ns = bench_entrant_times(&entrant[i])};
-        if (form[0] == ORT_U8)
-            b.ratio = bench_entrant_ratio(&entrant[i], &entrant[0]);
-        if (is_ours) {
-            b.prepare_ns = ours[i].prepare_ns;
-            b.peak_bytes = ours[i].peak_bytes;
-            if (single && !o->quick)
-                b.ref = bench_reference_ns(g[i], forms[form[i]].scheme) / b.ns.median;
-        }
-        bench_report_add(&o->report, &b);
-        if (o->profile && is_ours)
-            bench_ours_profile(&ours[i]);
-        if (is_ours)
-            bench_ours_close(&ours[i]);
-        else
-            bench_ort_close(o->ort, peer[i].id);
-        assay_graph_free(g[i]);
+    for (int i = 0; i < FORMS; i++)
+        enter(o, &c, make, (enum form)i);
+    bench_contest(c.entrant, c.n);
+    for (int i = 0; i < c.n; i++) {
+        report_one(o, &c, i);
+        leave(o, &c, i);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "graph/core/outputs.h"
 #include "graph/core/slurp.h"
 #include "graph/files/files.h"
 #include "graph/memory.h"
@@ -118,6 +119,17 @@ static assay_onnx_options onnx_options(const assay_model_options *o)
                                 .sample = o->sample};
 }
 
+/* Gives the outputs of an imported network the names that they have here. Frees *out where that is
+ * a failure. */
+static assay_status end_import(assay_status status, assay_graph **out, assay_error *err)
+{
+    if (!status && (status = assay_outputs_from_file(*out, err))) {
+        assay_graph_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 static assay_status load(const char *path, const assay_model_options *options, assay_graph **out,
                          assay_error *err)
 {
@@ -136,9 +148,9 @@ static assay_status load(const char *path, const assay_model_options *options, a
     case ASSAY_MODEL_TEXT:
         return run_text_load(path, out, err);
     case ASSAY_MODEL_TFLITE:
-        return tfl_import_file_with(path, &tflite, out, err);
+        return end_import(tfl_import_file_with(path, &tflite, out, err), out, err);
     default:
-        status = onnx_import_file(path, &onnx, out, err);
+        status = end_import(onnx_import_file(path, &onnx, out, err), out, err);
         return err && status == ASSAY_ERR_INPUT && !ends_in(path, ".onnx") ? no_model(path, err)
                                                                            : status;
     }
@@ -160,8 +172,8 @@ static assay_status load_memory(const char *name, const void *bytes, size_t size
     if (form == ASSAY_MODEL_TEXT)
         return text_graph_parse(bytes, size, name, NULL, out, err);
     if (form == ASSAY_MODEL_TFLITE)
-        return tfl_import_entry(name, NULL, bytes, size, &tflite, out, err);
-    return onnx_import_memory(name, bytes, size, &onnx, out, err);
+        return end_import(tfl_import_entry(name, NULL, bytes, size, &tflite, out, err), out, err);
+    return end_import(onnx_import_memory(name, bytes, size, &onnx, out, err), out, err);
 }
 
 /* Frees *out where status, or what no engine computes of it, is a failure. */
@@ -288,12 +300,29 @@ bool run_model_has_state(const assay_graph *g)
 typedef assay_status (*export_fn)(const assay_graph *g, unsigned char **bytes, size_t *length,
                                   assay_error *err);
 
+/* Exports g with the names that its outputs have in files. */
+static assay_status export_named(const assay_graph *g, export_fn export, unsigned char **bytes,
+                                 size_t *length, assay_error *err)
+{
+    assay_graph *named;
+    if (!assay_outputs_differ(g))
+        return export(g, bytes, length, err);
+    assay_status status = assay_graph_clone_borrowing(g, &named, err);
+    if (status)
+        return status;
+    status = assay_outputs_for_file(named, err);
+    if (!status)
+        status = export(named, bytes, length, err);
+    assay_graph_free(named);
+    return status;
+}
+
 static assay_status save_bytes(const assay_graph *g, export_fn export, const char *path,
                                assay_error *err)
 {
     unsigned char *bytes = NULL;
     size_t length = 0;
-    assay_status status = export(g, &bytes, &length, err);
+    assay_status status = export_named(g, export, &bytes, &length, err);
 
     if (!status)
         status = file_write_file(path, bytes, length, err);

@@ -96,6 +96,16 @@ runs 0 "profile on one thread" "$assay" profile "$model" -d "$images/calibration
 runs 0 "profiles do not depend on threads" cmp profile.yaml one.yaml
 runs 0 "quantize" "$assay" quantize "$model" -p profile.yaml -s tflite -o net.assay
 runs 0 "run" "$assay" run net.assay -s tflite -i "$first" -o outputs
+for form in onnx tflite; do
+    runs 0 "as $form" sh -c '"$1" convert net.assay -o "net.$2" 2>/dev/null' - "$assay" "$form"
+    runs 0 "whose output has the name that the network gave it" \
+        sh -c "grep -q 'logits:codes' net.$form && ! grep -q 'logits:f32' net.$form"
+    runs 0 "which runs" "$assay" golden net.$form -s tflite --as-is -i "$first" -o from-$form -q
+    runs 0 "and has its names here again" grep -q '"name": "logits:f32"' from-$form/manifest.json
+done
+runs 0 "golden of the network" "$assay" golden net.assay -s tflite -i "$first" -o from-assay -q
+runs 0 "the tensors of the exported network are those of the network, name by name" \
+    sh -c '"$1" diff from-assay from-onnx | grep -q "^SAME: "' - "$assay"
 runs 0 "golden from an image" "$assay" golden net.assay -s tflite -i "$first" --accumulators --format npy,raw,hex,c -o a
 runs 0 "golden from a data set, quantized on the way" "$assay" golden "$model" -p profile.yaml -s tflite -d "$images/test" -n 2 -o two -q
 runs 0 "golden under another scheme" "$assay" golden "$model" -p profile.yaml -s tflite-single -i "$first" -o b

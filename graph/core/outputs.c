@@ -1,0 +1,106 @@
+/* Names of outputs here and in files; see outputs.h. */
+#include "graph/core/outputs.h"
+#include "graph/core/names.h"
+#include "graph/memory.h"
+
+#include <string.h>
+
+#define FLOATS ":f32"
+#define CODES  ":codes"
+
+static bool is_listed(const int *list, int n, int value)
+{
+    for (int i = 0; i < n; ++i)
+        if (list[i] == value)
+            return true;
+    return false;
+}
+
+/* The codes whose floats a value is, or -1: none, or codes that have a name of their own. */
+static int codes_of(const assay_graph *g, int value)
+{
+    const int at = g->value[value].producer;
+    const assay_node *n = at >= 0 ? &g->node[at] : NULL;
+    if (!n || n->op != ASSAY_OP_DEQUANTIZE)
+        return -1;
+    const assay_value *codes = &g->value[n->in[0]];
+    const bool own = codes->producer < 0 || is_listed(g->input, g->n_inputs, n->in[0]) ||
+                     is_listed(g->output, g->n_outputs, n->in[0]);
+    return own ? -1 : n->in[0];
+}
+
+/* Whether a name is another one with a suffix. */
+static bool extends(const char *name, const char *other, const char *suffix)
+{
+    const size_t n = strlen(other);
+    return strncmp(name, other, n) == 0 && strcmp(name + n, suffix) == 0;
+}
+
+/* name + suffix in the graph's arena; NULL: out of memory. */
+static char *extended(assay_graph *g, const char *name, const char *suffix)
+{
+    const size_t n = strlen(name), m = strlen(suffix) + 1;
+    char *text = assay_arena_alloc(g->arena, n + m);
+    if (text) {
+        memcpy(text, name, n);
+        memcpy(text + n, suffix, m);
+    }
+    return text;
+}
+
+bool assay_outputs_differ(const assay_graph *g)
+{
+    for (int i = 0; i < g->n_outputs; ++i) {
+        const int codes = codes_of(g, g->output[i]);
+        if (codes >= 0 && extends(g->value[g->output[i]].name, g->value[codes].name, FLOATS))
+            return true;
+    }
+    return false;
+}
+
+/* Names a value, and the node that makes it where that was called the same. */
+static void rename_value(assay_graph *g, int value, const char *name)
+{
+    assay_node *n = &g->node[g->value[value].producer];
+    if (strcmp(n->name, g->value[value].name) == 0)
+        n->name = name;
+    g->value[value].name = name;
+}
+
+/* The name of `shorter` goes to `longer`; `shorter` is called so with the suffix `to`, if that name
+ * is free. */
+static assay_status exchange(assay_graph *g, int shorter, int longer, const char *to,
+                             assay_error *err)
+{
+    const char *name = g->value[shorter].name;
+    const char *other = extended(g, name, to);
+    if (!other)
+        return assay_out_of_memory(err);
+    if (assay_graph_find_value(g, other) >= 0)
+        return ASSAY_OK;
+    rename_value(g, longer, name);
+    rename_value(g, shorter, other);
+    return assay_names_rebuild(g, err);
+}
+
+assay_status assay_outputs_for_file(assay_graph *g, assay_error *err)
+{
+    assay_status s = ASSAY_OK;
+    for (int i = 0; i < g->n_outputs && !s; ++i) {
+        const int out = g->output[i], codes = codes_of(g, out);
+        if (codes >= 0 && extends(g->value[out].name, g->value[codes].name, FLOATS))
+            s = exchange(g, codes, out, CODES, err);
+    }
+    return s;
+}
+
+assay_status assay_outputs_from_file(assay_graph *g, assay_error *err)
+{
+    assay_status s = ASSAY_OK;
+    for (int i = 0; i < g->n_outputs && !s; ++i) {
+        const int out = g->output[i], codes = codes_of(g, out);
+        if (codes >= 0 && extends(g->value[codes].name, g->value[out].name, CODES))
+            s = exchange(g, out, codes, FLOATS, err);
+    }
+    return s;
+}
