@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-#define FLOATS ":f32"
-#define CODES  ":codes"
-
 static bool is_listed(const int *list, int n, int value)
 {
     for (int i = 0; i < n; ++i)
@@ -52,7 +49,8 @@ bool assay_outputs_differ(const assay_graph *g)
 {
     for (int i = 0; i < g->n_outputs; ++i) {
         const int codes = codes_of(g, g->output[i]);
-        if (codes >= 0 && extends(g->value[g->output[i]].name, g->value[codes].name, FLOATS))
+        if (codes >= 0 &&
+            extends(g->value[g->output[i]].name, g->value[codes].name, ASSAY_OUTPUT_FLOATS))
             return true;
     }
     return false;
@@ -88,8 +86,8 @@ assay_status assay_outputs_for_file(assay_graph *g, assay_error *err)
     assay_status s = ASSAY_OK;
     for (int i = 0; i < g->n_outputs && !s; ++i) {
         const int out = g->output[i], codes = codes_of(g, out);
-        if (codes >= 0 && extends(g->value[out].name, g->value[codes].name, FLOATS))
-            s = exchange(g, codes, out, CODES, err);
+        if (codes >= 0 && extends(g->value[out].name, g->value[codes].name, ASSAY_OUTPUT_FLOATS))
+            s = exchange(g, codes, out, ASSAY_OUTPUT_CODES, err);
     }
     return s;
 }
@@ -99,8 +97,8 @@ assay_status assay_outputs_from_file(assay_graph *g, assay_error *err)
     assay_status s = ASSAY_OK;
     for (int i = 0; i < g->n_outputs && !s; ++i) {
         const int out = g->output[i], codes = codes_of(g, out);
-        if (codes >= 0 && extends(g->value[codes].name, g->value[out].name, CODES))
-            s = exchange(g, out, codes, FLOATS, err);
+        if (codes >= 0 && extends(g->value[codes].name, g->value[out].name, ASSAY_OUTPUT_CODES))
+            s = exchange(g, out, codes, ASSAY_OUTPUT_FLOATS, err);
     }
     return s;
 }

@@ -12,6 +12,9 @@
 
 #include "graph/core/graph.h"
 
+#define ASSAY_OUTPUT_FLOATS ":f32"
+#define ASSAY_OUTPUT_CODES  ":codes"
+
 /* Whether some output of g has another name in files. */
 bool assay_outputs_differ(const assay_graph *g);
 /* From the names here to those in files. */

@@ -1,6 +1,7 @@
 /* A device's dumps; see dumps.h. */
 #include "interp/golden/dumps.h"
 
+#include "graph/core/outputs.h"
 #include "graph/memory.h"
 #include "graph/text/constant.h"
 #include "graph/text/packed.h"
@@ -153,7 +154,7 @@ static bool is_numbered(const char *file, size_t n, const char *name)
     return strcmp(op, "input") == 0 || assay_op_find(op) != ASSAY_OP_COUNT;
 }
 
-static int fit(const char *path, const assay_bundle_tensor *t)
+static int fit_name(const char *path, const assay_bundle_tensor *t)
 {
     const char *file = file_base_name(path);
     const size_t n = (size_t)(extension_of(file) - file);
@@ -169,6 +170,18 @@ static int fit(const char *path, const assay_bundle_tensor *t)
     if (n == strlen(stem + before) && strncmp(file, stem + before, n) == 0)
         return 2;
     return is_numbered(file, n, stem + before);
+}
+
+static int fit(const char *path, const assay_bundle_tensor *t)
+{
+    char name[1024];
+    assay_bundle_tensor in_file = *t;
+    const int by_name = fit_name(path, t);
+    if (by_name > 0)
+        return by_name;
+    snprintf(name, sizeof name, "%.1000s" ASSAY_OUTPUT_CODES, t->name);
+    in_file.name = name;
+    return fit_name(path, &in_file) > 0;
 }
 
 int golden_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t)
@@ -212,26 +225,6 @@ int golden_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_
         }
     }
     return best;
-}
-
-assay_status golden_dumps_match(const assay_dumps *d, const assay_bundle *b, int i, int *dump,
-                                assay_error *err)
-{
-    *dump = golden_dumps_find(d, &b->tensor[i], b->tensor[0].sample, false);
-    for (int k = 0; k < b->n_tensors && *dump >= 0; k++) {
-        if (k == i || b->tensor[k].sample != b->tensor[i].sample)
-            continue;
-        const int theirs = golden_dumps_fit(d, *dump, &b->tensor[k]);
-        const int mine = golden_dumps_fit(d, *dump, &b->tensor[i]);
-        if (theirs == mine)
-            return assay_fail(err, ASSAY_ERR_INPUT,
-                              "%.300s: the dump of '%.100s' or of '%.100s'? Name it as in the "
-                              "bundle's folder, with its number",
-                              d->dump[*dump].path, b->tensor[i].name, b->tensor[k].name);
-        if (theirs > mine)
-            *dump = -1;
-    }
-    return ASSAY_OK;
 }
 
 /* The dump whose name is that of dump i with `suffix` before the extension: its index, or -1. */

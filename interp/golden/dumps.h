@@ -52,13 +52,14 @@ void golden_dumps_close(assay_dumps *d);
 int golden_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_t first, bool sums);
 
 /* The dump of tensor i of the bundle, which no other tensor of its sample fits better: *dump, or
- * -1. ASSAY_ERR_INPUT where two tensors fit it alike. */
+ * -1. ASSAY_ERR_INPUT where two tensors fit it alike. Floats with the name of codes are those of the
+ * output that the codes become, where that has no dump of its own. */
 assay_status golden_dumps_match(const assay_dumps *d, const assay_bundle *b, int i, int *dump,
                                 assay_error *err);
 
 /* How well a dump's name fits a tensor: 4 its name in a bundle, 3 its name, 2 its name with '_' for
- * what file systems dislike, 1 its name in a bundle of other numbers and ops ("0009_conv_NAME"), 0
- * not at all. */
+ * what file systems dislike, 1 its name in a bundle of other numbers and ops ("0009_conv_NAME") or
+ * that of an output's codes in an exported network, 0 not at all. */
 int golden_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t);
 
 /* The dump of a constant, an entry of a manifest, and of an integer list of a node's parameters

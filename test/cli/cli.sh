@@ -170,6 +170,14 @@ runs 0 "a device's floats under the name of their codes" "$assay" diff a device
 x = np.load("device/logits.npy"); x.flat[0] *= 1.5; np.save("device/logits.npy", x)'
 runs 1 "a wrong one is found" "$assay" diff a device
 runs 0 "and is within a threshold" "$assay" diff a device --rel logits=0.6
+rm -r device && mkdir device && cp a/tensors/*.npy device/
+mv device/*_dequantize_logits_f32.npy device/logits.npy && mv device/*_fc_logits.npy device/logits_codes.npy
+runs 0 "codes and floats of an output by their names in an exported network" \
+    sh -c '! "$1" diff a device | grep -q "not in the second\|not read"' - "$assay"
+runs 0 "which blame reads, too" "$assay" blame a device
+rm -r device && mkdir device && cp a/tensors/*_dequantize_logits_f32.npy device/logits.npy
+/usr/bin/python3 -c 'import numpy as np
+x = np.load("device/logits.npy"); x.flat[0] *= 1.5; np.save("device/logits.npy", x)'
 mv device/logits.npy device/logits_f32.npy
 runs 0 "a threshold of codes is one of their floats" "$assay" diff a device --rel logits=0.6
 runs 1 "which may have their own" "$assay" diff a device --rel logits=0.6 --rel logits:f32=0.1

@@ -335,7 +335,9 @@ def viewers():
     for note in (list(fields(v)) for k, v in graph if k == 14):
         name = next(v for k, v in note if k == 1).decode()
         notes[name] = {e[1].decode(): e[2].decode() for e in (dict(fields(v)) for k, v in note if k == 2)}
-    codes = {t["name"] for t in json.loads(read("good/manifest.json"))["tensors"] if "scale" in t}
+    tensors = json.loads(read("good/manifest.json"))["tensors"]
+    outputs = {t["name"].removesuffix(":f32") for t in tensors if t["name"].endswith(":f32")}  # graph/core/outputs.h
+    codes = {t["name"] + ":codes" * (t["name"] in outputs) for t in tensors if "scale" in t}
     check(codes <= set(notes), "each tensor of codes is annotated", codes - set(notes))
     check(all(n["SCALE_TENSOR"] in constants and n.get("ZERO_POINT_TENSOR", n["SCALE_TENSOR"]) in constants for n in notes.values()) and
           any("ZERO_POINT_TENSOR" in n for n in notes.values()), "with constants of the network", notes, constants)

@@ -32,8 +32,11 @@ function feedOf(file) {
   fs.unlinkSync(path.join(device, 'exposed.onnx'));
   let n = 0;
   for (const [name, t] of Object.entries(out)) {
-    if (!named.has(name)) continue;
-    npy.write(path.join(device, path.basename(named.get(name).file)), t.type, t.shape, t.bytes);
+    // the names of an output and its codes in files: graph/core/outputs.h
+    const floats = t.type === 'float32' && named.get(name + ':f32');
+    const tensor = floats || named.get(name.replace(/:codes$/, ''));
+    if (!tensor) continue;
+    npy.write(path.join(device, path.basename(tensor.file)), t.type, t.shape, t.bytes);
     n++;
   }
   console.log(`${n} of ${tensors.length} tensors`);
