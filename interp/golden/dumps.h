@@ -52,8 +52,8 @@ void golden_dumps_close(assay_dumps *d);
 int golden_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_t first, bool sums);
 
 /* The dump of tensor i of the bundle, which no other tensor of its sample fits better: *dump, or
- * -1. ASSAY_ERR_INPUT where two tensors fit it alike. Floats with the name of codes are those of the
- * output that the codes become, where that has no dump of its own. */
+ * -1. ASSAY_ERR_INPUT where two tensors fit it alike. Floats with the name of codes are those of
+ * the output that the codes become, where that has no dump of its own. */
 assay_status golden_dumps_match(const assay_dumps *d, const assay_bundle *b, int i, int *dump,
                                 assay_error *err);
 
