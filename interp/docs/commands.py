@@ -67,6 +67,7 @@ WANTS = {
 }
 # The same of pages that ask for it from the first command on.
 PAGE_WANTS = {
+    "graph/tflite/README.md": ("test -f models/micro_speech_quantized.tflite", "the example micro_speech of TFLite Micro"),
     "interp/tutorials/from-pytorch-to-golden-outputs.md": ("/usr/bin/python3 -c 'import torch'", "PyTorch"),
 }
 
