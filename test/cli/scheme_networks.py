@@ -144,6 +144,20 @@ def names_taken():
     check(results[0] == results[1], "names of the pieces: the same results")
 
 
+def above_steps():
+    """Units with something above their steps, by both engines: places, chains, phases, parts of a row's scales; K is no multiple of theirs."""
+    weights = ",".join("%g" % ((i * 37 % 61 - 30) / 64) for i in range(5 * 300))
+    write("wide.assay", f"graph g {{\n input x: f32[3,300]\n const w: f32[5,300] = [{weights}]\n y: f32[3,5] = fc(x, w)\n output y\n}}\n".encode())
+    write("wide.bin", struct.pack("<900f", *((i * 53 % 211 - 105) / 64 for i in range(900))))
+    for unit, scales in (("x86-avx512-bf16", "none"), ("doc-amx-fp16", "none"), ("doc-arm-bfdot", "none"), ("tt-hifi4-bf16", "none"),
+                         ("nv-hopper-f16-f16", "none"), ("nv-hopper-mma-e4m3-f16", "1x32"), ("nv-hopper-e4m3-promoted", "1x128")):
+        write("above.yaml", f"{{scheme: above, mac: {{units: [{unit}], activation_scales: {scales}, weight_scales: {scales}}}}}".encode())
+        got, out, err = assay("quantize", "wide.assay", "-s", "./above.yaml", "-o", "above.assay")
+        check(got == 0, f"quantize for {unit}", out + err)
+        got, out, err = assay("golden", "above.assay", "-s", "./above.yaml", "-i", "wide.bin", "--engine", "both", "-o", "above-" + unit)
+        check(got == 0, f"both engines on {unit}, {scales}", out + err)
+
+
 def main():
     write("codes.assay", b"graph g {\n input x: f32[4,32]\n q: i8[4,32] q(1,0) = quantize(x)\n y: f32[4,32] = dequantize(q)\n output y\n}\n")
     write("net.assay", NET.encode())
@@ -172,6 +186,7 @@ def main():
     as_onnx()
     in_blocks()
     names_taken()
+    above_steps()
     TAP.end()
 
 
