@@ -60,8 +60,8 @@ static const char *const known[] = {"mov.u32",
                                     "tcgen05.wait::ld.sync.aligned",
                                     "tcgen05.fence::before_thread_sync",
                                     "tcgen05.fence::after_thread_sync",
-                                    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::"
-                                    "cluster.b64"};
+                                    ("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::"
+                                     "cluster.b64")};
 
 static bool is_known(const char *opcode)
 {

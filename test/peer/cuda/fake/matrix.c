@@ -229,9 +229,11 @@ static void quad(const struct shape *s, const struct line *l, struct block *b, u
 
 /* ---- m8n8k4 on f64: a row or column a quad, an element a thread; of C and D two ---- */
 
-static double *wide_register(struct block *b, unsigned t, const char *list, int i)
+static double wide_element(struct block *b, unsigned t, const char *list, int i)
 {
-    return (double *)(void *)listed(b, t, list, i);
+    double x;
+    memcpy(&x, listed(b, t, list, i), sizeof x);
+    return x;
 }
 
 static void wide(const struct line *l, struct block *b)
@@ -239,15 +241,16 @@ static void wide(const struct line *l, struct block *b)
     const struct shape s = {.m = 8, .n = 8, .k = 4};
     struct matrices m = {0};
     for (unsigned t = 0; t < LANES; t++) {
-        m.a[t >> 2][t % 4] = *wide_register(b, t, l->argument[1], 0);
-        m.b[t >> 2][t % 4] = *wide_register(b, t, l->argument[2], 0);
+        m.a[t >> 2][t % 4] = wide_element(b, t, l->argument[1], 0);
+        m.b[t >> 2][t % 4] = wide_element(b, t, l->argument[2], 0);
         for (unsigned i = 0; i < 2; i++)
-            m.c[t >> 2][t % 4 * 2 + i] = *wide_register(b, t, l->argument[3], (int)i);
+            m.c[t >> 2][t % 4 * 2 + i] = wide_element(b, t, l->argument[3], (int)i);
     }
     for (unsigned t = 0; t < LANES; t++)
-        for (unsigned i = 0; i < 2; i++)
-            *wide_register(b, t, l->argument[0], (int)i) =
-                sum(&s, &m, (int)t >> 2, (int)(t % 4 * 2 + i));
+        for (unsigned i = 0; i < 2; i++) {
+            const double d = sum(&s, &m, (int)t >> 2, (int)(t % 4 * 2 + i));
+            memcpy(listed(b, t, l->argument[0], (int)i), &d, sizeof d);
+        }
 }
 
 /* ---- instructions ---- */
