@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_LANES = 2, MAX_LANES = 32, MIN_HELD = 8, MIN_TILE = 4 };
+enum { MIN_LANES = 2, MAX_LANES = 32, MIN_HELD = 8, MIN_TILE = 2, MAX_TILE = 64, FARTHEST = 16 };
 
 static int64_t total(const blame_search *s)
 {
@@ -43,28 +43,69 @@ static bool is_stuck(const blame_search *s, int bit, int value)
     return differs;
 }
 
-/* Whether places c along an axis with c mod lanes = lane hold one code (from: 0), or what the place
- * so far off does, and the replay's do not. */
-static bool is_lane(const blame_search *s, blame_axis a, int lanes, int lane, int from,
-                    int32_t *code)
+/* Whether place c along its axis is one of a screen of lanes. */
+static bool is_held(const blame_screen *of, blame_axis a, int64_t c)
 {
-    const int64_t off = from * a.inner;
-    int64_t held = 0;
-    bool differs = false;
-    for (int64_t e = 0; e < total(s); e++) {
-        const int64_t c = e / a.inner % a.n;
-        if (c % lanes != lane || !s->seen[e])
+    const int64_t in = c % of->lanes - of->lane, from = c + of->from;
+    return in >= 0 && in < of->run && from >= 0 && from < a.n;
+}
+
+/* What was seen of places of a screen of lanes. */
+typedef struct holding {
+    int64_t held;
+    bool differs; /* from what the replay has there */
+    int32_t code; /* that they hold, where that is what the screen says */
+} holding;
+
+/* Whether element e holds what the screen says. */
+static bool holds(const blame_search *s, int64_t e, int64_t off, holding *h)
+{
+    if (!s->seen[e])
+        return true;
+    if (off != 0 && !s->seen[e + off])
+        return false;
+    h->code = off != 0 ? s->dev[e + off] : h->held == 0 ? s->dev[e] : h->code;
+    h->differs = h->differs || s->base[e] != (off != 0 ? s->base[e + off] : h->code);
+    h->held++;
+    return s->dev[e] == h->code;
+}
+
+static bool place_holds(const blame_search *s, blame_axis a, int64_t c, int from, holding *h)
+{
+    for (int64_t o = 0; o < s->n_samples * a.outer; o++)
+        for (int64_t i = 0; i < a.inner; i++)
+            if (!holds(s, (o * a.n + c) * a.inner + i, from * a.inner, h))
+                return false;
+    return true;
+}
+
+/* Whether the other places hold the same, or a code each: then the screen says nothing of its own.
+ */
+static bool is_everywhere(const blame_search *s, blame_axis a, const blame_screen *of, holding h)
+{
+    bool any = false;
+    for (int64_t c = 0; c < a.n; c++) {
+        if (is_held(of, a, c) || c + of->from < 0 || c + of->from >= a.n)
             continue;
-        if (from != 0 && (c + from < 0 || c + from >= a.n || !s->seen[e + off]))
+        if (of->from == 0)
+            h = (holding){0};
+        const int64_t held = h.held;
+        if (!place_holds(s, a, c, of->from, &h) || (of->from == 0 && h.held == 1))
             return false;
-        if (from == 0 && held == 0)
-            *code = s->dev[e];
-        if (s->dev[e] != (from != 0 ? s->dev[e + off] : *code))
-            return false;
-        differs = differs || s->base[e] != (from != 0 ? s->base[e + off] : *code);
-        held++;
+        any = any || h.held > held;
     }
-    return differs && (held >= MIN_HELD || from != 0);
+    return any || of->from != 0; /* with nothing to compare with it says nothing either */
+}
+
+/* Whether the places of a screen of lanes hold what it says, and the replay's do not. */
+static bool is_lane(const blame_search *s, blame_axis a, const blame_screen *of, int32_t *code)
+{
+    holding h = {0};
+    for (int64_t c = 0; c < a.n; c++)
+        if (is_held(of, a, c) && !place_holds(s, a, c, of->from, &h))
+            return false;
+    *code = h.code;
+    return h.differs && h.held >= (of->from == 0 ? MIN_HELD : 1) && !is_everywhere(s, a, of, h);
 }
 
 static float float_of(int32_t bits)
@@ -78,7 +119,7 @@ static void say_held(const blame_search *s, const char *class, const char *where
                      int32_t code, blame_story *story)
 {
     if (from != 0)
-        blame_tell(story, class, 2, "%s what the one %s does", where,
+        blame_tell(story, class, 2, "%s what the one %d %s does", where, abs(from),
                    from < 0 ? "before" : "behind");
     else if (s->type->elem.kind == ASSAY_KIND_F32)
         blame_tell(story, class, 2, "%s %.9g", where, (double)float_of(code));
@@ -94,11 +135,15 @@ static void find_lanes(const blame_search *s, int axis, blame_screen *out, int *
     for (int lanes = MIN_LANES; lanes <= MAX_LANES; lanes *= 2)
         for (int lane = 0; lane < lanes && lane < a.n; lane++)
             for (int from = 0; from >= -1; from--) {
-                blame_screen made = {
-                    .kind = BLAME_SCREEN_LANE, .axis = axis, .lanes = lanes, .lane = lane};
+                blame_screen made = {.kind = BLAME_SCREEN_LANE,
+                                     .axis = axis,
+                                     .lanes = lanes,
+                                     .lane = lane,
+                                     .run = 1,
+                                     .from = from};
                 int32_t code = 0;
                 char where[80];
-                if (!is_lane(s, a, lanes, lane, from, &code))
+                if (!is_lane(s, a, &made, &code))
                     continue;
                 snprintf(where, sizeof where, "channels c with c mod %d = %d hold", lanes, lane);
                 say_held(s, "lane", where, from, code, &made.story);
@@ -106,25 +151,87 @@ static void find_lanes(const blame_search *s, int axis, blame_screen *out, int *
             }
 }
 
-/* The first and the last cell of tiles along an axis of the image, the whole of it the greatest. */
+/* Whether the places of a screen are some of one that was found. */
+static bool is_part(const blame_screen *out, int n, const blame_screen *made, blame_axis a)
+{
+    bool part = false;
+    for (int i = 0; i < n && !part; i++) {
+        part = out[i].kind == BLAME_SCREEN_LANE && out[i].axis == made->axis;
+        for (int64_t c = 0; c < a.n && part; c++)
+            part = !is_held(made, a, c) || is_held(&out[i], a, c);
+    }
+    return part;
+}
+
+/* The first or the last cell of tiles of so many along an axis of the image, that holds one code,
+ * or what the cell before or behind does. */
+static void find_edge(const blame_search *s, int axis, int cells, bool last, blame_screen *out,
+                      int *n, int max)
+{
+    const blame_axis a = blame_axis_of(s->type, axis);
+    for (int from = -1; from <= 1; from++) {
+        blame_screen made = {.kind = BLAME_SCREEN_LANE,
+                             .axis = axis,
+                             .lanes = cells,
+                             .lane = last ? cells - 1 : 0,
+                             .run = 1,
+                             .from = from};
+        int32_t code = 0;
+        char where[80];
+        if (is_part(out, *n, &made, a) || !is_lane(s, a, &made, &code))
+            continue;
+        snprintf(where, sizeof where, "the %s cell of %s%d along axis %d holds",
+                 last ? "last" : "first", cells < a.n ? "tiles of " : "", cells, axis);
+        say_held(s, "tile.edge", where, from, code, &made.story);
+        put(out, n, max, made);
+    }
+}
+
 static void find_edges_along(const blame_search *s, int axis, blame_screen *out, int *n, int max)
 {
     const blame_axis a = blame_axis_of(s->type, axis);
-    for (int64_t tile = MIN_TILE; tile < 2 * a.n && a.n > 1 && tile <= INT32_MAX; tile *= 2) {
-        const int cells = (int)(tile < a.n ? tile : a.n);
-        for (int k = 0; k < 4; k++) {
-            const int place = k / 2 ? 0 : cells - 1, from = k % 2 == 0 ? 0 : k / 2 ? 1 : -1;
-            blame_screen made = {
-                .kind = BLAME_SCREEN_LANE, .axis = axis, .lanes = cells, .lane = place};
-            int32_t code = 0;
-            char where[80];
-            if (!is_lane(s, a, cells, place, from, &code))
-                continue;
-            snprintf(where, sizeof where, "the %s cell of %s%d along axis %d holds",
-                     place ? "last" : "first", cells < a.n ? "tiles of " : "", cells, axis);
-            say_held(s, "tile.edge", where, from, code, &made.story);
-            put(out, n, max, made);
+    if (a.n < MIN_TILE || a.n > INT32_MAX)
+        return;
+    for (int cells = MIN_TILE; cells < a.n && cells <= MAX_TILE; cells++)
+        for (int last = 0; last < 2; last++)
+            find_edge(s, axis, cells, last, out, n, max);
+    for (int last = 0; last < 2; last++)
+        find_edge(s, axis, (int)a.n, last, out, n, max);
+}
+
+/* The cells in a run, the first of them given, that hold one code or what cells so far off do.
+ * False: there are none. */
+static bool find_run(const blame_search *s, blame_axis a, blame_screen *made, int32_t *code)
+{
+    int32_t more;
+    made->run = 1;
+    if (!is_lane(s, a, made, code))
+        return false;
+    while (made->lane + made->run + (made->from > 0 ? made->from : 0) < a.n) {
+        made->run++;
+        if (!is_lane(s, a, made, &more)) {
+            made->run--;
+            break;
         }
+    }
+    return true;
+}
+
+/* Cells in a row along an axis of the image that were not written. */
+static void find_runs(const blame_search *s, int axis, int from, blame_screen *out, int *n, int max)
+{
+    const blame_axis a = blame_axis_of(s->type, axis);
+    blame_screen made = {
+        .kind = BLAME_SCREEN_LANE, .axis = axis, .lanes = (int)a.n, .from = from, .run = 1};
+    for (; made.lane < a.n; made.lane += made.run) {
+        int32_t code = 0;
+        char where[80];
+        if (!find_run(s, a, &made, &code) || is_part(out, *n, &made, a))
+            continue;
+        snprintf(where, sizeof where, "%d cells from %d on along axis %d hold", made.run, made.lane,
+                 axis);
+        say_held(s, "tile.edge", where, from, code, &made.story);
+        put(out, n, max, made);
     }
 }
 
@@ -133,8 +240,15 @@ static void find_edges(const blame_search *s, blame_screen *out, int *n, int max
     if (s->type->rank < 3 || s->channel_axis < 0)
         return;
     const bool last = s->channel_axis == s->type->rank - 1;
-    for (int axis = last ? 1 : 2; axis < s->type->rank - (last ? 1 : 0); axis++)
+    for (int axis = last ? 1 : 2; axis < s->type->rank - (last ? 1 : 0); axis++) {
+        const int64_t cells = s->type->dim[axis];
         find_edges_along(s, axis, out, n, max);
+        for (int far = 0; far <= FARTHEST && far < cells && cells <= INT32_MAX; far++) {
+            find_runs(s, axis, -far, out, n, max);
+            if (far > 0)
+                find_runs(s, axis, far, out, n, max);
+        }
+    }
 }
 
 int blame_screens(const blame_search *s, blame_screen *out, int max)
@@ -184,7 +298,7 @@ void blame_screen_through(blame_search *s, const blame_screen *screen)
             s->seen[e] = 0;
         if (screen->kind == BLAME_SCREEN_FLIP)
             s->dev[e] = flipped(s, s->dev[e]);
-        if (screen->kind == BLAME_SCREEN_LANE && e / a.inner % a.n % screen->lanes == screen->lane)
+        if (screen->kind == BLAME_SCREEN_LANE && is_held(screen, a, e / a.inner % a.n))
             s->seen[e] = 0;
         s->n_seen += s->seen[e];
         s->differing += s->seen[e] && !blame_same(s, e, s->end_base[e]);

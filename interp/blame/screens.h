@@ -17,9 +17,11 @@ enum blame_screen_kind {
 typedef struct blame_screen {
     enum blame_screen_kind kind;
     int bit;
-    int sample;            /* that is stale: an index into the search's */
-    double distance;       /* of the device's codes from the replay's, put back; 0: a usual order */
-    int axis, lanes, lane; /* of lanes: places c along an axis with c mod lanes = lane */
+    int sample;      /* that is stale: an index into the search's */
+    double distance; /* of the device's codes from the replay's, put back; 0: a usual order */
+    int axis, lanes, lane, run; /* of lanes: places c along an axis, lane <= c mod lanes < lane +
+                                   run, */
+    int from; /* that hold what the place so far off does, if there is one; 0: one code */
     const blame_family
         *family; /* and its choice i, the same change as a hypothesis; NULL: none is */
     int i;

@@ -42,7 +42,25 @@ def bit_of(bit, fault):
     return lambda n: [v | 1 << bit for v in fault(n)]
 
 
+def tile_before(n):
+    """The last eight filters are those of the eight channels before."""
+    size = len(n.w) // len(n.b)
+    return n.w[:-8 * size] + n.w[-16 * size:-8 * size]
+
+
+def rows(fault, of):
+    """Every row of the image is what `of` says: a row, or a code."""
+    def codes(n):
+        made, (height, width) = fault(n), n.shape[2:]
+        held = [of(k // width % height) for k in range(len(made))]
+        return [made[k + (r - k // width % height) * width] if r is not None else n.lo for k, r in enumerate(held)]
+    return codes
+
+
 PAIRS = [
+    (POINT, ["tile.edge", "weights.stale"], rows(change(w=tile_before), lambda r: None if r in (1, 2) else r)),
+    (POINT, ["tile.edge", "weights.stale"], rows(change(w=tile_before), lambda r: r - 1 if r > 0 and r % 2 == 0 else r)),
+    (POINT, ["bias.missing", "tile.edge"], rows(change(b=unbiased), lambda r: r - 3 if r in (5, 6, 7) else r)),
     (POINT, ["bias.missing", "output.layout"], stored(change(b=unbiased))),
     (POINT, ["input.zero_point", "rescale.shift"], change(zx=0, pad_code=0, s=shifted)),
     (DEPTHWISE, ["rescale.shift", "weights.layout"], change(w=flipped_filters, s=shifted)),
