@@ -56,6 +56,7 @@ typedef struct assay_dataset_options {
      * to that of the next (0: its length, so that none overlap). NULL: a token is a sample. */
     const assay_sample_type *window;
     int64_t window_step;
+    bool one_token; /* what opens data sets for a network: a window may be of one token */
 } assay_dataset_options;
 
 /* Opens the data set at `path`; options may be NULL. The folder, all labels and the first sample

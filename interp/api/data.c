@@ -39,7 +39,7 @@ assay_status assay_source_open(assay_source *from, const assay_value *in,
 {
     const assay_sample_type window = assay_sample_of(in);
     const bool tokens = in->type.elem.kind == ASSAY_KIND_INT && !assay_is_quantized(&in->type) &&
-                        assay_shape_count(&in->type) > 1;
+                        assay_shape_count(&in->type) > (o->one_token ? 0 : 1);
     const assay_dataset_options options = {.labels = o->labels,
                                            .raw = o->raw,
                                            .array = from->array,

@@ -146,10 +146,11 @@ static int find_sources(cli_data *d, const cli_args *a, const assay_graph *coded
 
 static assay_status open_source(cli_data *d, const cli_args *a, int k, assay_error *err)
 {
-    const assay_dataset_options options = {.labels =
-                                               k == d->labels ? cli_value(a, "labels", NULL) : NULL,
-                                           .raw = cli_value(a, "raw", NULL),
-                                           .window_step = d->stride};
+    const assay_dataset_options options = {
+        .labels = k == d->labels ? cli_value(a, "labels", NULL) : NULL,
+        .raw = cli_value(a, "raw", NULL),
+        .window_step = d->stride,
+        .one_token = k == d->labels && cli_has(a, "next-tokens")};
     return assay_source_open(&d->source[k], &d->graph->value[d->graph->input[k]], &options,
                              cli_has(a, "preprocess"), err);
 }

@@ -145,6 +145,31 @@ def arrays():
     refused("a flipped bit", "checksum", "eval", "two.assay", "-d", "broken", "--next-tokens")
 
 
+def one_at_a_time():
+    """A network of one token and a state: scores are the token's row and half of what the last step gave."""
+    values = ", ".join(f"{x:.9g}" for x in TABLE.ravel())
+    write("step.assay", (f"graph step {{\n input ids: i64[1,1]\n const table: f32[{V},{V}] = [{values}]\n"
+                         f" const half: f32[] = [0.5]\n var last: f32[1,1,{V}] = [{','.join(['0'] * V)}]\n"
+                         f" h: f32[1,1,{V}] = gather(table, ids) {{axis=0}}\n r: f32[1,1,{V}] = read(last)\n"
+                         f" m: f32[1,1,{V}] = mul(r, half)\n y: f32[1,1,{V}] = add(h, m)\n"
+                         f" s: f32[1,1,{V}] = assign(last, y)\n output y\n}}\n").encode())
+    stream = RNG.integers(0, V, 17)
+    np.save("steps.npy", stream)
+    write("steps.txt", " ".join(map(str, stream)).encode())
+    for name, options, carried in (("steps.npy", [], 0), ("steps.npy", ["--sequence"], 0.5), ("steps.txt", ["--sequence"], 0.5)):
+        _, text, got = evaluated("step.assay", "-d", name, "--next-tokens", *options)
+        y, losses, hits = np.zeros(V, np.float32), [], 0
+        for token, following in zip(stream, stream[1:]):
+            y = TABLE[token] + np.float32(carried) * y
+            x = np.float64(y)
+            losses.append(np.log(np.exp(x - x.max()).sum()) + x.max() - x[following])
+            hits += int(np.argmax(x) == following)
+        check(got.get("samples") == 16 and abs(got.get("perplexity", 0) / np.exp(np.mean(losses)) - 1) < 1e-6 and
+              abs(got.get("token_top1", -1) - 100 * hits / 16) < 1e-9, f"one token at a time: {name} {options}", (text, got))
+    refused("a file of tokens for an input of one integer", "--next-tokens", "eval", "step.assay", "-d", "steps.txt")
+    refused("integers that are not said to be tokens", "no sample has a label", "eval", "step.assay", "-d", "steps.npy")
+
+
 def refusals():
     write("bad.txt", b"1 2 x3 4 5 6 7 8 9")
     refused("a word among tokens", 'token 2 is "x3"', "eval", "net.assay", "-d", "bad.txt")
@@ -200,6 +225,7 @@ def main():
         os.chdir(work)
         streams()
         arrays()
+        one_at_a_time()
         refusals()
         quantized()
         os.chdir("/")
