@@ -30,62 +30,91 @@ typedef struct origin {
     cli_files *files;
     cli_data *data;
     bool sequence;
+    int64_t after, end; /* samples that are run only, and all of them */
 } origin;
-
-/* Samples of --input files. */
-static int from_files(const origin *from, const assay_program *p, assay_bundle_writer *w,
-                      assay_run *run)
-{
-    const char **sources = calloc((size_t)p->graph->n_inputs + 1, sizeof *sources);
-    assay_error err;
-    int status = sources ? CLI_OK : cli_out_of_memory();
-
-    for (int64_t k = 0; k < from->files->samples && status == CLI_OK; k++)
-        if (cli_inputs_read(from->files, k, run, sources, &err) ||
-            golden_bundle_sample(w, run, k, sources, &err))
-            status = cli_failed(&err);
-    free(sources);
-    return status;
-}
 
 #define NAME 512
 
-/* Sample i into every input. */
-static assay_status read_sample(cli_data *d, int64_t i, assay_run *run, char (*name)[NAME],
-                                const char **sources, assay_error *err)
+/* Sample k into every input; its number. */
+static assay_status take(const origin *from, int64_t k, assay_run *run, char (*name)[NAME],
+                         const char **sources, int64_t *number, assay_error *err)
 {
+    cli_data *d = from->data;
     assay_status status = ASSAY_OK;
 
-    for (int k = 0; k < d->graph->n_inputs && !status; k++) {
-        if (d->source[k].dataset)
-            sources[k] = dataset_sample_name(d->source[k].dataset, i, name[k], sizeof name[k]);
-        status = d->samples.read(d, i, k, assay_run_data(run, d->graph->input[k]), err);
+    *number = d ? d->samples.first + k : k;
+    if (!d)
+        return cli_inputs_read(from->files, k, run, sources, err);
+    if (!from->sequence)
+        assay_run_reset(run);
+    for (int i = 0; i < d->graph->n_inputs && !status; i++) {
+        if (d->source[i].dataset)
+            sources[i] =
+                dataset_sample_name(d->source[i].dataset, *number, name[i], sizeof name[i]);
+        status = d->samples.read(d, *number, i, assay_run_data(run, d->graph->input[i]), err);
     }
     return status;
 }
 
-/* Samples of --dataset, one after another. */
-static int from_dataset(const origin *from, assay_bundle_writer *w, assay_run *run)
+/* Samples begin to end, into the bundle (NULL: they are only run). */
+static int each_sample(const origin *from, const assay_program *p, int64_t begin, int64_t end,
+                       assay_bundle_writer *w, assay_run *run)
 {
-    cli_data *d = from->data;
-    const size_t n = (size_t)d->graph->n_inputs;
+    const size_t n = (size_t)p->graph->n_inputs + 1;
     char(*name)[NAME] = calloc(n, sizeof *name);
     const char **sources = calloc(n, sizeof *sources);
     int status = name && sources ? CLI_OK : cli_out_of_memory();
     assay_error err;
+    int64_t i;
 
-    for (int64_t k = 0; k < d->samples.count && status == CLI_OK; k++) {
-        const int64_t i = d->samples.first + k;
-        if (!from->sequence)
-            assay_run_reset(run);
-        if (read_sample(d, i, run, name, sources, &err) ||
-            golden_bundle_sample(w, run, i, sources, &err))
+    for (int64_t k = begin; k < end && status == CLI_OK; k++)
+        if (take(from, k, run, name, sources, &i, &err) ||
+            (w ? golden_bundle_sample(w, run, i, sources, &err) : assay_execute(run, &err)))
             status = cli_failed(&err);
-        else
-            cli_progress_step(&d->progress);
-    }
+        else if (from->data)
+            cli_progress_step(&from->data->progress);
     free(sources);
     free(name);
+    return status;
+}
+
+/* Has a body variables that are not those of the graph around it? */
+static bool bodies_keep_state(const assay_graph *g)
+{
+    for (int i = 0; i < g->n_subgraphs; i++) {
+        const assay_graph *body = g->subgraph[i];
+        for (int v = 0; v < body->n_values; v++) {
+            const int same =
+                body->value[v].is_variable ? assay_graph_find_value(g, body->value[v].name) : -1;
+            if (body->value[v].is_variable && (same < 0 || !g->value[same].is_variable))
+                return true;
+        }
+        if (bodies_keep_state(body))
+            return true;
+    }
+    return false;
+}
+
+/* Runs the samples before the bundle's; the network then begins with the state that they leave. */
+static int advance(const origin *from, const assay_program *p, assay_graph *g)
+{
+    assay_run *run = NULL;
+    assay_error err;
+
+    if (assay_run_new(p, &run, &err))
+        return cli_failed(&err);
+    int status = each_sample(from, p, 0, from->after, NULL, run);
+    for (int v = 0; v < g->n_values && status == CLI_OK; v++) {
+        const void *now = g->value[v].is_variable ? assay_run_data(run, v) : NULL;
+        if (!now)
+            continue;
+        void *kept = assay_arena_copy(g->arena, now, assay_type_bytes(&g->value[v].type));
+        if (kept)
+            g->value[v].data = kept;
+        else
+            status = cli_out_of_memory();
+    }
+    assay_run_free(run);
     return status;
 }
 
@@ -103,7 +132,7 @@ static int write_bundle(const assay_program *p, assay_bundle_options *o, const o
         assay_run_free(run);
         return cli_failed(&err);
     }
-    status = from->data ? from_dataset(from, w, run) : from_files(from, p, w, run);
+    status = each_sample(from, p, from->after, from->end, w, run);
     assay_run_free(run);
     if (status != CLI_OK) {
         golden_bundle_abort(w);
@@ -117,7 +146,28 @@ static int write_bundle(const assay_program *p, assay_bundle_options *o, const o
     return CLI_OK;
 }
 
-static int golden(const cli_args *a, const assay_program *p)
+/* The bundle of the samples behind those that are only run. */
+static int write_after(const cli_args *a, const assay_program *p, assay_graph *g,
+                       assay_bundle_options *o, origin *from, int64_t samples)
+{
+    int status = CLI_OK;
+
+    if (!cli_integer(a, "after", 0, 0, samples - 1, &from->after))
+        return CLI_TROUBLE;
+    if (from->after && !from->sequence)
+        return cli_trouble("golden: --after is for a network with state whose samples are the "
+                           "steps of one sequence (--sequence)");
+    if (from->after && bodies_keep_state(g))
+        return cli_trouble("golden: --after: a body of the network has state of its own");
+    from->end = samples;
+    o->samples = samples - from->after;
+    o->sequence = from->sequence && o->samples > 1;
+    if (from->after)
+        status = advance(from, p, g);
+    return status == CLI_OK ? write_bundle(p, o, from) : status;
+}
+
+static int golden(const cli_args *a, const assay_program *p, assay_graph *g)
 {
     int64_t hex_bits;
     assay_bundle_options o = {.dir = cli_value(a, "output", NULL),
@@ -128,7 +178,7 @@ static int golden(const cli_args *a, const assay_program *p)
                               .samples = 1};
     cli_files f;
     cli_data d;
-    origin from = {NULL, NULL, run_model_has_state(p->graph)};
+    origin from = {.sequence = run_model_has_state(p->graph)};
     int status;
 
     if (!o.dir)
@@ -146,10 +196,8 @@ static int golden(const cli_args *a, const assay_program *p)
     if (cli_has(a, "input")) {
         status = cli_inputs_open(&f, a, p->graph);
         from.files = &f;
-        o.samples = f.samples;
-        o.sequence = from.sequence && o.samples > 1;
         if (status == CLI_OK)
-            status = write_bundle(p, &o, &from);
+            status = write_after(a, p, g, &o, &from, f.samples);
         cli_files_close(&f);
         return status;
     }
@@ -157,10 +205,8 @@ static int golden(const cli_args *a, const assay_program *p)
     if (status == CLI_OK) {
         from.data = &d;
         from.sequence = d.samples.sequence;
-        o.samples = d.samples.count;
-        o.sequence = from.sequence && o.samples > 1;
         o.preprocessing = d.preprocessing;
-        status = write_bundle(p, &o, &from);
+        status = write_after(a, p, g, &o, &from, d.samples.count);
     }
     cli_data_close(&d);
     return status;
@@ -172,7 +218,7 @@ static int run(const cli_args *a)
     int status = cli_session_open(&s, a, true);
 
     if (status == CLI_OK)
-        status = golden(a, s.program);
+        status = golden(a, s.program, s.graph);
     cli_session_close(&s);
     return status;
 }
@@ -183,6 +229,10 @@ static const cli_option options[] = {
     CLI_DATA_OPTIONS,
     {"output", 'o', "DIR", "the bundle; must not exist yet"},
     {"force", 'f', NULL, "replace a golden bundle (nothing else)"},
+    {"after", 0, "N",
+     "run N steps of the sequence first: the bundle has the others, and its network begins with "
+     "the "
+     "state that they leave"},
     {"digests-only", 0, NULL, "hashes only, no tensors"},
     {"accumulators", 0, NULL, "also the sums before each rescale"},
     {"format", 0, "LIST",
@@ -202,7 +252,9 @@ const cli_command cli_cmd_golden = {
         "-o golden-8\n"
         "  assay golden net-int8.assay -s ./my-npu.yaml -i image=x.npy --accumulators "
         "--format npy,hex --hex-bits 128 -o tb\n"
-        "  assay golden streaming.tflite -s tflite -i t0.npy -i t1.npy -i t2.npy -o steps\n",
+        "  assay golden streaming.tflite -s tflite -i t0.npy -i t1.npy -i t2.npy -o steps\n"
+        "  assay golden streaming.tflite -s tflite -i t0.npy -i t1.npy -i t2.npy --after 2 -o "
+        "step2\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

@@ -12,7 +12,7 @@ import tempfile
 
 import numpy as np
 
-from command import ASSAY, assay
+from command import ASSAY, assay, refused
 from support import TAP, check, write
 
 SEED = int(os.environ.get("ASSAY_SEED", "0")) or int.from_bytes(os.urandom(4), "little")
@@ -95,6 +95,33 @@ def sqnr(*args):
         return json.load(f)["sqnr_db"] if status == 0 else text
 
 
+def one_step(net, steps):
+    """A bundle of step t alone, whose network begins with the state of t - 1: the files of the whole, and verify finds them good."""
+    for t in (1, STEPS - 1):
+        status, text = assay("golden", net, "-s", "tflite", "-d", "x.npy", "--sequence", "--after", str(t), "--limit", str(t + 1), "-o", "one",
+                             "-f", "-q")
+        files = {re.sub(r"^\d+_(.*)\.npy$", r"\1", f): np.load(f"one/tensors/{f}") for f in os.listdir("one/tensors")}
+        check(status == 0 and files.keys() == steps[t].keys() and all(np.array_equal(files[f], steps[t][f]) for f in files),
+              f"step {t} alone", (text, sorted(files)))
+        status, text = assay("verify", "one")
+        check(status == 0, "which verify runs again", text)
+    inputs = []
+    for k, x in enumerate(np.load("x.npy")[:3]):
+        np.save(f"x{k}.npy", x[None])
+        inputs += ["-i", f"x{k}.npy"]
+    status, text = assay("golden", net, "-s", "tflite", *inputs, "--after", "1", "-o", "two")
+    check(status == 0 and sorted(os.listdir("two/tensors")) == ["s00001", "s00002"], "the steps behind the first, of --input files", text)
+    refused("as many steps as there are", "from 0 to 2, not '3'", "golden", net, "-s", "tflite", *inputs, "--after", "3", "-o", "no")
+    refused("no sequence", "--after is for a network with state", "golden", net, "-s", "tflite", "-d", "x.npy", "--after", "1", "-o", "no")
+    write("body.assay", b"graph g {\n input x: f32[2]\n input c: bool[]\n graph yes {\n  input a: f32[2]\n  var h: f32[2] = [0,0]\n"
+          b"  r: f32[2] = read(h)\n  s: f32[2] = add(a, r)\n  t: f32[2] = assign(h, s)\n  output s\n }\n"
+          b" graph no {\n  input a: f32[2]\n  s: f32[2] = relu(a)\n  output s\n }\n y: f32[2] = if(c, x)\n output y\n}\n")
+    np.save("v.npy", np.ones(2, np.float32))
+    np.save("c.npy", np.array(True))
+    twice = ["-i", "x=v.npy", "-i", "x=v.npy", "-i", "c=c.npy", "-i", "c=c.npy"]
+    refused("state within a body", "a body of the network has state of its own", "golden", "body.assay", *twice, "--after", "1", "-o", "no")
+
+
 def floats():
     """State that stays in float, and why."""
     for what, args, reason in (("on request", ["--keep-float", "read"], "kept in float on request"),
@@ -148,6 +175,7 @@ def main():
         check(status == 0, "profile of a sequence", text)
         out, steps, t = coded("tflite", "i8")
         scores(steps, t)
+        one_step(out, steps)
         coded("tflite-int16x8", "i16")
         status, text = assay("convert", out, "-o", "kv.tflite")
         check(status == 0, "as TFLite", text)
