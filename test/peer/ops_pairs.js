@@ -1,6 +1,6 @@
 // Random QDQ networks that ONNX Runtime's passes change: two and three pairs of conversions in a row, which it merges
-// where nothing else sees them, activations that clamp more than the codes behind them, or as much, and products some of
-// whose conversions have no zero point.
+// where nothing else sees them, activations that clamp more than the codes behind them, or as much, clips within a
+// float's epsilon of them, and products some of whose conversions have no zero point.
 'use strict';
 const {Model} = require('./onnx.js');
 const q = require('./ops_qlinear.js');
@@ -87,4 +87,15 @@ function clamped(r) {
   return m;
 }
 
-module.exports = {cases: {'QDQ pairs in a row': pairs, 'QDQ clamped': clamped, 'QDQ no zero points': bare}};
+// Codes so fine that all of them lie within a float's epsilon: there a clip before them vanishes, whatever it clamps.
+function tinyClip(r) {
+  const m = new Model(), type = r.pick(['uint8', 'int8', 'uint16', 'int16']), zero = r.zero(type), scale = Math.fround(10 ** r.pick([-12, -10, -9.5, -9, -8, -6]) * (1 + r.unit()));
+  const most = scale * (type.endsWith('16') ? 65535 : 255), shape = [1, 3, 4, 4], from = type.endsWith('16') ? 'uint8' : type;
+  const x = r.chance(0.3) ? m.input('float32', shape, r.floats(48, most)) : activation(m, r, from, shape, q.params(m, r, from, scale)).real;
+  const y = r.chance(0.3) ? m.node('Neg', [x]) : x, ends = [0, 1].map(() => Math.fround(r.pick([0, 6, 1e-8, -1e-8, most / 3, -most / 3, most / 7]))).sort((a, b) => a - b);
+  const p = written(m, r, type, {scale, zero}, r.pick(['scalar', 'scalar', 'list']));
+  m.output(Q(m, m.node('Clip', [y, ...ends.map(e => m.scalar('float32', e))]), p), type);
+  return m;
+}
+
+module.exports = {cases: {'QDQ pairs in a row': pairs, 'QDQ clamped': clamped, 'QDQ no zero points': bare, 'QDQ clips of tiny scales': tinyClip}};
