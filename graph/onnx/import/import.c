@@ -112,6 +112,7 @@ static assay_status import_bytes(const char *file, const char *folder, const voi
     if (im.lasts)
         assay_map_forget(bytes, length); /* read for the hash */
     s = onnx_parse_model(&im, &model, err);
+    im.model = s ? NULL : model;
     if (!s)
         s = read_opset(&im, model, err);
     if (!s)

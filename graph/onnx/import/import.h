@@ -21,7 +21,6 @@ assay_status onnx_declare_outputs(onnx_import *im, const pb_graph *g, assay_erro
 onnx_node **onnx_order_nodes(onnx_import *im, onnx_node *nodes, size_t count);
 
 /* ---- nodes.c ---- */
-const char *onnx_standard_domain(const char *domain); /* "" for all its names */
 /* Imports the nodes; what is unsupported is listed, and its outputs are lost. */
 assay_status onnx_import_nodes(onnx_import *im, onnx_node *nodes, size_t count, assay_error *err);
 

@@ -4,11 +4,6 @@
 #include "graph/memory.h"
 #include "graph/onnx/import/import.h"
 
-const char *onnx_standard_domain(const char *domain)
-{
-    return !domain || strcmp(domain, "ai.onnx") == 0 ? "" : domain;
-}
-
 static bool contains_word(const char *words, const char *word)
 {
     size_t n = strlen(word);
@@ -19,12 +14,19 @@ static bool contains_word(const char *words, const char *word)
     return false;
 }
 
+/* The line of an operator that the model defines. */
+static const onnx_op_row function = {"", "", onnx_import_call, ASSAY_OP_COUNT, 0, -1, -1, ""};
+
 static void check_node(onnx_node *n)
 {
     const pb_node *pb = n->pb;
     const char *domain = onnx_standard_domain(pb->domain);
 
     n->row = onnx_find_op(domain, pb->op_type);
+    if (onnx_find_function(n->im, domain, pb->op_type)) {
+        n->row = &function;
+        return;
+    }
     if (!n->row) {
         onnx_refuse(n, "unknown op%s%s", *domain ? " in domain " : "", domain);
         return;

@@ -75,6 +75,12 @@ onnx_value *onnx_row(onnx_node *n, onnx_value *v, int64_t axis);
 /* Refuses to unroll so many rounds of a body (loop.c). */
 void onnx_check_rounds(onnx_node *n, const pb_graph *g, int64_t rounds);
 
+/* "" for all names of the standard domain (table.c). */
+const char *onnx_standard_domain(const char *domain);
+/* A function of the model's own, or NULL; a call of it (call.c). */
+const pb_function *onnx_find_function(const onnx_import *im, const char *domain, const char *name);
+void onnx_import_call(onnx_node *n);
+
 #define ONNX_OP(domain, type, fn, op, min_in, max_in, max_out, attributes)                         \
     void onnx_import_##fn(onnx_node *n);
 #include "graph/onnx/op/ops.def"

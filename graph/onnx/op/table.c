@@ -9,6 +9,11 @@ static const onnx_op_row op_table[] = {
 #include "graph/onnx/op/ops.def"
 };
 
+const char *onnx_standard_domain(const char *domain)
+{
+    return !domain || strcmp(domain, "ai.onnx") == 0 ? "" : domain;
+}
+
 const onnx_op_row *onnx_find_op(const char *domain, const char *type)
 {
     for (size_t i = 0; i < sizeof op_table / sizeof op_table[0]; i++)

@@ -180,6 +180,20 @@ static assay_status fill_strings(onnx_import *im, pb_graph *g, assay_error *err)
     return ASSAY_OK;
 }
 
+static assay_status fill_function(onnx_import *im, Assay__Onnx__Function *f, assay_error *err)
+{
+    pb_graph nodes = {.n_node = f->n_node, .node = f->node};
+    char *empty = onnx_alloc(im, 1);
+
+    if (!empty)
+        return assay_out_of_memory(err);
+    f->name = f->name ? f->name : empty;
+    for (size_t i = 0; i < f->n_attribute_proto; i++)
+        if (!f->attribute_proto[i]->name)
+            f->attribute_proto[i]->name = empty;
+    return fill_strings(im, &nodes, err);
+}
+
 assay_status onnx_parse_model(onnx_import *im, pb_model **out, assay_error *err)
 {
     unpacking u = {im, false};
@@ -202,7 +216,10 @@ assay_status onnx_parse_model(onnx_import *im, pb_model **out, assay_error *err)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: not an ONNX model: %s", im->file,
                           m ? "it has no graph" : "malformed or truncated protobuf");
     *out = m;
-    return fill_strings(im, m->graph, err);
+    assay_status s = fill_strings(im, m->graph, err);
+    for (size_t i = 0; i < m->n_functions && !s; i++)
+        s = fill_function(im, m->functions[i], err);
+    return s;
 }
 
 assay_status onnx_parse_graph(onnx_import *im, const ProtobufCBinaryData *bytes, pb_graph **out,

@@ -9,6 +9,7 @@
 
 typedef Assay__Onnx__Model pb_model;
 typedef Assay__Onnx__Graph pb_graph;
+typedef Assay__Onnx__Function pb_function;
 typedef Assay__Onnx__Node pb_node;
 typedef Assay__Onnx__Attribute pb_attribute;
 typedef Assay__Onnx__Tensor pb_tensor;
@@ -141,6 +142,8 @@ struct onnx_import {
     size_t left;            /* bytes that may still be allocated there: by the files' sizes */
     onnx_beside *beside;
     int64_t opset; /* of the standard domain */
+    const pb_model *model;
+    size_t called; /* nodes of the functions called so far */
     onnx_value **value;
     size_t n_values, cap_values;
     size_t *slot; /* hash table: index into value + 1; n_slots is a power of two */
