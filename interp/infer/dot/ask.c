@@ -101,13 +101,13 @@ static void keep_nan(infer_dot_task *t, uint64_t answer)
         t->nan[t->n_nans++] = answer;
 }
 
-/* How many old rows a call asks again. */
+/* The number of old rows that a call repeats. */
 static size_t repeated(const infer_dot_task *t)
 {
     return t->log.n > 0 ? REPEATED : 0;
 }
 
-/* Rows first .. first + n of `next`, and some old ones again. */
+/* Asks rows first .. first + n of `next`, and repeats some old ones. */
 static assay_status ask_some(infer_dot_task *t, size_t first, size_t n, assay_error *err)
 {
     infer_dot_rows call;

@@ -20,7 +20,7 @@ bool infer_dot_is_late(const infer_dot_task *t)
     return t->status || infer_dot_seconds() > t->end;
 }
 
-/* m's answers to n rows from `first` on. */
+/* The answers of m to n rows from `first` on. */
 static void answer(infer_dot_task *t, const assay_mac *m, const infer_dot_rows *rows, size_t first,
                    size_t n, uint64_t out[CHUNK])
 {
@@ -39,8 +39,8 @@ size_t infer_dot_answers(infer_dot_task *t, const assay_mac *m, const infer_dot_
     return n;
 }
 
-/* The rows of a piece, from `first` on, that contradict m, or (`agreeing`) that do not; by their
- * weights. */
+/* The sum of the weights of a piece's rows, from `first` on, that contradict m (or, `agreeing`,
+ * that do not). */
 static double some(infer_dot_task *t, const assay_mac *m, const infer_dot_rows *rows, size_t first,
                    bool agreeing)
 {

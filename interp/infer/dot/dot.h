@@ -11,42 +11,44 @@
 #include "schemes/mac/parameters.h"
 
 typedef struct infer_dot_options {
-    infer_options device; /* oracle, ask, user, told, listener, timeout and budget; no more */
+    infer_options device; /* only oracle, ask, user, told, listener, timeout and budget count */
     int64_t a, b, acc, out, scale; /* formats */
     size_t scale_block;            /* 0: no scales */
-    size_t k;                      /* products of a row */
+    size_t k;                      /* products in a row */
     double seconds;                /* processor time for the search */
 } infer_dot_options;
 
 enum { INFER_DOT_UNITS = 100, INFER_DOT_OPEN = 64 };
 
-/* A parameter of which other values also agree with every row. */
+/* A parameter for which other values also agree with every row. */
 typedef struct infer_dot_open {
     const assay_mac_parameter *parameter;
     char values[160];
 } infer_dot_open;
 
 typedef struct infer_dot_result {
-    enum infer_verdict verdict;        /* INFER_CLASS, or INFER_NONE: none of those tried agrees */
-    assay_mac found;                   /* one that agrees, or the nearest */
-    const char *unit[INFER_DOT_UNITS]; /* shipped ones that agree */
+    enum infer_verdict verdict; /* INFER_CLASS, or INFER_NONE if none that was tried agrees */
+    assay_mac found;            /* a record that agrees, or else the nearest one */
+    const char *unit[INFER_DOT_UNITS]; /* the shipped units that agree */
     int n_units;
     infer_dot_open open[INFER_DOT_OPEN];
     int n_open;
-    size_t rows, tried;                            /* rows asked, records compared with them */
-    size_t n_against;                              /* rows that contradict `found` */
+    size_t rows, tried; /* rows asked; comparisons of a record with a row */
+    size_t n_against;   /* rows that contradict `found` */
     infer_contradiction against[INFER_FIRST_ROWS]; /* codes: patterns */
 } infer_dot_result;
 
-/* The whole loop. ASSAY_ERR_INPUT: formats of no unit, a k that the scales do not divide; the
- * oracle failed, hung, answered in no usable form or the same row in two ways. */
+/* The whole loop of questions. ASSAY_ERR_INPUT: no unit takes the formats, or the scales do not
+ * divide k; the oracle failed, did not end, gave unusable answers, or answered the same row in two
+ * ways. */
 assay_status infer_dot_run(const infer_dot_options *o, infer_dot_result *r, assay_error *err);
 
 /* The record found, as a unit file; `result` is an infer_dot_result. */
 void infer_dot_print_unit(FILE *f, const void *result);
 void infer_dot_print_report(FILE *f, const infer_dot_options *o, const infer_dot_result *r,
                             const char *path);
-/* The same for programs; path: of the unit file, or NULL. The caller's; NULL: no memory. */
+/* The same as JSON for programs; path: the unit file, or NULL. Owned by the caller; NULL when out
+ * of memory. */
 json_t *infer_dot_json(const infer_dot_options *o, const infer_dot_result *r, const char *path);
 
 #endif

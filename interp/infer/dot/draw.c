@@ -35,7 +35,7 @@ static void clear(const drawing *g)
             g->d->value[c][i] = infer_dot_number(g->r, format(g, c), false, 0, true);
 }
 
-/* Scales of their own, near 1. */
+/* Draws scales near 1, each its own. */
 static void scales(const drawing *g, int64_t reach)
 {
     for (int c = DOT_SCALE_A; c <= DOT_SCALE_B; c++)
@@ -54,7 +54,7 @@ static void product_range(const drawing *g, int *lo, int *hi)
     *hi = a[1] + b[1];
 }
 
-/* Elements at place i whose product has this exponent, where the formats have it. */
+/* Sets the elements at place i so that their product has this exponent, if the formats allow it. */
 static void product(const drawing *g, size_t i, bool negative, int64_t e, bool plain)
 {
     int a[2], b[2];
@@ -76,7 +76,7 @@ static size_t place(const drawing *g)
     return (size_t)among(g, 0, (int64_t)g->like->k - 1);
 }
 
-/* Another place, a near one more often than not. */
+/* Another place, more often a near one. */
 static size_t neighbour(const drawing *g, size_t i)
 {
     const size_t k = g->like->k;
@@ -88,7 +88,7 @@ static size_t neighbour(const drawing *g, size_t i)
     return j < k ? j : place(g);
 }
 
-/* How far two exponents lie apart. */
+/* The distance of two exponents. */
 static int64_t apart(const drawing *g)
 {
     return among(g, -4, one_in(g, 4) ? 72 : one_in(g, 2) ? 32 : 16);
@@ -108,7 +108,7 @@ static bool sign(const drawing *g)
     return rows_next(g->r) & 1;
 }
 
-/* Of this exponent, or tiny beside the rest: then all that may be seen of it is that it is there.
+/* A product with this exponent, or so small beside the others that only its presence can be seen.
  */
 static void draw_c(const drawing *g, int64_t e)
 {
@@ -136,7 +136,7 @@ static void zeros(const drawing *g)
         g->d->value[DOT_C][0] = mac_pattern_of(format(g, DOT_C), sign(g), 0);
 }
 
-/* Some numbers, and one or two patterns that are none. */
+/* Some numbers, and one or two patterns that are not numbers. */
 static void specials(const drawing *g)
 {
     for (int64_t n = among(g, 1, 3); n > 0; n--)

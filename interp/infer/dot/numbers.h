@@ -8,11 +8,12 @@
 #include "interp/infer/dot/rows.h"
 #include "interp/rows/random.h"
 
-/* One of lo..hi; lo where hi is not above it. */
+/* A number in lo..hi; lo if hi is not above it. */
 int64_t infer_dot_among(rows_random *r, int64_t lo, int64_t hi);
 /* Exponents of the format's normal numbers. */
 void infer_dot_exponents(enum assay_mac_format f, int *lo, int *hi);
-/* A normal number with this exponent, or the nearest one the format has; plain: a power of two. */
+/* A normal number with this exponent, or with the nearest that the format has; plain: a power of
+ * two. */
 uint64_t infer_dot_number(rows_random *r, enum assay_mac_format f, bool negative, int64_t e,
                           bool plain);
 /* Any pattern, from one end of the exponents or the other where `end` is given: -1, 1. */

@@ -18,7 +18,7 @@ enum {
     IN_RIVALS = 12
 };
 
-/* ---- the others ---- */
+/* ---- other records that agree ---- */
 
 void infer_dot_others_free(infer_dot_others *o)
 {
@@ -64,7 +64,7 @@ static bool gather_values(infer_dot_task *t, infer_dot_others *o, const assay_ma
     return true;
 }
 
-/* Units for the formats of the rows, as they are. */
+/* Units for the formats of the rows, unchanged. */
 static bool is_for(const infer_dot_task *t, const assay_mac *m)
 {
     const infer_dot_options *o = t->o;
@@ -96,7 +96,7 @@ assay_status infer_dot_gather(infer_dot_task *t, infer_dot_others *o)
     return good ? t->status : assay_out_of_memory_for(t->err, "records");
 }
 
-/* Records that other nestings of the best's sums lead to. */
+/* Records that other nestings of the best record's sums lead to. */
 static assay_status gather_rivals(infer_dot_task *t, infer_dot_others *o)
 {
     infer_dot_starts nested = {.room = INFER_DOT_STARTS};
@@ -112,7 +112,7 @@ static assay_status gather_rivals(infer_dot_task *t, infer_dot_others *o)
     return good ? t->status : assay_out_of_memory_for(t->err, "records");
 }
 
-/* The best, or else one of the others, where no row contradicts it now. */
+/* Takes the best record, or one of the others if no row contradicts it now. */
 static bool still_agrees(infer_dot_task *t, const infer_dot_others *o)
 {
     bool good = agrees(t, &t->best);
@@ -209,7 +209,7 @@ static assay_status want_apart(infer_dot_task *t, const infer_dot_others *o, int
     return good ? t->status : assay_out_of_memory_for(t->err, "rows");
 }
 
-/* ---- the plainest of them ---- */
+/* ---- the plainest record ---- */
 
 static int unusual(const assay_mac *m)
 {
@@ -222,8 +222,7 @@ static int unusual(const assay_mac *m)
     return some;
 }
 
-/* Every parameter of the best at its default, one after the other, where the record still agrees.
- */
+/* Sets each parameter of the best record to its default in turn, where the record still agrees. */
 static void make_plain(infer_dot_task *t)
 {
     size_t n;

@@ -31,7 +31,7 @@ typedef struct infer_dot_rows {
 
 /* One row, a number a pattern. */
 typedef struct infer_dot_draft {
-    uint64_t *value[DOT_COLUMNS]; /* as wide as the columns are */
+    uint64_t *value[DOT_COLUMNS]; /* stored as wide as the columns */
     enum infer_dot_probe probe;
 } infer_dot_draft;
 
@@ -43,11 +43,11 @@ void infer_dot_draft_close(infer_dot_draft *d);
 bool infer_dot_widen(void *at, size_t bytes);
 void infer_dot_rows_open(infer_dot_rows *r, const infer_dot_options *o);
 void infer_dot_rows_free(infer_dot_rows *r);
-/* Appends the row, or (short_of_memory) does not. */
+/* Appends the row, or sets short_of_memory. */
 void infer_dot_rows_add(infer_dot_rows *r, const infer_dot_draft *d);
 /* Appends row i of `from`, which has the same columns. */
 void infer_dot_rows_copy(infer_dot_rows *r, const infer_dot_rows *from, size_t i);
-/* The rows from `first` on, as units take them. */
+/* The rows from `first` on, in the form that units take. */
 assay_mac_rows infer_dot_rows_view(const infer_dot_rows *r, size_t first);
 
 #endif
