@@ -160,9 +160,10 @@ static assay_status read_device(reading *r, int i, blame_tensor *to, assay_error
         return status ? status : check_elements(r, t, to, err);
     }
     status = golden_dumps_match(&r->dumps, r->d->bundle, i, &at, err);
-    to->shapeless = at >= 0 && !golden_dumps_has_shape(&r->dumps, at);
     if (!status)
         status = blame_sums_of_dumps(r->d->bundle, i, &r->dumps, &sums, r->layouts, to, err);
+    if (at >= 0)
+        to->shapeless = !golden_dumps_has_shape(&r->dumps, at);
     if (status || at < 0)
         return !status && sums >= 0 ? read_mask(r, t, sums, to, err) : status;
     put_beside(to);

@@ -121,20 +121,26 @@ static void *taken_as(const void *from, const assay_type *golden, bool last)
 
 static bool is_shapeless(const blame_tensor *t, const assay_type *type)
 {
-    return t->shapeless && t->device && is_ordered(type);
+    return t->shapeless && (t->device || t->sums) && is_ordered(type);
 }
 
-/* Counts the layouts in which the dump is golden's tensor, unless all are. */
-static bool vote(const blame_tensor *t, const assay_type *type, blame_layouts *of)
+/* Counts the layouts in which the dump, codes or accumulators, is golden's tensor, unless all are.
+ */
+static bool vote(const blame_tensor *t, const assay_type *of_codes, blame_layouts *of)
 {
+    assay_type like = *of_codes;
+    like.elem = t->device ? like.elem : assay_int(64, true);
+    const assay_type *type = &like;
+    const void *found = t->device ? t->device : t->sums;
+    const void *golden = t->device ? t->golden : t->golden_sums;
     const size_t bytes = assay_type_bytes(type);
-    const bool straight = memcmp(t->device, t->golden, bytes) == 0;
+    const bool straight = memcmp(found, golden, bytes) == 0;
     bool same[2];
     for (int last = 0; last < 2; last++) {
-        void *data = taken_as(t->device, type, last);
+        void *data = taken_as(found, type, last);
         if (!data)
             return false;
-        same[last] = memcmp(data, t->golden, bytes) == 0;
+        same[last] = memcmp(data, golden, bytes) == 0;
         free(data);
     }
     if (straight && same[0] && same[1])
@@ -145,15 +151,20 @@ static bool vote(const blame_tensor *t, const assay_type *type, blame_layouts *o
     return true;
 }
 
-static bool take(void **data, assay_elem elem, const assay_type *type, bool last)
+static bool take(blame_tensor *t, const assay_type *type, bool last)
 {
     assay_type like = *type;
-    like.elem = elem;
-    void *taken = taken_as(*data, &like, last);
+    like.elem = t->device ? like.elem : assay_int(64, true);
+    void *taken = taken_as(t->device ? t->device : t->sums, &like, last);
     if (!taken)
         return false;
-    free(*data);
-    *data = taken;
+    if (t->device) {
+        free(t->device);
+        t->device = taken;
+    } else {
+        free(t->sums);
+        t->sums = taken;
+    }
     return true;
 }
 
@@ -172,7 +183,7 @@ static bool each_shapeless(blame_device *d, blame_layouts *by_rank, bool counted
             if (!counted)
                 good = vote(t, type, &by_rank[type->rank]);
             else if (l->transposed[last] > l->straight)
-                good = take(&t->device, type->elem, type, last);
+                good = take(t, type, last);
         }
     return good;
 }
