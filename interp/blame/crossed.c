@@ -11,7 +11,7 @@
 /* A family of few choices, and how many elements say something; of those that are compared with a
  * distance the share that must have the same. */
 enum { FEW_CHOICES = 80, FEWEST = 2 };
-static const double most = .9;
+static const double needed_share = .9;
 /* What all tries of two edits may cost, in multiplications; and one that is made alone. */
 static const int64_t work = 4000000000, fixed_cost = 20000;
 
@@ -104,7 +104,8 @@ int blame_distant_edits(blame_search *s, blame_likely list[BLAME_LIKELY])
             if (!blame_predict_look(s, family, i, &x.few, x.codes, &one.finding.story))
                 continue;
             one.share = 1 - share_of_distance(&x);
-            if (one.share <= 1 - most && strcmp(one.finding.story.class, "rescale.zero_point") != 0)
+            if (one.share <= 1 - needed_share &&
+                strcmp(one.finding.story.class, "rescale.zero_point") != 0)
                 blame_note_likely(list, &n, &one);
         }
     }

@@ -82,7 +82,7 @@ static int64_t code_of(const void *single, int64_t acc)
     return assay_single_code(single, acc, true, &code, why, sizeof why) ? code : ASSAY_REFUSED;
 }
 
-/* Lone rescales of exact sums. */
+/* Single rescales of exact sums. */
 static assay_status compare_single(const assay_single *a, const assay_single *b, int64_t lo,
                                    int64_t hi, assay_disagreements *out, assay_error *err)
 {

@@ -44,7 +44,7 @@ static void add_slots(assay_bundle_records *r, const assay_graph *g, const bool 
     r->first[g->n_nodes] = r->n_slots;
 }
 
-/* After which nodes slots are recorded: those that more than `most` bytes wait for. */
+/* After which nodes slots are recorded: those that more than max bytes wait for. */
 static void set_stops(assay_bundle_records *r, const assay_graph *g, size_t max)
 {
     size_t waiting = 0;

@@ -285,8 +285,8 @@ assay_status infer_find_limits(infer_task *t, infer_rules *rules, assay_error *e
         add_left_shifts(rules) ? infer_check_open(&c, t, false, err) : assay_out_of_memory(err);
     size_t i = 0;
     /* the verdict is a class anyway where a list was cut: some rules are enough */
-    const size_t most = t->complete ? MAX_BASES : MAX_BASES / 10;
-    for (; i < rules->n && i < most && !s && !is_late(t, i, &out); i++)
+    const size_t max = t->complete ? MAX_BASES : MAX_BASES / 10;
+    for (; i < rules->n && i < max && !s && !is_late(t, i, &out); i++)
         s = find_limits_of(&c, &rules->rule[i], &small, &large, &out, err);
     t->complete &= i == rules->n && !infer_is_over(t);
     infer_check_close(&c);

@@ -182,8 +182,8 @@ static void narrow_live(infer_task *t, const bracket *pair, size_t n)
 static size_t choose(infer_task *t, const bracket *pair, size_t n, bracket *out)
 {
     size_t chosen = 0;
-    const size_t most = infer_some(t, MAX_BRACKETS), step = n > most ? n / most : 1;
-    for (size_t i = 0; i < n && chosen < most; i += step) {
+    const size_t max = infer_some(t, MAX_BRACKETS), step = n > max ? n / max : 1;
+    for (size_t i = 0; i < n && chosen < max; i += step) {
         const int e = infer_exponent(infer_real(&t->log.row[pair[i].lo]));
         if (e >= t->live_lo && e <= t->live_hi)
             out[chosen++] = pair[i];

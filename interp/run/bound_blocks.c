@@ -38,7 +38,7 @@ typedef struct question {
     int64_t channel, bias;
 } question;
 
-/* With sums of at most `most`, or of at least -most - 1. */
+/* With sums of at most max, or of at least -max - 1. */
 static bool leaves(const question *q, int64_t max, bool negative)
 {
     bool trapped = false;

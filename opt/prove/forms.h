@@ -19,8 +19,8 @@ typedef struct assay_sums {
  * reach comes as the exact sums. */
 assay_status prove_sums_apply_overflow(const assay_scheme *s, const assay_unit *u, assay_sums *sums,
                                        assay_error *err);
-/* Whether both units make the same accumulators of these sums, which a's have settled: by the same
- * rules, or exactly. */
+/* Whether both units make the same accumulators of these sums, to which a's overflow was applied:
+ * by the same rules, or exactly. */
 bool prove_sums_alike(const assay_scheme *s, const assay_unit *a, const assay_unit *b,
                       const assay_sums *sums);
 

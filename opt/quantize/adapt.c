@@ -50,7 +50,7 @@ static bool suits(const adapter *a, const assay_type *t, bool zero_points)
 }
 
 /* The finest parameters that cover the values of all codes of t at index i of its parameters;
- * constants are centred and need only cover their own greatest magnitude, `most`. */
+ * constants are centred and need only cover their own greatest magnitude, max. */
 static assay_status choose(const adapter *a, const assay_choice *c, const assay_type *t, size_t i,
                            double max, float *scale, int32_t *zero)
 {

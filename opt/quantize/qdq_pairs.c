@@ -126,16 +126,16 @@ static bool merge(const assay_type *a, const assay_type *b, float *scale, int32_
 {
     const range x = range_of(a), y = range_of(b);
     const float lo = fmaxf(x.lo, y.lo), hi = fminf(x.hi, y.hi);
-    const float least = (float)assay_elem_min(a->elem), most = (float)assay_elem_max(a->elem);
+    const float min = (float)assay_elem_min(a->elem), max = (float)assay_elem_max(a->elem);
     *scale = a->q.scale[0];
     *zero = a->q.zero_point[0];
     if (assay_qparams_equal(&a->q, &b->q))
         return true;
-    *scale = (hi - lo) / (most - least);
+    *scale = (hi - lo) / (max - min);
     if (!(*scale > 0))
         return false;
     const float start = lo / *scale;
-    *zero = (int32_t)roundf(least - start);
+    *zero = (int32_t)roundf(min - start);
     return true;
 }
 

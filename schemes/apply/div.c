@@ -1,4 +1,6 @@
 /* DIV of two codes. A division by zero gives the greatest, the least, or (0/0) the zero code. */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/apply/fixedpoint.h"
 #include "schemes/apply/softfloat.h"
@@ -25,8 +27,10 @@ static void reciprocal(const assay_unit *u, int64_t x, int64_t y, int32_t *quoti
                        const assay_teller *t)
 {
     int over_unit;
-    int32_t sign = y < 0 ? -1 : 1, x32 = (int32_t)x * sign;
-    int32_t inverse = apply_fixed_reciprocal((int32_t)y * sign, 31, &over_unit);
+    const int64_t sign = y < 0 ? -1 : 1, dividend = x * sign, divisor = y * sign;
+    assert(dividend == (int32_t)dividend && divisor > 0 && divisor <= INT32_MAX);
+    const int32_t x32 = (int32_t)dividend;
+    const int32_t inverse = apply_fixed_reciprocal((int32_t)divisor, 31, &over_unit);
     unsigned headroom = apply_sign_bits32(x32);
     *quotient = apply_srdhm(apply_wshl(x32, headroom), inverse);
     *shift = u->scale[ASSAY_OUT].shift[0] + over_unit + (int64_t)headroom;

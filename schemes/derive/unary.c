@@ -26,10 +26,10 @@ static assay_interval sloped(const assay_derive *d)
 /* Whether XNNPACK has a kernel for these slopes, or the rule does not ask. */
 static bool has_fixed8(const assay_unit *u, float above, float below)
 {
-    const float least = fminf(fabsf(above), fabsf(below)), most = fmaxf(fabsf(above), fabsf(below));
+    const float min = fminf(fabsf(above), fabsf(below)), max = fmaxf(fabsf(above), fabsf(below));
     return u->rec.unary.leaky_relu == ASSAY_SLOPE_FIXED8 ||
-           (u->rec.unary.leaky_relu == ASSAY_SLOPE_FIXED8_OR_RESCALE && least >= 1.0f / 256 &&
-            most <= 128);
+           (u->rec.unary.leaky_relu == ASSAY_SLOPE_FIXED8_OR_RESCALE && min >= 1.0f / 256 &&
+            max <= 128);
 }
 
 static assay_status slope(const assay_derive *d)

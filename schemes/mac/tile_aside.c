@@ -1,5 +1,7 @@
 /* 16 columns of a unit that cuts a step's sum (of one lane or several) and the running value once
  * more, relative to the greater of their exponents, and adds them: CDNA3's. */
+#include <assert.h>
+
 #include "schemes/mac/tile_sums.h"
 
 enum { COLUMNS = MAC_TILE, LANES = MAC_TILE_LANES, NOTHING = MAC_TILE_NOTHING };
@@ -12,6 +14,7 @@ typedef struct sums {
 
 static int64_t floor_shift(int64_t n, int32_t up)
 {
+    assert(up < 63);
     return up >= 0 ? n * ((int64_t)1 << up) : apply_shift_right(n, up < -63 ? 63 : (unsigned)-up);
 }
 

@@ -157,7 +157,7 @@ static bool reads_rescale(const assay_record *r, assay_op op, const char *field)
     return store || (!is_only_table(r, op) && op != ASSAY_OP_HARD_SWISH);
 }
 
-/* Pools settle sums in the accumulator, but do not add products. */
+/* Pools apply the overflow of the accumulator to sums, but do not add products. */
 static bool reads_accumulator(assay_op op, const char *field)
 {
     const assay_op_class class = derive_class_of(op);

@@ -186,9 +186,8 @@ static const assay_scheme_simd simd = {
     .codes = simd_codes,
 };
 
-/* Wishes are the record's own (schemes/record/rule_policy.c), and its rescales are looked at
- * themselves.
- */
+/* The policy of rules is the record's own (schemes/record/rule_policy.c), and its rescales are
+ * looked at themselves. */
 static const assay_scheme_facts facts = {.exact = apply_exact,
                                          .limit = apply_limit,
                                          .accepted = apply_accepted,

@@ -28,7 +28,7 @@ static assay_elem draw_elem(test_rng *r)
     static const assay_elem kinds[] = {{ASSAY_KIND_INT, 8, true},  {ASSAY_KIND_INT, 8, false},
                                        {ASSAY_KIND_INT, 16, true}, {ASSAY_KIND_INT, 16, true},
                                        {ASSAY_KIND_INT, 4, true},  {ASSAY_KIND_INT, 12, true}};
-    return kinds[test_between(r, 0, 5)];
+    return kinds[test_between(r, 0, (int)(sizeof kinds / sizeof *kinds) - 1)];
 }
 
 /* The output's shape, sometimes of thousands of elements; then two operands', of which each may
@@ -63,7 +63,7 @@ static void check_binary(const assay_scheme *s, test_rng *r, fast_tally *t)
                                    ASSAY_OP_DIV,          ASSAY_OP_SQUARED_DIFFERENCE,
                                    ASSAY_OP_EQUAL,        ASSAY_OP_LESS,
                                    ASSAY_OP_GREATER_EQUAL};
-    const assay_op op = ops[test_between(r, 0, 12)];
+    const assay_op op = ops[test_between(r, 0, (int)(sizeof ops / sizeof *ops) - 1)];
     const assay_elem e = draw_elem(r);
     fast_net n = fast_begin();
     assay_attrs a;
@@ -88,7 +88,7 @@ static void check_unary(const assay_scheme *s, test_rng *r, fast_tally *t)
 {
     static const assay_op ops[] = {ASSAY_OP_RELU, ASSAY_OP_LEAKY_RELU, ASSAY_OP_ABS, ASSAY_OP_CLIP,
                                    ASSAY_OP_SIGMOID};
-    const assay_op op = ops[test_between(r, 0, 4)];
+    const assay_op op = ops[test_between(r, 0, (int)(sizeof ops / sizeof *ops) - 1)];
     const int64_t dim[2] = {test_between(r, 1, 6),
                             test_between(r, 0, 5) ? test_between(r, 1, 700) : 6000};
     fast_net n = fast_begin();

@@ -95,7 +95,7 @@ static void check_others(const assay_scheme *s, test_rng *r, fast_tally *t)
 {
     static const assay_op ops[] = {ASSAY_OP_SOFTMAX, ASSAY_OP_LOG_SOFTMAX, ASSAY_OP_L2_NORM,
                                    ASSAY_OP_LRN};
-    assay_op op = ops[test_between(r, 0, 3)];
+    assay_op op = ops[test_between(r, 0, (int)(sizeof ops / sizeof *ops) - 1)];
     fast_net n = fast_begin();
     assay_attrs a;
     assay_type x = draw_input(r, op != ASSAY_OP_LOG_SOFTMAX), y;

@@ -1,6 +1,6 @@
 /* Operators that pick or put elements by places: GatherND, GatherElements, ScatterND,
- * ScatterElements, OneHot, Hardmax, ReverseSequence, Compress, Trilu. Places
- * that are known at import are constants beside those that a network computes. */
+ * ScatterElements, TensorScatter, OneHot, Hardmax, ReverseSequence, Compress, Trilu, MaxUnpool.
+ * Places that are known at import are constants beside those that a network computes. */
 #include <string.h>
 
 #include "graph/onnx/op/op.h"

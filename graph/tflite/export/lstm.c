@@ -105,7 +105,7 @@ typedef struct step {
 
 /* One gate from its recurrent product; which gate it is, only what reads it says. */
 static bool match_gate(lstm *l, const assay_node *from_h, const assay_node **from_x,
-                       const assay_node **bent)
+                       const assay_node **activated)
 {
     const assay_node *sum = only(l, from_h->out[0], ASSAY_OP_ADD);
 
@@ -113,36 +113,36 @@ static bool match_gate(lstm *l, const assay_node *from_h, const assay_node **fro
     if (!*from_x || count_users(l, sum->in[0]) != 1 ||
         (from_h->n_in > 2 && from_h->in[2] >= 0 && !is_zero(&l->g->value[from_h->in[2]])))
         return false;
-    *bent = only(l, sum->out[0], ASSAY_OP_SIGMOID);
-    if (!*bent)
-        *bent = only(l, sum->out[0], ASSAY_OP_TANH);
-    if (!*bent)
+    *activated = only(l, sum->out[0], ASSAY_OP_SIGMOID);
+    if (!*activated)
+        *activated = only(l, sum->out[0], ASSAY_OP_TANH);
+    if (!*activated)
         return false;
     take(l, from_h);
     take(l, *from_x);
     take(l, sum);
-    take(l, *bent);
+    take(l, *activated);
     return true;
 }
 
-static int gate_of(const lstm *l, const assay_node *bent, int candidate, int cell)
+static int gate_of(const lstm *l, const assay_node *activated, int candidate, int cell)
 {
-    const assay_node *product = only(l, bent->out[0], ASSAY_OP_MUL);
+    const assay_node *product = only(l, activated->out[0], ASSAY_OP_MUL);
 
-    if (bent->op == ASSAY_OP_TANH)
+    if (activated->op == ASSAY_OP_TANH)
         return GATE_CELL;
     if (!product)
         return -1;
-    if (product->in[0] == bent->out[0] && product->in[1] == candidate)
+    if (product->in[0] == activated->out[0] && product->in[1] == candidate)
         return GATE_INPUT;
-    if (product->in[0] == bent->out[0] && product->in[1] == cell)
+    if (product->in[0] == activated->out[0] && product->in[1] == cell)
         return GATE_FORGET;
-    return product->in[1] == bent->out[0] ? GATE_OUTPUT : -1;
+    return product->in[1] == activated->out[0] ? GATE_OUTPUT : -1;
 }
 
 static bool match_gates(lstm *l, int hidden, int cell, step *s)
 {
-    const assay_node *from_h[GATES], *from_x[GATES], *bent[GATES];
+    const assay_node *from_h[GATES], *from_x[GATES], *activated[GATES];
     int candidate = -1;
     unsigned seen = 0;
 
@@ -150,21 +150,21 @@ static bool match_gates(lstm *l, int hidden, int cell, step *s)
         return false;
     for (int k = 0; k < GATES; ++k) {
         from_h[k] = reader(l, hidden, ASSAY_OP_FC, k);
-        if (!from_h[k] || !match_gate(l, from_h[k], &from_x[k], &bent[k]))
+        if (!from_h[k] || !match_gate(l, from_h[k], &from_x[k], &activated[k]))
             return false;
-        if (bent[k]->op == ASSAY_OP_TANH)
-            candidate = bent[k]->out[0];
+        if (activated[k]->op == ASSAY_OP_TANH)
+            candidate = activated[k]->out[0];
     }
     s->x = from_x[0]->in[0];
     for (int k = 0; k < GATES; ++k) {
-        int gate = gate_of(l, bent[k], candidate, cell);
+        int gate = gate_of(l, activated[k], candidate, cell);
         if (gate < 0 || from_x[k]->in[0] != s->x || from_x[k]->n_in < 3 ||
             !agrees(&l->weights[gate], from_x[k]->in[1]) ||
             !agrees(&l->bias[gate], from_x[k]->in[2]) ||
             !agrees(&l->recurrent[gate], from_h[k]->in[1]))
             return false;
         seen |= 1U << gate;
-        s->gate[gate] = bent[k]->out[0];
+        s->gate[gate] = activated[k]->out[0];
     }
     return seen == (1U << GATES) - 1;
 }
@@ -173,17 +173,18 @@ static bool match_gates(lstm *l, int hidden, int cell, step *s)
 static bool match_cell(lstm *l, const step *s, int *hidden, int *cell)
 {
     const assay_node *kept = only(l, s->gate[GATE_FORGET], ASSAY_OP_MUL);
-    const assay_node *fresh = only(l, s->gate[GATE_INPUT], ASSAY_OP_MUL), *sum, *bent, *relabel, *y;
+    const assay_node *fresh = only(l, s->gate[GATE_INPUT], ASSAY_OP_MUL), *sum, *activated,
+                     *relabel, *y;
 
     sum = kept && fresh ? only(l, kept->out[0], ASSAY_OP_ADD) : NULL;
     if (!sum || sum->in[0] != kept->out[0] || sum->in[1] != fresh->out[0] ||
         count_users(l, fresh->out[0]) != 1 || count_users(l, s->gate[GATE_CELL]) != 1)
         return false;
     relabel = reader(l, sum->out[0], ASSAY_OP_RELABEL, 0);
-    bent = relabel ? only(l, relabel->out[0], ASSAY_OP_TANH)
-                   : reader(l, sum->out[0], ASSAY_OP_TANH, 0);
-    y = bent ? only(l, bent->out[0], ASSAY_OP_MUL) : NULL;
-    if (!y || y->in[0] != bent->out[0] || y->in[1] != s->gate[GATE_OUTPUT] ||
+    activated = relabel ? only(l, relabel->out[0], ASSAY_OP_TANH)
+                        : reader(l, sum->out[0], ASSAY_OP_TANH, 0);
+    y = activated ? only(l, activated->out[0], ASSAY_OP_MUL) : NULL;
+    if (!y || y->in[0] != activated->out[0] || y->in[1] != s->gate[GATE_OUTPUT] ||
         count_users(l, sum->out[0]) != 2)
         return false;
     if (l->sum && (sum->act_lo != l->sum->act_lo || sum->act_hi != l->sum->act_hi ||
@@ -196,7 +197,7 @@ static bool match_cell(lstm *l, const step *s, int *hidden, int *cell)
     take(l, sum);
     if (relabel)
         take(l, relabel);
-    take(l, bent);
+    take(l, activated);
     take(l, y);
     *cell = sum->out[0];
     *hidden = y->out[0];
@@ -215,10 +216,9 @@ static bool match_input(lstm *l, int value)
     x = slice ? slice->in[0] : shaped->in[0];
     if (slice) {
         const assay_attr_slice *a = &slice->attr.slice;
-        int other = l->axis == 0 ? 1 : 0;
         if (l->axis < 0)
             l->axis = a->size.v[0] == 1 && l->g->value[x].type.dim[0] != 1 ? 0 : 1;
-        other = 1 - l->axis;
+        const int other = 1 - l->axis;
         if (a->size.n != 3 || a->begin.v[l->axis] != l->steps || a->size.v[l->axis] != 1 ||
             a->begin.v[other] || a->begin.v[2] || count_users(l, shaped->in[0]) != 1)
             return false;

@@ -48,14 +48,14 @@ assay_status tfl_custom_auto_scale(const tfl_op *o)
 static int turns(tfl_chain *c, assay_elem elem, int64_t n)
 {
     const assay_type type = {.elem = elem, .rank = 2, .dim = {n, 2}};
-    const double most = (double)assay_elem_max(elem), pi = 3.14159265358979323846;
+    const double max = (double)assay_elem_max(elem), pi = 3.14159265358979323846;
     void *data;
     const int value = tfl_chain_table(c, "turns", &type, &data);
 
     for (int64_t k = 0; data && k < n; ++k) {
         const double phase = -2 * pi * (double)k / (double)n;
-        assay_elem_set(elem, data, (size_t)(2 * k), (int64_t)floor(0.5 + most * cos(phase)));
-        assay_elem_set(elem, data, (size_t)(2 * k + 1), (int64_t)floor(0.5 + most * sin(phase)));
+        assay_elem_set(elem, data, (size_t)(2 * k), (int64_t)floor(0.5 + max * cos(phase)));
+        assay_elem_set(elem, data, (size_t)(2 * k + 1), (int64_t)floor(0.5 + max * sin(phase)));
     }
     return value;
 }
