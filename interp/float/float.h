@@ -64,11 +64,18 @@ typedef void (*float_row_fn)(const float_axis_row *row);
 void float_rows(const assay_call *call, float_row_fn compute);
 
 /* ---- steps told (schemes/apply/tell_real.h) ---- */
+enum { FLOAT_TOLD = 32 }; /* terms of a sum that are told one by one */
 /* The teller of an element, counted over the whole output, or NULL. */
 static inline const assay_teller *float_teller(const assay_call *call, int64_t element)
 {
     return apply_tell_at(call->teller, (size_t)element);
 }
+
+struct assay_axis_walk;
+/* The teller of a row, which holds every w->inner-th element from `first` on, in *room; NULL: it is
+ * asked for another row, or for none. */
+const assay_teller *float_row_teller(const assay_call *call, const struct assay_axis_walk *w,
+                                     int64_t first, assay_teller *room);
 
 /* ---- kernels; each file opens with its formula ---- */
 assay_status float_conv(assay_call *call, assay_error *err);

@@ -20,6 +20,7 @@
 #define FAR  16777216.0F /* places beyond are as good as there */
 
 typedef struct taps {
+    float place;
     int n;
     int64_t at[TAPS]; /* elements of x, -1 for a zero */
     float weight[TAPS];
@@ -67,7 +68,7 @@ static float keys(float d)
 /* What is read along an axis for the place p. */
 static taps taps_at(const axis *a, int mode, float p)
 {
-    taps t = {.n = 1, .weight = {1}};
+    taps t = {.place = p, .n = 1, .weight = {1}};
 
     p = p < -FAR || isnan(p) ? -FAR : p > FAR ? FAR : p;
     if (mode == ASSAY_RESIZE_NEAREST)
@@ -91,17 +92,35 @@ static taps taps_at(const axis *a, int mode, float p)
 }
 
 /* The weighted sum over axis `k` of `axes` and those behind it. */
-static float sampled(const float *x, const taps *t, const int64_t *step, int k, int axes)
+static float sampled(const float *x, const taps *t, const int64_t *step, int k, int axes,
+                     const assay_teller *teller)
 {
     float sum = 0;
     for (int i = 0; i < t[k].n; i++) {
         const float *from = x + (t[k].at[i] < 0 ? 0 : t[k].at[i] * step[k]);
         const float v = t[k].at[i] < 0  ? 0
                         : k + 1 == axes ? *from
-                                        : sampled(from, t, step, k + 1, axes);
+                                        : sampled(from, t, step, k + 1, axes, teller);
         sum = i == 0 ? t[k].weight[i] * v : sum + t[k].weight[i] * v;
+        if (k + 1 == axes || t[k].at[i] < 0)
+            apply_tell_float(teller, t[k].at[i] < 0 ? "zero beyond the border" : "x", v);
+        apply_tell_float(teller, "weight", t[k].weight[i]);
+        apply_tell_float(teller, "sum so far", sum);
     }
+    apply_tell(teller, "sum along axis", 2 + k);
+    apply_tell_float(teller, "sum", sum);
     return sum;
+}
+
+/* Where x is read: the cells of each axis. */
+static void tell_taps(const assay_teller *t, const taps *of, int axes)
+{
+    for (int k = 0; t && k < axes; k++) {
+        apply_tell(t, "axis", 2 + k);
+        apply_tell_float(t, "place", of[k].place);
+        for (int i = 0; i < of[k].n; i++)
+            apply_tell(t, "cell", of[k].at[i]);
+    }
 }
 
 assay_status float_grid_sample(assay_call *call, assay_error *err)
@@ -131,9 +150,13 @@ assay_status float_grid_sample(assay_call *call, assay_error *err)
             t[k] = taps_at(&along[k], a->mode,
                            a->align_corners ? g / 2 * (extent - 1) : (g * extent - 1) / 2);
         }
-        for (int64_t c = n * x->dim[1]; c < (n + 1) * x->dim[1]; c++)
-            ((float *)call->out[0].data)[c * places + i % places] =
-                sampled((const float *)call->in[0].data + c * image, t, step + 2, 0, axes);
+        for (int64_t c = n * x->dim[1]; c < (n + 1) * x->dim[1]; c++) {
+            const int64_t to = c * places + i % places;
+            const assay_teller *teller = float_teller(call, to);
+            tell_taps(teller, t, axes);
+            ((float *)call->out[0].data)[to] =
+                sampled((const float *)call->in[0].data + c * image, t, step + 2, 0, axes, teller);
+        }
     }
     return ASSAY_OK;
 }

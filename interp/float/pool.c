@@ -8,8 +8,6 @@
 #include "interp/float/window.h"
 #include "interp/move/move.h"
 
-enum { TOLD_CELLS = 32 };
-
 /* One window: its taps inside the input, and the input element of tap (0, 0, 0) in a plane. */
 typedef struct placed {
     int64_t lo[ASSAY_SPATIAL], hi[ASSAY_SPATIAL], origin[ASSAY_SPATIAL];
@@ -123,7 +121,7 @@ static pool_order order_of(const assay_attr_pool *a, const assay_window *w)
 static void tell_cells(const assay_window *w, const placed *at, const float *x, int64_t pixel,
                        const assay_teller *t)
 {
-    if (t && w->taps <= TOLD_CELLS)
+    if (t && w->taps <= FLOAT_TOLD)
         EACH_TAP(*w, *at, i, { apply_tell_float(t, "cell", x[i * pixel]); })
 }
 

@@ -119,6 +119,15 @@ static bool leaves(const assay_attr_resize *a, const assay_type *x, const assay_
            (a->scales.n == 0 || a->scales.v[d] == 1.0F);
 }
 
+/* Output index o of axis d. */
+static void sample_of(const assay_attr_resize *a, const assay_type *x, const assay_type *y, int d,
+                      int64_t o, sample *s)
+{
+    const int64_t n_in = x->dim[d], n_out = y->dim[d];
+    const double scale = a->scales.n > 0 ? (double)a->scales.v[d] : (double)n_out / (double)n_in;
+    sample_at(a, position(a, o, n_in, n_out, scale), n_in, s);
+}
+
 /* [outer, n_in, inner] to [outer, n_out, inner]. */
 static void resample(const sample *table, int taps, int64_t outer, int64_t n_in, int64_t n_out,
                      int64_t inner, const float *x, float *y)
@@ -133,6 +142,72 @@ static void resample(const sample *table, int taps, int64_t outer, int64_t n_in,
                 y[i] = sum;
             }
         }
+}
+
+/* ---- steps told ---- */
+
+/* An element of the output, or of what lies between axes. */
+typedef struct sought {
+    const assay_attr_resize *a;
+    const assay_type *x, *y;
+    const float *from; /* x's elements */
+    const assay_teller *teller;
+    int64_t step[ASSAY_MAX_RANK], index[ASSAY_MAX_RANK];
+} sought;
+
+static void tell_weighted(const assay_teller *t, float weight, float sum)
+{
+    apply_tell_float(t, "weight", weight);
+    apply_tell_float(t, "sum so far", sum);
+}
+
+/* The element as the first `axes` axes make it: of each, what those before it make of its inputs,
+ * in turn. */
+static float seek(sought *e, int axes)
+{
+    const int d = axes - 1;
+    float sum = 0;
+    sample s;
+    if (axes == 0) {
+        int64_t at = 0;
+        for (int k = 0; k < e->x->rank; k++)
+            at += e->index[k] * e->step[k];
+        apply_tell_float(e->teller, "x", e->from[at]);
+        return e->from[at];
+    }
+    if (leaves(e->a, e->x, e->y, d))
+        return seek(e, d);
+    const int64_t o = e->index[d];
+    sample_of(e->a, e->x, e->y, d, o, &s);
+    for (int t = 0; t < taps_of(e->a->mode); t++) {
+        e->index[d] = s.at[t];
+        const float part = seek(e, d) * s.weight[t];
+        sum = t == 0 ? part : sum + part;
+        tell_weighted(e->teller, s.weight[t], sum);
+    }
+    e->index[d] = o;
+    apply_tell(e->teller, "sum along axis", d);
+    apply_tell_float(e->teller, "sum", sum);
+    return sum;
+}
+
+/* What is copied from the nearest input has no steps. */
+static void tell_axes(const assay_call *call)
+{
+    sought e = {.a = &call->node->attr.resize,
+                .x = call->in[0].type,
+                .y = call->out[0].type,
+                .from = call->in[0].data,
+                .teller = call->teller};
+    if (!e.teller || e.a->mode == ASSAY_RESIZE_NEAREST)
+        return;
+    int64_t rest = (int64_t)e.teller->at;
+    for (int d = e.y->rank - 1; d >= 0; d--) {
+        e.index[d] = rest % e.y->dim[d];
+        rest /= e.y->dim[d];
+    }
+    move_c_steps(e.x, e.step);
+    seek(&e, e.x->rank);
 }
 
 /* ---- linear in an image ---- */
@@ -190,9 +265,30 @@ static void linear_table(const assay_attr_resize *a, const assay_type *x, const 
     }
 }
 
-static void bilinear(const assay_attr_resize *a, const assay_type *tx, const assay_type *ty,
-                     sample *table, const float *x, float *y)
+/* The element's four products, added in the order of `bilinear`. */
+static void tell_corners(const assay_call *call, const sample *row, const sample *column)
 {
+    const int64_t *in = call->in[0].type->dim + call->in[0].type->rank - 2;
+    const int64_t *out = call->out[0].type->dim + call->out[0].type->rank - 2;
+    const int64_t at = (int64_t)call->teller->at, r = at / out[1] % out[0], c = at % out[1];
+    const float *image = (const float *)call->in[0].data + at / (out[0] * out[1]) * in[0] * in[1];
+    float sum = 0;
+    for (int k = 0; k < 4; k++) {
+        const float weight = column[c].weight[k % 2] * row[r].weight[k / 2];
+        const float x = image[row[r].at[k / 2] * in[1] + column[c].at[k % 2]];
+        sum = k == 0 ? weight * x : sum + weight * x;
+        apply_tell_float(call->teller, "x", x);
+        tell_weighted(call->teller, weight, sum);
+    }
+    apply_tell_float(call->teller, "sum", sum);
+}
+
+static void bilinear(const assay_call *call, sample *table)
+{
+    const assay_attr_resize *a = &call->node->attr.resize;
+    const assay_type *tx = call->in[0].type, *ty = call->out[0].type;
+    const float *x = call->in[0].data;
+    float *y = call->out[0].data;
     const int rows = tx->rank - 2, columns = tx->rank - 1;
     const int64_t image = tx->dim[rows] * tx->dim[columns], width = tx->dim[columns];
     sample *column = table + ty->dim[rows];
@@ -210,6 +306,8 @@ static void bilinear(const assay_attr_resize *a, const assay_type *tx, const ass
                 sum += sc->weight[1] * sr->weight[1] * down[sc->at[1]];
                 *y++ = sum;
             }
+    if (call->teller)
+        tell_corners(call, table, column);
 }
 
 /* Scratch: tables of the two longest axes, then two buffers for what lies between axes. */
@@ -245,7 +343,7 @@ assay_status float_resize(assay_call *call, assay_error *err)
     if (assay_shape_count(x) == 0 || assay_shape_count(y) == 0)
         return ASSAY_OK;
     if (is_bilinear(a, x, y)) {
-        bilinear(a, x, y, table, from, call->out[0].data);
+        bilinear(call, table);
         return ASSAY_OK;
     }
     layout_scratch(x, y, &table_bytes, &buffer_bytes);
@@ -254,9 +352,8 @@ assay_status float_resize(assay_call *call, assay_error *err)
     for (int d = 0, pass = 0; d < x->rank; d++) {
         if (leaves(a, x, y, d))
             continue;
-        double s = a->scales.n > 0 ? (double)a->scales.v[d] : (double)y->dim[d] / (double)x->dim[d];
         for (int64_t o = 0; o < y->dim[d]; o++)
-            sample_at(a, position(a, o, x->dim[d], y->dim[d], s), x->dim[d], &table[o]);
+            sample_of(a, x, y, d, o, &table[o]);
         float *to = buffer[pass++ % 2];
         resample(table, taps_of(a->mode), move_extent(&now, 0, d), x->dim[d], y->dim[d],
                  move_extent(&now, d + 1, now.rank), from, to);
@@ -264,5 +361,6 @@ assay_status float_resize(assay_call *call, assay_error *err)
         from = to;
     }
     memcpy(call->out[0].data, from, (size_t)assay_shape_count(y) * sizeof(float));
+    tell_axes(call);
     return ASSAY_OK;
 }

@@ -51,8 +51,19 @@ static bool neighbours(const span *s, int64_t bin, int64_t sample, int64_t at[2]
     return true;
 }
 
-static float bin_mean(const float *x, const span *v, const span *h, int64_t row, int64_t column)
+static void tell_sample(const assay_teller *t, const float *x, const float *weight, float sum)
 {
+    for (int k = 0; k < 4; k++) {
+        apply_tell_float(t, "x", x[k]);
+        apply_tell_float(t, "weight", weight[k]);
+    }
+    apply_tell_float(t, "sum so far", sum);
+}
+
+static float bin_mean(const float *x, const span *v, const span *h, int64_t row, int64_t column,
+                      const assay_teller *t)
+{
+    const int64_t count = v->samples * h->samples, cells = count > 0 ? count : 1;
     int64_t down[2], along[2];
     float dy, dx, sum = 0;
     for (int64_t i = 0; i < v->samples; i++)
@@ -60,11 +71,17 @@ static float bin_mean(const float *x, const span *v, const span *h, int64_t row,
             if (!neighbours(v, row, i, down, &dy) || !neighbours(h, column, j, along, &dx))
                 continue;
             const float *top = x + down[0] * h->extent, *low = x + down[1] * h->extent;
-            sum += (1 - dy) * (1 - dx) * top[along[0]] + (1 - dy) * dx * top[along[1]] +
-                   dy * (1 - dx) * low[along[0]] + dy * dx * low[along[1]];
+            const float weight[4] = {(1 - dy) * (1 - dx), (1 - dy) * dx, dy * (1 - dx), dy * dx};
+            const float corner[4] = {top[along[0]], top[along[1]], low[along[0]], low[along[1]]};
+            sum += weight[0] * corner[0] + weight[1] * corner[1] + weight[2] * corner[2] +
+                   weight[3] * corner[3];
+            if (t && count <= FLOAT_TOLD)
+                tell_sample(t, corner, weight, sum);
         }
-    const int64_t count = v->samples * h->samples;
-    return sum / (float)(count > 0 ? count : 1);
+    apply_tell_float(t, "sum of the samples", sum);
+    apply_tell(t, "divided by so many samples", cells);
+    apply_tell_float(t, "mean", sum / (float)cells);
+    return sum / (float)cells;
 }
 
 assay_status float_roi_align(assay_call *call, assay_error *err)
@@ -72,7 +89,7 @@ assay_status float_roi_align(assay_call *call, assay_error *err)
     const assay_attr_roi *a = &call->node->attr.roi;
     const int64_t *dim = call->in[0].type->dim, channels = dim[1], image = dim[2] * dim[3];
     const float *roi = call->in[1].data;
-    float *y = call->out[0].data;
+    float *y = call->out[0].data, *const first = y;
 
     for (int64_t r = 0; r < call->in[1].type->dim[0]; r++, roi += 4) {
         int64_t batch;
@@ -85,9 +102,9 @@ assay_status float_roi_align(assay_call *call, assay_error *err)
                               ", or larger than can be sampled",
                               call->node->name, r, batch, dim[0]);
         for (int64_t c = 0; c < channels; c++)
-            for (int64_t i = 0; i < a->height * a->width; i++)
-                *y++ = bin_mean((const float *)call->in[0].data + (batch * channels + c) * image,
-                                &v, &h, i / a->width, i % a->width);
+            for (int64_t i = 0; i < a->height * a->width; i++, y++)
+                *y = bin_mean((const float *)call->in[0].data + (batch * channels + c) * image, &v,
+                              &h, i / a->width, i % a->width, float_teller(call, y - first));
     }
     return ASSAY_OK;
 }

@@ -2,9 +2,7 @@
 #include "interp/float/float.h"
 #include "interp/ref/ref.h"
 
-/* The teller of a row, which holds every w->inner-th element from `first` on; NULL: it is asked for
- * another row, or for none. */
-static const assay_teller *teller_of(const assay_call *call, const assay_axis_walk *w,
+const assay_teller *float_row_teller(const assay_call *call, const assay_axis_walk *w,
                                      int64_t first, assay_teller *room)
 {
     const int64_t from = call->teller ? (int64_t)call->teller->at - first : -1;
@@ -27,6 +25,6 @@ void float_rows(const assay_call *call, float_row_fn compute)
                                       .y = (float *)call->out[0].data + at,
                                       .n = w.extent,
                                       .step = w.inner,
-                                      .teller = teller_of(call, &w, at, &room)});
+                                      .teller = float_row_teller(call, &w, at, &room)});
         }
 }

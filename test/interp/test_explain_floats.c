@@ -117,9 +117,70 @@ static const char *const of_floats[] = {
     "input x: f32[4,6,5]\ny: f32[4,1,1] = reduce_prod(x) {axes=[1,2]}",
     "input x: f32[4,6,5]\ny: f32[4,1,5] = reduce_max(x) {axes=[1]}",
     "input x: f32[4,6,5]\ny: f32[4,1,5] = reduce_min(x) {axes=[1]}",
+    "input x: f32[2,50,3]\ny: f32[2,50,3] = cumsum(x) {axis=1}",
+    "input x: f32[5,40]\ny: f32[5,40] = cumsum(x) {axis=-1, exclusive=true}",
+    "input x: f32[5,6]\ny: f32[5,6] = cumsum(x) {axis=0, exclusive=true, reverse=true}",
+    "input x: f32[5,40]\ny: f32[5,40] = cumsum(x) {axis=1, reverse=true}",
+    "input x: f32[2,4,3,3]\ninput w: f32[4,3,3,3]\ninput b: f32[6]\ny: f32[2,6,7,6] = "
+    "conv_transpose(x, w, b) {group=2, stride=[2,2], pad_begin=[0,1]}",
+    "input x: f32[1,3,4,4]\ninput w: f32[3,2,2,3]\ny: f32[1,2,9,8] = conv_transpose(x, w) "
+    "{stride=[2,1], dilation=[2,2]} act[0,6]",
+    "input x: f32[1,40,1,1]\ninput w: f32[40,2,2,2]\ny: f32[1,2,2,2] = conv_transpose(x, w)",
+    "input x: f32[2,5,4]\ninput w: f32[5,3,3]\ny: f32[2,3,10] = conv_transpose(x, w) "
+    "{stride=[3], pad_begin=[1], pad_end=[1]}",
+    "input x: f32[2,3,4,5]\ninput w: f32[3,3,3,5]\ninput b: f32[3]\ny: f32[2,7,9,3] = "
+    "conv_transpose(x, w, b) {layout=nhwc, stride=[2,2]}",
+    "input x: f32[2,3,4,5]\ny: f32[2,3,7,8] = resize(x) {size=[2,3,7,8], mode=linear}",
+    "input x: f32[4,5]\ny: f32[3,11] = resize(x) {size=[3,11], mode=linear, "
+    "coordinate=align_corners}",
+    "input x: f32[2,4,5,3]\ny: f32[2,6,4,3] = resize(x) {layout=nhwc, size=[2,6,4,3], "
+    "mode=linear}",
+    "input x: f32[2,3,4]\ny: f32[3,5,4] = resize(x) {size=[3,5,4], mode=linear, "
+    "exclude_outside=true}",
+    "input x: f32[1,2,6,5]\ny: f32[1,2,9,7] = resize(x) {size=[1,2,9,7], mode=cubic}",
+    "input x: f32[2,3,4,5]\ninput g: f32[2,3,4,2]\ny: f32[2,3,3,4] = grid_sample(x, g)",
+    "input x: f32[2,3,4,5]\ninput g: f32[2,3,4,2]\ny: f32[2,3,3,4] = grid_sample(x, g) "
+    "{mode=cubic, padding=reflection, align_corners=true}",
+    "input x: f32[2,3,4,5]\ninput g: f32[2,3,4,2]\ny: f32[2,3,3,4] = grid_sample(x, g) "
+    "{mode=nearest, padding=border}",
+    "input x: f32[1,2,3,4,5]\ninput g: f32[1,2,3,2,3]\ny: f32[1,2,2,3,2] = grid_sample(x, g)",
+    "input x: f32[2,3,5,6]\ninput r: f32[4,4]\nconst b: i64[4] = [0, 1, 1, 0]\ny: f32[4,3,2,3] = "
+    "roi_align(x, r, b) {height=2, width=3, ratio=2, scale=0.5}",
+    "input x: f32[2,3,5,6]\ninput r: f32[4,4]\nconst b: i64[4] = [0, 1, 1, 0]\ny: f32[4,3,1,2] = "
+    "roi_align(x, r, b) {height=1, width=2, ratio=0, aligned=false}",
     "input x: f32[4,9]\ny: i64[4] = arg_max(x) {axis=1, keepdims=false}",
     "input x: i8[4,9,5] q(0.1,3)\ny: i64[4,9,1] = arg_min(x) {axis=2, select_last=true}",
 };
+
+/* Each "x" times its "weight" (1 where there is none), which stand side by side in either order. */
+static double sum_of_terms(const explain_trace *t)
+{
+    double sum = 0;
+    for (int i = 0; i < t->n; i++) {
+        double weight = 1;
+        if (strcmp(t->step[i].name, "x") != 0)
+            continue;
+        if (strcmp(t->step[i + 1].name, "weight") == 0)
+            weight = strtod(t->step[i + 1].text, NULL);
+        sum += strtod(t->step[i].text, NULL) * weight;
+    }
+    return sum;
+}
+
+/* Sums that are told are what their last step is, and the terms are the sum's, but for rounding. */
+static void check_terms(const explain_trace *t, const assay_type *type, const void *y, int64_t i)
+{
+    const char *before = text_of(t, "sum of the terms before"), *bias = text_of(t, "bias");
+    const char *last = NULL;
+    const double rest = (before ? strtod(before, NULL) : 0) + (bias ? strtod(bias, NULL) : 0);
+    const double element = (double)((const float *)y)[i];
+    check_told(t, type, y, i);
+    for (int k = 0; k < t->n; k++)
+        if (strcmp(t->step[k].name, "sum so far") == 0)
+            last = t->step[k].text;
+    assert_true(!last || strcmp(last, text_of(t, bias ? "sum of the taps" : "sum")) == 0);
+    assert_true(fabs(sum_of_terms(t) + rest - element) < 1e-4);
+}
 
 /* Each tells how its element is made, and ends at the very bits. */
 static void floats_told(void **state)
@@ -158,11 +219,34 @@ static void products_of_floats(void **state)
     }
 }
 
+/* The terms themselves: inputs and weights, of sums of one level. */
+static void terms_of_floats(void **state)
+{
+    static const char *const body[] = {
+        "input x: f32[2,50,3]\ny: f32[2,50,3] = cumsum(x) {axis=1}",
+        "input x: f32[5,40]\ny: f32[5,40] = cumsum(x) {axis=1, exclusive=true, reverse=true}",
+        "input x: f32[2,4,3,3]\ninput w: f32[4,3,2,3]\ninput b: f32[6]\ny: f32[2,6,6,6] = "
+        "conv_transpose(x, w, b) {group=2, stride=[2,2], pad_begin=[0,1]}",
+        "input x: f32[2,3,4,3]\ninput w: f32[4,3,3,3]\ninput b: f32[4]\ny: f32[2,7,9,4] = "
+        "conv_transpose(x, w, b) {layout=nhwc, stride=[2,2]}",
+        "input x: f32[2,3,4,5]\ny: f32[2,3,7,8] = resize(x) {size=[2,3,7,8], mode=linear}",
+        "input x: f32[2,9,3]\ny: f32[2,5,3] = resize(x) {size=[2,5,3], mode=linear}",
+    };
+    (void)state;
+    test_rng r = test_seed("explain terms of floats", 4023);
+    for (size_t i = 0; i < 4 * sizeof body / sizeof *body; i++) {
+        assay_graph *g = graph_of(body[i % (sizeof body / sizeof *body)]);
+        check_network(g, &r, check_terms);
+        assay_graph_free(g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(floats_told),
         cmocka_unit_test(products_of_floats),
+        cmocka_unit_test(terms_of_floats),
     };
     return cmocka_run_group_tests_name("explain floats", tests, NULL, NULL);
 }
