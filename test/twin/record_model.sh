@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Golden bundles under schemes written from invented data sheets (test/schemes) and under every preset,
+# Golden bundles under schemes written from invented data sheets (test/sheets) and under every preset,
 # against the model of any record in record_model.py.
 #
 #   record_model.sh ASSAY SOURCE
