@@ -100,18 +100,21 @@ static int find_entry(const assay_bundle *b, const assay_bundle_tensor *t)
     return -1;
 }
 
+/* `of`: what the dump holds, whose shape a mask without one has. */
 static assay_status read_mask(const reading *r, const assay_bundle_tensor *t, int dump,
-                              blame_tensor *to, assay_error *err)
+                              const assay_type *of, blame_tensor *to, assay_error *err)
 {
     assay_bundle_tensor mask = *t;
+    assay_type like = *of;
     assay_type found;
     void *data;
     int perm[ASSAY_MAX_RANK];
     const int at = golden_dumps_mask(&r->dumps, dump, t, r->d->bundle->tensor[0].sample);
     if (at < 0)
         return ASSAY_OK;
-    mask.type.elem = assay_bool();
-    assay_status status = golden_dumps_read(&r->dumps, at, &mask.type, &found, &data, err);
+    mask.type.elem = like.elem = assay_bool();
+    to->mask_shapeless = !golden_dumps_has_shape(&r->dumps, at);
+    assay_status status = golden_dumps_read(&r->dumps, at, &like, &found, &data, err);
     if (status)
         return status;
     if (assay_elem_size(found.elem) == 1 && !blame_layout_same(&mask.type, &found) &&
@@ -161,17 +164,18 @@ static assay_status read_device(reading *r, int i, blame_tensor *to, assay_error
     }
     status = golden_dumps_match(&r->dumps, r->d->bundle, i, &at, err);
     if (!status)
-        status = blame_sums_of_dumps(r->d->bundle, i, &r->dumps, &sums, r->layouts, to, err);
+        status =
+            blame_sums_of_dumps(r->d->bundle, i, &r->dumps, &sums, &found, r->layouts, to, err);
     if (at >= 0)
         to->shapeless = !golden_dumps_has_shape(&r->dumps, at);
     if (status || at < 0)
-        return !status && sums >= 0 ? read_mask(r, t, sums, to, err) : status;
+        return !status && sums >= 0 ? read_mask(r, t, sums, &found, to, err) : status;
     put_beside(to);
     status = golden_dumps_read(&r->dumps, at, &t->type, &found, &data, err);
     if (!status)
         status = adopt(r, t, &found, data, to, err);
     if (!status)
-        status = read_mask(r, t, at, to, err);
+        status = read_mask(r, t, at, &found, to, err);
     return status ? status : check_elements(r, t, to, err);
 }
 

@@ -10,12 +10,13 @@
 /* One value in one sample; all in native storage. */
 typedef struct blame_tensor {
     void *golden;
-    void *device;   /* NULL: not dumped */
-    bool shapeless; /* its dump, bytes or hex, says no shape */
-    uint8_t *mask;  /* an entry per element, 0: not observed; NULL: all are */
-    void *replayed; /* the result of its node for the assumed inputs */
-    void *believed; /* the device's where it was observed, else replayed: what consumers are
-                       replayed from; borrowed, or `merged` */
+    void *device;        /* NULL: not dumped */
+    bool shapeless;      /* its dump, bytes or hex, says no shape */
+    uint8_t *mask;       /* an entry per element, 0: not observed; NULL: all are */
+    bool mask_shapeless; /* the mask's dump says none: its order is that of the tensor's dump */
+    void *replayed;      /* the result of its node for the assumed inputs */
+    void *believed;      /* the device's where it was observed, else replayed: what consumers are
+                            replayed from; borrowed, or `merged` */
     void *merged;
     /* Of a tensor at fault that was observed in part: what its cause makes of it, which is believed
      * where it was not observed; or, where there is no such cause, that nobody knows. */

@@ -124,25 +124,53 @@ static bool is_shapeless(const blame_tensor *t, const assay_type *type)
     return t->shapeless && (t->device || t->sums) && is_ordered(type);
 }
 
+/* Elements of `like`'s shape as the dump has them: codes or accumulators. */
+static assay_type dumped_type(const blame_tensor *t, const assay_type *like)
+{
+    assay_type type = *like;
+    type.elem = t->device ? like->elem : assay_int(64, true);
+    return type;
+}
+
+static bool is_golden(const blame_tensor *t, const assay_type *type, const char *found,
+                      const uint8_t *mask)
+{
+    const char *golden = t->device ? t->golden : (const void *)t->golden_sums;
+    const size_t width = assay_elem_size(type->elem);
+    if (!mask)
+        return memcmp(found, golden, assay_type_bytes(type)) == 0;
+    for (int64_t i = 0; i < assay_shape_count(type); i++)
+        if (mask[i] && memcmp(found + (size_t)i * width, golden + (size_t)i * width, width) != 0)
+            return false;
+    return true;
+}
+
+/* Whether the dump is golden's tensor in a layout, where it was observed. False: out of memory. */
+static bool is_golden_in(const blame_tensor *t, const assay_type *type, bool last, bool *same)
+{
+    assay_type seen = *type;
+    seen.elem = assay_bool();
+    void *data = taken_as(t->device ? t->device : (const void *)t->sums, type, last);
+    uint8_t *mask = t->mask && t->mask_shapeless ? taken_as(t->mask, &seen, last) : t->mask;
+    const bool good = data && (mask || !t->mask);
+    *same = good && is_golden(t, type, data, mask);
+    free(data);
+    if (mask != t->mask)
+        free(mask);
+    return good;
+}
+
 /* Counts the layouts in which the dump, codes or accumulators, is golden's tensor, unless all are.
  */
-static bool vote(const blame_tensor *t, const assay_type *of_codes, blame_layouts *of)
+static bool vote(const blame_tensor *t, const assay_type *like, blame_layouts *of)
 {
-    assay_type like = *of_codes;
-    like.elem = t->device ? like.elem : assay_int(64, true);
-    const assay_type *type = &like;
-    const void *found = t->device ? t->device : t->sums;
-    const void *golden = t->device ? t->golden : t->golden_sums;
-    const size_t bytes = assay_type_bytes(type);
-    const bool straight = memcmp(found, golden, bytes) == 0;
+    const assay_type type = dumped_type(t, like);
+    const void *found = t->device ? t->device : (const void *)t->sums;
+    const bool straight = is_golden(t, &type, found, t->mask);
     bool same[2];
-    for (int last = 0; last < 2; last++) {
-        void *data = taken_as(found, type, last);
-        if (!data)
+    for (int last = 0; last < 2; last++)
+        if (!is_golden_in(t, &type, last, &same[last]))
             return false;
-        same[last] = memcmp(data, golden, bytes) == 0;
-        free(data);
-    }
     if (straight && same[0] && same[1])
         return true;
     of->straight += straight;
@@ -151,21 +179,27 @@ static bool vote(const blame_tensor *t, const assay_type *of_codes, blame_layout
     return true;
 }
 
-static bool take(blame_tensor *t, const assay_type *type, bool last)
+static bool retake(void **data, const assay_type *type, bool last)
 {
-    assay_type like = *type;
-    like.elem = t->device ? like.elem : assay_int(64, true);
-    void *taken = taken_as(t->device ? t->device : t->sums, &like, last);
+    void *taken = taken_as(*data, type, last);
     if (!taken)
         return false;
-    if (t->device) {
-        free(t->device);
-        t->device = taken;
-    } else {
-        free(t->sums);
-        t->sums = taken;
-    }
+    free(*data);
+    *data = taken;
     return true;
+}
+
+static bool take(blame_tensor *t, const assay_type *like, bool last)
+{
+    const assay_type type = dumped_type(t, like);
+    assay_type seen = type;
+    void *sums = t->sums, *mask = t->mask;
+    seen.elem = assay_bool();
+    const bool good = retake(t->device ? &t->device : &sums, &type, last) &&
+                      (!mask || !t->mask_shapeless || retake(&mask, &seen, last));
+    t->sums = sums;
+    t->mask = mask;
+    return good;
 }
 
 /* Calls vote, or with the votes take, for each dump without a shape. False: out of memory. */

@@ -57,23 +57,23 @@ static assay_status read_golden(const assay_bundle *b, int i, blame_tensor *to, 
 }
 
 assay_status blame_sums_of_dumps(const assay_bundle *golden, int i, const assay_dumps *dumps,
-                                 int *at, blame_layouts *by_rank, blame_tensor *to,
-                                 assay_error *err)
+                                 int *at, assay_type *found, blame_layouts *by_rank,
+                                 blame_tensor *to, assay_error *err)
 {
     const assay_bundle_tensor *t = &golden->tensor[i];
-    assay_type like = golden_bundle_sums_type(&t->type), found;
+    assay_type like = golden_bundle_sums_type(&t->type);
     void *data;
     *at = t->sums_file ? golden_dumps_find(dumps, t, golden->tensor[0].sample, true) : -1;
     if (*at < 0)
         return ASSAY_OK;
     to->shapeless = !golden_dumps_has_shape(dumps, *at);
-    assay_status status = golden_dumps_read(dumps, *at, &like, &found, &data, err);
+    assay_status status = golden_dumps_read(dumps, *at, &like, found, &data, err);
     if (status == ASSAY_ERR_INPUT) { /* of the other width */
         like.elem = assay_int(32, true);
-        status = golden_dumps_read(dumps, *at, &like, &found, &data, err);
+        status = golden_dumps_read(dumps, *at, &like, found, &data, err);
     }
     if (!status)
-        status = adopt(dumps->dump[*at].path, t, &found, data, by_rank, to, err);
+        status = adopt(dumps->dump[*at].path, t, found, data, by_rank, to, err);
     return status ? status : read_golden(golden, i, to, err);
 }
 

@@ -6,11 +6,11 @@
 #include "interp/golden/dumps.h"
 
 /* Those of tensor i of the golden bundle, into to->sums and to->golden_sums; nothing where there
- * are none or the bundle has none of its own. *at: the dump, or -1. Its layout is counted in
- * by_rank. ASSAY_ERR_INPUT: another shape, or neither int32 nor int64. */
+ * are none or the bundle has none of its own. *at: the dump, or -1; *found: what it holds. Its
+ * layout is counted in by_rank. ASSAY_ERR_INPUT: another shape, or neither int32 nor int64. */
 assay_status blame_sums_of_dumps(const assay_bundle *golden, int i, const assay_dumps *dumps,
-                                 int *at, blame_layouts *by_rank, blame_tensor *to,
-                                 assay_error *err);
+                                 int *at, assay_type *found, blame_layouts *by_rank,
+                                 blame_tensor *to, assay_error *err);
 /* The same from entry `at` of another bundle. */
 assay_status blame_sums_of_bundle(const assay_bundle *golden, int i, const assay_bundle *other,
                                   int at, blame_layouts *by_rank, blame_tensor *to,

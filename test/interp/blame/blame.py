@@ -205,6 +205,43 @@ def clean(tap, golden, device):
         tap.check(status == 0 and not said["faults"] and said["verdict"] == "clean", f"clean: {form}", said)
 
 
+MASKED = (("raw bytes", "raw bytes"), ("raw bytes, channels last", "raw bytes, channels last"), ("hex, channels last", "raw bytes, channels last"),
+          ("raw bytes, channels last", "hex, channels last"), ("channels last", "raw bytes, channels last"),
+          ("channels last", "hex, channels last"))
+
+
+def put_form(name, form, shape, descr, values):
+    if form.endswith("channels last"):
+        channels_last(name, form, shape, descr, values)
+        return
+    with open(name + ".bin", "wb") as f:
+        f.write(struct.pack(f"<{len(values)}{CODES[descr]}", *values))
+
+
+def masked(tap, golden, device):
+    """Every tensor of four axes in part, in every form of dump and mask: what is left out is never blamed, what is seen is."""
+    rng = random.Random(SEED)
+    tensors = [t for t in json.load(open(os.path.join(golden, "manifest.json")))["tensors"] if len(t["shape"]) == 4]
+    last = next(t["index"] for t in tensors if t["name"] == POINT)
+    for dumps, masks in MASKED:
+        for faulty in (False, True):
+            shutil.rmtree(device, ignore_errors=True)
+            os.makedirs(device)
+            for t in tensors:
+                shape, descr, values = read(os.path.join(golden, t["file"]))
+                name = os.path.join(device, os.path.basename(t["file"])[:-4])
+                seen = [rng.random() < 0.7 for _ in values]
+                if faulty and t["index"] > last:
+                    continue
+                if faulty and t["index"] == last:
+                    values = [v | 1 for v in values]
+                put_form(name, dumps, shape, descr, [v if s else 77 for v, s in zip(values, seen)])
+                put_form(name + ".mask", masks, shape, "|i1", seen)
+            status, said = blame(golden, device)
+            found = [(f["name"], f["class"]) for f in said["faults"]] if status < 2 else said
+            tap.check(found == ([(POINT, "stuck_bit")] if faulty else []), f"dumps: {dumps}; masks: {masks}; {'a stuck bit' if faulty else 'clean'}", found)
+
+
 # ---- bad input ----
 
 def bad(tap, golden, device):
@@ -278,6 +315,7 @@ def main():
         sums_alone(tap, folder, device)
         refusing(tap, folder)
         clean(tap, golden, device)
+        masked(tap, golden, device)
         bad(tap, golden, device)
     tap.end()
 
