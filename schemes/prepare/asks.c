@@ -157,7 +157,8 @@ static bool reads_rescale(const assay_record *r, assay_op op, const char *field)
     return store || (!is_only_table(r, op) && op != ASSAY_OP_HARD_SWISH);
 }
 
-/* Pools apply the overflow of the accumulator to sums, but do not add products. */
+/* Pools and sums of codes apply the overflow of the accumulator to what they add, but do not add
+ * products. */
 static bool reads_accumulator(assay_op op, const char *field)
 {
     const assay_op_class class = derive_class_of(op);
@@ -166,7 +167,8 @@ static bool reads_accumulator(assay_op op, const char *field)
         return false; /* they have none */
     if (strcmp(field, "pair_channels") == 0)
         return op == ASSAY_OP_CONV;
-    return class.derive == derive_weighted || (class.derive == derive_pool && width);
+    const bool codes = class.derive == derive_pool || class.derive == derive_sum;
+    return class.derive == derive_weighted || (codes && width);
 }
 
 bool assay_reads_op(const assay_record *r, assay_op op, const assay_field *f)

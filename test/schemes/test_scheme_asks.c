@@ -42,6 +42,10 @@ static void fields_by_op(void **state)
         {"add_n", "add", "bits", true},
         {"add_n", "add", "round", false},
         {"add_n", "add", "extra_zero_point", true},
+        {"add_n", "accumulator", "bits", true},
+        {"cumsum", "accumulator", "overflow", true},
+        {"add_n", "accumulator", "order", false},
+        {"add", "accumulator", "bits", false},
         {"add", "add", "scale", true},
         {"add", "add", "extra_zero_point", false},
         {"less", "rescale", "store", false},
@@ -61,6 +65,22 @@ static void fields_by_op(void **state)
             fail_msg("%s reads %s.%s: not %d", a->op, a->section, a->name, a->reads);
     }
     assay_scheme_free(s);
+}
+
+/* A file that changes the accumulator loses its parent's claims of what adds codes, too. */
+static void claims_of_sums(void **state)
+{
+    (void)state;
+    assay_scheme *all = parse("scheme: t\nextends: tflite\naccumulator: {bits: 24}\n");
+    assay_scheme *one =
+        parse("scheme: t\nextends: tflite\nops: {add_n: {accumulator: {bits: 8}}}\n");
+    assert_false(assay_scheme_is_exact(all, "add_n", 8));
+    assert_false(assay_scheme_is_exact(all, "cumsum", 8));
+    assert_true(assay_scheme_is_exact(all, "add", 8));
+    assert_false(assay_scheme_is_exact(one, "add_n", 8));
+    assert_true(assay_scheme_is_exact(one, "cumsum", 8));
+    assay_scheme_free(all);
+    assay_scheme_free(one);
 }
 
 /* Gamma's bits are the quantizer's: of the op, in some scopes. */
@@ -94,6 +114,7 @@ static void given_to_an_op(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(fields_by_op),
+                                       cmocka_unit_test(claims_of_sums),
                                        cmocka_unit_test(given_to_an_op)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
