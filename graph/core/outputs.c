@@ -13,11 +13,19 @@ static bool is_listed(const int *list, int n, int value)
     return false;
 }
 
-/* The codes whose floats a value is, or -1: none, or codes that have a name of their own. */
-static int codes_of(const assay_graph *g, int value)
+static const assay_node *producer_of(const assay_graph *g, int value)
 {
     const int at = g->value[value].producer;
-    const assay_node *n = at >= 0 ? &g->node[at] : NULL;
+    return at >= 0 ? &g->node[at] : NULL;
+}
+
+/* The codes whose floats a value is, in whichever layout, or -1: none, or codes that have a name of
+ * their own. */
+static int codes_of(const assay_graph *g, int value)
+{
+    const assay_node *n = producer_of(g, value);
+    while (n && n->op == ASSAY_OP_TRANSPOSE)
+        n = producer_of(g, n->in[0]);
     if (!n || n->op != ASSAY_OP_DEQUANTIZE)
         return -1;
     const assay_value *codes = &g->value[n->in[0]];
@@ -26,11 +34,15 @@ static int codes_of(const assay_graph *g, int value)
     return own ? -1 : n->in[0];
 }
 
-/* Whether a name is another one with a suffix. */
+/* Whether a name is another one with a suffix, once or repeatedly. */
 static bool extends(const char *name, const char *other, const char *suffix)
 {
-    const size_t n = strlen(other);
-    return strncmp(name, other, n) == 0 && strcmp(name + n, suffix) == 0;
+    const size_t n = strlen(other), m = strlen(suffix);
+    if (strncmp(name, other, n) != 0 || !name[n])
+        return false;
+    for (name += n; strncmp(name, suffix, m) == 0;)
+        name += m;
+    return !*name;
 }
 
 /* name + suffix in the graph's arena; NULL: out of memory. */
@@ -42,6 +54,15 @@ static char *extended(assay_graph *g, const char *name, const char *suffix)
         memcpy(text, name, n);
         memcpy(text + n, suffix, m);
     }
+    return text;
+}
+
+/* The same with the suffix as often as it takes to be no value's name. */
+static char *free_name(assay_graph *g, const char *name, const char *suffix)
+{
+    char *text = extended(g, name, suffix);
+    while (text && assay_graph_find_value(g, text) >= 0)
+        text = extended(g, text, suffix);
     return text;
 }
 
@@ -65,17 +86,14 @@ static void rename_value(assay_graph *g, int value, const char *name)
     g->value[value].name = name;
 }
 
-/* The name of `shorter` goes to `longer`; `shorter` is called so with the suffix `to`, if that name
- * is free. */
+/* The name of `shorter` goes to `longer`; `shorter` is called so with the suffix `to`. */
 static assay_status exchange(assay_graph *g, int shorter, int longer, const char *to,
                              assay_error *err)
 {
     const char *name = g->value[shorter].name;
-    const char *other = extended(g, name, to);
+    const char *other = free_name(g, name, to);
     if (!other)
         return assay_out_of_memory(err);
-    if (assay_graph_find_value(g, other) >= 0)
-        return ASSAY_OK;
     rename_value(g, longer, name);
     rename_value(g, shorter, other);
     return assay_names_rebuild(g, err);

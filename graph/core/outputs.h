@@ -6,7 +6,8 @@
  *   here     X        X:f32
  *   files    X:codes  X
  *
- * Only where the name that is needed is free, and codes that are no input or output themselves. */
+ * The floats may be in another layout (a transpose follows), a suffix is repeated where the name is
+ * another value's, and codes that are an input or an output themselves keep their name. */
 #ifndef ASSAY_GRAPH_OUTPUTS_H
 #define ASSAY_GRAPH_OUTPUTS_H
 

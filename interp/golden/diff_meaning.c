@@ -147,7 +147,7 @@ assay_status golden_diff_parameters(assay_diff *d, const assay_diff_options *o,
         const char *name = json_string_value(json_object_get(node, "name"));
         const json_t *other = name ? golden_diff_node(b, i, name) : NULL;
         char note[160] = "";
-        if (other)
+        if (other && json_equal(json_object_get(node, "op"), json_object_get(other, "op")))
             s = find_parameter(a, node, b, other, note, sizeof note, err);
         if (!*note)
             continue;

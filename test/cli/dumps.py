@@ -7,6 +7,7 @@ container or packed nibbles, $readmemh words of every width, with addresses, com
 import json
 import os
 import shutil
+import struct
 import tempfile
 
 from command import ASSAY, assay
@@ -88,6 +89,37 @@ def strangers():
         check(status == 2 and "t.txt" in out and "golden:" not in out, f"{verb} names the side that is at fault", out)
 
 
+POOL = """graph image {
+  input x: f32[1,2,3,4]
+  "x:q": i8[1,2,3,4] q(0.5,0) = quantize(x)
+  y: i8[1,2,3,4] q(0.5,0) = max_pool("x:q") {kernel=[1,1]}
+  z: i8[1,2,1,2] q(0.5,0) = max_pool(y) {kernel=[3,3]}
+  "y:f32": f32[1,2,3,4] = dequantize(y)
+  "z:f32": f32[1,2,1,2] = dequantize(z)
+  output "y:f32"
+  output "z:f32"
+}
+"""
+
+
+def exported():
+    """Outputs that are images: a TFLite file has them channels last, under the names that they have here."""
+    write("image.assay", POOL.encode())
+    write("image.bin", struct.pack("<24f", *(i % 7 - 3 for i in range(24))))
+    run = ("-s", "tflite", "--as-is", "-i", "image.bin", "-q", "-o")
+    check(assay("golden", "image.assay", *run, "here")[0] == 0, "a bundle of images")
+    for form, same in (("onnx", 0), ("tflite", 1)):
+        status, out = assay("convert", "image.assay", "-o", "image." + form)
+        check(status == 0, f"images as {form}", out)
+        check(assay("golden", "image." + form, *run, form)[0] == 0, f"a bundle of images from {form}")
+        status, out = assay("blame", "here", form)
+        check(status == 0 and "(parameters)" not in out, f"blame reads the outputs of {form} in its layout", (status, out))
+        status, out = assay("diff", "here", form)
+        named = [s.split() for s in out.split("\n") if ":f32 " in s]
+        check(status == same and "(parameters)" not in out and len(named) == 2 and all(s[4:5] == ["0"] for s in named),
+              f"diff compares the floats of {form} in the network's layout", (status, out))
+
+
 def main():
     write("net.assay", b"graph four {\n  input x: i4[1,7] q(0.5,0)\n  y: i4[1,7] q(0.5,0) = relu(x)\n  output y\n}\n")
     write("x.bin", bytes(c & 255 for c in CODES))
@@ -123,6 +155,7 @@ def main():
         check(status == want and (status < 2 or out.count("\n") == 1), f"{name}: {want}", (status, out))
     strangers()
     lone()
+    exported()
     TAP.end()
 
 

@@ -339,7 +339,8 @@ static void test_outputs_in_files(void **state)
     } cases[] = {
         {"codes and floats", "", "x y:codes y"},
         {"codes that are an output, too", "output y ", NULL},
-        {"the name in files is taken", "\"y:codes\": f32[2] = neg(\"y:f32\") ", NULL},
+        {"the name in files is taken", "\"y:codes\": f32[2] = neg(\"y:f32\") ",
+         "x y:codes:codes y y:codes"},
         {"another output", "z: f32[2] = neg(\"y:f32\") output z ", "x y:codes y z"},
     };
     (void)state;
@@ -359,6 +360,42 @@ static void test_outputs_in_files(void **state)
         expect_names(g, false, here);
         assay_graph_free(g);
     }
+}
+
+/* Names of a whole network, here and in files. */
+static void expect_both(const char *text, const char *here, const char *in_file)
+{
+    assay_graph *g;
+    assay_error err;
+    assert_ok(text_graph_parse(text, strlen(text), "text", NULL, &g, &err), &err);
+    assert_true(assay_outputs_differ(g));
+    expect_names(g, true, in_file);
+    expect_names(g, false, here);
+    assay_graph_free(g);
+}
+
+static void test_outputs_in_other_layouts(void **state)
+{
+    (void)state;
+    expect_both("graph g { input x: i8[1,2,3] q(0.5,0) y: i8[1,2,3] q(0.5,0) = neg(x) "
+                "\"y:last\": f32[1,2,3] = dequantize(y) "
+                "\"y:f32\": f32[1,3,2] = transpose(\"y:last\") {perm=[0,2,1]} output \"y:f32\" }",
+                "x y y:last y:f32", "x y:codes y:last y");
+}
+
+/* Outputs called y, y:codes and y:f32: each has its name in the file, and both of its own here. */
+static void test_outputs_with_each_others_names(void **state)
+{
+    (void)state;
+    expect_both("graph g { input x: i8[2] q(0.5,0) y: i8[2] q(0.5,0) = neg(x) "
+                "\"y:codes\": i8[2] q(0.5,0) = neg(y) "
+                "\"y:f32\": i8[2] q(0.5,0) = neg(\"y:codes\") "
+                "\"y:f32:f32\": f32[2] = dequantize(y) "
+                "\"y:codes:f32\": f32[2] = dequantize(\"y:codes\") "
+                "\"y:f32:f32:f32\": f32[2] = dequantize(\"y:f32\") "
+                "output \"y:f32:f32\" output \"y:codes:f32\" output \"y:f32:f32:f32\" }",
+                "x y y:codes y:f32 y:f32:f32 y:codes:f32 y:f32:f32:f32",
+                "x y:codes:codes y:codes:codes:codes y:f32:codes y y:codes y:f32");
 }
 
 /* What is dequantized is the user's: an input, a constant. */
@@ -383,13 +420,22 @@ static void test_outputs_of_inputs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_message_is_one_line), cmocka_unit_test(test_build),
-        cmocka_unit_test(test_many_names),          cmocka_unit_test(test_builder_refusals),
-        cmocka_unit_test(test_clone_is_deep),       cmocka_unit_test(test_compact_sorts_and_drops),
-        cmocka_unit_test(test_compact_of_nothing),  cmocka_unit_test(test_cycle),
-        cmocka_unit_test(test_verifier_values),     cmocka_unit_test(test_verifier_constants),
-        cmocka_unit_test(test_verifier_axis_count), cmocka_unit_test(test_moves_keep_parameters),
-        cmocka_unit_test(test_outputs_in_files),    cmocka_unit_test(test_outputs_of_inputs),
+        cmocka_unit_test(test_message_is_one_line),
+        cmocka_unit_test(test_build),
+        cmocka_unit_test(test_many_names),
+        cmocka_unit_test(test_builder_refusals),
+        cmocka_unit_test(test_clone_is_deep),
+        cmocka_unit_test(test_compact_sorts_and_drops),
+        cmocka_unit_test(test_compact_of_nothing),
+        cmocka_unit_test(test_cycle),
+        cmocka_unit_test(test_verifier_values),
+        cmocka_unit_test(test_verifier_constants),
+        cmocka_unit_test(test_verifier_axis_count),
+        cmocka_unit_test(test_moves_keep_parameters),
+        cmocka_unit_test(test_outputs_in_files),
+        cmocka_unit_test(test_outputs_of_inputs),
+        cmocka_unit_test(test_outputs_in_other_layouts),
+        cmocka_unit_test(test_outputs_with_each_others_names),
     };
     return cmocka_run_group_tests_name("graph", tests, NULL, NULL);
 }
