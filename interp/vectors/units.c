@@ -7,7 +7,8 @@
 #include "graph/memory.h"
 #include "interp/rows/random.h"
 
-enum { DRAWS = 4000, LEVELS = 12, STARTS = 24 };
+/* Levels: rows of so many products, then full ones, then full ones of one size. */
+enum { DRAWS = 4000, FULL = 12, ALIKE, LEVELS, STARTS = 24 };
 
 /* Two units, the row that is tried, and that row as it is stored. */
 typedef struct search {
@@ -144,6 +145,21 @@ static void draw_row(search *s, size_t products)
     }
 }
 
+/* One product at every place: sums that carry beyond the digits that are kept of a term. */
+static void draw_alike(search *s)
+{
+    vectors_dot *r = &s->row;
+    draw_row(s, 0);
+    s->reach = 3;
+    r->a[0] = draw(s, s->unit[0]->a);
+    r->b[0] = draw(s, s->unit[0]->b);
+    for (size_t i = 1; i < r->k; i++) {
+        r->a[i] = r->a[0];
+        r->b[i] = r->b[0];
+    }
+    r->c = draw(s, s->unit[0]->acc);
+}
+
 /* ---- smaller ---- */
 
 /* Keeps *x at `to` if the units still differ. */
@@ -225,8 +241,11 @@ static bool smaller(search *s)
 static bool find(search *s, size_t level)
 {
     for (int i = 0; i < DRAWS && !s->status; i++) {
-        draw_row(s, level < LEVELS ? level : 2 * s->row.k);
-        if (level == LEVELS && i % 8 == 0)
+        if (level == ALIKE)
+            draw_alike(s);
+        else
+            draw_row(s, level < FULL ? level : 2 * s->row.k);
+        if (level == FULL && i % 8 == 0)
             draw_zeros(s);
         s->row.drawn++;
         if (differ(s))
@@ -262,9 +281,9 @@ static void copy(vectors_dot *to, const vectors_dot *from)
 static bool search_all(search *s, vectors_dot *least)
 {
     size_t level = 0, best = SIZE_MAX;
-    while (level <= LEVELS && !find(s, level))
+    while (level < LEVELS && !find(s, level))
         level++;
-    for (int i = 0; level <= LEVELS && i < STARTS && !s->status; i++) {
+    for (int i = 0; level < LEVELS && i < STARTS && !s->status; i++) {
         while (smaller(s))
             continue;
         if (weight(&s->row) < best) {

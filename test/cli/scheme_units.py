@@ -102,6 +102,10 @@ def main():
     tries()
     told_apart("nv-volta-f16-f32", "nv-turing-f16-f32")
     told_apart("nv-ada-e4m3-f32", "nv-hopper-e4m3-f32")
+    for name in ("half-even", "trunc"):  # sums that have more digits than their result by carries alone
+        with open(name + ".yaml", "w", encoding="utf-8") as f:
+            f.write(f"unit: {name}\nmac: {{a: e4m3fn, b: e5m2, acc: f32, out: f32, group: 16, align_bits: 20, out_round: {name}, nan: 0x7fc00000}}\n")
+    told_apart("./half-even.yaml", "./trunc.yaml")
     told_apart("x86-avx512-bf16", "doc-arm-bfdot")
     write("more.yaml", b"unit: more\nmac: {a: e2m1, b: e2m1, acc: f32, out: f32, group: 64, scale: ue4m3, scale_block: 16, "
           b"exact_group: 16, align_bits: 30, out_round: trunc, nan: 0x7fffffff}\n")
