@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/files/files.h"
+#include "graph/memory.h"
 #include "interp/api/capture.h"
 #include "interp/cli/infer.h"
 #include "interp/cli/session.h"
