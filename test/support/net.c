@@ -18,7 +18,8 @@ assay_graph *net_new(void)
 static assay_type f32_type(int rank, const int64_t *dim)
 {
     assay_type t = {.elem = assay_f32(), .rank = rank};
-    memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
+    for (int i = 0; i < rank; i++) /* a scalar has no list */
+        t.dim[i] = dim[i];
     return t;
 }
 
