@@ -211,13 +211,13 @@ def try_faults(probes):
 
 def try_among():
     """Schemes that probes are written with are those that answers are held against, and those of the next probe."""
-    probes = "few"
+    probes = "chosen"
     status, _, said = assay("probe", "-o", probes, "--op", "mul", "--among", "tosa-double,tosa-single")
     device_of("tosa-double", probes, "out")
-    status, found, said = infer(probes, "out", "--next", "fewer")
+    status, found, said = infer(probes, "out", "--next", "chosen-next")
     check(status == 1 and "tosa-double" in found["presets"] and set(found["presets"]) <= {"tosa-double", "tosa-single"}, "among two schemes, as the probes say", said)
-    if os.path.exists("fewer"):
-        with open("fewer/probe.json", encoding="utf-8") as f:
+    if os.path.exists("chosen-next"):
+        with open("chosen-next/probe.json", encoding="utf-8") as f:
             check(json.load(f)["among"] == "tosa-double,tosa-single", "the next probe is among them, too")
     status, found, said = infer(probes, "out", "--among", "all")
     check(status == 1 and len(found["presets"]) > 2, "among all, whatever the probes say", said)
