@@ -99,24 +99,27 @@ static assay_status exchange(assay_graph *g, int shorter, int longer, const char
     return assay_names_rebuild(g, err);
 }
 
-assay_status assay_outputs_for_file(assay_graph *g, assay_error *err)
+/* Gives each output and its codes the names of files, or those that they have here. */
+static assay_status exchange_all(assay_graph *g, bool for_file, assay_error *err)
 {
+    const char *from = for_file ? ASSAY_OUTPUT_FLOATS : ASSAY_OUTPUT_CODES,
+               *to = for_file ? ASSAY_OUTPUT_CODES : ASSAY_OUTPUT_FLOATS;
     assay_status s = ASSAY_OK;
     for (int i = 0; i < g->n_outputs && !s; ++i) {
         const int out = g->output[i], codes = codes_of(g, out);
-        if (codes >= 0 && extends(g->value[out].name, g->value[codes].name, ASSAY_OUTPUT_FLOATS))
-            s = exchange(g, codes, out, ASSAY_OUTPUT_CODES, err);
+        const int shorter = for_file ? codes : out, longer = for_file ? out : codes;
+        if (codes >= 0 && extends(g->value[longer].name, g->value[shorter].name, from))
+            s = exchange(g, shorter, longer, to, err);
     }
     return s;
 }
 
+assay_status assay_outputs_for_file(assay_graph *g, assay_error *err)
+{
+    return exchange_all(g, true, err);
+}
+
 assay_status assay_outputs_from_file(assay_graph *g, assay_error *err)
 {
-    assay_status s = ASSAY_OK;
-    for (int i = 0; i < g->n_outputs && !s; ++i) {
-        const int out = g->output[i], codes = codes_of(g, out);
-        if (codes >= 0 && extends(g->value[codes].name, g->value[out].name, ASSAY_OUTPUT_CODES))
-            s = exchange(g, out, codes, ASSAY_OUTPUT_FLOATS, err);
-    }
-    return s;
+    return exchange_all(g, false, err);
 }

@@ -118,8 +118,11 @@ static float float_of(int32_t bits)
 static void say_held(const blame_search *s, const char *class, const char *where, int from,
                      int32_t code, blame_story *story)
 {
+    char far[16] = "";
+    if (abs(from) > 1)
+        snprintf(far, sizeof far, "%d ", abs(from));
     if (from != 0)
-        blame_tell(story, class, 2, "%s what the one %d %s does", where, abs(from),
+        blame_tell(story, class, 2, "%s what the one %s%s does", where, far,
                    from < 0 ? "before" : "behind");
     else if (s->type->elem.kind == ASSAY_KIND_F32)
         blame_tell(story, class, 2, "%s %.9g", where, (double)float_of(code));

@@ -231,8 +231,7 @@ static const cli_option options[] = {
     {"force", 'f', NULL, "replace a golden bundle (nothing else)"},
     {"after", 0, "N",
      "run N steps of the sequence first: the bundle has the others, and its network begins with "
-     "the "
-     "state that they leave"},
+     "the state that they leave"},
     {"digests-only", 0, NULL, "hashes only, no tensors"},
     {"accumulators", 0, NULL, "also the sums before each rescale"},
     {"format", 0, "LIST",

@@ -110,6 +110,8 @@ bool decide_domain_of(const assay_graph *g, int i, decide_domain *d)
         count = codes(d, 0) * codes(d, 1);
     } else if (d->calls == ASSAY_CALLS_POOL) {
         d->what = "sums";
+        if (d->spec.depth < 1) /* not of a window */
+            return undecided(d, "its sums are too many to try all; compare runs of both", 0, 0);
         if (!sums(d, &count))
             return undecided(d, "sums of %" PRId64 " codes are too many to try all", d->spec.depth,
                              0);

@@ -202,8 +202,9 @@ assay_status probe_next_check(const char *dir, const char *dir2, assay_error *er
 {
     probe_folder w;
     json_t *index = read_index(dir, &w, err);
+    const assay_status status = index ? file_check_new_folder(dir2, err) : ASSAY_ERR_INPUT;
     json_decref(index);
-    return index ? file_check_new_folder(dir2, err) : ASSAY_ERR_INPUT;
+    return status;
 }
 
 static void say_nothing(void *user, const char *op, const char *missing, const char *scheme)

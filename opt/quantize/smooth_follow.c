@@ -146,7 +146,7 @@ static bool take_matmul(smooth_walk *w, int i, const int *label, int sign)
     const int64_t columns = y->rank > 1 ? y->dim[y->rank - 1] : 0;
     const int64_t rows = y->rank > 1 ? y->dim[y->rank - 2] : 0;
     const assay_type *b = quantize_smooth_type(w, n->in[1]);
-    if (!is_data(w, n->in[1]) || b->rank != y->rank || columns == 0 ||
+    if (!is_data(w, n->in[1]) || b->rank != y->rank || columns == 0 || assay_shape_count(b) == 0 ||
         assay_shape_count(b) / (b->dim[b->rank - 1] * b->dim[b->rank - 2]) !=
             assay_shape_count(y) / (rows * columns))
         return false;

@@ -92,6 +92,16 @@ static assay_graph *graph_of(const char *body)
     return g;
 }
 
+/* Four draws of each. */
+static void check_networks(const char *const *body, size_t n, test_rng *r, check_fn check)
+{
+    for (size_t i = 0; i < 4 * n; i++) {
+        assay_graph *g = graph_of(body[i % n]);
+        check_network(g, r, check);
+        assay_graph_free(g);
+    }
+}
+
 static const char *const of_floats[] = {
     "input x: f32[3,40]\ny: f32[3,40] = softmax(x) {axis=1}",
     "input x: f32[3,7,4]\ny: f32[3,7,4] = softmax(x) {axis=1, beta=0.5}",
@@ -187,12 +197,7 @@ static void floats_told(void **state)
 {
     (void)state;
     test_rng r = test_seed("explain floats", 4021);
-    enum { KINDS = sizeof of_floats / sizeof *of_floats, TIMES = 4 };
-    for (int i = 0; i < KINDS * TIMES; i++) {
-        assay_graph *g = graph_of(of_floats[i % KINDS]);
-        check_network(g, &r, check_told);
-        assay_graph_free(g);
-    }
+    check_networks(of_floats, sizeof of_floats / sizeof *of_floats, &r, check_told);
 }
 
 /* The same products as numpy.matmul takes, in every form of its operands: their sum in double
@@ -212,11 +217,7 @@ static void products_of_floats(void **state)
     };
     (void)state;
     test_rng r = test_seed("explain products of floats", 4022);
-    for (size_t i = 0; i < 4 * sizeof body / sizeof *body; i++) {
-        assay_graph *g = graph_of(body[i % (sizeof body / sizeof *body)]);
-        check_network(g, &r, check_products);
-        assay_graph_free(g);
-    }
+    check_networks(body, sizeof body / sizeof *body, &r, check_products);
 }
 
 /* The terms themselves: inputs and weights, of sums of one level. */
@@ -234,11 +235,7 @@ static void terms_of_floats(void **state)
     };
     (void)state;
     test_rng r = test_seed("explain terms of floats", 4023);
-    for (size_t i = 0; i < 4 * sizeof body / sizeof *body; i++) {
-        assay_graph *g = graph_of(body[i % (sizeof body / sizeof *body)]);
-        check_network(g, &r, check_terms);
-        assay_graph_free(g);
-    }
+    check_networks(body, sizeof body / sizeof *body, &r, check_terms);
 }
 
 int main(void)

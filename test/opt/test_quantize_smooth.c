@@ -78,35 +78,13 @@ static void check_scaled(const float *was, const float *is, int64_t n, const cha
     }
 }
 
-/* Every float stays, but those that are scaled; and so do their counts. The generator is copied:
- * the samples are those that were profiled. */
+/* norm, relu and fc1 are scaled; where there is one, the product, too. */
 static void test_floats_stay(void **state)
 {
     test_rng rng = rng_of(state);
-    for (int round = 0; round < ROUNDS; round++) {
-        assay_graph *g = block(&rng, round % 2 == 0, round % 3 != 0);
-        test_rng samples = rng;
-        quantized s = quantized_prepare_channels(g, &rng, "tflite");
-        assay_profile *of_smoothed, *anew;
-        assay_smoothing made;
-        assay_graph *smoothed;
-        assay_error err;
-        assert_ok(assay_graph_clone(s.g, &smoothed, &err), &err);
-        assert_ok(quantize_smooth(smoothed, s.profile, .5, &of_smoothed, &made, &err), &err);
-        assert_ok(assay_graph_verify(smoothed, &err), &err);
-        assert_ok(profile_check(of_smoothed, smoothed, &err), &err);
-        assert_ok(profile_new(smoothed, &anew, &err), &err);
-        assert_int_equal(made.n, 2);
-        for (int i = 0; i < 64; i++) /* norm, relu and fc1; where there is one, the product, too */
-            assert_int_equal(smoothed_compare(s.g, smoothed, &samples, check_scaled, anew),
+    for (int round = 0; round < ROUNDS; round++)
+        smoothed_floats_stay(block(&rng, round % 2 == 0, round % 3 != 0), &rng, check_scaled, 2,
                              round % 2 ? 4 : 3);
-        smoothed_profiles(anew, of_smoothed);
-        quantize_smoothing_free(&made);
-        profile_free(of_smoothed);
-        profile_free(anew);
-        assay_graph_free(smoothed);
-        quantized_drop(&s);
-    }
 }
 
 static double sqnr(uint64_t seed, const char *scheme, bool outliers, double alpha)

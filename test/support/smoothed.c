@@ -47,7 +47,7 @@ int smoothed_compare(const assay_graph *before, const assay_graph *after, test_r
     return scaled;
 }
 
-void smoothed_profiles(const assay_profile *anew, const assay_profile *of_smoothed)
+static void compare_profiles(const assay_profile *anew, const assay_profile *of_smoothed)
 {
     for (int i = 0; i < profile_count(anew); i++) {
         const assay_profile_entry *seen = profile_get(anew, i);
@@ -57,4 +57,30 @@ void smoothed_profiles(const assay_profile *anew, const assay_profile *of_smooth
         assert_true(profile_histogram_equal(&got->seen, &seen->seen));
         assert_int_equal(got->seen.exponent, seen->seen.exponent);
     }
+}
+
+/* The generator is copied: the samples are those that were profiled. */
+void smoothed_floats_stay(assay_graph *g, test_rng *rng, smoothed_check scaled_by, int sites,
+                          int scaled)
+{
+    test_rng samples = *rng;
+    quantized s = quantized_prepare_channels(g, rng, "tflite");
+    assay_profile *of_smoothed, *anew;
+    assay_smoothing made;
+    assay_graph *smoothed;
+    assay_error err;
+    assert_ok(assay_graph_clone(s.g, &smoothed, &err), &err);
+    assert_ok(quantize_smooth(smoothed, s.profile, .5, &of_smoothed, &made, &err), &err);
+    assert_ok(assay_graph_verify(smoothed, &err), &err);
+    assert_ok(profile_check(of_smoothed, smoothed, &err), &err);
+    assert_ok(profile_new(smoothed, &anew, &err), &err);
+    assert_int_equal(made.n, sites);
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(smoothed_compare(s.g, smoothed, &samples, scaled_by, anew), scaled);
+    compare_profiles(anew, of_smoothed);
+    quantize_smoothing_free(&made);
+    profile_free(of_smoothed);
+    profile_free(anew);
+    assay_graph_free(smoothed);
+    quantized_drop(&s);
 }

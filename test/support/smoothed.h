@@ -11,7 +11,10 @@ typedef void (*smoothed_check)(const float *was, const float *is, int64_t n, con
 /* Runs both networks on one input, compares all values. Returns how many are scaled. */
 int smoothed_compare(const assay_graph *before, const assay_graph *after, test_rng *rng,
                      smoothed_check scaled_by, assay_profile *p);
-/* The derived profile is the one that observing gives. */
-void smoothed_profiles(const assay_profile *anew, const assay_profile *of_smoothed);
+/* Smooths g, which it takes, and runs both networks on the 64 inputs that were profiled: every
+ * float stays but `scaled` ones, of so many sites, and the derived profile is the one that
+ * observing gives. */
+void smoothed_floats_stay(assay_graph *g, test_rng *rng, smoothed_check scaled_by, int sites,
+                          int scaled);
 
 #endif

@@ -85,13 +85,18 @@ static void put_place(FILE *f, const struct instruction *in)
                "    setp.lt.u32 %%p1, %%r5, 32;\n    setp.eq.and.u32 %%p0, %%r3, %%r8, %%p1;\n");
 }
 
+void ptx_load_addresses(FILE *f, int n)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "scale_a", "scale_b"};
+    for (int i = 0; i < n; i++)
+        fprintf(f, "    ld.param.u64 %%q%d, [%s];\n", i, names[i]);
+}
+
 /* %q0, %q1: this thread's first elements of A and B; %q3: its row of D; %q4, %q5: its scales. */
 static void put_addresses(FILE *f, const struct instruction *in)
 {
-    fprintf(f, "    ld.param.u64 %%q0, [a];\n    ld.param.u64 %%q1, [b];\n"
-               "    ld.param.u64 %%q2, [c];\n    ld.param.u64 %%q3, [d];\n"
-               "    ld.param.u64 %%q4, [scale_a];\n    ld.param.u64 %%q5, [scale_b];\n"
-               "    ld.param.u32 %%r4, [steps];\n    mul.lo.u32 %%r9, %%r1, %%r4;\n");
+    ptx_load_addresses(f, 6);
+    fprintf(f, "    ld.param.u32 %%r4, [steps];\n    mul.lo.u32 %%r9, %%r1, %%r4;\n");
     fprintf(f,
             "    mul.wide.u32 %%q6, %%r9, %u;\n    add.u64 %%q0, %%q0, %%q6;\n"
             "    add.u64 %%q1, %%q1, %%q6;\n",

@@ -45,6 +45,8 @@ struct needs instruction_needs(const struct instruction *in, int capability);
  * chain of `steps` instructions over row i of A and B from C. */
 char *ptx_mnemonic(const struct instruction *in);
 char *ptx_kernel(const struct instruction *in, int capability);
+/* %q0, ...: the first n parameters of a kernel, addresses: A, B, C, D and both scales. */
+void ptx_load_addresses(FILE *f, int n);
 /* The lines behind the head of a TENSOR kernel (tcgen05.c) and of a WIDE one (wide.c). */
 void tcgen05_body(FILE *f, const struct instruction *in);
 void wide_body(FILE *f, const struct instruction *in);

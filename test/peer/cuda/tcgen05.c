@@ -65,9 +65,7 @@ static void put_place(FILE *f)
 /* %q0, %q1: this thread's words of A and B; %q2, %q3, %q4, %q5: its row's C, D and scales. */
 static void put_addresses(FILE *f)
 {
-    static const char *const names[] = {"a", "b", "c", "d", "scale_a", "scale_b"};
-    for (int i = 0; i < 6; i++)
-        fprintf(f, "    ld.param.u64 %%q%d, [%s];\n", i, names[i]);
+    ptx_load_addresses(f, 6);
     fprintf(f, "    ld.param.u32 %%r4, [steps];\n    mul.lo.u32 %%r9, %%r1, %%r4;\n"
                "    mul.wide.u32 %%q6, %%r9, 32;\n    add.u64 %%q0, %%q0, %%q6;\n"
                "    add.u64 %%q1, %%q1, %%q6;\n    mul.wide.u32 %%q6, %%r3, 4;\n"

@@ -22,9 +22,7 @@ static void put_place(FILE *f)
 /* %q0, %q1: this thread's elements of A and B; %q2, %q3: its row's C and D. */
 static void put_addresses(FILE *f)
 {
-    static const char *const names[] = {"a", "b", "c", "d"};
-    for (int i = 0; i < 4; i++)
-        fprintf(f, "    ld.param.u64 %%q%d, [%s];\n", i, names[i]);
+    ptx_load_addresses(f, 4);
     fprintf(f, "    ld.param.u32 %%r4, [steps];\n    mul.lo.u32 %%r9, %%r1, %%r4;\n"
                "    mul.wide.u32 %%q6, %%r9, 32;\n    mul.wide.u32 %%q7, %%r3, 8;\n"
                "    add.u64 %%q6, %%q6, %%q7;\n    add.u64 %%q0, %%q0, %%q6;\n"
