@@ -16,7 +16,7 @@ static assay_status open_samples(assay_dataset *d, bool folder, const assay_data
     const bool image = !folder && dataset_is_png_name(d->path);
     if (o->raw && (folder || image))
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: --raw %.40s applies to a file of raw samples, and this is a %s",
+                          "%s: `raw` %.40s applies to a file of raw samples, and this is a %s",
                           d->path, o->raw, folder ? "folder" : "PNG");
     if (folder)
         return dataset_open_folder(d, list, err);

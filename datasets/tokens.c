@@ -15,7 +15,7 @@ assay_status dataset_cut_windows(assay_dataset *d, const assay_dataset_options *
         return d->tokens
                    ? assay_fail(err, ASSAY_ERR_INPUT,
                                 "%s: a file of tokens needs an input of more than one integer, or, "
-                                "where they come one at a time, --next-tokens",
+                                "where they come one at a time, `next_tokens`",
                                 d->path)
                    : ASSAY_OK;
     const int64_t length = (int64_t)dataset_sample_count(options->window);

@@ -90,6 +90,7 @@ typedef struct assay_loader_options {
     const char *preprocess;   /* a file; NULL: preprocess.yaml beside the data set */
     const char *array;        /* the array's name in an .npz file; NULL: the input's name */
     int64_t stride;           /* between windows of a stream of tokens; 0: their length */
+    bool next_tokens;         /* an input of one integer takes a stream's tokens one at a time */
 } assay_loader_options;
 /* `--dataset PATH` for input number `input` of g, which is borrowed until assay_loader_close: any
  * of the formats that datasets/README.md lists. ASSAY_ERR_INPUT: samples do not fit the input. */

@@ -36,7 +36,7 @@ static void say(char text[320], bool also, const char *const keys[4])
     const int n = snprintf(all, sizeof all, "%s%s%s%s", keys[0], keys[1], keys[2], keys[3]);
     if (n > 2)
         snprintf(text, 320,
-                 "; preprocess.yaml (beside the data, or --preprocess) could %ssay: {%s}",
+                 "; preprocess.yaml (beside the data, or `preprocess`) could %ssay: {%s}",
                  also ? "also " : "", all + 2);
 }
 

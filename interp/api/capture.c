@@ -97,8 +97,8 @@ static assay_status read_dumped(const origin *o, const assay_graph *g, int64_t s
     void *data = NULL;
     if (at < 0)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: no dump of input '%.200s'%s; --input %.200s=FILE gives it",
-                          o->from->dumps, in->name, o->samples > 1 ? " in a sample" : "", in->name);
+                          "%s: no dump of input '%.200s'%s; `inputs` gives what is not dumped",
+                          o->from->dumps, in->name, o->samples > 1 ? " in a sample" : "");
     assay_status status = golden_dumps_read(&o->dumps, at, &in->type, &found, &data, err);
     if (!status && (found.elem.kind != in->type.elem.kind ||
                     assay_type_bytes(&found) != assay_type_bytes(&in->type)))

@@ -97,7 +97,7 @@ struct assay_loader {
 static assay_status open_data(assay_loader *d, const assay_loader_options *o, assay_error *err)
 {
     const assay_dataset_options options = {
-        .labels = o->labels, .raw = o->raw, .window_step = o->stride};
+        .labels = o->labels, .raw = o->raw, .window_step = o->stride, .one_token = o->next_tokens};
     d->source.path = d->path;
     if (dataset_is_npz(d->path))
         d->source.array = o->array ? o->array : d->in->name;

@@ -80,8 +80,7 @@ static assay_status view_all(const assay_profile *p, const assay_show_options *o
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: no value's name matches '%s'", name, pattern);
     if (!status && o->channels && !has_channels)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: it has no channels; 'assay profile --per-channel' counts them",
-                          name);
+                          "%s: it has no channels; one taken with `per_channel` has", name);
     return status;
 }
 

@@ -274,8 +274,8 @@ assay_status blame_device_open(const char *golden, const char *device, unsigned 
         status =
             assay_fail(err, ASSAY_ERR_INPUT,
                        "nothing to blame: %s has no dump of any tensor of %s%s", device, golden,
-                       has_sums(&r) ? "; it has accumulators, but the bundle has none (golden "
-                                      "--accumulators writes them)"
+                       has_sums(&r) ? "; it has accumulators, but the bundle was written "
+                                      "without `accumulators`"
                                     : "");
     if (!status && device) {
         out->extra = r.other ? golden_extra_tensors(r.other, out->bundle)

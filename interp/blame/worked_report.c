@@ -82,7 +82,7 @@ static void print_others(const blame_worked *w, FILE *f)
     for (int i = 0; i < w->n_other && i < MAX_OTHERS; i++)
         fprintf(f, "  %-20s %s\n", w->other[i].class, w->other[i].detail);
     if (w->n_other > MAX_OTHERS)
-        fprintf(f, "  ... and %d more (--json has all)\n", w->n_other - MAX_OTHERS);
+        fprintf(f, "  ... and %d more (the report as JSON has all)\n", w->n_other - MAX_OTHERS);
 }
 
 void blame_worked_print(const blame_report *r, const blame_worked *w, FILE *f)

@@ -31,8 +31,9 @@ int cli_trouble(const char *format, ...)
     va_list list;
 
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    vsnprintf(err.text, sizeof err.text, format, list);
     va_end(list);
+    cli_name_options(err.text, text, sizeof text);
     assay_fail(&err, ASSAY_ERR_INPUT, "%s", text); /* one line, whatever an argument holds */
     fflush(stdout);
     fprintf(stderr, "assay: %s\n", err.text);

@@ -12,4 +12,7 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_args *args)
 int cli_execute(const cli_args *args);
 void cli_args_free(cli_args *args);
 
+/* settings.c: the text of a message, its `settings` as options of the command, cut to size. */
+void cli_name_options(const char *text, char *out, size_t size);
+
 #endif

@@ -88,7 +88,7 @@ static assay_status add_rescales(field *f, const assay_rescale *const *r, size_t
 static const char *left_out(const field *f, int i)
 {
     return f->wraps[i]     ? "is not decided: sums can leave its accumulator"
-           : f->outside[i] ? "does not have these types; --as-is compares"
+           : f->outside[i] ? "does not have these types; compared only as is"
                            : "cannot compute this";
 }
 

@@ -227,7 +227,7 @@ static bool is_outside(void *user, const assay_graph *g, const assay_node *n)
     for (int i = 0; i < 2; i++) {
         if (p->as_is || assay_scheme_admits(side[i], g, n, why, sizeof why))
             continue;
-        fprintf(p->out, "  %-28s %-8s outside the types of %s: %s; --as-is compares\n", n->name,
+        fprintf(p->out, "  %-28s %-8s outside the types of %s: %s; compared only as is\n", n->name,
                 assay_op_get(n->op)->name, side[i]->name, why);
         add_words(p, n, "outside", why);
         p->undecided++;

@@ -91,7 +91,7 @@ static assay_status compare_single(const assay_single *a, const assay_single *b,
         return decide_rescales(&a->r, 0, &b->r, 0, lo, hi, out, err);
     if (hi - lo >= MAX_SUMS)
         return assay_fail(err, ASSAY_ERR_LIMIT,
-                          "sums leave an accumulator of %d or %d bits; give --acc within it, or at "
+                          "sums leave an accumulator of %d or %d bits; give `acc` within it, or at "
                           "most %d of them",
                           a->rec.accumulator.bits, b->rec.accumulator.bits, MAX_SUMS);
     assay_status status = assay_threshold_form_ask(code_of, a, false, lo, hi, &x, err);

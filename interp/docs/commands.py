@@ -22,23 +22,11 @@ chmod +x card.sh"""  # a device of dot products that answers as one of our units
 # What a page takes for granted, by the beginning of the command that asks for it.
 PREPARE = {
     "README.md": {
-        "parallel -j 4": "ln -s datasets/models/res_dsconv.onnx net.onnx; ln -s datasets/glyphs/test test",
         "assay eval merge": "ls part16.json || for k in $(seq 16); do assay eval datasets/models/res_dsconv.onnx -p profile.yaml "
                             "-s tflite -d datasets/glyphs/test -q --engine fast --shard $k/16 -o part$k.json; done",
-        "assay diff golden device-dumps": "cp -r single/tensors device-dumps",
-        "python3 -m venv": "cp -r {source}/interp/python python && rm interp && mkdir interp && mv python interp/python",
+        "python3 -m venv": "rm interp && mkdir interp && cp -r {source}/interp/python {source}/interp/docs interp",
         "export ASSAY_LIBRARY": "ln -s {build} build",
         "assay scheme check": "{yaml}",
-        "assay scheme dot": ARRAYS.format('[n.save(k + ".npy", r.integers(0, 120, (32, 32), n.uint8)) for k in "AB"]'),
-        "assay quantize encoder": "cp datasets/models/plain_cnn.onnx encoder.onnx; " +
-                                  ARRAYS.format('n.save("x.npy", r.normal(size=(1, 1, 32, 32)).astype("f"))'),
-        "assay golden encoder": "rm -rf golden",
-        "assay infer probes outputs -o": "{answer} probes outputs",
-        "assay infer --model net.tflite": "assay convert net-int8.assay -o net.tflite; assay golden net.tflite -s tflite -i x.npy -o g "
-                                          "--force; rm -rf device-dumps; cp -r g/tensors device-dumps",
-        "assay infer --oracle": "echo '{{\"form\": \"multiplier\"}}' >rule.json; printf '#!/bin/sh\\nexec python3 {source}/test/infer/device.py "
-                                "rule.json i8 \"$@\"\\n' >device.sh; chmod +x device.sh",
-        "assay infer --oracle ./card.sh": CARD,
     },
     "interp/infer/dot/README.md": {"assay infer --oracle ./card.sh": CARD},
     "interp/infer/README.md": {

@@ -250,7 +250,7 @@ static assay_status read_files(const char *folder, const struct stat *manifest,
     *seen = (assay_bundle_seen){0};
     if (status)
         return assay_fail(err, ASSAY_ERR_IO,
-                          "%.200s: --force replaces a golden bundle and nothing else (%.400s)",
+                          "%.200s: `replace` replaces a golden bundle and nothing else (%.400s)",
                           folder, inner.text);
     status = golden_bundle_list_files(b, &seen->files, err);
     if (!status)
@@ -270,9 +270,9 @@ assay_status golden_bundle_may_replace(const char *folder, void *seen, assay_err
         return errno == ENOENT ? ASSAY_OK
                                : assay_fail(err, ASSAY_ERR_IO, "%s: %s", folder, strerror(errno));
     if (!S_ISDIR(st.st_mode))
-        return assay_fail(err, ASSAY_ERR_IO,
-                          "%s: is not a folder; --force replaces a golden bundle and nothing else",
-                          folder);
+        return assay_fail(
+            err, ASSAY_ERR_IO,
+            "%s: is not a folder; `replace` replaces a golden bundle and nothing else", folder);
     const int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fstatat(at, "manifest.json", &st, AT_SYMLINK_NOFOLLOW) != 0 || !is_same(&st, &s->manifest))
         status = read_files(folder, &st, s, err);
@@ -282,7 +282,7 @@ assay_status golden_bundle_may_replace(const char *folder, void *seen, assay_err
         close(at);
     if (!status && *first)
         status = assay_fail(err, ASSAY_ERR_IO,
-                            "%.300s: '%s' in it is not of the golden bundle; --force replaces a "
+                            "%.300s: '%s' in it is not of the golden bundle; `replace` replaces a "
                             "bundle and nothing else",
                             folder, first);
     return status;

@@ -49,8 +49,8 @@ assay_status golden_bundle_network(const assay_bundle *b, assay_graph **graph,
     *is_preset = false;
     if (!json_object_get(json_object_get(b->manifest, "graph"), "file"))
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: holds digests only, no network to run again; --files-only checks "
-                          "what is there",
+                          "%s: holds digests only, no network to run again; its files alone can "
+                          "be checked (`replay`)",
                           b->dir);
     status = assay_slurp_inside(b->folder, b->dir, "graph.assay", &bytes, &size, err);
     if (status)

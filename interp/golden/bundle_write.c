@@ -121,14 +121,13 @@ static assay_status make_dirs(assay_bundle_writer *w, assay_error *err)
     return status;
 }
 
-/* Where --force would refuse as well, the message does not mention it. */
+/* Where `replace` would refuse as well, the message does not mention it. */
 static assay_status in_the_way(assay_bundle_writer *w, assay_error *err)
 {
     assay_error why;
     const bool bundle = !golden_bundle_may_replace(w->dir, &w->old, &why);
     return assay_fail(err, ASSAY_ERR_IO, "%s: exists already%s", w->dir,
-                      bundle ? "; --force replaces it (`replace` in C and Python)"
-                             : ", and is not a golden bundle alone");
+                      bundle ? "; `replace` replaces it" : ", and is not a golden bundle alone");
 }
 
 /* The folder under its temporary name, and what is known before the first sample. */

@@ -48,7 +48,7 @@ static const char *reason(const assay_dumps *d, int i, const assay_bundle *a)
     if (was_another_read(d, i, t, first, d->dump[i].kind))
         return "another file of the same tensor was read";
     if (d->dump[i].kind == ASSAY_DUMP_SUMS && !t->sums_file)
-        return "the first has no accumulators for it (golden --accumulators writes them)";
+        return "the first has no accumulators for it: it was written without";
     return "not recognized as a dump of any tensor";
 }
 

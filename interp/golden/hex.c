@@ -286,7 +286,7 @@ assay_status golden_hex_parse(const char *name, const char *text, const assay_ty
     if (two)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "%s: elements of %u bits lie in words of %u digits in more than one way; "
-                          "--hex-bits says the width of a word",
+                          "`hex_bits` says the width of a word",
                           name, bits_of(type), digits);
     if (digits == 0 && n > 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: holds no words", name);

@@ -114,7 +114,7 @@ static assay_status wait_for(const infer_oracle *d, pid_t child, assay_error *er
     if (done == 0) {
         waitpid(child, &how, 0);
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "the oracle did not end within %g s (call %d; --timeout gives it more)",
+                          "the oracle did not end within %g s (call %d; `timeout` gives it more)",
                           d->o->timeout, d->calls);
     }
     if (done == child && WIFEXITED(how) && WEXITSTATUS(how) == 0)

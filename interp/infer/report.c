@@ -189,7 +189,8 @@ static void print_none(FILE *f, const infer_options *o, const infer_result *r)
         fprintf(f,
                 "  none of the records that were tried agrees, and not all were tried: nothing is "
                 "decided%s\n",
-                o->kind == INFER_MULTIPLIER ? "; narrow --multiplier or --shift" : "");
+                o->kind == INFER_MULTIPLIER ? "; narrow the range of multipliers or of shifts"
+                                            : "");
     else
         fprintf(f, "  no record gives these answers\n");
     fprintf(f, "  the nearest is contradicted by %zu rows:\n", r->n_against);

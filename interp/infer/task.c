@@ -117,7 +117,7 @@ assay_status infer_nothing_taken(const infer_task *t, assay_error *err)
 {
     if (t->exhausted)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "the budget of %zu rows ended before the oracle took one: --budget",
+                          "the budget of %zu rows ended before the oracle took one: raise `budget`",
                           t->o->budget);
     return assay_fail(err, ASSAY_ERR_INPUT,
                       "the oracle refuses every row: there is nothing to infer");

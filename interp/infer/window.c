@@ -241,6 +241,6 @@ assay_status infer_find_window(infer_task *t, assay_error *err)
     forget_outside(t);
     snprintf(t->note, sizeof t->note,
              "the device refuses no multiplier and no shift: asked about multipliers 0..2147483647 "
-             "and shifts 0..62; --multiplier and --shift choose others");
+             "and shifts 0..62, unless ranges of them are given");
     return s;
 }

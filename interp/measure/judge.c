@@ -220,7 +220,7 @@ assay_status measure_tally_add(assay_tally *t, const assay_judge *j, const assay
             return assay_fail(err, ASSAY_ERR_INPUT, "%s %lld, but the network has %lld %s%s",
                               j->tokens ? "token" : "label", (long long)label[p],
                               (long long)t->classes, j->tokens ? "of them" : "classes",
-                              j->maps ? "; --ignore-label is for pixels without one" : "");
+                              j->maps ? "; `ignore` is for pixels without one" : "");
         t->samples++;
         for (int64_t k = rank_of(j, type, scores, p, label[p]); k < ASSAY_EVAL_TOP; k++)
             t->top[k]++;

@@ -82,8 +82,8 @@ static assay_status check_target(const tuner *t)
         return ASSAY_OK;
     return assay_fail(t->err, ASSAY_ERR_INPUT,
                       "%s: the first output has no classes, so no accuracy can be lost: state a "
-                      "signal to noise ratio to reach, as --target-sqnr 30, or which of its axes "
-                      "is that of the classes, as --class-axis 1",
+                      "signal to noise ratio to reach, as `target_sqnr` 30, or which of its axes "
+                      "is that of the classes (`class_axis`)",
                       t->trial->floating->name);
 }
 

@@ -110,7 +110,7 @@ static void print_open(FILE *f, const probe_op_finding *o)
         add_piece(f, text, &column);
     }
     if (open > SHOWN)
-        fprintf(f, ", and %d more, which --json lists", open - SHOWN);
+        fprintf(f, ", and %d more, which the report as JSON lists", open - SHOWN);
     fprintf(f, open > 0 ? "\n" : "");
 }
 

@@ -37,7 +37,7 @@ static assay_status unknown(const char *path, const char *why, assay_error *err)
 {
     return assay_fail(
         err, ASSAY_ERR_INPUT,
-        "%s: not a golden bundle, a profile, or the --json of run, eval, sensitivity, "
+        "%s: not a golden bundle, a profile, or the JSON report of run, eval, sensitivity, "
         "diff or blame%s%s",
         path, *why ? ": " : "", why);
 }

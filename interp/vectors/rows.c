@@ -45,7 +45,7 @@ assay_status vectors_side(const assay_scheme *s, const vectors_space *space,
     const int32_t e = r.rescale.encoding;
     if (!space->scales && e != ASSAY_ENCODE_MULTIPLIER && e != ASSAY_ENCODE_SHIFT)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "scheme %s takes scales, not multipliers and shifts: --kind scale",
+                          "scheme %s takes scales, not multipliers and shifts: `kind` scale",
                           s->name);
     return assay_scheme_of_record(s, &r, NULL, out, err);
 }

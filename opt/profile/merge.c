@@ -123,7 +123,7 @@ static assay_status demand_mergeable(const assay_profile *a, const assay_profile
         if (x->n_channels != y->n_channels)
             return assay_fail(err, ASSAY_ERR_INPUT,
                               "profiles cannot be merged: value '%s' has %d channels in one and %d "
-                              "in the other (--per-channel for one shard only?)",
+                              "in the other (`per_channel` for one shard only?)",
                               x->name, x->n_channels, y->n_channels);
         if (!profile_histogram_can_merge(&x->seen, &y->seen))
             return assay_fail(err, ASSAY_ERR_LIMIT,

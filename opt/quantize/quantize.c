@@ -249,7 +249,7 @@ assay_status quantize_network(const assay_graph *g, const assay_profile *profile
     if (options->gptq && !options->moments)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "rounding weights by GPTQ takes calibration samples: quantize with them "
-                          "first (assay quantize --calibrate-weights gptq --dataset PATH), then "
+                          "first (`samples`), then "
                           "use the network that this makes");
     assay_scheme_get_caps(scheme, &q.caps);
     q.smoothing = &made.smoothing;

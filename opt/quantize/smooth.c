@@ -232,7 +232,7 @@ static assay_status find_sites(smoother *s, assay_error *err)
     if (!status && s->n_sites == 0 && s->find.lacking)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "smoothing: the profile has no channels of '%.200s'; take it with "
-                          "--per-channel",
+                          "`per_channel`",
                           s->find.lacking);
     return status;
 }

@@ -189,7 +189,7 @@ assay_status mac_open(const char *name, assay_mac_unit *out, assay_error *err)
     for (const char *const *n = assay_mac_units(); *n; n++)
         assay_guess_consider(&g, *n);
     return assay_fail(err, ASSAY_ERR_INPUT,
-                      "no matrix unit \"%.60s\"; nearest: %s; `assay scheme list --units` names "
+                      "no matrix unit \"%.60s\"; nearest: %s; `units` names "
                       "them (a file needs a '/' or ends in .yaml)",
                       name, g.best);
 }

@@ -198,12 +198,11 @@ static assay_status unknown(const char *name, assay_error *err)
     for (int i = 0; i < 3; i++)
         for (const char *const *p = lists[i]; *p; p++)
             assay_guess_consider(&g, *p);
-    return assay_fail(
-        err, ASSAY_ERR_SCHEME,
-        "no scheme \"%s\"%s; `assay scheme list` names schemes and `assay scheme list "
-        "--units` matrix units (a file needs a '/' or ends in .yaml, a plugin ends in "
-        ".so)",
-        name, assay_guess_words(&g, words));
+    return assay_fail(err, ASSAY_ERR_SCHEME,
+                      "no scheme \"%s\"%s; `presets` names schemes and `units` matrix units (a "
+                      "file needs a '/' or ends in .yaml, a plugin ends "
+                      "in .so)",
+                      name, assay_guess_words(&g, words));
 }
 
 assay_status assay_scheme_open(const char *name, assay_scheme **out, assay_error *err)

@@ -55,8 +55,8 @@ static assay_status check_op(const assay_single *o, const assay_scheme *s, const
     if (!is_one_rescale(&o->rec, o->op))
         return assay_fail(
             err, ASSAY_ERR_INPUT,
-            "%s is not a single rescale of an accumulator under scheme %s; `assay scheme "
-            "diff A B --model NETWORK` tries its nodes",
+            "%s is not a single rescale of an accumulator under scheme %s; comparing schemes "
+            "over a network (`graph`) tries its nodes",
             name, s->name);
     return ASSAY_OK;
 }

@@ -137,7 +137,7 @@ for pair in "tflite-single 1352" "xnnpack-qs8 1286" "qnnpack 1225" "onnxruntime-
     prints " add .* ${pair#* } of 65536 pairs of codes" "add: tflite and $pair" \
         "$assay" scheme diff tflite ${pair% *} --model nodes.assay --as-is
 done
-undecided ' add  .*outside the types of qnnpack: .*--as-is compares' "types that a side has not" \
+undecided ' add  .*outside the types of qnnpack: .*compared only as is' "types that a side has not" \
     "$assay" scheme diff tflite qnnpack --model nodes.assay
 prints ' avg_pool identical for all 1021 sums' "a pool's sums are all tried" \
     "$assay" scheme diff tflite tflite-single --model nodes.assay

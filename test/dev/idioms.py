@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """One idiom for a status and for a pointer, a noun phrase at the head of every file, no name of a file that is gone,
-no file left out of a list of files, no preset that is not embedded.
+no file left out of a list of files, no preset that is not embedded, no option of the command in a message of the library.
 
   idioms.py SOURCE        TAP
 
@@ -89,6 +89,24 @@ def of_lists(top):
                 yield from (os.path.relpath(os.path.join(folder, stem), top) for stem in sorted(out))
 
 
+def of_options(text):
+    """Lines with a string that names an option of the command, which a C or Python user has not: the library names its setting, `max_lsb`,
+    and interp/cli/settings.c turns that into the option. Not CSS, nor a command line that is begun before it."""
+    strings = (m for m in MASK.finditer(text) if m[0].startswith('"'))
+    return [text.count("\n", 0, m.start()) + 1 for m in strings if re.search(r"(?<!var\()(?<!')--[a-z][a-z-]+(?![\w:-])", m[0])
+            and not m[0].startswith('" --')]
+
+
+def of_settings(top):
+    """Settings of interp/cli/settings.c that no header and no Python module has, and options that no command has."""
+    said = {path: text for path, text in sources(top, (".c", ".h", ".py"), ("interp",))}
+    public = "".join(t for p, t in said.items() if re.match(r"interp/(assay\w*\.h|python/)", p))
+    options = "".join(t for p, t in said.items() if p.startswith("interp/cli/"))
+    for setting, option in re.findall(r'{"`(\w+)`", "--([a-z-]+)"}', said["interp/cli/settings.c"]):
+        if not re.search(rf"\b{setting}\b", public) or not re.search(rf""""{option}",\s+(?:0|'.'),""", options):
+            yield f"{setting}, {option}"
+
+
 def unlisted(top):
     """Presets and matrix units that schemes/meson.build, which embeds them, leaves out."""
     with open(os.path.join(top, "schemes/meson.build"), encoding="utf-8") as f:
@@ -114,6 +132,10 @@ def main():
                     for line in of_names(text, path.split("/")[0], names)]))
     checks.append(("a list of a folder's files has them all", list(of_lists(sys.argv[1]))))
     checks.append(("presets and matrix units are embedded", list(unlisted(sys.argv[1]))))
+    checks.append(("a message of the library names no option of the command",
+                   [f"{path}:{line}" for path, text in files if not path.startswith("interp/cli/") for line in of_options(text)]))
+    checks.append(("a setting that becomes an option is one", list(of_settings(sys.argv[1]))))
+    checks.append(("an option is found", [] if of_options('f("x;" /* --x */\n"see --max-lsb"\n"var(--page);--c0:#fff" " --rel %g")') == [2] else ["no"]))
     for wrong in ("if (s == ASSAY_OK)", "return s !=\n ASSAY_OK;", "if (p != NULL)", "a && p->q != NULL", "p == NULL"):
         checks.append((f"{wrong!r} is found", [] if of_status(wrong) else [wrong]))
     checks.append(("a value is none", [str(n) for n in of_status("return p != NULL; /* p == NULL */ f(p != NULL);")]))

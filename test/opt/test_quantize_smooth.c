@@ -142,7 +142,7 @@ static void test_channels_are_needed(void **state)
     assert_int_equal(quantize_network(s.g, s.profile, s.scheme, &o, &q, NULL, &err),
                      ASSAY_ERR_INPUT);
     assert_string_equal(err.text, "smoothing: the profile has no channels of 'norm'; take it with "
-                                  "--per-channel");
+                                  "`per_channel`");
     quantized_drop(&s);
 }
 

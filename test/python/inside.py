@@ -107,6 +107,9 @@ def datasets():
     with open("t.txt", "w", encoding="utf-8") as f:
         f.write("1 2 3 4 5 6 7 8 9")
     check(assay.Dataset("t.txt", tokens, stride=2)[1].tolist() == [[3, 4, 5, 6]], "a stream of tokens")
+    step = assay.loads("graph lm { input id: i32[1,1]\n const t: f32[7,2] = [1,2,3,4,5,6,7,8,9,10,11,12,13,14]\n y: f32[1,1,2] = gather(t, id) {axis = 0}\n output y }\n")
+    raises(assay.InputError, "whose input takes one at a time", assay.Dataset, "t.txt", step, words="one at a time, `next_tokens`")
+    check([x.tolist() for x in assay.Dataset("t.txt", step, next_tokens=True)][1:3] == [[[2]], [[3]]], "and they are, when asked")
     pixels = assay.loads("graph seg { input x: f32[1,2,2]\n y: f32[1,2,2] = relu(x)\n output y }\n")
     np.save("s.npy", np.zeros((2, 2, 2), np.float32))
     np.save("m.npy", np.array([[[0, 1], [255, 2]], [[3, 3], [3, 3]]], np.uint8))

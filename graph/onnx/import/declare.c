@@ -152,7 +152,7 @@ static assay_status input_extent(const onnx_import *im, const char *input, int d
     }
     return assay_fail(err, ASSAY_ERR_INPUT,
                       "%s: dimension %d of input '%s' is symbolic ('%s'): give the input a shape "
-                      "(--shape %s=DIMS)",
+                      "(`shape` %s=DIMS)",
                       im->file, d, input, symbol, input);
 }
 

@@ -50,7 +50,7 @@ const onnx_const *onnx_known(onnx_node *n, size_t i, const char *what)
         return c;
     return onnx_refuse(n,
                        "%s ('%s') is not known at import: only constant %s can be imported, or for "
-                       "one sample (--input)",
+                       "one sample (`sample`)",
                        what, n->pb->input[i], what);
 }
 

@@ -39,7 +39,7 @@ void onnx_import_non_max_suppression(onnx_node *n)
     onnx_value *y = onnx_op2(n, ASSAY_OP_NMS, &a, boxes, onnx_in(n, 1), "padded");
     if (!(c = onnx_elements(n, y))) {
         if (!n->status)
-            onnx_refuse(n, "how many boxes are kept is known for one sample only (--input)");
+            onnx_refuse(n, "how many boxes are kept is known for one sample only (`sample`)");
         return;
     }
     for (int64_t i = 0; i < c->count; i += 3)

@@ -65,7 +65,7 @@ void onnx_import_unique(onnx_node *n)
     set = n->status ? NULL : begins(n, y[0], all);
     if (!(c = onnx_elements(n, set))) {
         if (!n->status)
-            onnx_refuse(n, "how many elements differ is known for one sample only (--input)");
+            onnx_refuse(n, "how many elements differ is known for one sample only (`sample`)");
         return;
     }
     const int64_t count = onnx_count_set(c);

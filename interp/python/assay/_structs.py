@@ -152,7 +152,7 @@ class Dots(Options):
 
 
 class LoaderOptions(Options):
-    _fields_ = [("size", c.c_size_t), ("labels", S), ("raw", S), ("preprocess", S), ("array", S), ("stride", c.c_int64)]
+    _fields_ = [("size", c.c_size_t), ("labels", S), ("raw", S), ("preprocess", S), ("array", S), ("stride", c.c_int64), ("next_tokens", c.c_bool)]
 
 
 class ShowOptions(Options):

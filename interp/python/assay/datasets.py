@@ -18,10 +18,11 @@ class Dataset:
     `assay eval --dataset` takes them. len(d) samples; d[i] is one, preprocessed, as the input takes it; d[i:j] several, [n, *shape]."""
 
     def __init__(self, path: Any, network: Network, *, input: Optional[str] = None, labels: Any = None, raw: Optional[str] = None,
-                 preprocess: Any = None, array: Optional[str] = None, stride: int = 0) -> None:
+                 preprocess: Any = None, array: Optional[str] = None, stride: int = 0, next_tokens: bool = False) -> None:
         """input: its name (None: the only one); labels: a file or folder, where they are not beside the data; raw: type and shape of raw
         samples, "u8:32x32x3"; preprocess: a file (None: preprocess.yaml beside the data); array: its name in an .npz file (None: the
-        input's name); stride: of windows of tokens."""
+        input's name); stride: of windows of tokens; next_tokens: an input of one integer takes a stream's tokens one at a
+        time."""
         names = list(network.inputs)
         if input is None and len(names) != 1:
             raise InputError(f"the network has {len(names)} inputs: give input=, the one that the data is for")
@@ -30,7 +31,8 @@ class Dataset:
             raise InputError(f"the network has no input '{name}'")
         self.type = network.inputs[name]
         self.path = os.fsdecode(path)
-        o = LoaderOptions(labels=text(labels), raw=text(raw), preprocess=text(preprocess), array=text(array), stride=stride)
+        o = LoaderOptions(labels=text(labels), raw=text(raw), preprocess=text(preprocess), array=text(array), stride=stride,
+                          next_tokens=next_tokens)
         self._ref = Ref(made("assay_loader_open", text(path), network._ref, names.index(name), c.byref(o)), lib.assay_loader_close, network._ref)
 
     def __len__(self) -> int:
