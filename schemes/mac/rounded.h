@@ -3,15 +3,17 @@
 #ifndef ASSAY_SCHEMES_MAC_ROUNDED_H
 #define ASSAY_SCHEMES_MAC_ROUNDED_H
 
+#include <assert.h>
 #include <string.h>
 
 #include "schemes/mac/mac.h"
+#include "schemes/round.h"
 
 /* How magnitudes lose their last `drop` digits, and between which they are normal numbers of a
  * format: as bit patterns of binary64. What is beyond becomes Inf, unless it is not to. */
 typedef struct mac_rounder {
-    uint64_t add, add_negative; /* before the digits are cut */
-    uint64_t to_even, to_odd;   /* 1: so */
+    uint64_t add;                 /* before the digits are cut, and what changes in it: */
+    uint64_t negative, odd, both; /* by the sign, by the last digit kept, and by the two together */
     int drop;
     uint64_t least, beyond, largest; /* largest: 1, no Inf */
 } mac_rounder;
@@ -30,37 +32,46 @@ static inline double mac_double_of(uint64_t bits)
     return x;
 }
 
+/* What is added to a magnitude whose last kept digit is odd, or not. A negative number has the
+ * floor beyond its magnitude (the other parity, where digits are lost) and comes nearer by its
+ * addend. */
+static inline uint64_t mac_addend(int64_t mode, uint64_t half, bool negative, bool odd)
+{
+    const uint64_t ones = 2 * half - 1;
+    const uint64_t addend =
+        assay_rounding_addend((enum assay_rounding)mode, half, ones, 0 - (uint64_t)negative,
+                              0 - (uint64_t)(odd != negative), UINT64_MAX);
+    assert(addend <= ones); /* a number without such digits stays */
+    return negative ? ones - addend : addend;
+}
+
 /* To so many fraction bits of `out`, which is f32, f16 or bf16; 0: all. */
 static inline mac_rounder mac_rounder_of(const assay_mac *m, int64_t mode, int64_t fraction_bits)
 {
     const assay_mac_layout *l = mac_layout_of((enum assay_mac_format)m->out);
     const int drop = 52 - (fraction_bits > 0 ? (int)fraction_bits : l->fraction_bits);
-    const uint64_t half = (uint64_t)1 << (drop - 1), ones = 2 * half - 1;
-    mac_rounder r = {.drop = drop,
-                     .to_even = mode == ASSAY_ROUND_HALF_EVEN,
-                     .to_odd = mode == ASSAY_ROUND_ODD,
-                     .least = (uint64_t)(1024 - l->bias) << 52,
-                     .beyond = (uint64_t)(1024 + l->bias) << 52,
-                     .largest = m->overflow == ASSAY_MAC_LARGEST};
-    if (mode == ASSAY_ROUND_HALF_EVEN || mode == ASSAY_ROUND_HALF_ZERO)
-        r.add = r.add_negative = half - 1;
-    else if (mode == ASSAY_ROUND_HALF_AWAY || mode == ASSAY_ROUND_HALF_UP) {
-        r.add = half;
-        r.add_negative = mode == ASSAY_ROUND_HALF_UP ? half - 1 : half;
-    } else {
-        r.add = mode == ASSAY_ROUND_CEIL || mode == ASSAY_ROUND_AWAY ? ones : 0;
-        r.add_negative = mode == ASSAY_ROUND_FLOOR || mode == ASSAY_ROUND_AWAY ? ones : 0;
-    }
-    return r;
+    const uint64_t half = (uint64_t)1 << (drop - 1);
+    const uint64_t add = mac_addend(mode, half, false, false),
+                   negative = add ^ mac_addend(mode, half, true, false),
+                   odd = add ^ mac_addend(mode, half, false, true),
+                   all = add ^ mac_addend(mode, half, true, true);
+    return (mac_rounder){.add = add,
+                         .negative = negative,
+                         .odd = odd,
+                         .both = all ^ negative ^ odd,
+                         .drop = drop,
+                         .least = (uint64_t)(1024 - l->bias) << 52,
+                         .beyond = (uint64_t)(1024 + l->bias) << 52,
+                         .largest = m->overflow == ASSAY_MAC_LARGEST};
 }
 
 static inline uint64_t mac_round_bits(const mac_rounder *r, uint64_t bits)
 {
-    const uint64_t last = (uint64_t)1 << r->drop, low = bits & (last - 1),
-                   negative = 0 - (bits >> 63),
-                   add = (r->add & ~negative) | (r->add_negative & negative),
-                   kept = bits + add + (r->to_even & (bits >> r->drop));
-    return (kept & ~(last - 1)) | (r->to_odd & (low != 0)) << r->drop;
+    const uint64_t digits = ((uint64_t)1 << r->drop) - 1, negative = 0 - (bits >> 63),
+                   odd = 0 - (bits >> r->drop & 1),
+                   add = r->add ^ (negative & r->negative) ^ (odd & r->odd) ^
+                         (negative & odd & r->both);
+    return (bits + add) & ~digits;
 }
 
 /* x rounded; `odd` where that is not known: below the normal numbers (the least one counts, a flush
