@@ -1,4 +1,6 @@
 /* A step's terms: products of decoded elements, exact unless the record rounds them. */
+#include <assert.h>
+
 #include "schemes/mac/terms.h"
 
 static bool is_zero(enum assay_mac_kind kind, assay_uint128 significand)
@@ -8,9 +10,11 @@ static bool is_zero(enum assay_mac_kind kind, assay_uint128 significand)
 
 uint64_t mac_piece(const assay_mac_value *v, int64_t digits, bool second)
 {
-    if (digits == ASSAY_MAC_NONE)
+    if (digits == ASSAY_MAC_NONE ||
+        v->significand == 0) /* a zero's `unit` is any (zero_exponent) */
         return second ? 0 : v->significand;
     const int64_t below = v->unit - v->exponent + 1 - digits;
+    assert(digits >= 0 && below < 64);
     const uint64_t first = below > 0 ? v->significand >> below << below : v->significand;
     if (!second)
         return first;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "schemes/mac/formats.h"
+#include "schemes/mac/terms.h"
 #include "test/support/npz.h"
 #include "test/support/support.h"
 
@@ -188,16 +189,26 @@ static void names(void **state)
     assert_int_equal(mac_decode(ASSAY_MAC_UE4M3, 0xff).kind, ASSAY_MAC_NAN);
 }
 
+/* Under zero_exponent the unit of a zero may be anything, far beyond what 64 bits can be shifted.
+ */
+static void pieces_of_zero(void **unused)
+{
+    (void)unused;
+    const assay_mac_value zero = {.unit = 3000, .exponent = -133},
+                          eleven = {.unit = 3, .exponent = 0, .significand = 11};
+    for (int second = 0; second < 2; second++) {
+        assert_int_equal(mac_piece(&zero, 8, second), 0);
+        assert_int_equal(mac_piece(&eleven, 2, second), second ? 3 : 8);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_small_pattern_decodes),
-        cmocka_unit_test(every_half_encodes),
-        cmocka_unit_test(f32_encodes),
-        cmocka_unit_test(numbers_come_back),
-        cmocka_unit_test(edges),
-        cmocka_unit_test(integers_encode),
-        cmocka_unit_test(names),
+        cmocka_unit_test(pieces_of_zero),     cmocka_unit_test(every_small_pattern_decodes),
+        cmocka_unit_test(every_half_encodes), cmocka_unit_test(f32_encodes),
+        cmocka_unit_test(numbers_come_back),  cmocka_unit_test(edges),
+        cmocka_unit_test(integers_encode),    cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
