@@ -1,4 +1,6 @@
 /* MUL, MIN, MAX, PRELU, squared difference and comparisons of two codes. */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/apply/operand.h"
 #include "schemes/round.h"
@@ -58,6 +60,7 @@ void apply_prelu(const assay_unit *u, const int32_t *a, const int32_t *b, size_t
 /* -1, 0, 1 as a * 2^e is below, at or above b, for |a|, |b| < 2^63 and e >= 0. */
 static int order_scaled(int64_t a, int64_t e, int64_t b)
 {
+    assert(e >= 0);
     if (a == 0 || e > 63)
         return a == 0 ? (b < 0) - (b > 0) : (a > 0) - (a < 0);
     assay_int128 x = (assay_int128)a * ((assay_int128)1 << e);

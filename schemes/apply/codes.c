@@ -47,6 +47,7 @@ static bool two_roundings(int64_t m, int64_t left, int64_t first, int64_t shift,
 {
     if (!one_rounding(m, left, first, mode, reach, out) || shift - first > 30)
         return false;
+    assert(shift >= first);
     out->low = (unsigned)(shift - first);
     out->half = (int32_t)((INT64_C(1) << out->low) / 2);
     out->away = -1;

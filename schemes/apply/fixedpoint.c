@@ -82,6 +82,7 @@ static int32_t exp_negative(unsigned w, int32_t a, unsigned k)
 /* 2 / (1 + a) in F_2 for a in F_0: Newton-Raphson on h = (1 + a) / 2, from 48/17 - 32/17 h. */
 static int32_t two_over_one_plus(unsigned w, int32_t a)
 {
+    assert(w == 16 || w == 32);
     int32_t start = constant(w, 1515870810), slope = constant(w, -1010580540);
     int32_t unit = (int32_t)1 << (w - 3); /* 1 in F_2 */
     int32_t h = apply_rhs(a, one(w));
@@ -99,6 +100,7 @@ static int32_t one_over_one_plus(unsigned w, int32_t a)
 /* (1 - a) / (1 + a) = 2 / (1 + a) - 1 */
 static int32_t one_minus_over_one_plus(unsigned w, int32_t a)
 {
+    assert(w == 16 || w == 32);
     return rescale(w, wrap(w, (int64_t)two_over_one_plus(w, a) - ((int64_t)1 << (w - 3))), 2);
 }
 
@@ -106,6 +108,7 @@ static int32_t one_minus_over_one_plus(unsigned w, int32_t a)
 
 static int32_t logistic(unsigned w, int32_t a, unsigned k)
 {
+    assert(w == 16 || w == 32);
     if (a == 0)
         return (int32_t)1 << (w - 2);
     int32_t minus = a > 0 ? -a : a;

@@ -1,4 +1,6 @@
 /* int16 activations by table: see fixedpoint.h. */
+#include <assert.h>
+
 #include "schemes/apply/fixedpoint.h"
 
 /* min(65535, 65536 * sigmoid(i / 24) rounded half up), and one more at 44 places, which is how
@@ -38,6 +40,7 @@ static int32_t table_argument(int16_t x, int32_t m, unsigned shift, const assay_
  * table it is `limit`. */
 static int64_t interpolate(int64_t magnitude, unsigned bits, int64_t limit, const assay_teller *t)
 {
+    assert(magnitude >= 0 && bits <= 16);
     int64_t i = magnitude >> bits, o = magnitude & ((1 << bits) - 1);
     apply_tell(t, "number of the entry", i);
     if (i >= 255) {

@@ -60,6 +60,7 @@ int64_t apply_layer_norm_root(const assay_unit *u, const int32_t *x, size_t n, i
 
 static void normalize_sqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t *z)
 {
+    assert(u->k[1] >= 0 && u->k[1] <= 16); /* so `wide` stays below 2^61 */
     int64_t sum;
     const int64_t root = apply_layer_norm_root(u, x, n, &sum);
     apply_tell(u->teller, "sum of the row", sum);
@@ -83,6 +84,7 @@ typedef struct newton {
 
 static newton newton_of(const assay_unit *u, const int32_t *x, size_t n)
 {
+    assert(u->k[1] >= 0 && u->k[1] <= 12); /* 16-bit codes so shifted stay in int32 */
     const row_sums s = sums_of(x, n);
     const int64_t one = INT64_C(1) << u->k[1], count = (int64_t)n;
     const int32_t mean = apply_wrap32(assay_round_div(s.sum * one, count, ASSAY_ROUND_TRUNC));

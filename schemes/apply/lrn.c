@@ -18,6 +18,7 @@
 /* The bits of a sum beyond its first cells + 1. */
 static unsigned excess(int64_t sum, unsigned cells)
 {
+    assert(sum >= 0); /* so that at most 62 bits are beyond the first */
     const unsigned bits = 64 - (unsigned)__builtin_clzll((uint64_t)sum | 1);
     return bits > cells + 1 ? bits - cells - 1 : 0;
 }

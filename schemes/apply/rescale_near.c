@@ -13,6 +13,8 @@
  *   near itself is rounded: |x| * 2^left * 2^-65 < 2^(left - 33).
  * Values beyond that saturate, whichever way they are rounded. Scales are such that no step is
  * subnormal or overflows (derive/near.c). */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/apply/tail.h"
 
@@ -36,6 +38,7 @@ static uint64_t window_of(const assay_rescale *r)
     if (!r->near || r->untold || k->store == ASSAY_STORE_WRAP ||
         sum_wraps) /* else lo, hi are codes */
         return 0;
+    assert(r->near_left <= 24); /* |x| < 2^31 stays below 2^55 after it */
     int64_t below = z - r->lo, above = r->hi - z, bound = below > above ? below : above;
     bound += z < 0 ? -z : z;
     if (bound > WIDEST)

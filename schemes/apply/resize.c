@@ -1,4 +1,6 @@
 /* Bilinear interpolation of four codes (TFLite resize_bilinear.h with 10 fraction bits). */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/round.h"
 
@@ -10,6 +12,7 @@ void apply_interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy,
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     enum assay_rounding mode = (enum assay_rounding)u->rec.resize.round;
     const unsigned bits = (unsigned)u->k[1];
+    assert(u->k[1] >= 1 && u->k[1] <= 15); /* two weights and a code of 16 bits: below 2^46 */
     const int64_t one = INT64_C(1) << bits;
     if (n == 0)
         *out = (int32_t)bits;

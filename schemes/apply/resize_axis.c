@@ -1,4 +1,6 @@
 /* Places on the input of the output indices of a resized axis; see resize_axis.h. */
+#include <assert.h>
+
 #include "schemes/apply/resize_axis.h"
 
 #include <string.h>
@@ -92,6 +94,7 @@ void apply_nearest_indices(const assay_attr_resize *a, int axis, int64_t in, int
 void apply_linear_taps(const assay_attr_resize *a, int axis, int64_t in, int64_t out, unsigned bits,
                        assay_linear_tap *tap)
 {
+    assert(bits <= 30 && out >= 1);
     const int64_t one = INT64_C(1) << bits;
     bool corners = a->coordinate == ASSAY_COORD_ALIGN_CORNERS && out > 1;
     bool centred = a->coordinate == ASSAY_COORD_HALF_PIXEL ||

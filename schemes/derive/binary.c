@@ -1,4 +1,5 @@
 /* mul, min, max, prelu, div, squared difference and comparisons. */
+#include <assert.h>
 #include <math.h>
 
 #include "graph/core/type.h"
@@ -30,6 +31,7 @@ static assay_status minmax(const assay_derive *d)
  * each is tried, if 17 bits count them. */
 static assay_interval rescaled(const assay_derive *d, int operand, assay_interval code)
 {
+    assert(d->u->k[0] >= 0 && d->u->k[0] <= 30); /* binary.squared_difference_bits, or 8 */
     const int64_t step = INT64_C(1) << d->u->k[0];
     const assay_rescale *r = &d->u->scale[operand == 0 ? ASSAY_FIRST : ASSAY_SECOND];
     if (!apply_rescale_wraps(r) || (code.hi - code.lo) / step >= 1 << 17)

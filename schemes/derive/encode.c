@@ -82,6 +82,7 @@ static void encode_zero(const assay_rule_rescale *k, assay_encoded *e)
  * beyond 62 lose multiplier bits, as in MLIR. False: it asserts. */
 static bool as_tosa_generator(assay_encoded *e, int bits)
 {
+    assert(bits >= 1 && bits <= 32);
     if (e->shift == 0 || e->shift == 1) {
         e->multiplier /= e->shift == 0 ? 4 : 2;
         e->shift = 2;
@@ -111,6 +112,7 @@ static int64_t multiplier_at(const assay_rule_rescale *k, double real, int64_t s
 static assay_encoded with_all_bits(const assay_rule_rescale *k, double real)
 {
     int exponent;
+    assert(k->multiplier_bits >= 1 && k->multiplier_bits <= 32);
     frexp(real, &exponent);
     if (k->exponent_by_log)
         exponent = (int)floor(log(real) / log(2)) + 1;
@@ -264,6 +266,7 @@ void derive_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, i
 bool derive_check_precomputed(const assay_rule_rescale *k, const assay_encoded *e, char *why,
                               size_t size)
 {
+    assert(k->multiplier_bits >= 1 && k->multiplier_bits <= 32);
     const int64_t max = k->encoding == ASSAY_ENCODE_SHIFT ? 1 : INT64_C(1) << k->multiplier_bits;
     const int64_t first = k->round.n > 1 ? k->round.step[0].bits : 0;
     const int64_t left = k->left_shift == ASSAY_LEFT_PRODUCT ? 0 : first - e->shift;

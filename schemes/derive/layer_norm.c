@@ -1,4 +1,5 @@
 /* Layer normalization: what apply/layer_norm.c needs, from real scales and epsilon. */
+#include <assert.h>
 #include <math.h>
 
 #include "graph/core/type.h"
@@ -88,6 +89,7 @@ static assay_status accepts_rows(const assay_derive *d, bool newton)
 {
     const assay_unit *u = d->u;
     const int shift = (int)u->k[2];
+    assert(shift >= 0 && shift <= 16); /* softmax.layer_norm_shift */
     const int64_t one = INT64_C(1) << shift;
     assay_interval z = normalized_by_root(d), beta = {0, 0}, sum;
     if (!apply_rescale_can_refuse(&u->rec.rescale))

@@ -29,6 +29,7 @@ static assay_status for_count(const assay_derive *d, assay_rescale *r, int64_t c
 static assay_status divided(const assay_derive *d, assay_rescale *r, int64_t count,
                             const char *suffix)
 {
+    assert(count >= 1);
     double real = derive_form_scale(r->rule, derive_scale_of(&d->spec->in[0]), 1,
                                     derive_scale_of(d->spec->out), true);
     assay_encoded e;

@@ -1,6 +1,7 @@
 /* Registers whose width is the target's own and no parameter of the record: what codes of a type
  * can bring into them. What could leave one is refused when the unit is prepared; nothing wraps
  * around there unseen. */
+#include <assert.h>
 #include <math.h>
 
 #include "graph/core/type.h"
@@ -59,6 +60,7 @@ assay_interval derive_minus(assay_interval x, assay_interval y)
 
 assay_interval derive_shifted(assay_interval x, int bits)
 {
+    assert(bits >= 0 && bits <= 62);
     const int64_t factor = INT64_C(1) << bits;
     return derive_times(x, (assay_interval){factor, factor});
 }

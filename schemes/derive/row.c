@@ -1,4 +1,5 @@
 /* softmax, log softmax, L2 normalization. */
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 
@@ -66,6 +67,7 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
         return listed;
     derive_intermediate(&u->scale[ASSAY_FIRST]);
     s = derive_encoded(d, &u->scale[ASSAY_FIRST], e, 1, "_in");
+    assert(d->spec->in[0].elem.bits <= 32);
     const int64_t widest = (INT64_C(1) << d->spec->in[0].elem.bits) - 1;
     const int64_t max = widest < -u->k[0] ? widest : -u->k[0];
     if (!s)
@@ -169,6 +171,7 @@ static assay_status softmax_table(const assay_derive *d)
     float s_in = derive_scale_of(&d->spec->in[0]), s_out = derive_scale_of(d->spec->out);
     float beta = (float)d->spec->beta;
     double row = d->spec->depth > 0 ? (double)d->spec->depth : 1;
+    assert(d->spec->in[0].elem.bits <= 8);
     size_t n = (size_t)1 << d->spec->in[0].elem.bits;
     if (kind == ASSAY_SOFTMAX_INT_TABLE && row > (double)UINT32_MAX)
         return derive_fail(d, "needs rows of fewer than 2^32 codes; found %lld",
@@ -212,9 +215,10 @@ static assay_status shorten_exponentials(const assay_derive *d)
 {
     assay_unit *u = d->u;
     const bool fixed = u->row == apply_softmax_fixed;
-    const int distances = 1 << d->spec->in[0].elem.bits;
     if (!fixed && (!u->table || u->row == apply_softmax_lut16))
         return ASSAY_OK;
+    assert(d->spec->in[0].elem.bits <= 8);
+    const int distances = 1 << d->spec->in[0].elem.bits;
     int32_t *e = derive_unit_alloc(u, 256 * sizeof *e);
     if (!e)
         return derive_memory(d);
@@ -314,6 +318,7 @@ assay_status derive_row(const assay_derive *d)
 /* What the factors before a code have left in so many bits. */
 static assay_interval factors(int bits)
 {
+    assert(bits >= 1 && bits <= 64);
     const int64_t max = INT64_MAX >> (64 - bits);
     return (assay_interval){-max - 1, max};
 }

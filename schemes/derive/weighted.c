@@ -1,6 +1,7 @@
 /* conv, conv_transpose, fc, matmul, SVDF's steps: an accumulator and one output rescale, or none
  * where the sums themselves are wanted. Weights with a scale for each block of inputs have a
  * multiplier per block and one unit for the accumulators of an output channel. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,7 @@ static assay_status derive_multipliers(const assay_derive *d, const assay_blocks
 {
     const assay_rule_blocks *k = &d->u->rec.blocks;
     const float *scale = d->spec->in[1].q.scale;
+    assert(k->multiplier_bits >= 1 && k->multiplier_bits <= 16);
     const int64_t max = (INT64_C(1) << k->multiplier_bits) - 1;
     int64_t *m = derive_unit_array(d->u, "block_multiplier", (size_t)(b->channels * b->count));
     if (!m)

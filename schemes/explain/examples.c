@@ -1,4 +1,6 @@
 /* Tables that are filled by running a scheme; see explain.h. */
+#include <assert.h>
+
 #include "schemes/explain/explain.h"
 
 #include <inttypes.h>
@@ -13,6 +15,7 @@ static assay_elem output_type(const assay_record *rec)
 /* Unsigned codes are shown around the middle of their range. */
 static int64_t middle_of(const assay_record *rec)
 {
+    assert(rec->types.activation_bits >= 1 && rec->types.activation_bits <= 16);
     return rec->types.activation_signed || rec->types.activation_zero_point == ASSAY_ZERO_POINT_NONE
                ? 0
                : INT64_C(1) << (rec->types.activation_bits - 1);

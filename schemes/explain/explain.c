@@ -1,4 +1,6 @@
 /* One rescale in words; see explain.h. */
+#include <assert.h>
+
 #include "schemes/explain/explain.h"
 
 #include <inttypes.h>
@@ -194,12 +196,14 @@ static double f64_value(uint64_t bits)
 
 static bool is_tie(assay_int128 v, unsigned bits)
 {
+    assert(bits < 128);
     return bits > 0 && ((assay_uint128)v << (128 - bits)) == (assay_uint128)1 << 127;
 }
 
 /* n / 2^bits in as many digits as keep it apart from a tie or an integer that it is not. */
 static const char *quotient(assay_int128 n, unsigned bits, char *text, size_t size)
 {
+    assert(bits < 128);
     const double v = ldexp((double)n, -(int)bits);
     const assay_uint128 rest = bits > 0 ? (assay_uint128)n << (128 - bits) : 0;
     for (int digits = 12; digits <= 17; digits++) {
@@ -219,6 +223,7 @@ static const char *quotient(assay_int128 n, unsigned bits, char *text, size_t si
 const char *assay_explain_bits(assay_int128 v, unsigned cut, char text[ASSAY_EXPLAIN_BITS])
 {
     unsigned n = 1, used = 2;
+    assert(cut < 128);
     while (n < 128 && (v >> (n - 1)) != 0 && (v >> (n - 1)) != -1)
         n++;
     n = n <= cut ? cut + 1 : n;

@@ -1,4 +1,6 @@
 /* The accumulator in words; see explain.h. */
+#include <assert.h>
+
 #include "schemes/explain/explain.h"
 #include "schemes/round.h"
 
@@ -19,6 +21,7 @@ static void steps(FILE *f, const assay_rule_accumulator *a)
 static void blocks(FILE *f, const assay_rule_blocks *k)
 {
     const char *wraps = k->sum_overflow == ASSAY_STORE_WRAP ? "wraps" : "saturates";
+    assert(k->multiplier_bits >= 1 && k->multiplier_bits <= 16);
     fprintf(f,
             "  Weights per block: a block's sum is multiplied by m, its scale over the channel's "
             "unit,\n  rounded %s to %d bits",

@@ -1,4 +1,6 @@
 /* Patterns as a unit reads them, and the one way from a sum to a result's pattern. */
+#include <assert.h>
+
 #include "schemes/mac/terms.h"
 
 assay_mac_value mac_read_pattern(const assay_mac *m, int64_t f, int64_t flush, uint64_t pattern)
@@ -64,6 +66,7 @@ uint64_t mac_result(const assay_mac *m, const mac_term *v, int64_t mode, int64_t
     const assay_mac_rounding how = {
         (enum assay_rounding)mode, fraction > 0 ? (int)fraction : l->fraction_bits,
         m->overflow == ASSAY_MAC_LARGEST && v->kind == ASSAY_MAC_NUMBER};
+    assert(how.fraction_bits <= l->fraction_bits);
     const uint64_t sign = (uint64_t)1 << (l->exponent_bits + l->fraction_bits);
     assay_mac_value x = narrowed(v);
     if (v->kind == ASSAY_MAC_NAN)

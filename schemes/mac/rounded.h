@@ -50,6 +50,7 @@ static inline mac_rounder mac_rounder_of(const assay_mac *m, int64_t mode, int64
 {
     const assay_mac_layout *l = mac_layout_of((enum assay_mac_format)m->out);
     const int drop = 52 - (fraction_bits > 0 ? (int)fraction_bits : l->fraction_bits);
+    assert(drop >= 1 && drop <= 52);
     const uint64_t half = (uint64_t)1 << (drop - 1);
     const uint64_t add = mac_addend(mode, half, false, false),
                    negative = add ^ mac_addend(mode, half, true, false),

@@ -1,4 +1,6 @@
 /* Block scales, and elements divided by a scale; scale.h has the formulas. */
+#include <assert.h>
+
 #include "schemes/mac/scale.h"
 
 #include "schemes/mac/functions.h"
@@ -50,6 +52,7 @@ static uint32_t power_of_two(int s)
 /* m with its fraction rounded to this many bits, ties away. */
 static uint32_t rounded(uint32_t m, int fraction_bits)
 {
+    assert(fraction_bits >= 0 && fraction_bits <= 23);
     const unsigned drop = (unsigned)(23 - fraction_bits);
     return (uint32_t)assay_round_shift(m, drop, ASSAY_ROUND_HALF_AWAY) << drop;
 }

@@ -1,4 +1,6 @@
 /* Admission of networks that came quantized, by what a target holds; see admit.h. */
+#include <assert.h>
+
 #include "schemes/node/admit.h"
 
 #include <math.h>
@@ -43,7 +45,8 @@ static bool admits_zero_points(const asking *a, const char *kind, const assay_va
                                int32_t rule, const char *field)
 {
     const assay_elem e = v->type.elem;
-    const int32_t middle = e.is_signed ? 0 : (int32_t)(INT64_C(1) << (e.bits - 1));
+    assert(e.bits >= 1 && e.bits <= 64);
+    const int32_t middle = e.is_signed || e.bits > 31 ? 0 : INT32_C(1) << (e.bits - 1);
     for (size_t i = 0; i < v->type.q.count && rule != ASSAY_ZERO_POINT_ANY; i++) {
         const int32_t z = v->type.q.zero_point[i];
         if (z == 0 || (z == middle && rule == ASSAY_ZERO_POINT_MIDDLE))
@@ -175,6 +178,7 @@ static bool admits_bias(const asking *a, const assay_value *v)
 {
     const int bits = (int)a->types->bias_bits;
     int64_t lo, hi;
+    assert(bits >= 1);
     if (v->type.elem.kind != ASSAY_KIND_INT || bits >= 64 ||
         (int)v->type.elem.bits <= bits - !v->type.elem.is_signed)
         return true;

@@ -1,4 +1,5 @@
 /* The record in force for a node, and the canonical text of a scheme. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,8 +135,10 @@ void assay_effective_record(const assay_scheme_data *d, const char *op, const ch
     unsigned scopes = 0; /* that hold anything for this node, a bit each */
     op = plain_op(op, &form);
     for (size_t i = 0; i < d->n_overrides; i++)
-        if (applies(&d->override[i], op, node, form))
+        if (applies(&d->override[i], op, node, form)) {
+            assert((unsigned)d->override[i].scope < ASSAY_SCOPES);
             scopes |= 1U << d->override[i].scope;
+        }
     *out = d->base;
     for (int scope = 0; scope < ASSAY_SCOPES; scope++)
         for (size_t i = 0; i < d->n_overrides && scopes >> scope & 1; i++) {

@@ -1,4 +1,6 @@
 /* A rescale, step by step; see trace.h. */
+#include <assert.h>
+
 #include "schemes/rescale/trace.h"
 
 #include <string.h>
@@ -11,6 +13,7 @@ enum { ZONE_LEFT, ZONE_PRODUCT, ZONE_RESULT, ZONE_SUM, ZONE_STORE, ZONE_FLOAT, Z
 /* How often x went round a register of so many bits. */
 static int64_t turns(assay_int128 x, unsigned bits)
 {
+    assert(bits >= 1 && bits <= 64);
     return apply_saturate128(apply_shift_right128(x + ((assay_int128)1 << (bits - 1)), bits), 64);
 }
 

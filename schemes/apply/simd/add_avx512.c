@@ -1,5 +1,7 @@
 /* AVX-512 forms of additions of one-byte codes: the formulas of add.c and add_float.c, 16 at a
  * time. */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/apply/simd/avx512.h"
 
@@ -91,6 +93,7 @@ typedef struct small {
 static small load_small(const assay_rescale *r)
 {
     const int64_t rest = r->shift[0] - 31;
+    assert(rest >= 0 && rest <= 30); /* stays_small */
     return (small){_mm512_set1_epi64(r->multiplier[0]),
                    _mm512_set1_epi32((int32_t)((INT64_C(1) << rest) >> 1)),
                    _mm512_set1_epi32(rest > 0 ? -1 : 0), _mm_cvtsi64_si128(rest)};

@@ -1,5 +1,7 @@
 /* Bilinear sums to codes (resize.c) in C loops that compilers turn into vectors: built once for
  * each instruction set, which SIMD_NAME appends to the names. */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/apply/simd/round.h"
 
@@ -14,6 +16,7 @@ INLINE void interpolate(const assay_unit *u, const int64_t *sum, size_t n, size_
                         const enum assay_rounding mode)
 {
     const unsigned s = 2 * (unsigned)u->k[1];
+    assert(s > 0 && s < 63);
     if (size == 1)
         for (size_t i = 0; i < n; i++)
             ((uint8_t *)out)[i] = (uint8_t)round_sum(sum[i], s, mode);

@@ -4,6 +4,8 @@
  * The division, half away from zero, is one of doubles: for |w|, r > 0 and 2|w| + 3r < 2^53,
  * (2|w| + r) / 2r rounded to a double and then toward zero is the exact quotient rounded toward
  * zero, since a quotient below an integer is further from it than half a unit in the last place. */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 
 #define JOIN2(a, b) a##_##b
@@ -29,6 +31,7 @@ static void use_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *sc
 /* z[i]; false where some quotient might be out of reach. */
 static bool normalize(const assay_unit *u, const int32_t *restrict x, size_t n, int32_t *restrict z)
 {
+    assert(u->k[1] >= 0 && u->k[1] <= 16);
     const int64_t count = (int64_t)n, up = INT64_C(1) << (u->k[1] + ASSAY_LAYER_NORM_GUARD);
     int64_t sum;
     const int64_t root = apply_layer_norm_root(u, x, n, &sum);
@@ -49,6 +52,7 @@ static bool normalize(const assay_unit *u, const int32_t *restrict x, size_t n, 
 static bool scale(const assay_unit *u, const int32_t *restrict gamma, const int32_t *restrict beta,
                   size_t n, int32_t *restrict z)
 {
+    assert(u->k[2] >= 0 && u->k[2] <= 62);
     const unsigned shift = (unsigned)u->k[2];
     const int64_t half = ((int64_t)1 << shift) >> 1, some = shift > 0;
     const int64_t zero = u->in_zero[1], beta_zero = u->k[5];

@@ -8,6 +8,8 @@
  * A sum that wraps at 32 bits brings values beyond them back among the codes, so there what has
  * gone before counts: low bits where nothing has, saturation at 32 bits where that has. Of a result
  * saturated at fewer bits it is exact, as a zero point is near 0. */
+#include <assert.h>
+
 #include "schemes/apply/simd.h"
 
 #include "schemes/apply/apply.h"
@@ -123,6 +125,7 @@ static bool is_byte_end(const assay_simd *s)
 /* Multiplier and shift are at most 127/128, so no result passes 127/128 * 2^31. */
 static bool shrinks(int64_t multiplier, int64_t shift)
 {
+    assert(shift >= 0);
     return multiplier >= 0 && (shift > 55 || multiplier <= (INT64_C(127) << shift) / 128);
 }
 

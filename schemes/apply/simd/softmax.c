@@ -5,6 +5,8 @@
  * of integers have no order; those of floats are added one after the other, as the target does.
  * Float operations are the IEEE operations that softfloat.h computes, under the machine's default
  * modes. Where a row has what a form does not reach, the unit's own row runs. */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/apply/fixedpoint.h"
 
@@ -56,6 +58,7 @@ static void fixed(const assay_unit *u, const int32_t *x, size_t n, int32_t *d, u
     const uint64_t inverse =
         (int32_t)sum > 0 ? (uint64_t)apply_fixed_reciprocal((int32_t)sum, SUM_BITS, &over_unit) : 0;
     const unsigned shift = (unsigned)(over_unit + u->k[1]); /* 3 to 41 */
+    assert(shift >= 1 && shift <= 62);
     const uint64_t half = (uint64_t)1 << (shift - 1);
     for (size_t i = 0; i < n; i++) {
         const uint64_t product = (inverse * (uint32_t)d[i] + ((uint64_t)1 << 30)) >> 31;
