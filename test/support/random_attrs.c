@@ -180,14 +180,10 @@ static void draw_window_of(test_rng *r, assay_op op, const assay_type *x, assay_
     p->count_include_pad = upto(r, 1);
 }
 
-void test_random_attrs(test_rng *r, assay_op op, const assay_type *x, assay_attrs *a)
+/* Of functions of elements, rows and windows. */
+static void draw_function(test_rng *r, assay_op op, const assay_type *x, assay_attrs *a)
 {
-    assay_attrs_defaults(assay_op_get(op)->attrs, a);
     switch (assay_op_get(op)->attrs) {
-    case ASSAY_ATTRS_conv:
-    case ASSAY_ATTRS_pool:
-        draw_window_of(r, op, x, a);
-        break;
     case ASSAY_ATTRS_matmul:
         a->matmul.transpose_a = upto(r, 3) == 0;
         a->matmul.transpose_b = upto(r, 1);
@@ -222,6 +218,29 @@ void test_random_attrs(test_rng *r, assay_op op, const assay_type *x, assay_attr
         draw_axes(r, x->rank, &a->reduce.axes);
         a->reduce.keepdims = upto(r, 1);
         break;
+    case ASSAY_ATTRS_cast:
+        a->cast.to = (int)upto(r, ASSAY_CAST_U2);
+        break;
+    case ASSAY_ATTRS_mod:
+        a->mod.truncated = upto(r, 1);
+        break;
+    case ASSAY_ATTRS_batch_norm:
+        a->batch_norm.layout = draw_layout(r);
+        break;
+    case ASSAY_ATTRS_cumsum:
+        a->cumsum.axis = draw_axis(r, x->rank);
+        a->cumsum.exclusive = upto(r, 1);
+        a->cumsum.reverse = upto(r, 1);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Of what is chosen: by value, by place, by box. */
+static void draw_selection(test_rng *r, assay_op op, const assay_type *x, assay_attrs *a)
+{
+    switch (assay_op_get(op)->attrs) {
     case ASSAY_ATTRS_arg:
         a->arg.axis = draw_axis(r, x->rank);
         a->arg.keepdims = upto(r, 1);
@@ -237,28 +256,28 @@ void test_random_attrs(test_rng *r, assay_op op, const assay_type *x, assay_attr
         break;
     case ASSAY_ATTRS_scatter:
         a->scatter.reduction = (int)upto(r, ASSAY_REDUCTION_MAX);
-        return;
+        break;
     case ASSAY_ATTRS_grid:
         a->grid.mode = (int)upto(r, ASSAY_RESIZE_CUBIC);
         a->grid.padding = (int)upto(r, ASSAY_GRID_REFLECTION);
         a->grid.align_corners = upto(r, 1);
-        return;
+        break;
     case ASSAY_ATTRS_roi:
         a->roi.height = test_between(r, 1, 4);
         a->roi.width = test_between(r, 1, 4);
         a->roi.ratio = upto(r, 2);
         a->roi.aligned = upto(r, 1);
-        return;
+        break;
     case ASSAY_ATTRS_nms:
         a->nms.most = test_between(r, 0, 3);
         a->nms.iou = (float)upto(r, 4) / 4;
         a->nms.center = upto(r, 1);
-        return;
+        break;
     case ASSAY_ATTRS_soft_nms:
         a->soft_nms.most = test_between(r, 0, 3);
         a->soft_nms.iou = (float)upto(r, 4) / 4;
         a->soft_nms.sigma = (float)upto(r, 2) / 4;
-        return;
+        break;
     case ASSAY_ATTRS_detection:
         a->detection.most = test_between(r, 1, 3);
         a->detection.per_box = test_between(r, 1, 3);
@@ -267,25 +286,20 @@ void test_random_attrs(test_rng *r, assay_op op, const assay_type *x, assay_attr
         a->detection.scale.n = 4;
         for (int i = 0; i < 4; i++)
             a->detection.scale.v[i] = (float)test_between(r, 1, 10);
-        return;
+        break;
     case ASSAY_ATTRS_dynamic:
         a->dynamic.axis = upto(r, x->rank);
         a->dynamic.symmetric = upto(r, 1);
-        return;
-    case ASSAY_ATTRS_cast:
-        a->cast.to = (int)upto(r, ASSAY_CAST_U2);
         break;
-    case ASSAY_ATTRS_mod:
-        a->mod.truncated = upto(r, 1);
+    default:
         break;
-    case ASSAY_ATTRS_batch_norm:
-        a->batch_norm.layout = draw_layout(r);
-        break;
-    case ASSAY_ATTRS_cumsum:
-        a->cumsum.axis = draw_axis(r, x->rank);
-        a->cumsum.exclusive = upto(r, 1);
-        a->cumsum.reverse = upto(r, 1);
-        break;
+    }
+}
+
+/* Of what moves elements. */
+static void draw_movement(test_rng *r, assay_op op, const assay_type *x, assay_attrs *a)
+{
+    switch (assay_op_get(op)->attrs) {
     case ASSAY_ATTRS_shape:
         draw_shape(r, op, x, &a->shape.shape);
         break;
@@ -324,4 +338,15 @@ void test_random_attrs(test_rng *r, assay_op op, const assay_type *x, assay_attr
     default:
         break;
     }
+}
+
+void test_random_attrs(test_rng *r, assay_op op, const assay_type *x, assay_attrs *a)
+{
+    const int kind = assay_op_get(op)->attrs;
+    assay_attrs_defaults(assay_op_get(op)->attrs, a);
+    if (kind == ASSAY_ATTRS_conv || kind == ASSAY_ATTRS_pool)
+        draw_window_of(r, op, x, a);
+    draw_function(r, op, x, a); /* each draws for the kinds that it lists */
+    draw_selection(r, op, x, a);
+    draw_movement(r, op, x, a);
 }

@@ -112,19 +112,101 @@ static int pick(graph_drawing *x)
     return id;
 }
 
+/* Attributes that fit what the op's operands will be. */
+static void fitting_attrs(graph_drawing *x, assay_op op, int first, assay_attrs *a)
+{
+    random_attrs(x->r, op, x->g->value[first].type.rank, a);
+    if (op == ASSAY_OP_RESHAPE) {
+        a->shape.shape.n = (int)test_between(x->r, 1, 2);
+        a->shape.shape.v[0] = -1;
+        a->shape.shape.v[1] = 2;
+    }
+    if (op == ASSAY_OP_DETECTION) { /* for the scores that graph_add_places draws */
+        a->detection.most = a->detection.per_box = a->detection.per_class = 2;
+        a->detection.classes = 2;
+        a->detection.scale = (assay_float_list){.n = 4, .v = {10, 10, 5, 5}};
+    }
+}
+
+static bool has_places(assay_op op)
+{
+    static const assay_op ops[] = {
+        ASSAY_OP_ROI_ALIGN, ASSAY_OP_GRID_SAMPLE, ASSAY_OP_NMS,           ASSAY_OP_SOFT_NMS,
+        ASSAY_OP_DETECTION, ASSAY_OP_SCATTER_ND,  ASSAY_OP_SCATTER_REDUCE};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; ++i)
+        if (ops[i] == op)
+            return true;
+    return false;
+}
+
+/* in[1] of an op with weights, for its drawn in[0]; false where that has none. */
+static bool add_weights_of(graph_drawing *x, assay_op op, int *in, assay_attrs *a)
+{
+    const assay_type t = x->g->value[in[0]].type;
+    const bool rows = op == ASSAY_OP_FC || op == ASSAY_OP_SVDF_FEATURE;
+    if (t.elem.kind != ASSAY_KIND_F32 || (!rows && (t.rank < 3 || t.rank > 5)))
+        return false;
+    in[1] = add_weights(x, op, &t, a);
+    return true;
+}
+
+/* in[1] to in[4] of a batch normalization: one list for all; false where in[0] has no channels. */
+static bool add_channel_lists(graph_drawing *x, int *in, const assay_attrs *a)
+{
+    const assay_type *t = &x->g->value[in[0]].type;
+    const int axis = a->batch_norm.layout == ASSAY_LAYOUT_NCHW ? 1 : t->rank - 1;
+    assay_type channels = {.elem = t->elem, .rank = 1};
+    if (t->rank < 2 || t->elem.kind != ASSAY_KIND_F32)
+        return false;
+    channels.dim[0] = t->dim[axis];
+    in[1] = in[2] = in[3] = in[4] = graph_add_drawn_constant(x, &channels);
+    return true;
+}
+
+/* The operands that cannot be any values drawn before; *n_in becomes what there are. */
+static bool add_operands(graph_drawing *x, assay_op op, int *in, int *n_in, assay_attrs *a)
+{
+    const assay_op_info *info = assay_op_get(op);
+    assay_type signal[3];
+    if (has_places(op) && !graph_add_places(x, op, in))
+        return false;
+    const int n_signal = test_signal_types(op, signal);
+    if (n_signal)
+        assay_attrs_defaults(info->attrs, a);
+    for (int i = 0; i < n_signal; ++i)
+        in[i] = graph_add_drawn_constant(x, &signal[i]);
+    if (info->traits & ASSAY_T_WEIGHTED) {
+        *n_in = 2;
+        return add_weights_of(x, op, in, a);
+    }
+    return op != ASSAY_OP_BATCH_NORM || add_channel_lists(x, in, a);
+}
+
+static bool add_node(graph_drawing *x, assay_op op, const int *in, int n_in, int n_out,
+                     const assay_attrs *a)
+{
+    int out[4];
+    char name[4][64];
+    const char *names[4] = {name[0], name[1], name[2], name[3]};
+    assay_error err;
+    for (int i = 0; i < n_out; ++i)
+        graph_fresh_name(x, name[i], sizeof name[i]);
+    const assay_status s =
+        assay_graph_add_inferred(x->g, op, test_between(x->r, 0, 1) ? NULL : "named node", in, n_in,
+                                 names, n_out, a, out, &err);
+    if (s)
+        assert_refused(s, &err, assay_op_get(op)->name);
+    return !s;
+}
+
 static bool try_op(graph_drawing *x, assay_op op)
 {
     const assay_op_info *info = assay_op_get(op);
     int n_in = info->max_in < 0 ? (int)test_between(x->r, 1, 3)
                                 : (int)test_between(x->r, info->min_in, info->max_in);
-    int n_out = info->n_out < 0 ? (int)test_between(x->r, 1, 3) : info->n_out;
-    int in[8], out[4];
-    char name[4][64];
-    const char *names[4] = {name[0], name[1], name[2], name[3]};
+    const int n_out = info->n_out < 0 ? (int)test_between(x->r, 1, 3) : info->n_out;
+    int in[8];
     assay_attrs a;
-    assay_error err;
-    assay_status s;
-
     for (int i = 0; i < n_in; ++i)
         in[i] = i && test_between(x->r, 0, 1) ? in[0] : pick(x);
     if (info->traits & ASSAY_T_CONVERT)
@@ -137,54 +219,8 @@ static bool try_op(graph_drawing *x, assay_op op)
         return graph_add_scaled(x, op, in[0]);
     if (info->traits & ASSAY_T_STATE)
         in[0] = in[1] = graph_add_drawn_variable(x);
-    random_attrs(x->r, op, x->g->value[in[0]].type.rank, &a);
-    if (op == ASSAY_OP_RESHAPE) {
-        a.shape.shape.n = (int)test_between(x->r, 1, 2);
-        a.shape.shape.v[0] = -1;
-        a.shape.shape.v[1] = 2;
-    }
-    if (op == ASSAY_OP_DETECTION) { /* for the scores that graph_add_places draws */
-        a.detection.most = a.detection.per_box = a.detection.per_class = 2;
-        a.detection.classes = 2;
-        a.detection.scale = (assay_float_list){.n = 4, .v = {10, 10, 5, 5}};
-    }
-    const bool places = op == ASSAY_OP_ROI_ALIGN || op == ASSAY_OP_GRID_SAMPLE ||
-                        op == ASSAY_OP_NMS || op == ASSAY_OP_SOFT_NMS || op == ASSAY_OP_DETECTION ||
-                        op == ASSAY_OP_SCATTER_ND || op == ASSAY_OP_SCATTER_REDUCE;
-    if (places && !graph_add_places(x, op, in))
-        return false;
-    assay_type signal[3];
-    const int n_signal = test_signal_types(op, signal);
-    if (n_signal)
-        assay_attrs_defaults(info->attrs, &a);
-    for (int i = 0; i < n_signal; ++i)
-        in[i] = graph_add_drawn_constant(x, &signal[i]);
-    if (info->traits & ASSAY_T_WEIGHTED) {
-        assay_type t = x->g->value[in[0]].type;
-        if (t.elem.kind != ASSAY_KIND_F32 ||
-            (op != ASSAY_OP_FC && op != ASSAY_OP_SVDF_FEATURE && (t.rank < 3 || t.rank > 5)))
-            return false;
-        in[1] = add_weights(x, op, &t, &a);
-        n_in = 2;
-    }
-    if (op == ASSAY_OP_BATCH_NORM) {
-        const assay_type *t = &x->g->value[in[0]].type;
-        int axis = a.batch_norm.layout == ASSAY_LAYOUT_NCHW ? 1 : t->rank - 1;
-        assay_type channels = {.elem = t->elem, .rank = 1};
-        if (t->rank < 2 || t->elem.kind != ASSAY_KIND_F32)
-            return false;
-        channels.dim[0] = t->dim[axis];
-        in[1] = in[2] = in[3] = in[4] = graph_add_drawn_constant(x, &channels);
-    }
-    for (int i = 0; i < n_out; ++i)
-        graph_fresh_name(x, name[i], sizeof name[i]);
-    s = assay_graph_add_inferred(x->g, op, test_between(x->r, 0, 1) ? NULL : "named node", in, n_in,
-                                 names, n_out, &a, out, &err);
-    if (s) {
-        assert_refused(s, &err, info->name);
-        return false;
-    }
-    return true;
+    fitting_attrs(x, op, in[0], &a);
+    return add_operands(x, op, in, &n_in, &a) && add_node(x, op, in, n_in, n_out, &a);
 }
 
 assay_graph *test_random_graph(test_rng *r)

@@ -137,35 +137,35 @@ bool graph_add_scaled(graph_drawing *x, assay_op op, int value)
     return add_inferred(x, op, in, 4, &a, &out);
 }
 
+/* Boxes and their scores; of a detection encodings, scores of two classes and anchors. */
+static void add_boxes(graph_drawing *x, assay_op op, int in[8])
+{
+    assay_type t = {.elem = assay_f32(), .rank = 3, .dim = {1, 3, 4}};
+    if (op == ASSAY_OP_SOFT_NMS)
+        t = (assay_type){.elem = assay_f32(), .rank = 2, .dim = {3, 4}};
+    in[0] = graph_add_drawn_constant(x, &t);
+    if (op == ASSAY_OP_NMS)
+        t.dim[1] = 2;
+    if (op == ASSAY_OP_SOFT_NMS)
+        t.rank = 1;
+    else
+        t.dim[2] = op == ASSAY_OP_NMS ? 3 : 2;
+    in[1] = graph_add_drawn_constant(x, &t);
+    if (op != ASSAY_OP_DETECTION)
+        return;
+    t = (assay_type){.elem = assay_f32(), .rank = 2, .dim = {3, 4}};
+    in[2] = graph_add_drawn_constant(x, &t);
+    for (int i = 0; in[2] >= 0 && i < 12; i++) /* extents are not negative */
+        ((float *)(uintptr_t)x->g->value[in[2]].data)[i] = (float)(i % 5);
+}
+
 bool graph_add_places(graph_drawing *x, assay_op op, int in[8])
 {
     const assay_type of = x->g->value[in[0]].type;
     const bool is_float = of.elem.kind == ASSAY_KIND_F32;
     assay_type t = {.elem = assay_f32(), .rank = 2, .dim = {1, 4}};
-    if (op == ASSAY_OP_NMS) {
-        t = (assay_type){.elem = assay_f32(), .rank = 3, .dim = {1, 3, 4}};
-        in[0] = graph_add_drawn_constant(x, &t);
-        t.dim[1] = 2;
-        t.dim[2] = 3;
-        in[1] = graph_add_drawn_constant(x, &t);
-        return true;
-    }
-    if (op == ASSAY_OP_SOFT_NMS) {
-        t.dim[0] = 3;
-        in[0] = graph_add_drawn_constant(x, &t);
-        t.rank = 1;
-        in[1] = graph_add_drawn_constant(x, &t);
-        return true;
-    }
-    if (op == ASSAY_OP_DETECTION) {
-        t = (assay_type){.elem = assay_f32(), .rank = 3, .dim = {1, 3, 4}};
-        in[0] = graph_add_drawn_constant(x, &t);
-        t.dim[2] = 2;
-        in[1] = graph_add_drawn_constant(x, &t);
-        t = (assay_type){.elem = assay_f32(), .rank = 2, .dim = {3, 4}};
-        in[2] = graph_add_drawn_constant(x, &t);
-        for (int i = 0; in[2] >= 0 && i < 12; i++) /* extents are not negative */
-            ((float *)(uintptr_t)x->g->value[in[2]].data)[i] = (float)(i % 5);
+    if (op == ASSAY_OP_NMS || op == ASSAY_OP_SOFT_NMS || op == ASSAY_OP_DETECTION) {
+        add_boxes(x, op, in);
         return true;
     }
     if (op == ASSAY_OP_ROI_ALIGN) {

@@ -234,34 +234,15 @@ static int draw_signal(test_drawing *d, assay_op op, assay_attrs *a, int in[TEST
     return n;
 }
 
-/* Their number; one of them is -1 when there are none. */
-int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[TEST_MAX_IN])
+/* Of ops on places, boxes and signals; 0: `op` is none of them. */
+static int draw_places(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[TEST_MAX_IN])
 {
     const assay_type t = d->g->value[x].type;
-    in[0] = x;
     switch (op) {
-    case ASSAY_OP_CONV:
-    case ASSAY_OP_CONV_TRANSPOSE:
-    case ASSAY_OP_FC:
-    case ASSAY_OP_SVDF_FEATURE:
-    case ASSAY_OP_SVDF_TIME:
-    case ASSAY_OP_MATMUL:
-        return test_draw_weighted(d, op, x, a, in);
-    case ASSAY_OP_LOOKUP: {
-        const assay_type table = {
-            .elem = assay_int(8, true), .rank = 1, .dim = {INT64_C(1) << t.elem.bits}};
-        in[1] = test_add_constant(d, &table);
-        return 2;
-    }
     case ASSAY_OP_GATHER:
     case ASSAY_OP_GATHER_ND:
         in[1] = add_indices(d, op, &t, a);
         return 2;
-    case ASSAY_OP_SELECT:
-        return draw_select(d, x, in);
-    case ASSAY_OP_WHERE:
-        in[0] = draw_where(d, x, a);
-        return 1;
     case ASSAY_OP_GRID_SAMPLE:
     case ASSAY_OP_ROI_ALIGN:
         return draw_samples(d, op, &t, in);
@@ -271,6 +252,57 @@ int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int 
         return draw_soft_nms(d, in);
     case ASSAY_OP_DETECTION:
         return draw_detection(d, in);
+    case ASSAY_OP_SCATTER_ND:
+    case ASSAY_OP_SCATTER_REDUCE:
+        return draw_scatter(d, x, a, in);
+    case ASSAY_OP_UPDATE_SLICE:
+        return draw_update(d, x, in);
+    default:
+        return 0;
+    }
+}
+
+/* Values of one table, of several siblings, or a partner. */
+static int draw_values(test_drawing *d, assay_op op, int x, const assay_attrs *a,
+                       int in[TEST_MAX_IN])
+{
+    if (op == ASSAY_OP_LOOKUP) {
+        const int64_t codes = INT64_C(1) << d->g->value[x].type.elem.bits;
+        const assay_type table = {.elem = assay_int(8, true), .rank = 1, .dim = {codes}};
+        in[1] = test_add_constant(d, &table);
+        return 2;
+    }
+    if (op == ASSAY_OP_ADD_N || op == ASSAY_OP_CONCAT) {
+        for (int i = 1; i < TEST_MAX_IN; i++)
+            in[i] = i < 3 || test_upto(d, 3) == 0 ? add_sibling(d, op, x, a) : x;
+        return (int)test_between(d->r, 1, test_upto(d, 7) ? 3 : TEST_MAX_IN);
+    }
+    if (assay_op_get(op)->min_in == 2)
+        in[1] = add_partner(d, x);
+    return assay_op_get(op)->min_in;
+}
+
+/* Their number; one of them is -1 when there are none. */
+int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[TEST_MAX_IN])
+{
+    const assay_type t = d->g->value[x].type;
+    in[0] = x;
+    const int n = draw_places(d, op, x, a, in);
+    if (n > 0)
+        return n;
+    switch (op) {
+    case ASSAY_OP_CONV:
+    case ASSAY_OP_CONV_TRANSPOSE:
+    case ASSAY_OP_FC:
+    case ASSAY_OP_SVDF_FEATURE:
+    case ASSAY_OP_SVDF_TIME:
+    case ASSAY_OP_MATMUL:
+        return test_draw_weighted(d, op, x, a, in);
+    case ASSAY_OP_SELECT:
+        return draw_select(d, x, in);
+    case ASSAY_OP_WHERE:
+        in[0] = draw_where(d, x, a);
+        return 1;
     case ASSAY_OP_SIGNAL_SCALE:
     case ASSAY_OP_RFFT:
     case ASSAY_OP_IRFFT:
@@ -278,11 +310,6 @@ int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int 
     case ASSAY_OP_PCAN:
     case ASSAY_OP_SIGNAL_LOG:
         return draw_signal(d, op, a, in);
-    case ASSAY_OP_SCATTER_ND:
-    case ASSAY_OP_SCATTER_REDUCE:
-        return draw_scatter(d, x, a, in);
-    case ASSAY_OP_UPDATE_SLICE:
-        return draw_update(d, x, in);
     case ASSAY_OP_READ:
     case ASSAY_OP_ASSIGN:
         return test_draw_state(d, op, x, in);
@@ -290,14 +317,7 @@ int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int 
         return draw_batch_norm(d, &t, a, in);
     case ASSAY_OP_LAYER_NORM:
         return t.rank > 0 && test_is_code(&t) && test_upto(d, 3) ? draw_norm(d, &t, a, in) : 1;
-    case ASSAY_OP_ADD_N:
-    case ASSAY_OP_CONCAT:
-        for (int i = 1; i < TEST_MAX_IN; i++)
-            in[i] = i < 3 || test_upto(d, 3) == 0 ? add_sibling(d, op, x, a) : x;
-        return (int)test_between(d->r, 1, test_upto(d, 7) ? 3 : TEST_MAX_IN);
     default:
-        if (assay_op_get(op)->min_in == 2)
-            in[1] = add_partner(d, x);
-        return assay_op_get(op)->min_in;
+        return draw_values(d, op, x, a, in);
     }
 }

@@ -134,74 +134,104 @@ typedef struct bi_case {
     int aux; /* 0: none, 1: what the second direction reads, 2: with weights */
 } bi_case;
 
-/* The model, and (backward: 0 or 1) one of the sequence operator of one direction's weights. */
-static tb_model bi_model(const bi_case *k, int backward)
+/* What the two directions read: operands of either, their number without states of an LSTM. */
+typedef struct bi_inputs {
+    int in[2][24], n, aux, aux_w[2][GATES];
+} bi_inputs;
+
+#define LSTM_INPUTS 17 /* before the two states */
+
+static void lstm_inputs(tb_model *m, const bi_case *k, int direction, bi_inputs *b)
 {
     const lstm_form plain = {.major = k->major};
-    const bool is_lstm = k->builtin == BI_LSTM;
-    tb_model m = {.n_inputs = k->aux ? 2 : 1, .n_outputs = 1};
-    int in[2][24], n_in = 0, aux_w[2][GATES], aux = NONE, y;
-    tb_op *op;
+    const lstm_tensors t = rec_lstm(m, &plain, direction ? "b" : "f");
+    const int list[] = {t.w[0], t.w[1], t.w[2], t.w[3], t.r[0], t.r[1], t.r[2], t.r[3], NONE, NONE,
+                        NONE,   t.b[0], t.b[1], t.b[2], t.b[3], NONE,   NONE,   t.h,    t.c};
+    memcpy(b->in[direction], list, sizeof list);
+    b->n = LSTM_INPUTS;
+}
 
-    rec_over_time(&m, "x", IN, k->major);
-    for (int i = 0; i < 2; ++i) {
-        if (is_lstm) {
-            const lstm_tensors t = rec_lstm(&m, &plain, i ? "b" : "f");
-            const int list[] = {t.w[0], t.w[1], t.w[2], t.w[3], t.r[0], t.r[1], t.r[2],
-                                t.r[3], NONE,   NONE,   NONE,   t.b[0], t.b[1], t.b[2],
-                                t.b[3], NONE,   NONE,   t.h,    t.c};
-            memcpy(in[i], list, sizeof list);
-            n_in = 17;
-        } else {
-            in[i][0] = rec_weights(&m, i ? "bw" : "fw", UNITS, IN, false);
-            in[i][1] = rec_weights(&m, i ? "br" : "fr", UNITS, UNITS, false);
-            in[i][2] = rec_weights(&m, i ? "bb" : "fb", UNITS, 1, false);
-            in[i][3] = rec_state(&m, i ? "bh" : "fh", UNITS);
-            n_in = 4;
-        }
-    }
-    aux = k->aux ? rec_over_time(&m, "aux", IN, k->major) : NONE;
-    m.input[1] = aux;
+static void rnn_inputs(tb_model *m, int direction, bi_inputs *b)
+{
+    int *in = b->in[direction];
+    in[0] = rec_weights(m, direction ? "bw" : "fw", UNITS, IN, false);
+    in[1] = rec_weights(m, direction ? "br" : "fr", UNITS, UNITS, false);
+    in[2] = rec_weights(m, direction ? "bb" : "fb", UNITS, 1, false);
+    in[3] = rec_state(m, direction ? "bh" : "fh", UNITS);
+    b->n = 4;
+}
+
+static bi_inputs bi_add_inputs(tb_model *m, const bi_case *k)
+{
+    bi_inputs b;
+    const bool is_lstm = k->builtin == BI_LSTM;
+    rec_over_time(m, "x", IN, k->major);
+    for (int i = 0; i < 2; ++i)
+        if (is_lstm)
+            lstm_inputs(m, k, i, &b);
+        else
+            rnn_inputs(m, i, &b);
+    b.aux = k->aux ? rec_over_time(m, "aux", IN, k->major) : NONE;
+    m->input[1] = b.aux;
     for (int i = 0; i < 2; ++i)
         for (int g = 0; g < (is_lstm ? GATES : 1); ++g) {
             char name[16];
             snprintf(name, sizeof name, "aux%d%d", i, g);
-            aux_w[i][g] = k->aux == 2 ? rec_weights(&m, name, UNITS, IN, false) : NONE;
+            b.aux_w[i][g] = k->aux == 2 ? rec_weights(m, name, UNITS, IN, false) : NONE;
         }
-    if (backward >= 0) {
-        y = rec_over_time(&m, "y", UNITS, k->major);
-        m.n_inputs = 1;
-        op = tb_operator(&m, is_lstm ? SEQUENCE_LSTM : SEQUENCE_RNN, 0, END);
-        for (int i = 0; i < n_in; ++i)
-            op->in[op->n_in++] = in[backward][i];
-        for (int i = 17; is_lstm && i < 23; ++i)
-            op->in[op->n_in++] = i < 19 ? in[backward][i] : NONE;
-        tb_outputs(op, y, END);
-        tb_option_i8(op, is_lstm ? LSTM_TIME_MAJOR : 0, k->major);
-        tb_option_i8(op, is_lstm ? LSTM_ACTIVATION : 1, ACTIVATION_TANH);
-        m.output[0] = y;
-        return m;
-    }
-    y = rec_over_time(&m, "y", k->merged ? 2 * UNITS : UNITS, k->major);
-    op = tb_operator(&m, k->builtin, 0, END);
+    return b;
+}
+
+static void add_single(tb_model *m, const bi_case *k, const bi_inputs *b, int direction)
+{
+    const bool is_lstm = k->builtin == BI_LSTM;
+    const int y = rec_over_time(m, "y", UNITS, k->major);
+    tb_op *op = tb_operator(m, is_lstm ? SEQUENCE_LSTM : SEQUENCE_RNN, 0, END);
+    m->n_inputs = 1;
+    for (int i = 0; i < b->n; ++i)
+        op->in[op->n_in++] = b->in[direction][i];
+    for (int i = LSTM_INPUTS; is_lstm && i < LSTM_INPUTS + 6; ++i)
+        op->in[op->n_in++] = i < LSTM_INPUTS + 2 ? b->in[direction][i] : NONE;
+    tb_outputs(op, y, END);
+    tb_option_i8(op, is_lstm ? LSTM_TIME_MAJOR : 0, k->major);
+    tb_option_i8(op, is_lstm ? LSTM_ACTIVATION : 1, ACTIVATION_TANH);
+    m->output[0] = y;
+}
+
+static void add_both(tb_model *m, const bi_case *k, const bi_inputs *b)
+{
+    const bool is_lstm = k->builtin == BI_LSTM;
+    const int y = rec_over_time(m, "y", k->merged ? 2 * UNITS : UNITS, k->major);
+    tb_op *op = tb_operator(m, k->builtin, 0, END);
     for (int i = 0; i < 2; ++i)
-        for (int j = 0; j < n_in; ++j)
-            op->in[op->n_in++] = in[i][j];
+        for (int j = 0; j < b->n; ++j)
+            op->in[op->n_in++] = b->in[i][j];
     for (int i = 0; is_lstm && i < 4; ++i)
-        op->in[op->n_in++] = in[i / 2][17 + i % 2];
-    op->in[op->n_in++] = aux;
+        op->in[op->n_in++] = b->in[i / 2][LSTM_INPUTS + i % 2];
+    op->in[op->n_in++] = b->aux;
     for (int i = 0; i < 2; ++i)
         for (int g = 0; g < (is_lstm ? GATES : 1); ++g)
-            op->in[op->n_in++] = aux_w[i][g];
-    m.output[0] = y;
+            op->in[op->n_in++] = b->aux_w[i][g];
+    m->output[0] = y;
     tb_outputs(op, y, END);
     if (!k->merged) {
-        m.output[m.n_outputs++] = y = rec_over_time(&m, "z", UNITS, k->major);
-        op->out[op->n_out++] = y;
+        m->output[1] = rec_over_time(m, "z", UNITS, k->major);
+        op->out[op->n_out++] = m->output[m->n_outputs++];
     }
     tb_option_i8(op, is_lstm ? 4 : 0, k->major);
     tb_option_i8(op, is_lstm ? 0 : 1, ACTIVATION_TANH);
     tb_option_i8(op, is_lstm ? 3 : 2, k->merged);
+}
+
+/* The model, and (backward: 0 or 1) one of the sequence operator of one direction's weights. */
+static tb_model bi_model(const bi_case *k, int backward)
+{
+    tb_model m = {.n_inputs = k->aux ? 2 : 1, .n_outputs = 1};
+    const bi_inputs b = bi_add_inputs(&m, k);
+    if (backward >= 0)
+        add_single(&m, k, &b, backward);
+    else
+        add_both(&m, k, &b);
     return m;
 }
 
