@@ -69,7 +69,7 @@ static void tokens(void **state)
     l.label_map = y;
     l.tokens = 2;
     assert_ok(assay_evaluate(p, NULL, &l, NULL, &json, &err), &err);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < (int)(sizeof ids / sizeof *ids); i++)
         sum += loss(table[ids[i]], (int)y[i]);
     assert_true(fabs(number_of(json, "perplexity") - exp(sum / 4)) < 1e-9);
     assay_free(json);

@@ -213,7 +213,7 @@ static void test_forms(void **out)
     assay_error err;
 
     test_temp_dir(dir, sizeof dir);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < (int)(sizeof name / sizeof *name); i++) {
         snprintf(path, sizeof path, "%s/%s", dir, name[i]);
         assert_ok(assay_save(s->integers, path, &err), &err);
         assert_ok(assay_load_with(path, NULL, &g, &form, &err), &err);

@@ -107,7 +107,7 @@ static void test_border(void **state)
         assert_non_null(strstr(err.text, "node 'layer'"));
         assert_non_null(strstr(err.text, "channel 1 may reach 131072"));
         assert_non_null(strstr(err.text, "holds 131071"));
-        for (size_t k = 0; k < 4; k++)
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
             assert_ok(prepare(g, 18, others[k], &err), &err);
         assay_graph_free(g);
     }

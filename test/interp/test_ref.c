@@ -74,7 +74,7 @@ static void test_unary(void **state)
     static const unsigned bits[] = {4, 1, 8, 12, 32, 16};
     test_rng r = test_seed("unary", 2);
     (void)state;
-    for (int t = 0; t < 6; t++) {
+    for (int t = 0; t < (int)(sizeof bits / sizeof *bits); t++) {
         fake_net net;
         int64_t dim[2] = {3, 300};
         fake_begin(&net);

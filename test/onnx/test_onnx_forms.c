@@ -49,7 +49,7 @@ static void same_padding_is_split_by_kind(void **state)
 {
     static const char *const kinds[] = {"SAME_UPPER", "SAME_LOWER"};
     (void)state;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < (int)(sizeof kinds / sizeof *kinds); k++) {
         char text[200];
         snprintf(text, sizeof text,
                  "in x f32 1,1,6\nconst w f32 1,1,3\nConv x,w -> y strides=[2] auto_pad=%s\nout y",

@@ -159,7 +159,7 @@ static void window_of_all(void **state)
     const void *in = x;
     assay_error err;
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < (int)(sizeof windows / sizeof *windows); i++) {
         char text[200];
         void *to = out[i];
         snprintf(text, sizeof text, "in x f32 1,1,2,2\nAttention x,x,x -> y%s\nout y", windows[i]);

@@ -120,7 +120,7 @@ static void test_arithmetic_with_constants(void **state)
     net_output(g, net_node(g, ASSAY_OP_DIV, "by_tiny", NULL, x, tiny, -2));
     net_output(g, net_node(g, ASSAY_OP_DIV, "inverse", NULL, one, x, -2));
     net_output(g, net_node(g, ASSAY_OP_DIV, "over", NULL, c, x, -2));
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < (int)(sizeof exponents / sizeof *exponents); k++) {
         snprintf(name, sizeof name, "e%d", k);
         int e =
             net_constant(g, &rng, name, (double)exponents[k], (double)exponents[k], NET_SHAPE(1));
@@ -142,7 +142,7 @@ static void test_arithmetic_with_constants(void **state)
     assert_int_equal(net_producer(s, "by_tiny")->op, ASSAY_OP_DIV);
     assert_int_equal(net_producer(s, "inverse")->op, ASSAY_OP_RECIPROCAL);
     assert_int_equal(net_producer(s, "over")->op, ASSAY_OP_DIV);
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < (int)(sizeof ops / sizeof *ops); k++) {
         snprintf(name, sizeof name, "pow%d", k);
         assert_int_equal(net_producer(s, name)->op, ops[k]);
     }

@@ -40,7 +40,7 @@ static const char *const schemes[] = {"tflite", "onnxruntime", "gemmlowp", "tosa
 static void fully_connected_as_convolution(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         expect(schemes[i], "products: conv", fc, "fc-to-conv: y: exact: reachable [",
                "conv(\"y:conv:in\", \"y:conv:weights\", b) {layout=nhwc}", " fc(");
         expect(schemes[i], "products: conv", fc, "constant: y:conv:weights: exact",
@@ -51,7 +51,7 @@ static void fully_connected_as_convolution(void **state)
 static void one_cell_as_fully_connected(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         expect(schemes[i], "products: fc", ONE_CELL("nhwc", "[1,2,2,3]", "[1,2,2,2]", "[2,1,1,3]"),
                "conv-to-fc: y: exact: reachable [", "fc(x, \"y:fc:weights\", b)", "conv(");
         expect(schemes[i], "products: fc", ONE_CELL("nchw", "[1,3,2,2]", "[1,2,2,2]", "[2,3,1,1]"),
@@ -82,7 +82,7 @@ static const char *const summing[] = {"tflite", "fbgemm", "gemmlowp"};
 static void fully_connected_as_matrix_product_and_addition(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof summing / sizeof *summing; i++) {
         rewrite_outcome o = rewrite_preferring(summing[i], "products: matmul", whole);
         rewrite_has(o.log.text, "fc-to-matmul: y: exact: reachable [");
         rewrite_has(o.text.text, "\"y:sums\": i32[2,2] = matmul(x, \"y:matmul:weights\")");
@@ -121,7 +121,7 @@ static void a_target_that_rescales_by_tables_keeps_its_layer(void **state)
 static void matrix_product_and_addition_as_fully_connected(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof summing / sizeof *summing; i++) {
         const char *s = summing[i];
         expect(s, "products: fc", SUMMED("[3,2]", ""), "sums-to-fc: y after sums: exact: reach",
                "y: i8[2,2] q(0.5,3) = fc(x, \"y:fc:weights\", \"y:fc:bias\") act[-5,20]",

@@ -107,7 +107,7 @@ static void below_a_linear_resize_where_it_only_shifts(void **state)
 {
     static const char *const schemes[] = {"tflite-single", "tosa-single", "xnnpack-qs8"};
     (void)state;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
         rewrite_expect_exact(schemes[i],
                              SHIFTED("[1,1,2,3]") "b: u8[1,1,4,6] q(0.1,128) = resize(a) " LINEAR,
                              "sink-interpolation: b after a: exact: every code moves by 128",

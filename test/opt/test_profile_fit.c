@@ -222,7 +222,7 @@ static void test_any_batch(void **state)
     static const char *const texts[] = {transposed_vit, flat_vit};
     static const int64_t batches[] = {1, 2, 7, 256};
     (void)state;
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
         assay_graph *g = vit_of(texts[k], 1);
         assay_profile *p = profile_of(g);
         assay_error err;
@@ -305,7 +305,7 @@ static void test_digest_of_any_batch(void **state)
 {
     static const char *const texts[] = {vit, transposed_vit, flat_vit};
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         assay_graph *g = vit_of(texts[i], 2), *more = vit_of(texts[i], 5);
         char digest[33], other[33];
         assay_error err;

@@ -55,7 +55,7 @@ static void test_accuracy(void **state)
     test_rng rng = rng_of(state);
     static const char *const schemes[] = {"tflite", "tflite-single", "glow-interp", "glow-cpu",
                                           "npu16"};
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < (int)(sizeof schemes / sizeof *schemes); i++) {
         quantized s = quantized_prepare(quantized_classifier(&rng), &rng, schemes[i]);
         quantized_make(&s, (assay_quantize_options){0});
         double sqnr = quantized_sqnr(&s, &rng, 1);

@@ -339,7 +339,7 @@ static void zero_points_of_a_delegate(void **state)
         assay_error err;
         assay_scheme *s;
         assert_ok(assay_scheme_open(cases[i].scheme, &s, &err), &err);
-        for (size_t k = 0; k < 3; k++) {
+        for (size_t k = 0; k < sizeof layers / sizeof *layers; k++) {
             char why[ASSAY_ADMIT_WHY] = "";
             assay_graph *g = make(&layers[k]);
             if (assay_scheme_admits(s, g, &g->node[0], why, sizeof why) != cases[i].admits[k])

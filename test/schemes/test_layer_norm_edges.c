@@ -64,7 +64,7 @@ static void absent(void **state)
 {
     (void)state;
     test_rng rng = test_seed("absent", 8);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < (int)(sizeof kinds / sizeof *kinds); k++) {
         layer l;
         open_layer(&l, kinds[k]);
         for (int i = 0; i < 200; i++) {

@@ -63,7 +63,7 @@ static void mx_blocks(void **state)
     struct npz *z = archive("mx-quantize");
     (void)state;
     for (int m = 0; m < 4; m++)
-        for (int f = 0; f < 5; f++) {
+        for (int f = 0; f < (int)(sizeof formats / sizeof *formats); f++) {
             const assay_mac_scaling s = {.elements = formats[f],
                                          .to = ASSAY_MAC_E8M0,
                                          .rule = rules[m],

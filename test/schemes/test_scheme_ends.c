@@ -247,7 +247,7 @@ static void relu_bounds(void **state)
     static const int32_t zero = 0;
     const assay_type in = code_type(8, true, &scale[0], &zero),
                      out = code_type(8, true, &scale[1], &zero);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof stores / sizeof *stores; i++) {
         char record[60];
         snprintf(record, sizeof record, "rescale: {store: %s}\n", stores[i]);
         assay_scheme *s = unit_scheme(record);

@@ -65,7 +65,7 @@ static void monotone(void **state)
     (void)state;
     for (const char *const *name = assay_scheme_presets(); *name != NULL; name++) {
         static const float scales[] = {0.5f, 0.25f, 0.0078125f, 0.3f, 0.0037f, 0.99f};
-        for (size_t k = 0; k < 6; k++) {
+        for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
             law_unit l;
             if (!prepare(&l, *name, scales[k], 0) || wraps(*name)) {
                 release(&l);

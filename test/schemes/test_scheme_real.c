@@ -224,7 +224,7 @@ static void unaries(probe *p)
 static void pools(probe *p, test_rng *rng)
 {
     static const char *const ops[] = {"avg_pool", "global_avg_pool", "reduce_mean", "reduce_sum"};
-    for (size_t k = 0; k < 4; k++)
+    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
         for (int depth = 1; depth <= 49; depth = depth == 1 ? 4 : depth == 4 ? 9 : depth * 2 - 5) {
             describe(p, ops[k], k == 3 ? 30 : 5);
             p->spec.depth = depth;
@@ -259,7 +259,7 @@ static void pools(probe *p, test_rng *rng)
 static void rows(probe *p, test_rng *rng)
 {
     static const char *const ops[] = {"softmax", "log_softmax", "l2_norm"};
-    for (size_t k = 0; k < 3; k++)
+    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
         for (int n = 1; n <= 40; n += 13) {
             describe(p, ops[k], 1);
             p->spec.depth = n;
@@ -316,7 +316,7 @@ static void compares(probe *p, test_rng *rng)
     static const char *const ops[] = {"equal",      "not_equal", "less",
                                       "less_equal", "greater",   "greater_equal"};
     assay_type flag = {.elem = assay_bool(), .rank = 1, .dim = {1}};
-    for (size_t k = 0; k < 6; k++) {
+    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
         describe(p, ops[k], 1);
         p->spec.out = &flag;
         if (!prepare(p))

@@ -205,7 +205,7 @@ static void wide_softmax(void **state)
     static const char *const records[] = {"softmax: {kind: lut-16}\ntable: {precision: float32}\n",
                                           "softmax: {kind: lut-16}\ntable: {precision: float64}\n"};
     test_rng rng = test_seed("wide_softmax", 4);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < (int)(sizeof records / sizeof *records); i++) {
         const node n = {records[i], "softmax", 16, 16, 0x1p-11f, 0x1p-15f, 0, 0, 0, 24};
         made m;
         size_t count;

@@ -106,7 +106,7 @@ static void saturated_pairs(void **state)
     assay_type out = code_type(8, false, &one, zeros);
     const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
     const int32_t x[4] = {255, 255, 1, 2}, w[4] = {127, 127, 3, 4};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < (int)(sizeof overflows / sizeof *overflows); i++) {
         char record[100];
         bool trapped = false;
         snprintf(record, sizeof record, "accumulator: {overflow: %s, saturate_pairs: yes}\n",

@@ -278,7 +278,7 @@ static void compare(const assay_scheme *s, const assay_unit *u, bool a_signed, b
     }
     s->vt->binary(u, a, b, 65536, want);
     static const size_t lengths[] = {65536, 1, 16, 23};
-    for (size_t k = 0; k < 4; k++) {
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
         memset(got, 0x5a, sizeof got);
         pair(u, x, a_signed, y, b_signed, lengths[k], got);
         for (size_t i = 0; i < lengths[k]; i++)

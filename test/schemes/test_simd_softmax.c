@@ -108,7 +108,7 @@ static void others_have_none(void **state)
     const assay_type in = code_type(8, true, &s_in, &none);
     const assay_type out = code_type(8, false, &s_out, &none);
     (void)state;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < (int)(sizeof ops / sizeof *ops); i++) {
         const assay_unit_spec spec = unit_spec(ops[i], &in, 1, &out);
         assay_scheme *s = unit_scheme(records[i]);
         assay_unit *u = unit_prepare(s, &spec);

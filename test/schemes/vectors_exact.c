@@ -32,7 +32,7 @@ static void ibert(void **state)
         assay_type in = code_type(8, true, &scales[i], &zero);
         int64_t k[2][4];
         char name[32];
-        for (int op = 0; op < 2; op++) {
+        for (int op = 0; op < (int)(sizeof ops / sizeof *ops); op++) {
             assay_type out = code_type(8, true, &steps[op], &zero);
             assay_unit_spec spec = unit_spec(ops[op], &in, 1, &out);
             assay_unit_param list[32];

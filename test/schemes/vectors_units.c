@@ -143,7 +143,7 @@ static void qonnx_quant(void **state)
     const int64_t *narrow = vectors_ints(z, "narrow", &n),
                   *mode = vectors_ints(z, "rounding_mode", &n);
     const int64_t *want = vectors_ints(z, "q_recovered", &n);
-    for (int m = 0; m < 7; m++) {
+    for (int m = 0; m < (int)(sizeof modes / sizeof *modes); m++) {
         char text[200];
         snprintf(text, sizeof text, "scheme: quant\nextends: qonnx\nconvert: {round: %s}\n",
                  modes[m]);

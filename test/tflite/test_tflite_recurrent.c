@@ -280,7 +280,7 @@ static void other_input(void **unused)
     enum { X = BATCH * STEPS * IN, Y = BATCH * STEPS * UNITS };
 
     (void)unused;
-    for (size_t c = 0; c < 2; ++c) {
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
         bi_case without = cases[c];
         float x[X], zeros[X] = {0}, with[3][2 * Y];
         int changed = 0;

@@ -177,7 +177,7 @@ static void test_svdf(void **unused)
                                         "svdf/svdf_2_s16state_s8", "svdf/svdf_3_s16state_s8",
                                         "svdf/svdf_int8_s8",       "svdf/svdf_int8_2_s8"};
     (void)unused;
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); ++i) {
         static kase k;
         if (!open_case(&k, names[i]))
             skip();
