@@ -7,15 +7,15 @@
 #include "schemes/apply/apply.h"
 #include "schemes/mac/explain.h"
 
-static watch *watch_of(const assay_unit *u)
+static explain_watcher *watch_of(const assay_unit *u)
 {
-    return (watch *)(uintptr_t)u;
+    return (explain_watcher *)(uintptr_t)u;
 }
 
 /* ---- productions ---- */
 
 /* The digit of production i. */
-int64_t explain_digit(const watch *w, int64_t i)
+int64_t explain_digit(const explain_watcher *w, int64_t i)
 {
     const uint64_t mask = (UINT64_C(1) << w->bits) - 1;
     return w->least + (int64_t)((uint64_t)i >> w->shift & mask);
@@ -23,7 +23,7 @@ int64_t explain_digit(const watch *w, int64_t i)
 
 /* n codes are asked for: digits are given, or the place of the wanted one is. False: nothing is
  * left to compute. */
-static bool begin(watch *w, size_t n, int32_t *out, int64_t *at)
+static bool begin(explain_watcher *w, size_t n, int32_t *out, int64_t *at)
 {
     *at = w->want - w->made;
     if (*at < 0 || *at >= (int64_t)n)
@@ -38,14 +38,14 @@ static bool begin(watch *w, size_t n, int32_t *out, int64_t *at)
     return false;
 }
 
-static void note(watch *w, enum explain_kind kind, int64_t value)
+static void note(explain_watcher *w, enum explain_kind kind, int64_t value)
 {
     w->seen->kind = kind;
     w->seen->value = value;
     w->inside = false;
 }
 
-static int32_t *kept(watch *w, const int32_t *from, size_t n)
+static int32_t *kept(explain_watcher *w, const int32_t *from, size_t n)
 {
     int32_t *to = malloc((n + 1) * sizeof *to);
     if (to)
@@ -55,7 +55,7 @@ static int32_t *kept(watch *w, const int32_t *from, size_t n)
     return to;
 }
 
-static void keep_row(watch *w, const int32_t *x, size_t n, size_t at)
+static void keep_row(explain_watcher *w, const int32_t *x, size_t n, size_t at)
 {
     w->seen->row = kept(w, x, n);
     w->seen->n_row = w->seen->row ? n : 0;
@@ -67,7 +67,7 @@ static void keep_row(watch *w, const int32_t *x, size_t n, size_t at)
 static int64_t watch_accumulate(const assay_unit *u, const int32_t *x, const int32_t *f, size_t n,
                                 int64_t bias, int32_t zx, int32_t zw, bool *trapped)
 {
-    watch *w = watch_of(u);
+    explain_watcher *w = watch_of(u);
     const int64_t number = w->sums++;
     if (w->mode != EXPLAIN_WATCH)
         return number;
@@ -88,7 +88,7 @@ static int64_t watch_accumulate(const assay_unit *u, const int32_t *x, const int
 static int64_t watch_combine(const assay_unit *u, int64_t *sum, size_t n, size_t channel,
                              int64_t bias, bool *trapped)
 {
-    watch *w = watch_of(u);
+    explain_watcher *w = watch_of(u);
     const int64_t number = w->sums++;
     if (w->mode != EXPLAIN_WATCH)
         return number;
@@ -105,7 +105,7 @@ static int64_t watch_combine(const assay_unit *u, int64_t *sum, size_t n, size_t
 
 static int64_t watch_overflow(const assay_unit *u, int64_t sum, bool *trapped)
 {
-    const watch *w = watch_of(u);
+    const explain_watcher *w = watch_of(u);
     return w->mode == EXPLAIN_WATCH ? w->vt->apply_overflow(w->real, sum, trapped) : sum;
 }
 
@@ -114,7 +114,7 @@ static int64_t watch_overflow(const assay_unit *u, int64_t sum, bool *trapped)
 static void watch_requantize(const assay_unit *u, const int64_t *acc, size_t n, size_t channel,
                              int32_t *out)
 {
-    watch *w = watch_of(u);
+    explain_watcher *w = watch_of(u);
     int64_t at;
     const bool goes_on = begin(w, n, out, &at);
     if (w->mode == EXPLAIN_FIND && at >= 0)
@@ -135,7 +135,7 @@ static void watch_requantize(const assay_unit *u, const int64_t *acc, size_t n, 
 static void watch_binary(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
                          int32_t *out)
 {
-    watch *w = watch_of(u);
+    explain_watcher *w = watch_of(u);
     int64_t at;
     if (!begin(w, n, out, &at))
         return;
@@ -152,7 +152,7 @@ static void watch_binary(const assay_unit *u, const int32_t *a, const int32_t *b
 
 static void watch_unary(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
-    watch *w = watch_of(u);
+    explain_watcher *w = watch_of(u);
     int64_t at;
     if (!begin(w, n, out, &at))
         return;
@@ -170,7 +170,7 @@ static void watch_unary(const assay_unit *u, const int32_t *x, size_t n, int32_t
 static void watch_pool(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
                        int32_t *out)
 {
-    watch *w = watch_of(u);
+    explain_watcher *w = watch_of(u);
     int64_t at;
     if (!begin(w, n, out, &at))
         return;
@@ -187,7 +187,7 @@ static void watch_pool(const assay_unit *u, const int64_t *sum, const int32_t *c
 static bool watch_window(const assay_unit *u, const int32_t *x, size_t n, int32_t count,
                          int32_t *out)
 {
-    watch *w = watch_of(u);
+    explain_watcher *w = watch_of(u);
     int64_t at;
     if (!out)
         return w->vt->window && w->vt->window(w->real, x, n, count, out);
@@ -204,7 +204,7 @@ static bool watch_window(const assay_unit *u, const int32_t *x, size_t n, int32_
 
 static void watch_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
-    watch *w = watch_of(u);
+    explain_watcher *w = watch_of(u);
     int64_t at;
     if (!begin(w, w->is_mac && mac_ends_in_one(&w->mac) ? 1 : n, out, &at))
         return;
@@ -218,7 +218,7 @@ static void watch_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *
 static void watch_interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy,
                               const int32_t *fx, size_t n, int32_t *out)
 {
-    watch *w = watch_of(u);
+    explain_watcher *w = watch_of(u);
     int64_t at;
     if (n == 0) {
         w->vt->interpolate(w->real, c, fy, fx, n, out);
@@ -244,7 +244,7 @@ static void watch_interpolate(const assay_unit *u, const int32_t *c, const int32
 static void watch_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
                            int32_t *out)
 {
-    watch *w = watch_of(u);
+    explain_watcher *w = watch_of(u);
     int64_t at;
     if (!begin(w, n, out, &at))
         return;
@@ -262,7 +262,7 @@ static void watch_quantize(const assay_unit *u, const uint32_t *bits, size_t n, 
 static void watch_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
                              uint32_t *bits)
 {
-    watch *w = watch_of(u);
+    explain_watcher *w = watch_of(u);
     int64_t at;
     if (!begin(w, n, (int32_t *)bits, &at))
         return;
@@ -280,7 +280,7 @@ static void watch_dequantize(const assay_unit *u, const int32_t *q, size_t n, si
 static assay_status watch_dot(const assay_unit *u, const assay_dot *d, int32_t *out,
                               assay_error *err)
 {
-    watch *w = watch_of(u);
+    explain_watcher *w = watch_of(u);
     int64_t at;
     if (!begin(w, 1, out, &at))
         return ASSAY_OK;

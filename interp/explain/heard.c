@@ -11,7 +11,8 @@
 static void watch_rescale(const assay_rescale *r, int k, const int64_t *acc, size_t n,
                           size_t channel, int32_t *out)
 {
-    watch *w = (watch *)((uintptr_t)(r - k) - offsetof(watch, unit.scale));
+    explain_watcher *w =
+        (explain_watcher *)((uintptr_t)(r - k) - offsetof(explain_watcher, unit.scale));
     const assay_rescale *real = &w->real->scale[k];
     explain_seen *s = w->seen;
     const assay_told step = {.kind = ASSAY_TOLD_RESCALE, .a = acc[0], .rescale = real};
@@ -36,7 +37,7 @@ RESCALE(2)
 /* What a function of the unit tells. */
 static void hear(void *to, const assay_told *step)
 {
-    watch *w = to;
+    explain_watcher *w = to;
     assay_told heard = *step;
     assay_rescale r = {0};
     if (step->rescale) { /* maybe a copy of a watched one */
@@ -48,7 +49,7 @@ static void hear(void *to, const assay_told *step)
     w->seen->n_own++;
 }
 
-void explain_watch_unit(watch *w)
+void explain_watch_unit(explain_watcher *w)
 {
     static void (*const rows[])(const assay_rescale *, const int64_t *, size_t, size_t,
                                 int32_t *) = {watch_rescale_0, watch_rescale_1, watch_rescale_2};
@@ -58,20 +59,20 @@ void explain_watch_unit(watch *w)
     w->teller = (assay_teller){.tell = hear, .to = w};
 }
 
-void explain_watch_mac(watch *w)
+void explain_watch_mac(explain_watcher *w)
 {
     w->is_mac = true;
     w->mac = *mac_node(w->real);
     w->teller = (assay_teller){.tell = hear, .to = w};
 }
 
-void explain_watch_kernel(watch *w, int64_t element)
+void explain_watch_kernel(explain_watcher *w, int64_t element)
 {
     w->teller = (assay_teller){.tell = hear, .to = w, .at = (size_t)element};
 }
 
 /* The unit that tells the steps of element `at` of a row. */
-const assay_unit *explain_telling(watch *w, size_t at)
+const assay_unit *explain_telling(explain_watcher *w, size_t at)
 {
     w->teller.at = at;
     w->unit.teller = w->mac.teller = &w->teller;
@@ -82,7 +83,7 @@ const assay_unit *explain_telling(watch *w, size_t at)
  * number's colon. */
 void explain_hear_line(void *to, const char *line)
 {
-    watch *w = to;
+    explain_watcher *w = to;
     static const char *const ends[] = {"  ", ", from ", ", to ", ": "};
     while (*line == ' ')
         line++;

@@ -5,7 +5,8 @@
 #include "interp/explain/watching.h"
 
 /* Inputs whose elements may be moved to the output, filled with digits of their numbers. */
-static void fill_digits(const assay_node *n, const assay_graph *g, const watch *w, void *const *to)
+static void fill_digits(const assay_node *n, const assay_graph *g, const explain_watcher *w,
+                        void *const *to)
 {
     int64_t number = 0;
     for (int i = 0; i < n->n_in; i++) {
@@ -26,12 +27,13 @@ static bool is_data(const assay_value *v, const assay_type *out)
     return v && !v->data && assay_elem_equal(v->type.elem, out->elem);
 }
 
-static bool trace_back(runs *r, void *const *room, int64_t element, int64_t total, int64_t *number)
+static bool trace_back(explain_runs *r, void *const *room, int64_t element, int64_t total,
+                       int64_t *number)
 {
     const assay_graph *g = r->program.graph;
     const assay_node *n = &g->node[r->node];
     const assay_type *t = &assay_node_out(g, n, 0)->type;
-    watch *w = &r->w;
+    explain_watcher *w = &r->w;
     explain_choose_digits(w, t->elem);
     *number = 0;
     for (; w->shift == 0 || (w->shift < 48 && total >> w->shift != 0); w->shift += w->bits) {
@@ -45,8 +47,8 @@ static bool trace_back(runs *r, void *const *room, int64_t element, int64_t tota
 
 /* Whether a value put into the source alone comes out at the element: what pads, or computes, does
  * not do so. */
-static bool is_source(runs *r, void *const *room, const void *const *in, int input, int64_t at,
-                      int64_t element)
+static bool is_source(explain_runs *r, void *const *room, const void *const *in, int input,
+                      int64_t at, int64_t element)
 {
     const assay_graph *g = r->program.graph;
     const assay_node *n = &g->node[r->node];
@@ -76,7 +78,7 @@ bool explain_source(const assay_program *p, int node, const void *const *in, int
     void **room = calloc((size_t)n->n_in + 1, sizeof *room);
     explain_seen seen = {0};
     int64_t total = 0;
-    runs r = {0};
+    explain_runs r = {0};
     bool found = given && room && !p->unit[node];
     for (int i = 0; i < n->n_in && found; i++) {
         const assay_value *v = assay_node_in(p->graph, n, i);

@@ -7,9 +7,9 @@
 
 #include "graph/memory.h"
 
-static void begin_watch(runs *r, const assay_program *p)
+static void begin_watch(explain_runs *r, const assay_program *p)
 {
-    watch *w = &r->w;
+    explain_watcher *w = &r->w;
     const assay_scheme *s = run_scheme_of(p, r->node);
     w->real = p->unit[r->node];
     w->vt = s->vt;
@@ -24,12 +24,12 @@ static void begin_watch(runs *r, const assay_program *p)
     r->program.scheme = &r->scheme;
 }
 
-assay_status explain_open_runs(runs *r, const assay_program *p, int node, const void *const *in,
-                               explain_seen *seen, assay_error *err)
+assay_status explain_open_runs(explain_runs *r, const assay_program *p, int node,
+                               const void *const *in, explain_seen *seen, assay_error *err)
 {
     const assay_node *n = &p->graph->node[node];
     assay_status status = ASSAY_OK;
-    *r = (runs){.program = *p, .node = node, .in = in};
+    *r = (explain_runs){.program = *p, .node = node, .in = in};
     r->program.engine = ASSAY_ENGINE_REF;
     r->w.seen = seen;
     r->unit = calloc((size_t)p->graph->n_nodes + 1, sizeof *r->unit);
@@ -49,7 +49,7 @@ assay_status explain_open_runs(runs *r, const assay_program *p, int node, const 
     return status;
 }
 
-void explain_close_runs(runs *r)
+void explain_close_runs(explain_runs *r)
 {
     for (int j = 0; r->out && j < r->program.graph->node[r->node].n_out; j++)
         free(r->out[j]);
@@ -57,7 +57,7 @@ void explain_close_runs(runs *r)
     free(r->unit);
 }
 
-assay_status explain_run_once(runs *r, enum watch_mode mode, assay_error *err)
+assay_status explain_run_once(explain_runs *r, enum watch_mode mode, assay_error *err)
 {
     r->w.mode = mode;
     r->w.made = r->w.sums = 0;
@@ -77,7 +77,7 @@ static int64_t least_of(assay_elem e)
     return e.kind == ASSAY_KIND_INT && e.is_signed ? -(INT64_C(1) << (bits_of(e) - 1)) : 0;
 }
 
-void explain_choose_digits(watch *w, assay_elem e)
+void explain_choose_digits(explain_watcher *w, assay_elem e)
 {
     w->bits = bits_of(e);
     w->least = least_of(e);
@@ -94,9 +94,10 @@ int64_t explain_stored(const assay_type *t, const void *data, int64_t i)
 }
 
 /* Which production the element is; -1: none. */
-static assay_status find_production(runs *r, const assay_type *t, int64_t element, assay_error *err)
+static assay_status find_production(explain_runs *r, const assay_type *t, int64_t element,
+                                    assay_error *err)
 {
-    watch *w = &r->w;
+    explain_watcher *w = &r->w;
     assay_status status = ASSAY_OK;
     int64_t found = 0;
     explain_choose_digits(w, t->elem);
@@ -114,7 +115,7 @@ assay_status explain_watch(const assay_program *p, int node, const void *const *
                            explain_seen *seen, assay_error *err)
 {
     const assay_type *t = &assay_node_out(p->graph, &p->graph->node[node], 0)->type;
-    runs r;
+    explain_runs r;
     *seen = (explain_seen){.kind = EXPLAIN_NOTHING};
     assay_status status = explain_open_runs(&r, p, node, in, seen, err);
     r.w.want = r.w.want_sum = -1;

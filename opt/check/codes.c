@@ -9,7 +9,7 @@
 #define MAX_VALUES 40
 
 /* The network's own table. */
-static assay_status look_up(const checker *c, const assay_graph *g, const assay_node *n,
+static assay_status look_up(const check_context *c, const assay_graph *g, const assay_node *n,
                             const int32_t *x, size_t count, int32_t *out)
 {
     const assay_value *table = assay_node_in(g, n, 1);
@@ -26,7 +26,7 @@ static assay_status look_up(const checker *c, const assay_graph *g, const assay_
 }
 
 /* One node on n elements; floats travel as bits. */
-static assay_status run_node(const checker *c, const assay_graph *g, const assay_node *n,
+static assay_status run_node(const check_context *c, const assay_graph *g, const assay_node *n,
                              int32_t *const row[MAX_VALUES], size_t count)
 {
     const assay_scheme_vtable *vt = c->scheme->vt;
@@ -74,7 +74,7 @@ static bool is_closed(const assay_graph *g)
 }
 
 /* A constant by elements: as many as there are, or one for all. */
-static assay_status fill_constant(const checker *c, const assay_value *v, int32_t *row,
+static assay_status fill_constant(const check_context *c, const assay_value *v, int32_t *row,
                                   size_t count)
 {
     int64_t n = assay_shape_count(&v->type);
@@ -96,7 +96,7 @@ static assay_status fill_constant(const checker *c, const assay_value *v, int32_
 }
 
 /* The fragment's output on rows of its inputs (borrowed); *result is malloc'd. */
-static assay_status run_rows(const checker *c, const assay_graph *g, int32_t *const *in,
+static assay_status run_rows(const check_context *c, const assay_graph *g, int32_t *const *in,
                              size_t count, int32_t **result)
 {
     int32_t *row[MAX_VALUES] = {NULL};
@@ -122,7 +122,8 @@ static assay_status run_rows(const checker *c, const assay_graph *g, int32_t *co
     return s;
 }
 
-assay_status check_tabulate_all(const checker *c, const assay_graph *g, int32_t **result, size_t *n)
+assay_status check_tabulate_all(const check_context *c, const assay_graph *g, int32_t **result,
+                                size_t *n)
 {
     int32_t *in[2] = {NULL, NULL};
     assay_status s = ASSAY_OK;
@@ -165,7 +166,7 @@ static int64_t worst_of(const int32_t *a, const int32_t *b, size_t n, bool codes
     return worst;
 }
 
-assay_status check_codes(checker *c, const json_t *step, int64_t *worst)
+assay_status check_codes(check_context *c, const json_t *step, int64_t *worst)
 {
     int32_t *a = NULL, *b = NULL;
     size_t n, m;
@@ -198,7 +199,7 @@ size_t check_source_of(const assay_graph *g, const assay_node *n, size_t i)
     return source;
 }
 
-assay_status check_constant(checker *c, const json_t *step, int64_t *worst)
+assay_status check_constant(check_context *c, const json_t *step, int64_t *worst)
 {
     const assay_graph *g = c->before, *h = c->after;
     const assay_value *y = h->n_outputs == 1 ? &h->value[h->output[0]] : NULL;
@@ -241,8 +242,8 @@ static uint32_t bits_of(int64_t key)
 }
 
 /* least[i]: the least of all floats, in order, at which the fragment gives at least code i. */
-static assay_status climb_floats(const checker *c, const assay_graph *g, size_t n, int64_t lowest,
-                                 int64_t *least)
+static assay_status climb_floats(const check_context *c, const assay_graph *g, size_t n,
+                                 int64_t lowest, int64_t *least)
 {
     int64_t *floor = malloc(n * sizeof *floor);
     int32_t *x = malloc(n * sizeof *x), *y = NULL;
@@ -272,8 +273,8 @@ static assay_status climb_floats(const checker *c, const assay_graph *g, size_t 
     return s;
 }
 
-static assay_status compare_floats(const checker *c, const int64_t *key, size_t n, int64_t down,
-                                   int64_t *worst)
+static assay_status compare_floats(const check_context *c, const int64_t *key, size_t n,
+                                   int64_t down, int64_t *worst)
 {
     int32_t *x = malloc((n + 1) * sizeof *x), *a = NULL, *b = NULL;
     assay_status s = x ? ASSAY_OK : check_out_of_memory(c);
@@ -297,7 +298,7 @@ static assay_status compare_floats(const checker *c, const int64_t *key, size_t 
 }
 
 /* Quantize nodes are monotone; the functions behind them must be. */
-static assay_status functions_are_ordered(const checker *c, const assay_graph *g)
+static assay_status functions_are_ordered(const check_context *c, const assay_graph *g)
 {
     for (int i = 0; i < g->n_nodes; i++) {
         int32_t *table = NULL;
@@ -316,7 +317,7 @@ static assay_status functions_are_ordered(const checker *c, const assay_graph *g
     return ASSAY_OK;
 }
 
-assay_status check_floats(checker *c, const json_t *step, int64_t *worst)
+assay_status check_floats(check_context *c, const json_t *step, int64_t *worst)
 {
     const assay_graph *g = c->before;
     const assay_type *y = &g->value[g->output[0]].type;

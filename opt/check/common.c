@@ -7,14 +7,14 @@
 #include "opt/check/check.h"
 #include "schemes/node/spec.h"
 
-assay_status check_reject(const checker *c, const char *what)
+assay_status check_reject(const check_context *c, const char *what)
 {
     return c->pass ? assay_fail(c->err, ASSAY_ERR_INPUT, "%s: step %d (%.60s): %s", c->file,
                                 c->step, c->pass, what)
                    : assay_fail(c->err, ASSAY_ERR_INPUT, "%s: step %d: %s", c->file, c->step, what);
 }
 
-assay_status check_out_of_memory(const checker *c)
+assay_status check_out_of_memory(const check_context *c)
 {
     return assay_out_of_memory_for(c->err, "%s: step %d", c->file, c->step);
 }
@@ -24,7 +24,7 @@ uint32_t check_traits(const assay_node *n)
     return assay_op_get(n->op)->traits;
 }
 
-assay_status check_prepare(const checker *c, const assay_graph *g, const assay_node *n,
+assay_status check_prepare(const check_context *c, const assay_graph *g, const assay_node *n,
                            assay_unit **unit)
 {
     assay_type in[ASSAY_SPEC_IN];
@@ -33,14 +33,14 @@ assay_status check_prepare(const checker *c, const assay_graph *g, const assay_n
     return c->scheme->vt->prepare(c->scheme, &spec, unit, c->err);
 }
 
-assay_status check_prepare_pair(const checker *c, const assay_node *a, const assay_node *b,
+assay_status check_prepare_pair(const check_context *c, const assay_node *a, const assay_node *b,
                                 assay_unit **before, assay_unit **after)
 {
     const assay_status s = check_prepare(c, c->before, a, before);
     return s ? s : check_prepare(c, c->after, b, after);
 }
 
-void check_release_pair(const checker *c, assay_unit *before, assay_unit *after)
+void check_release_pair(const check_context *c, assay_unit *before, assay_unit *after)
 {
     if (before)
         c->scheme->vt->release(before);
@@ -86,7 +86,7 @@ void check_store(const assay_type *t, int32_t *code, size_t count)
         code[i] = (int32_t)(least + (((int64_t)code[i] - least) & ((INT64_C(1) << bits) - 1)));
 }
 
-assay_status check_tabulate(const checker *c, const assay_graph *g, const assay_node *n,
+assay_status check_tabulate(const check_context *c, const assay_graph *g, const assay_node *n,
                             int32_t **table, size_t *size)
 {
     const assay_type *x = &g->value[n->in[0]].type, *y = &g->value[n->out[0]].type;
@@ -116,7 +116,7 @@ assay_status check_tabulate(const checker *c, const assay_graph *g, const assay_
     return s;
 }
 
-const assay_value *check_constant_of(const checker *c, const char *name)
+const assay_value *check_constant_of(const check_context *c, const char *name)
 {
     int v = c->model ? assay_graph_find_value(c->model, name) : -1;
     if (v >= 0 && c->model->value[v].data)

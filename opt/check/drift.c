@@ -14,7 +14,7 @@
 #define PROBES 1024
 
 typedef struct drifting {
-    const checker *c;
+    const check_context *c;
     const assay_node *a, *function, *b;
     assay_unit *before, *after;
     int64_t lo, hi, was_lo, was_hi; /* claimed intervals of sums */
@@ -111,7 +111,7 @@ static int64_t bias_of(const assay_graph *g, const assay_node *n, int64_t channe
 /* The bias in the new unit is the old one's nearest. */
 static assay_status check_bias(const drifting *d)
 {
-    const checker *c = d->c;
+    const check_context *c = d->c;
     if (d->a->n_in < 3 || d->a->in[2] < 0)
         return ASSAY_OK;
     const assay_value *old = &c->before->value[d->a->in[2]], *now = &c->after->value[d->b->in[2]];
@@ -128,7 +128,7 @@ static assay_status check_bias(const drifting *d)
 /* With the model: the drift and both intervals are those of its weights. */
 static assay_status check_weights(const drifting *d, const json_t *drift, bool *known)
 {
-    const checker *c = d->c;
+    const check_context *c = d->c;
     const assay_type *x = type_of(c->before, d->function->in[0]);
     const size_t forms = json_array_size(drift);
     double down = 0, up = 0;
@@ -164,7 +164,7 @@ static assay_status check_weights(const drifting *d, const json_t *drift, bool *
 
 static assay_status read_claims(drifting *d, const json_t *step, const json_t **drift)
 {
-    const checker *c = d->c;
+    const check_context *c = d->c;
     *drift = json_object_get(step, "drift");
     bool good = check_interval(json_object_get(step, "reachable"), &d->lo, &d->hi) &&
                 check_interval(json_object_get(step, "was_reachable"), &d->was_lo, &d->was_hi);
@@ -189,7 +189,7 @@ static assay_status look_at_all(drifting *d, const json_t *drift, int64_t *worst
     return d->ordered ? ASSAY_OK : check_reject(d->c, "a threshold form that is not monotone");
 }
 
-assay_status check_drift(checker *c, const json_t *step, int64_t *worst)
+assay_status check_drift(check_context *c, const json_t *step, int64_t *worst)
 {
     drifting d = {.c = c};
     const json_t *drift = NULL;

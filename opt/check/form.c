@@ -73,13 +73,13 @@ static bool is_trivial(const assay_graph *g, const assay_node *n)
 }
 
 /* The bias, where there is one, is read as it is. */
-static bool same_bias(const checker *c, const assay_node *a, const assay_node *b)
+static bool same_bias(const check_context *c, const assay_node *a, const assay_node *b)
 {
     const int was = a->n_in > 2 ? a->in[2] : -1, is = b->n_in > 2 ? b->in[2] : -1;
     return is_moved(c->before, was, c->after, is, NOTHING, NULL);
 }
 
-static bool fc_as_conv(const checker *c, const assay_node *a, const assay_node **b)
+static bool fc_as_conv(const check_context *c, const assay_node *a, const assay_node **b)
 {
     const assay_graph *g = c->before, *h = c->after;
     *b = inner_of(h, RESHAPED, NULL);
@@ -91,7 +91,7 @@ static bool fc_as_conv(const checker *c, const assay_node *a, const assay_node *
            is_moved(g, a->in[1], h, (*b)->in[1], RESHAPED, NULL) && same_bias(c, a, *b);
 }
 
-static bool conv_as_fc(const checker *c, const assay_node *a, const assay_node **b)
+static bool conv_as_fc(const check_context *c, const assay_node *a, const assay_node **b)
 {
     const assay_graph *g = c->before, *h = c->after;
     const int rank = input_type(g, a, 0)->rank;
@@ -105,7 +105,7 @@ static bool conv_as_fc(const checker *c, const assay_node *a, const assay_node *
            is_moved(g, a->in[1], h, (*b)->in[1], RESHAPED, NULL) && same_bias(c, a, *b);
 }
 
-static bool matmul_as_fc(const checker *c, const assay_node *a, const assay_node **b)
+static bool matmul_as_fc(const check_context *c, const assay_node *a, const assay_node **b)
 {
     const int64_t swapped[2] = {1, 0};
     *b = inner_of(c->after, NOTHING, NULL);
@@ -161,7 +161,7 @@ static bool is_relabelled(const assay_graph *g, int v, const assay_graph *h, int
     return n && n->op == ASSAY_OP_RELABEL && is_bare(n) && check_same_value(g, v, h, n->in[0]);
 }
 
-static bool fc_as_matmul(const checker *c, const assay_node *a, sums *to)
+static bool fc_as_matmul(const check_context *c, const assay_node *a, sums *to)
 {
     const assay_graph *g = c->before, *h = c->after;
     const int bias = a->n_in > 2 ? a->in[2] : -1;
@@ -173,7 +173,7 @@ static bool fc_as_matmul(const checker *c, const assay_node *a, sums *to)
            is_moved(g, a->in[1], h, to->product->in[1], TRANSPOSED, swapped);
 }
 
-static bool sums_as_fc(const checker *c, sums *from, const assay_node **b)
+static bool sums_as_fc(const check_context *c, sums *from, const assay_node **b)
 {
     const assay_graph *g = c->before, *h = c->after;
     const int64_t swapped[2] = {1, 0};
@@ -198,7 +198,7 @@ typedef struct forms {
     bool in_order; /* the sums have the order that they had */
 } forms;
 
-static assay_status judge_reach(checker *c, const json_t *step, const forms *f,
+static assay_status judge_reach(check_context *c, const json_t *step, const forms *f,
                                 assay_unit *const summed[2])
 {
     const assay_node *a = f->product[0];
@@ -220,7 +220,8 @@ static assay_status judge_reach(checker *c, const json_t *step, const forms *f,
                : ASSAY_OK;
 }
 
-static assay_status compare_sums(checker *c, const json_t *step, const forms *f, int64_t *worst)
+static assay_status compare_sums(check_context *c, const json_t *step, const forms *f,
+                                 int64_t *worst)
 {
     assay_unit *summed[2] = {NULL, NULL}, *made[2] = {NULL, NULL};
     const assay_type *w = input_type(c->before, f->product[0], 1);
@@ -247,7 +248,7 @@ static assay_status compare_sums(checker *c, const json_t *step, const forms *f,
 }
 
 /* One product before; or several nodes that end in a rescale of its sums. */
-static bool find_forms(const checker *c, forms *f)
+static bool find_forms(const check_context *c, forms *f)
 {
     const assay_graph *g = c->before;
     const assay_node *a = g->n_nodes == 1 ? &g->node[0] : NULL, *b = NULL;
@@ -274,7 +275,7 @@ static bool find_forms(const checker *c, forms *f)
     return same && check_same_bounds(a, f->codes[1]);
 }
 
-assay_status check_form(checker *c, const json_t *step, int64_t *worst)
+assay_status check_form(check_context *c, const json_t *step, int64_t *worst)
 {
     forms f;
     if (!find_forms(c, &f))
@@ -330,7 +331,7 @@ static void transpose_weights(const assay_node *a, int rank, bool to_last, int64
         perm[i] = to_last ? (i + 1 == rank ? 0 : i + 1) : (i == 0 ? rank - 1 : i - 1);
 }
 
-static bool same_in_layout(const checker *c, const assay_node *a, const assay_node **b)
+static bool same_in_layout(const check_context *c, const assay_node *a, const assay_node **b)
 {
     const assay_graph *g = c->before, *h = c->after;
     const int rank = input_type(g, a, 0)->rank;
@@ -353,7 +354,7 @@ static bool same_in_layout(const checker *c, const assay_node *a, const assay_no
            (a->op != ASSAY_OP_CONV_TRANSPOSE || a->attr.conv.group == 1);
 }
 
-assay_status check_layout(checker *c, const json_t *step, int64_t *worst)
+assay_status check_layout(check_context *c, const json_t *step, int64_t *worst)
 {
     const assay_node *a = c->before->n_nodes == 1 ? &c->before->node[0] : NULL, *b = NULL;
     (void)step;
@@ -366,7 +367,7 @@ assay_status check_layout(checker *c, const json_t *step, int64_t *worst)
 
 /* ---- constants that move ---- */
 
-assay_status check_moved(checker *c, const json_t *step, int64_t *worst)
+assay_status check_moved(check_context *c, const json_t *step, int64_t *worst)
 {
     const assay_graph *g = c->before, *h = c->after;
     const assay_node *n = g->n_nodes == 1 ? &g->node[0] : NULL;

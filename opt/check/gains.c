@@ -12,7 +12,7 @@ typedef struct normalizing {
     bool down; /* the function stands in front */
 } normalizing;
 
-static assay_status find_nodes(const checker *c, normalizing *k)
+static assay_status find_nodes(const check_context *c, normalizing *k)
 {
     const assay_graph *g = c->before, *h = c->after;
     if (g->n_nodes != 2 || h->n_nodes != 1)
@@ -31,7 +31,7 @@ static assay_status find_nodes(const checker *c, normalizing *k)
     return same ? ASSAY_OK : check_reject(c, "a fragment of unexpected form");
 }
 
-static assay_unit_param gains_of(const checker *c, const assay_unit *u)
+static assay_unit_param gains_of(const check_context *c, const assay_unit *u)
 {
     assay_unit_param list[32], none = {NULL, 0, NULL};
     size_t n = c->scheme->vt->params(u, list, 32);
@@ -52,8 +52,8 @@ static bool keeps_counts(const assay_graph *g, const assay_node *function, const
     return true;
 }
 
-static assay_status judge(const checker *c, const normalizing *k, const int32_t *table, size_t size,
-                          int64_t *worst)
+static assay_status judge(const check_context *c, const normalizing *k, const int32_t *table,
+                          size_t size, int64_t *worst)
 {
     const assay_unit_param was = gains_of(c, k->before), is = gains_of(c, k->after);
     const assay_type *x = &c->after->value[k->b->in[0]].type;
@@ -72,7 +72,7 @@ static assay_status judge(const checker *c, const normalizing *k, const int32_t 
     return check_forms(c, k->before, k->after, k->down ? NULL : &behind, 1, lo, hi, 1, worst);
 }
 
-assay_status check_gains(checker *c, const json_t *step, int64_t *worst)
+assay_status check_gains(check_context *c, const json_t *step, int64_t *worst)
 {
     normalizing k = {NULL, NULL, NULL, NULL, NULL, false};
     int32_t *table = NULL;

@@ -59,7 +59,7 @@ static void carry(const assay_graph *g, const assay_node *n, int64_t *const *num
 }
 
 /* Numbers of the output's elements; *result is malloc'd. */
-static assay_status trace(const checker *c, const assay_graph *g, int64_t **result)
+static assay_status trace(const check_context *c, const assay_graph *g, int64_t **result)
 {
     int64_t *number[MAX_VALUES] = {NULL}, next = 1;
     assay_status s = ASSAY_OK;
@@ -128,7 +128,7 @@ static bool pads_same(const padding *a, const padding *b)
     return a->kind == PADS_NOTHING || a->code == b->code;
 }
 
-assay_status check_indices(checker *c, const json_t *step, int64_t *worst)
+assay_status check_indices(check_context *c, const json_t *step, int64_t *worst)
 {
     const assay_graph *g = c->before, *h = c->after;
     int64_t *a = NULL, *b = NULL;

@@ -7,7 +7,8 @@
 #include "opt/check/check.h"
 
 /* Interpolated between two rows, each of one code. */
-static int64_t interpolated(const checker *c, const assay_unit *u, int32_t a, int32_t b, int32_t at)
+static int64_t interpolated(const check_context *c, const assay_unit *u, int32_t a, int32_t b,
+                            int32_t at)
 {
     const int32_t corner[4] = {a, a, b, b}, zero = 0;
     int32_t out;
@@ -15,7 +16,7 @@ static int64_t interpolated(const checker *c, const assay_unit *u, int32_t a, in
     return out;
 }
 
-static int64_t compare(const checker *c, const assay_unit *before, const assay_unit *after,
+static int64_t compare(const check_context *c, const assay_unit *before, const assay_unit *after,
                        const int32_t *table, int64_t size, int64_t least)
 {
     int32_t bits = 10;
@@ -37,7 +38,7 @@ static int64_t compare(const checker *c, const assay_unit *before, const assay_u
     return worst;
 }
 
-assay_status check_interpolation(checker *c, const json_t *step, int64_t *worst)
+assay_status check_interpolation(check_context *c, const json_t *step, int64_t *worst)
 {
     const assay_node *below = check_producer(c->before, c->before->output[0]);
     const assay_node *rescale = check_producer(c->after, c->after->output[0]);

@@ -28,7 +28,7 @@ static int slot_of(const assay_node *a, const assay_node *function)
 
 /* The rewritten product differs from the one before in nothing else than its input, bias and the
  * bias's unit (linear), or its output and bounds. */
-static bool same_product(const checker *c, const assay_node *a, const assay_node *function,
+static bool same_product(const check_context *c, const assay_node *a, const assay_node *function,
                          const assay_node *b, bool linear)
 {
     const int slot = linear ? slot_of(a, function) : -1;
@@ -52,7 +52,7 @@ static bool same_product(const checker *c, const assay_node *a, const assay_node
 }
 
 /* The fragment's bias is the model's. */
-assay_status check_model_bias(const checker *c, const assay_node *a)
+assay_status check_model_bias(const check_context *c, const assay_node *a)
 {
     const assay_value *b = a->n_in > 2 && a->in[2] >= 0 ? &c->before->value[a->in[2]] : NULL;
     const assay_value *m = b && b->data && c->model ? check_constant_of(c, b->name) : NULL;
@@ -63,7 +63,7 @@ assay_status check_model_bias(const checker *c, const assay_node *a)
     return ASSAY_OK;
 }
 
-assay_status check_product_pair(const checker *c, bool linear, const assay_node **a,
+assay_status check_product_pair(const check_context *c, bool linear, const assay_node **a,
                                 const assay_node **function, const assay_node **b)
 {
     *a = find(c->before, true);

@@ -90,7 +90,7 @@ static int64_t factor_of(const assay_graph *g, const assay_node *n, const int32_
 }
 
 /* The bias in a new unit: each is the old one divided by k. */
-static assay_status check_bias(const checker *c, const assay_node *a, const assay_node *b,
+static assay_status check_bias(const check_context *c, const assay_node *a, const assay_node *b,
                                int64_t k)
 {
     if (a->n_in < 3 || a->in[2] < 0)
@@ -121,7 +121,7 @@ static bool are_monotone(const ladder *l, int64_t lo, int64_t hi)
            vt->facts->monotone(l->b, lo, hi);
 }
 
-assay_status check_forms(const checker *c, const assay_unit *before, const assay_unit *after,
+assay_status check_forms(const check_context *c, const assay_unit *before, const assay_unit *after,
                          const check_table *table, int64_t factor, int64_t lo, int64_t hi,
                          int64_t channels, int64_t *worst)
 {
@@ -144,7 +144,7 @@ assay_status check_forms(const checker *c, const assay_unit *before, const assay
     return ASSAY_OK;
 }
 
-static assay_status check_product(checker *c, const json_t *step, bool linear, int64_t *worst)
+static assay_status check_product(check_context *c, const json_t *step, bool linear, int64_t *worst)
 {
     const assay_node *a, *b, *function;
     const int64_t widest = INT64_C(1) << 52;
@@ -192,12 +192,12 @@ static assay_status check_product(checker *c, const json_t *step, bool linear, i
     return s;
 }
 
-assay_status check_accumulators(checker *c, const json_t *step, int64_t *worst)
+assay_status check_accumulators(check_context *c, const json_t *step, int64_t *worst)
 {
     return check_product(c, step, false, worst);
 }
 
-assay_status check_linear(checker *c, const json_t *step, int64_t *worst)
+assay_status check_linear(check_context *c, const json_t *step, int64_t *worst)
 {
     return json_object_get(step, "drift") ? check_drift(c, step, worst)
                                           : check_product(c, step, true, worst);

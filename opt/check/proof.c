@@ -13,7 +13,7 @@
 #include "opt/check/proof.h"
 
 /* Constants that an element-wise fragment reads are the model's, or one number of it repeated. */
-static assay_status check_constants(const checker *c)
+static assay_status check_constants(const check_context *c)
 {
     for (int v = 0; v < c->before->n_values; v++) {
         const assay_value *x = &c->before->value[v];
@@ -48,12 +48,12 @@ static bool same_border(const assay_graph *a, const assay_graph *b)
     return true;
 }
 
-static assay_status check_claim(checker *c, const json_t *step, const char *obligation,
+static assay_status check_claim(check_context *c, const json_t *step, const char *obligation,
                                 int64_t *worst)
 {
     static const struct {
         const char *name;
-        assay_status (*check)(checker *, const json_t *, int64_t *);
+        assay_status (*check)(check_context *, const json_t *, int64_t *);
     } obligations[] = {
 #define OBLIGATION(name, checker) {name, check_##checker},
 #include "opt/check/obligations.def"
@@ -74,7 +74,7 @@ static assay_status check_claim(checker *c, const json_t *step, const char *obli
 }
 
 /* Constants that a step makes may be weights of a later one. */
-static assay_status keep_constants(checker *c)
+static assay_status keep_constants(check_context *c)
 {
     bool makes = false;
     for (int v = 0; v < c->after->n_values; v++)
@@ -91,7 +91,7 @@ static assay_status keep_constants(checker *c)
 }
 
 /* What a bounded step comes to at the network's outputs. */
-static assay_status add_spread(checker *c, const json_t *step)
+static assay_status add_spread(check_context *c, const json_t *step)
 {
     const json_t *list = json_object_get(step, "spread");
     const size_t n = json_array_size(list);
@@ -116,7 +116,7 @@ static assay_status add_spread(checker *c, const json_t *step)
 }
 
 /* The outputs differ by what all steps together come to. */
-static assay_status check_output_bound(const checker *c, const json_t *claimed)
+static assay_status check_output_bound(const check_context *c, const json_t *claimed)
 {
     int64_t worst = 0;
     for (size_t i = 0; i < c->n_spread; i++)
@@ -135,7 +135,7 @@ typedef struct claims {
     json_int_t bound;
 } claims;
 
-static assay_status read_claims(checker *c, const json_t *step, claims *k)
+static assay_status read_claims(check_context *c, const json_t *step, claims *k)
 {
     const char *pass = json_string_value(json_object_get(step, "pass"));
     c->pass = pass;
@@ -158,7 +158,7 @@ static assay_status read_claims(checker *c, const json_t *step, claims *k)
 }
 
 /* The claim holds for the fragments. */
-static assay_status judge_step(checker *c, const json_t *step, const claims *k)
+static assay_status judge_step(check_context *c, const json_t *step, const claims *k)
 {
     int64_t worst = 0;
     if (strcmp(k->verdict, "unproved") == 0) {
@@ -174,7 +174,7 @@ static assay_status judge_step(checker *c, const json_t *step, const claims *k)
     return !s && k->bound > 0 ? add_spread(c, step) : s;
 }
 
-static assay_status check_step(checker *c, const json_t *step, bool *proved)
+static assay_status check_step(check_context *c, const json_t *step, bool *proved)
 {
     claims k;
     assay_status s = read_claims(c, step, &k);
@@ -199,7 +199,7 @@ static assay_status check_step(checker *c, const json_t *step, bool *proved)
 }
 
 /* The certificate is of this network, or yields this one. */
-static assay_status check_network(const checker *c, const char *what, const char *claimed,
+static assay_status check_network(const check_context *c, const char *what, const char *claimed,
                                   const assay_graph *g)
 {
     char hex[33];
@@ -214,7 +214,7 @@ static assay_status check_network(const checker *c, const char *what, const char
 }
 
 /* Constants that steps made are known within one graph. */
-static void forget_constants(checker *c)
+static void forget_constants(check_context *c)
 {
     for (int i = 0; i < c->n_constants; i++)
         assay_graph_free(c->constant[i]);
@@ -224,7 +224,7 @@ static void forget_constants(checker *c)
 }
 
 /* The steps of one graph, from the model to the result, each NULL when it is not at hand. */
-static assay_status check_steps(const json_t *steps, checker *c, const assay_graph *model,
+static assay_status check_steps(const json_t *steps, check_context *c, const assay_graph *model,
                                 const assay_graph *result, assay_proof_report *report)
 {
     c->model = model;
@@ -246,7 +246,7 @@ static assay_status check_steps(const json_t *steps, checker *c, const assay_gra
 }
 
 /* Bodies are graphs of their own, each with its steps in the order of the model's. */
-static assay_status check_bodies(const json_t *of, checker *c, const assay_graph *model,
+static assay_status check_bodies(const json_t *of, check_context *c, const assay_graph *model,
                                  const assay_graph *result, assay_proof_report *report)
 {
     const json_t *bodies = json_object_get(of, "bodies");
@@ -273,7 +273,7 @@ static assay_status check_bodies(const json_t *of, checker *c, const assay_graph
     return s;
 }
 
-static assay_status check_certificate(const json_t *root, checker *c,
+static assay_status check_certificate(const json_t *root, check_context *c,
                                       const assay_proof_networks *networks,
                                       assay_proof_report *report)
 {
@@ -329,7 +329,7 @@ assay_status check_proof(const char *json, size_t length, const char *file,
 {
     const assay_proof_networks none = {NULL, NULL, NULL};
     json_error_t e;
-    checker c = {.file = file, .err = err};
+    check_context c = {.file = file, .err = err};
     memset(report, 0, sizeof *report);
     errno = 0;
     json_t *root = json_loadb(json, length, JSON_REJECT_DUPLICATES, &e);

@@ -19,7 +19,7 @@ static size_t slot_of(const check_replay *r, const char *name)
     return i;
 }
 
-static assay_status grow(const checker *c, check_replay *r)
+static assay_status grow(const check_context *c, check_replay *r)
 {
     check_replay old = *r;
     r->room = old.room ? old.room * 2 : 1024;
@@ -36,7 +36,7 @@ static assay_status grow(const checker *c, check_replay *r)
     return ASSAY_OK;
 }
 
-static assay_status bind(const checker *c, check_replay *r, const char *name, term *t)
+static assay_status bind(const check_context *c, check_replay *r, const char *name, check_term *t)
 {
     assay_status s = r->used * 2 >= r->room ? grow(c, r) : ASSAY_OK;
     if (s)
@@ -50,23 +50,23 @@ static assay_status bind(const checker *c, check_replay *r, const char *name, te
     return r->name[i] ? ASSAY_OK : check_out_of_memory(c);
 }
 
-term *check_term_now(const term *t)
+check_term *check_term_now(const check_term *t)
 {
     while (t && t->same)
         t = t->same;
-    return (term *)(uintptr_t)t;
+    return (check_term *)(uintptr_t)t;
 }
 
-term *check_term_find(const check_replay *r, const char *name)
+check_term *check_term_find(const check_replay *r, const char *name)
 {
     return r->room ? check_term_now(r->named[slot_of(r, name)]) : NULL;
 }
 
 /* ---- terms ---- */
 
-static term *new_term(check_replay *r, const assay_value *v)
+static check_term *new_term(check_replay *r, const assay_value *v)
 {
-    term *t = assay_arena_alloc(r->arena, sizeof *t);
+    check_term *t = assay_arena_alloc(r->arena, sizeof *t);
     const assay_qparams *q = &v->type.q;
     if (!t)
         return NULL;
@@ -87,10 +87,10 @@ static term *new_term(check_replay *r, const assay_value *v)
 }
 
 /* Node n on terms `of` (by value of its graph), whose outputs become terms there. */
-static assay_status add_work(const checker *c, check_replay *r, const assay_graph *g,
-                             const assay_node *n, const assay_attrs *attr, term **of)
+static assay_status add_work(const check_context *c, check_replay *r, const assay_graph *g,
+                             const assay_node *n, const assay_attrs *attr, check_term **of)
 {
-    work *w = assay_arena_alloc(r->arena, sizeof *w);
+    check_work *w = assay_arena_alloc(r->arena, sizeof *w);
     if (!w)
         return check_out_of_memory(c);
     w->node = *n;
@@ -102,7 +102,7 @@ static assay_status add_work(const checker *c, check_replay *r, const assay_grap
     for (int i = 0; i < n->n_in; i++)
         w->in[i] = n->in[i] < 0 ? NULL : of[n->in[i]];
     for (int i = 0; i < n->n_out; i++) {
-        term *t = new_term(r, &g->value[n->out[i]]);
+        check_term *t = new_term(r, &g->value[n->out[i]]);
         if (!t)
             return check_out_of_memory(c);
         t->by = w;
@@ -122,7 +122,7 @@ bool check_same_attributes(const assay_node *a, const assay_node *b, bool shrunk
 }
 
 /* The node does what w does, on the same terms. */
-static bool is_work(const work *w, const assay_node *n, term *const *of, bool shrunk)
+static bool is_work(const check_work *w, const assay_node *n, check_term *const *of, bool shrunk)
 {
     bool same = w && w->node.op == n->op && w->node.n_in == n->n_in && w->node.n_out == n->n_out &&
                 check_same_bounds(&w->node, n) && check_same_attributes(n, &w->node, shrunk);
@@ -132,11 +132,11 @@ static bool is_work(const work *w, const assay_node *n, term *const *of, bool sh
     return same;
 }
 
-int64_t check_depth(const checker *c, const assay_graph *g, const assay_node *n)
+int64_t check_depth(const check_context *c, const assay_graph *g, const assay_node *n)
 {
     const assay_node *function = check_producer(g, n->in[0]);
     const int v = function ? function->in[0] : n->in[0]; /* it has the same extents */
-    const term *t = c->replay ? check_term_find(c->replay, g->value[v].name) : NULL;
+    const check_term *t = c->replay ? check_term_find(c->replay, g->value[v].name) : NULL;
     if (!t || t->shapeless || t->type.rank < 2)
         return 0;
     return t->type.dim[t->type.rank - (n->attr.matmul.transpose_a ? 2 : 1)];
@@ -144,10 +144,10 @@ int64_t check_depth(const checker *c, const assay_graph *g, const assay_node *n)
 
 /* ---- begin ---- */
 
-static assay_status replay_model(const checker *c, check_replay *r)
+static assay_status replay_model(const check_context *c, check_replay *r)
 {
     const assay_graph *g = c->model;
-    term **of = assay_arena_array(r->arena, (size_t)g->n_values + 1, sizeof *of);
+    check_term **of = assay_arena_array(r->arena, (size_t)g->n_values + 1, sizeof *of);
     assay_status s = of ? ASSAY_OK : check_out_of_memory(c);
     for (int v = 0; v < g->n_values && !s; v++)
         if (g->value[v].producer < 0 && !(of[v] = new_term(r, &g->value[v])))
@@ -159,7 +159,7 @@ static assay_status replay_model(const checker *c, check_replay *r)
     return s;
 }
 
-assay_status check_replay_begin(checker *c)
+assay_status check_replay_begin(check_context *c)
 {
     c->replay = calloc(1, sizeof *c->replay);
     if (!c->replay || !(c->replay->arena = assay_arena_new()))
@@ -167,7 +167,7 @@ assay_status check_replay_begin(checker *c)
     return replay_model(c, c->replay);
 }
 
-void check_replay_end(checker *c)
+void check_replay_end(check_context *c)
 {
     if (c->replay)
         assay_arena_free(c->replay->arena);
@@ -179,7 +179,7 @@ void check_replay_end(checker *c)
 
 /* The constant is the network's, or one number of it for all elements. Weights of a product are
  * without their numbers. */
-static bool same_constant(const assay_value *v, const term *t, bool shrunk)
+static bool same_constant(const assay_value *v, const check_term *t, bool shrunk)
 {
     const int64_t n = assay_shape_count(&v->type), have = assay_shape_count(&t->type);
     const size_t size = assay_elem_size(v->type.elem);
@@ -199,12 +199,12 @@ static bool is_weights(const assay_graph *f, int value)
 }
 
 /* The fragment before stands in the network as it is now; `of`: by value of it, its term. */
-static assay_status find_fragment(const checker *c, const assay_graph *f, bool shrunk, bool whole,
-                                  term **of)
+static assay_status find_fragment(const check_context *c, const assay_graph *f, bool shrunk,
+                                  bool whole, check_term **of)
 {
     for (int v = 0; v < f->n_values; v++) {
         const assay_value *x = &f->value[v];
-        const term *t = of[v] = check_term_find(c->replay, x->name);
+        const check_term *t = of[v] = check_term_find(c->replay, x->name);
         if (!t || !check_same_type(&t->type, &x->type) ||
             (whole && !t->shapeless && !assay_shape_equal(&t->type, &x->type)) ||
             (x->data && !(shrunk && is_weights(f, v)) && !same_constant(x, t, shrunk)))
@@ -213,7 +213,7 @@ static assay_status find_fragment(const checker *c, const assay_graph *f, bool s
     for (int i = 0; i < f->n_nodes; i++) {
         const assay_node *n = &f->node[i];
         for (int k = 0; k < n->n_out; k++) {
-            const term *t = of[n->out[k]];
+            const check_term *t = of[n->out[k]];
             if (!t->by || t->index != k || strcmp(t->by->node.name, n->name) != 0 ||
                 !is_work(t->by, n, of, shrunk))
                 return check_reject(c, "a node that the network does not have");
@@ -223,7 +223,8 @@ static assay_status find_fragment(const checker *c, const assay_graph *f, bool s
 }
 
 /* The product in the network that a shrunk fragment speaks of. */
-static const assay_attrs *attributes_of(const assay_graph *f, term *const *of, const assay_node *n)
+static const assay_attrs *attributes_of(const assay_graph *f, check_term *const *of,
+                                        const assay_node *n)
 {
     for (int i = 0; i < f->n_nodes; i++)
         if (f->node[i].op == n->op)
@@ -232,12 +233,13 @@ static const assay_attrs *attributes_of(const assay_graph *f, term *const *of, c
 }
 
 /* A node of the fragment after: one that was there before stays the same. */
-static assay_status renew_node(const checker *c, const assay_graph *h, const assay_node *n,
-                               const assay_attrs *attr, bool whole, term *const *was, term **of)
+static assay_status renew_node(const check_context *c, const assay_graph *h, const assay_node *n,
+                               const assay_attrs *attr, bool whole, check_term *const *was,
+                               check_term **of)
 {
     const assay_graph *f = c->before;
     for (int i = 0; i < f->n_nodes && n->n_out == 1; i++) {
-        term *t = was[f->node[i].out[0]];
+        check_term *t = was[f->node[i].out[0]];
         if (strcmp(f->node[i].name, n->name) != 0 || f->node[i].n_out != 1 ||
             !check_same_type(&t->type, &h->value[n->out[0]].type) || !is_work(t->by, n, of, false))
             continue;
@@ -250,8 +252,8 @@ static assay_status renew_node(const checker *c, const assay_graph *h, const ass
     return s;
 }
 
-static assay_status renew_values(const checker *c, const assay_graph *h, term *const *was,
-                                 term **of)
+static assay_status renew_values(const check_context *c, const assay_graph *h,
+                                 check_term *const *was, check_term **of)
 {
     for (int v = 0; v < h->n_values; v++) {
         const assay_value *x = &h->value[v];
@@ -273,12 +275,13 @@ static assay_status renew_values(const checker *c, const assay_graph *h, term *c
     return ASSAY_OK;
 }
 
-static assay_status bind_new(const checker *c, const assay_graph *h, term *const *was, term **of)
+static assay_status bind_new(const check_context *c, const assay_graph *h, check_term *const *was,
+                             check_term **of)
 {
     assay_status s = ASSAY_OK;
     for (int i = 0; i < h->n_outputs && !s; i++) {
-        term *old = check_term_now(was[c->before->output[i]]),
-             *new = check_term_now(of[h->output[i]]);
+        check_term *old = check_term_now(was[c->before->output[i]]),
+                   *new = check_term_now(of[h->output[i]]);
         if (old == new)
             continue;
         if (new->shapeless) {
@@ -299,12 +302,12 @@ static assay_status bind_new(const checker *c, const assay_graph *h, term *const
 }
 
 /* A constant that only moves is computed here, from the network's, and stands for the node. */
-static assay_status move_constant(checker *c, term *const *was)
+static assay_status move_constant(check_context *c, check_term *const *was)
 {
     const assay_graph *f = c->before;
     const assay_node *n = &f->node[0];
     const assay_value *x = &f->value[n->in[0]], *y = &f->value[n->out[0]];
-    const term *from = was[n->in[0]];
+    const check_term *from = was[n->in[0]];
     assay_graph *g = NULL;
     int id = -1;
     if (!from->data || from->by || !assay_shape_equal(&from->type, &x->type))
@@ -316,7 +319,7 @@ static assay_status move_constant(checker *c, term *const *was)
     for (size_t i = 0; i < count && !s; i++)
         memcpy((char *)(uintptr_t)g->value[id].data + i * size,
                (const char *)from->data + check_source_of(f, n, i) * size, size);
-    term *new = s ? NULL : new_term(c->replay, &g->value[id]);
+    check_term *new = s ? NULL : new_term(c->replay, &g->value[id]);
     if (!s && !new)
         s = check_out_of_memory(c);
     if (s) {
@@ -329,15 +332,15 @@ static assay_status move_constant(checker *c, term *const *was)
     return ASSAY_OK;
 }
 
-assay_status check_replay_step(checker *c, const char *obligation, const char *node)
+assay_status check_replay_step(check_context *c, const char *obligation, const char *node)
 {
     const assay_graph *f = c->before, *h = c->after;
     const bool shrunk =
         strcmp(obligation, "accumulators") == 0 || strcmp(obligation, "linear") == 0;
     const bool elements = strcmp(obligation, "codes") == 0 || strcmp(obligation, "floats") == 0;
     const assay_node *lower = check_producer(f, f->output[0]);
-    term **was = calloc((size_t)f->n_values + 1, sizeof *was);
-    term **of = calloc((size_t)h->n_values + 1, sizeof *of);
+    check_term **was = calloc((size_t)f->n_values + 1, sizeof *was);
+    check_term **of = calloc((size_t)h->n_values + 1, sizeof *of);
     assay_status s = was && of ? ASSAY_OK : check_out_of_memory(c);
     if (!s && (!lower || strcmp(lower->name, node) != 0))
         s = assay_fail(c->err, ASSAY_ERR_INPUT,

@@ -5,23 +5,23 @@
 #include "graph/core/type.h"
 #include "opt/check/terms.h"
 
-static assay_status differs(const checker *c, const char *what, const char *name)
+static assay_status differs(const check_context *c, const char *what, const char *name)
 {
     return assay_fail(c->err, ASSAY_ERR_INPUT,
                       "%s: the steps do not lead to the result: %s '%.200s'", c->file, what, name);
 }
 
 /* Value v of the result must be this term. */
-static bool demand(term **wanted, int v, const term *t)
+static bool demand(check_term **wanted, int v, const check_term *t)
 {
     t = check_term_now(t);
     if (wanted[v] && wanted[v] != t)
         return false;
-    wanted[v] = (term *)(uintptr_t)t;
+    wanted[v] = (check_term *)(uintptr_t)t;
     return t != NULL;
 }
 
-static assay_status demand_roots(const checker *c, const assay_graph *g, term **wanted)
+static assay_status demand_roots(const check_context *c, const assay_graph *g, check_term **wanted)
 {
     if (g->n_outputs != c->model->n_outputs || g->n_inputs != c->model->n_inputs)
         return differs(c, "inputs or outputs of", g->name);
@@ -48,13 +48,13 @@ static assay_status demand_roots(const checker *c, const assay_graph *g, term **
 }
 
 /* From the last node to the first, so that a node's outputs are demanded before it is looked at. */
-static assay_status compare_nodes(const checker *c, const assay_graph *g, term **wanted)
+static assay_status compare_nodes(const check_context *c, const assay_graph *g, check_term **wanted)
 {
     for (int i = g->n_nodes - 1; i >= 0; i--) {
         const assay_node *n = &g->node[i];
-        const work *w = NULL;
+        const check_work *w = NULL;
         for (int k = 0; k < n->n_out; k++) {
-            const term *t = wanted[n->out[k]];
+            const check_term *t = wanted[n->out[k]];
             if (!t)
                 continue;
             if (!t->by || t->index != k || (w && t->by != w) || t->by->node.op != n->op ||
@@ -76,7 +76,7 @@ static assay_status compare_nodes(const checker *c, const assay_graph *g, term *
 }
 
 /* A variable holds at first what the model's of that name does. */
-static bool same_beginning(const checker *c, const assay_value *x)
+static bool same_beginning(const check_context *c, const assay_value *x)
 {
     const int v = assay_graph_find_value(c->model, x->name);
     const assay_value *was = v < 0 ? NULL : &c->model->value[v];
@@ -85,11 +85,12 @@ static bool same_beginning(const checker *c, const assay_value *x)
            (!x->data || memcmp(was->data, x->data, assay_type_bytes(&x->type)) == 0);
 }
 
-static assay_status compare_leaves(const checker *c, const assay_graph *g, term *const *wanted)
+static assay_status compare_leaves(const check_context *c, const assay_graph *g,
+                                   check_term *const *wanted)
 {
     for (int v = 0; v < g->n_values; v++) {
         const assay_value *x = &g->value[v];
-        const term *t = wanted[v];
+        const check_term *t = wanted[v];
         if (x->producer >= 0 || !t)
             continue;
         const bool constant = x->data && !x->is_variable;
@@ -114,7 +115,7 @@ static const assay_node *next_state(const assay_graph *g, int *i)
 }
 
 /* The nodes that act on state are the model's, in its order; there are as many bodies. */
-static assay_status compare_state(const checker *c, const assay_graph *g)
+static assay_status compare_state(const check_context *c, const assay_graph *g)
 {
     for (int i = 0, k = 0;;) {
         const assay_node *is = next_state(g, &i), *was = next_state(c->model, &k);
@@ -127,9 +128,9 @@ static assay_status compare_state(const checker *c, const assay_graph *g)
                                                    : differs(c, "control flow of", g->name);
 }
 
-assay_status check_replay_result(const checker *c, const assay_graph *g)
+assay_status check_replay_result(const check_context *c, const assay_graph *g)
 {
-    term **wanted = calloc((size_t)g->n_values + 1, sizeof *wanted);
+    check_term **wanted = calloc((size_t)g->n_values + 1, sizeof *wanted);
     assay_status s = wanted ? compare_state(c, g) : check_out_of_memory(c);
     if (!s)
         s = demand_roots(c, g, wanted);

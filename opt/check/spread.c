@@ -13,19 +13,19 @@
 #define DEEPEST 4096 /* nodes on a path that is followed */
 
 typedef struct following {
-    checker *c;
+    check_context *c;
     int round, depth;
     bool known; /* false: something stands in the way that only the prover could see */
 } following;
 
-static assay_status follow(following *f, term *t, int64_t *change);
+static assay_status follow(following *f, check_term *t, int64_t *change);
 
 /* ---- a node ---- */
 
 /* It moves or chooses codes of one scale. */
-static bool keeps(const work *w, const term *y, const int64_t *d)
+static bool keeps(const check_work *w, const check_term *y, const int64_t *d)
 {
-    const term *x = check_term_now(w->in[0]);
+    const check_term *x = check_term_now(w->in[0]);
     if (w->node.op == ASSAY_OP_GATHER || w->node.op == ASSAY_OP_GATHER_ND)
         return d[1] == 0;
     if (w->node.op == ASSAY_OP_SELECT)
@@ -57,7 +57,7 @@ static int64_t range_of(const assay_type *t)
 
 /* The same of a term whose operands were followed: of floats that were dequantized, and moved, it
  * is what the codes behind them have. */
-static int64_t widest(const following *f, const term *t)
+static int64_t widest(const following *f, const check_term *t)
 {
     int64_t max = 0;
     if (!is_float(&t->type) || !t->by ||
@@ -66,7 +66,7 @@ static int64_t widest(const following *f, const term *t)
            is_small(&check_term_now(t->by->in[0])->type))))
         return range_of(&t->type);
     for (int i = 0; i < t->by->node.n_in; i++) {
-        const term *x = t->by->in[i] ? check_term_now(t->by->in[i]) : NULL;
+        const check_term *x = t->by->in[i] ? check_term_now(t->by->in[i]) : NULL;
         const int64_t of = !x ? 0 : x->by && x->round == f->round ? x->max : range_of(&x->type);
         max = of > max ? of : max;
     }
@@ -74,7 +74,7 @@ static int64_t widest(const following *f, const term *t)
 }
 
 /* A function of one code, or of two that are enumerated together. */
-static bool is_function(const work *w, const assay_graph *g)
+static bool is_function(const check_work *w, const assay_graph *g)
 {
     const uint32_t traits = check_traits(&w->node);
     const assay_node *n = &g->node[0];
@@ -94,12 +94,12 @@ static bool is_function(const work *w, const assay_graph *g)
 
 /* Between codes and floats, d of the operand; floats are only known where codes stand behind them.
  */
-static double through_convert(const term *x, const term *y, int64_t d)
+static double through_convert(const check_term *x, const check_term *y, int64_t d)
 {
-    const work *above = x->by;
+    const check_work *above = x->by;
     if (is_small(&x->type) && is_float(&y->type))
         return (double)d;
-    const term *codes =
+    const check_term *codes =
         above && check_traits(&above->node) & ASSAY_T_CONVERT ? check_term_now(above->in[0]) : NULL;
     return codes && is_small(&codes->type) && is_small(&y->type)
                ? check_spread_rescaled((double)d, check_spread_scale_of(&codes->type) /
@@ -107,14 +107,14 @@ static double through_convert(const term *x, const term *y, int64_t d)
                : INFINITY;
 }
 
-static bool is_product(const work *w)
+static bool is_product(const check_work *w)
 {
     return check_traits(&w->node) & ASSAY_T_WEIGHTED || w->node.op == ASSAY_OP_MATMUL;
 }
 
 /* A product or a sum of codes, lifted as g. */
-static double through_accumulator(following *f, const work *w, const term *y, const assay_graph *g,
-                                  const int64_t *d)
+static double through_accumulator(following *f, const check_work *w, const check_term *y,
+                                  const assay_graph *g, const int64_t *d)
 {
     bool whole = !y->shapeless;
     for (int i = 0; i < w->node.n_in; i++)
@@ -127,8 +127,8 @@ static double through_accumulator(following *f, const work *w, const term *y, co
 }
 
 /* An operation on codes. */
-static assay_status through_codes(following *f, const work *w, term *y, const int64_t *d,
-                                  double *by)
+static assay_status through_codes(following *f, const check_work *w, check_term *y,
+                                  const int64_t *d, double *by)
 {
     const bool sums = is_product(w) || check_traits(&w->node) & ASSAY_T_SUMS;
     int64_t in[2] = {0, 0}, exactly = 0;
@@ -148,10 +148,11 @@ static assay_status through_codes(following *f, const work *w, term *y, const in
 }
 
 /* d: by operand. */
-static assay_status through(following *f, const work *w, term *y, const int64_t *d, double *by)
+static assay_status through(following *f, const check_work *w, check_term *y, const int64_t *d,
+                            double *by)
 {
     const uint32_t traits = check_traits(&w->node);
-    const term *x = check_term_now(w->in[0]);
+    const check_term *x = check_term_now(w->in[0]);
     int64_t max = 0;
     for (int i = 0; i < w->node.n_in; i++)
         max = d[i] > max ? d[i] : max;
@@ -171,9 +172,9 @@ static assay_status through(following *f, const work *w, term *y, const int64_t 
     return through_codes(f, w, y, d, by);
 }
 
-static assay_status follow_work(following *f, term *t)
+static assay_status follow_work(following *f, check_term *t)
 {
-    const work *w = t->by;
+    const check_work *w = t->by;
     int64_t *d = calloc((size_t)w->node.n_in + 1, sizeof *d), max = 0;
     double by = 0;
     assay_status s = d ? ASSAY_OK : check_out_of_memory(f->c);
@@ -191,7 +192,7 @@ static assay_status follow_work(following *f, term *t)
     return s;
 }
 
-static assay_status follow(following *f, term *t, int64_t *change)
+static assay_status follow(following *f, check_term *t, int64_t *change)
 {
     assay_status s = ASSAY_OK;
     if (t->round != f->round && t->by) {
@@ -211,10 +212,10 @@ static int64_t least_of(int64_t a, int64_t b)
 }
 
 /* c->spread has what is claimed by now. */
-assay_status check_spread(checker *c, const char *value, int64_t bound, const json_t *claimed)
+assay_status check_spread(check_context *c, const char *value, int64_t bound, const json_t *claimed)
 {
     following f = {.c = c, .round = ++c->replay->round, .known = true};
-    term *t = check_term_find(c->replay, value);
+    check_term *t = check_term_find(c->replay, value);
     assay_status s = t ? ASSAY_OK : check_reject(c, "a value that the network does not have");
     if (t) {
         t->change = bound;
@@ -224,7 +225,7 @@ assay_status check_spread(checker *c, const char *value, int64_t bound, const js
     for (int i = 0; i < c->model->n_outputs && !s; i++) {
         const int64_t adds = json_integer_value(json_array_get(claimed, (size_t)i));
         int64_t change = 0;
-        term *out = check_term_find(c->replay, c->model->value[c->model->output[i]].name);
+        check_term *out = check_term_find(c->replay, c->model->value[c->model->output[i]].name);
         if (out)
             s = follow(&f, out, &change);
         if (out && out->by && f.known)

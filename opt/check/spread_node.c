@@ -16,8 +16,8 @@
 
 /* A constant stays one where a function reads one number, or a product its weights; of several
  * numbers that a function of two operands reads any code may stand in any place. */
-static assay_status lift_value(const checker *c, const work *w, assay_graph *g, term *t, int i,
-                               int *id)
+static assay_status lift_value(const check_context *c, const check_work *w, assay_graph *g,
+                               check_term *t, int i, int *id)
 {
     char name[32];
     const bool constant = t->data && !t->by &&
@@ -28,14 +28,15 @@ static assay_status lift_value(const checker *c, const work *w, assay_graph *g, 
                     : assay_graph_add_value(g, name, &t->type, id, c->err);
 }
 
-assay_status check_spread_lift(const checker *c, const work *w, term *out, assay_graph **g)
+assay_status check_spread_lift(const check_context *c, const check_work *w, check_term *out,
+                               assay_graph **g)
 {
     int in[8], inputs[8], n_inputs = 0, y = -1, id;
     if (w->node.n_in > 8)
         return check_reject(c, "a node with more operands than the checker follows");
     assay_status s = assay_graph_new("node", g, c->err);
     for (int i = 0; i < w->node.n_in && !s; i++) {
-        term *t = w->in[i] ? check_term_now(w->in[i]) : NULL;
+        check_term *t = w->in[i] ? check_term_now(w->in[i]) : NULL;
         in[i] = ASSAY_NO_VALUE;
         for (int k = 0; k < i && t; k++)
             in[i] = w->in[k] && check_term_now(w->in[k]) == t ? in[k] : in[i];
@@ -76,8 +77,8 @@ static int64_t steepest(const int32_t *table, size_t n, size_t step, int64_t d)
     return max;
 }
 
-assay_status check_spread_through_function(const checker *c, const assay_graph *g, const int64_t *d,
-                                           int64_t *change)
+assay_status check_spread_through_function(const check_context *c, const assay_graph *g,
+                                           const int64_t *d, int64_t *change)
 {
     int32_t *table = NULL;
     size_t n = 0;
@@ -122,7 +123,8 @@ static int64_t depth_of(const assay_graph *g)
 
 /* Weights stand by outputs, by the products of one; of a transposed convolution with channels in
  * front by inputs, outputs of a group, cells. */
-static double magnitude(const work *w, const assay_value *v, int64_t channel, int64_t channels)
+static double magnitude(const check_work *w, const assay_value *v, int64_t channel,
+                        int64_t channels)
 {
     const assay_type *t = &v->type;
     const int64_t zero = t->q.zero_point[t->q.count > 1 ? channel : 0];
@@ -169,7 +171,7 @@ static bool is_wide(const assay_graph *g, const assay_node *n, int64_t depth)
 }
 
 /* Codes follow the sums of g's one node: a plugin's are not known to. */
-static bool follows(const checker *c, const assay_graph *g, double greatest, double ratio)
+static bool follows(const check_context *c, const assay_graph *g, double greatest, double ratio)
 {
     assay_unit *u;
     if (c->scheme->plugin_handle || check_prepare(c, g, &g->node[0], &u))
@@ -179,8 +181,8 @@ static bool follows(const checker *c, const assay_graph *g, double greatest, dou
     return yes;
 }
 
-double check_spread_through_product(const checker *c, const work *w, const assay_graph *g,
-                                    const int64_t d[3])
+double check_spread_through_product(const check_context *c, const check_work *w,
+                                    const assay_graph *g, const int64_t d[3])
 {
     const assay_node *n = &g->node[0];
     const assay_type *x = &assay_node_in(g, n, 0)->type, *y = &assay_node_out(g, n, 0)->type;
@@ -218,7 +220,7 @@ double check_spread_through_product(const checker *c, const work *w, const assay
                                                                                   : INFINITY;
 }
 
-double check_spread_through_sums(const checker *c, const assay_graph *g, int64_t d)
+double check_spread_through_sums(const check_context *c, const assay_graph *g, int64_t d)
 {
     const assay_node *n = &g->node[0];
     const int64_t depth = depth_of(g);

@@ -88,7 +88,7 @@ static bool only_moves(const assay_node *n, bool by_order)
 
 /* Where the target does arithmetic on a chosen code, its result is the same on both sides of the
  * rescale. */
-static assay_status compare_choices(const checker *c, const assay_node *below,
+static assay_status compare_choices(const check_context *c, const assay_node *below,
                                     const assay_node *moved, const int32_t *table, size_t size)
 {
     const assay_type *x = &c->after->value[moved->in[0]].type;
@@ -124,7 +124,7 @@ static bool may_miss_the_image(const assay_node *n)
 }
 
 /* Output i before is what the moved node's output i, rescaled, is after. */
-bool check_outputs_fit(const checker *c, const assay_node *below, const assay_node *moved,
+bool check_outputs_fit(const check_context *c, const assay_node *below, const assay_node *moved,
                        const assay_node *first)
 {
     const assay_graph *g = c->before, *h = c->after;
@@ -141,7 +141,7 @@ bool check_outputs_fit(const checker *c, const assay_node *below, const assay_no
     return true;
 }
 
-static assay_status check_sink(const checker *c, bool by_order)
+static assay_status check_sink(const check_context *c, bool by_order)
 {
     const assay_node *below = check_producer(c->before, c->before->output[0]);
     const assay_node *rescale = check_producer(c->after, c->after->output[0]);
@@ -172,14 +172,14 @@ static assay_status check_sink(const checker *c, bool by_order)
     return s;
 }
 
-assay_status check_move(checker *c, const json_t *step, int64_t *worst)
+assay_status check_move(check_context *c, const json_t *step, int64_t *worst)
 {
     (void)step;
     *worst = 0;
     return check_sink(c, false);
 }
 
-assay_status check_order(checker *c, const json_t *step, int64_t *worst)
+assay_status check_order(check_context *c, const json_t *step, int64_t *worst)
 {
     (void)step;
     *worst = 0;
@@ -188,7 +188,7 @@ assay_status check_order(checker *c, const json_t *step, int64_t *worst)
 
 /* ---- elements: transposes in front of an element-wise node, then one behind it ---- */
 
-assay_status check_elements(checker *c, const json_t *step, int64_t *worst)
+assay_status check_elements(check_context *c, const json_t *step, int64_t *worst)
 {
     const assay_graph *g = c->before, *h = c->after;
     const assay_node *below = check_producer(g, g->output[0]);
@@ -214,7 +214,7 @@ assay_status check_elements(checker *c, const json_t *step, int64_t *worst)
 
 /* ---- same: two nodes alike, of which one is left ---- */
 
-assay_status check_same(checker *c, const json_t *step, int64_t *worst)
+assay_status check_same(check_context *c, const json_t *step, int64_t *worst)
 {
     const assay_graph *g = c->before, *h = c->after;
     const assay_node *left = check_producer(h, h->output[0]);
@@ -251,7 +251,7 @@ static bool pads_alike(const assay_graph *g, const assay_node *pad, const assay_
     return assay_attrs_equal(ASSAY_ATTRS_conv, &attr, &a->attr);
 }
 
-assay_status check_padding(checker *c, const json_t *step, int64_t *worst)
+assay_status check_padding(check_context *c, const json_t *step, int64_t *worst)
 {
     const assay_graph *g = c->before, *h = c->after;
     const assay_node *a = check_producer(g, g->output[0]), *b = check_producer(h, h->output[0]);

@@ -5,18 +5,18 @@
 
 #include "opt/check/check.h"
 
-typedef struct term term;
+typedef struct check_term check_term;
 
-typedef struct work {
+typedef struct check_work {
     assay_node node; /* without its operands, which are terms */
-    term **in;       /* NULL where absent */
-} work;
+    check_term **in; /* NULL where absent */
+} check_work;
 
-struct term {
-    const char *name; /* of an input or variable */
-    work *by;         /* NULL: a constant, an input, a variable */
-    int index;        /* which output of `by` */
-    const term *same; /* another term took this one's place */
+struct check_term {
+    const char *name;       /* of an input or variable */
+    check_work *by;         /* NULL: a constant, an input, a variable */
+    int index;              /* which output of `by` */
+    const check_term *same; /* another term took this one's place */
     assay_type type;
     bool shapeless;   /* made in a fragment without the network's extents */
     const void *data; /* of a constant */
@@ -29,14 +29,14 @@ struct check_replay {
     assay_arena *arena;
     size_t room, used; /* names to terms: a table with open addressing */
     const char **name;
-    term **named;
+    check_term **named;
     int round;
 };
 
 /* The term that stands for t now. */
-term *check_term_now(const term *t);
+check_term *check_term_now(const check_term *t);
 /* By a value's name; NULL: there is none. */
-term *check_term_find(const check_replay *r, const char *name);
+check_term *check_term_find(const check_replay *r, const char *name);
 /* Of a product that a fragment shrank only group and layout tell. */
 bool check_same_attributes(const assay_node *a, const assay_node *b, bool shrunk);
 

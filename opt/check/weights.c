@@ -79,7 +79,7 @@ static int64_t channels_of(const assay_graph *g, const assay_node *n)
 }
 
 /* What the model and the steps so far say of node n of fragment g; false: not enough. */
-static bool weigh(const checker *c, const assay_graph *g, const assay_node *n, weighing *k)
+static bool weigh(const check_context *c, const assay_graph *g, const assay_node *n, weighing *k)
 {
     const int b = n->n_in > 2 ? n->in[2] : -1;
     *k = (weighing){.w = c->model ? check_constant_of(c, g->value[n->in[1]].name) : NULL,
@@ -100,7 +100,7 @@ static bool weigh(const checker *c, const assay_graph *g, const assay_node *n, w
 }
 
 /* What is added to the sums of every column behind a matrix product; false: not known. */
-static bool add_behind(const checker *c, const assay_graph *g, int bias, reach *r)
+static bool add_behind(const check_context *c, const assay_graph *g, int bias, reach *r)
 {
     const assay_value *b = check_constant_of(c, g->value[bias].name);
     if (!b || assay_shape_count(&b->type) < 1)
@@ -125,7 +125,7 @@ static int64_t max_of(const assay_unit *u)
 }
 
 /* No sum leaves the accumulator. A plugin tells, if it knows. */
-static bool is_exact(const checker *c, const assay_unit *u, const check_reachable *all)
+static bool is_exact(const check_context *c, const assay_unit *u, const check_reachable *all)
 {
     const assay_scheme_vtable *vt = c->scheme->vt;
     if (!c->scheme->plugin_handle)
@@ -133,7 +133,7 @@ static bool is_exact(const checker *c, const assay_unit *u, const check_reachabl
     return ASSAY_SCHEME_HAS(vt, facts, exact) && vt->facts->exact(u, all->greatest, all->pair);
 }
 
-bool check_sums_alike(const checker *c, const assay_unit *a, const assay_unit *b,
+bool check_sums_alike(const check_context *c, const assay_unit *a, const assay_unit *b,
                       const check_reachable *all)
 {
     const bool same = !c->scheme->plugin_handle && derive_unit_adds_alike(a, b);
@@ -145,8 +145,8 @@ static int64_t raw_codes(const assay_type *t)
     return INT64_C(1) << (t->elem.bits > 8 ? t->elem.bits : 8);
 }
 
-check_reachable check_reach(const checker *c, const assay_graph *g, const assay_node *n, int bias,
-                            const assay_unit *u, const assay_type *x)
+check_reachable check_reach(const check_context *c, const assay_graph *g, const assay_node *n,
+                            int bias, const assay_unit *u, const assay_type *x)
 {
     const bool matrix = n->op == ASSAY_OP_MATMUL;
     const assay_type *b = &g->value[n->in[1]].type;
@@ -174,7 +174,7 @@ check_reachable check_reach(const checker *c, const assay_graph *g, const assay_
     return all;
 }
 
-int64_t check_magnitude(const checker *c, const assay_graph *g, const assay_node *n,
+int64_t check_magnitude(const check_context *c, const assay_graph *g, const assay_node *n,
                         int64_t channel)
 {
     const assay_type *w = &g->value[n->in[1]].type;

@@ -58,7 +58,7 @@ static bool may_pad(const assay_node *n)
     return may && assay_op_get(n->op)->attrs == ASSAY_ATTRS_pool;
 }
 
-static assay_status prepare(checker *c, const assay_node *function, const assay_graph *of,
+static assay_status prepare(check_context *c, const assay_node *function, const assay_graph *of,
                             window *w)
 {
     assay_type in[ASSAY_SPEC_IN];
@@ -79,7 +79,7 @@ static assay_status prepare(checker *c, const assay_node *function, const assay_
     return s ? s : check_tabulate(c, of, function, &w->table, &w->codes);
 }
 
-static void finish(const checker *c, window *w)
+static void finish(const check_context *c, window *w)
 {
     check_release_pair(c, w->before, w->after);
     free(w->table);
@@ -109,7 +109,7 @@ static int64_t as_it_is_or_mapped(const window *w, int64_t code)
 }
 
 /* before: sums, function; after: sums alone. Or a mean that becomes a pool. */
-assay_status check_sums(checker *c, const json_t *step, int64_t *worst)
+assay_status check_sums(check_context *c, const json_t *step, int64_t *worst)
 {
     window w = {.a = find(c->before, true), .b = find(c->after, true)};
     const assay_node *function = find(c->before, false);
@@ -149,7 +149,7 @@ static void extend(const window *w, const int64_t *from, int64_t *to, int64_t n,
     }
 }
 
-static assay_status compare_all(const checker *c, const window *w, int64_t *worst)
+static assay_status compare_all(const check_context *c, const window *w, int64_t *worst)
 {
     int64_t codes = (int64_t)w->codes, room = w->max * (codes - 1) + 1;
     int64_t *sums = calloc((size_t)room * 4, sizeof *sums), *lo = sums, *hi = sums + room;
@@ -173,7 +173,7 @@ static assay_status compare_all(const checker *c, const window *w, int64_t *wors
 }
 
 /* before: rescale, sums; after: sums, the same rescale. */
-assay_status check_average(checker *c, const json_t *step, int64_t *worst)
+assay_status check_average(check_context *c, const json_t *step, int64_t *worst)
 {
     window w = {.a = find(c->before, true), .b = find(c->after, true)};
     const assay_node *r = find(c->before, false), *sunk = find(c->after, false);

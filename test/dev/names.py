@@ -89,6 +89,16 @@ def twice(headers):
     return [f"{tag}: {', '.join(sorted(at))}" for tag, at in sorted(places.items()) if len(at) > 1]
 
 
+def bare(headers):
+    """Types of headers of one word that is not the room's: a word that any file may want for its own."""
+    found = []
+    for file, text in headers:
+        code = STRING.sub('""', COMMENT.sub(" ", text))
+        names = re.findall(r"^\} ?(\w+);", code, re.M) + [alias for _, _, alias in TAG.findall(code) if alias]
+        found += [f"{file}: {name}" for name in sorted(set(names)) if "_" not in name and name != room_prefix(file)]
+    return found
+
+
 def room_prefix(file):
     folder = os.path.dirname(file)
     while folder and folder not in PREFIX:
@@ -145,12 +155,15 @@ def main():
     wrong, seen = strangers(build, top)
     checks = [
         ("a tag is defined in one header", twice(headers)),
+        ("a type of a header has more than a bare word for its name", bare(headers)),
         ("a function begins with the name of its room", wrong),
         ("lack of memory is said by graph/status.c", wording),
         ("comments cite what is in the repository", cites(everywhere)),
         ("names were looked at", [] if seen > 1000 and len(headers) > 100 else [f"{seen} names, {len(headers)} headers"]),
         ("a tag defined twice is found",
          [] if twice([("a.h", "struct x {"), ("b.h", "typedef struct x {")]) else ["not found"]),
+        ("a bare word is found",
+         [] if len(bare([("opt/check/a.h", "typedef struct work {\n} work;\ntypedef struct term term;")])) == 2 else ["not found"]),
         ("a name of another room is found", [] if not belongs("opt/prove/a.c", "assay_a") else ["not found"]),
         ("a citation of another place is found", [] if cites([("a.c", "/* facts/a.md 2 */")]) else ["not found"]),
     ]

@@ -66,7 +66,7 @@ static assay_status check_integers(const tfl_op *o, int activation)
 }
 
 /* The weights in input i: rows by columns, before thousands of nodes are made. */
-static assay_status read_weights(const lstm *l, int x, int i, int64_t rows, int64_t columns,
+static assay_status read_weights(const tfl_lstm *l, int x, int i, int64_t rows, int64_t columns,
                                  tfl_factor *out)
 {
     const tfl_op *o = l->at.o;
@@ -87,17 +87,17 @@ static assay_status read_weights(const lstm *l, int x, int i, int64_t rows, int6
 }
 
 /* Weights of the cell, which are one number a unit. */
-static assay_status read_peephole(const lstm *l, int i, int *value)
+static assay_status read_peephole(const tfl_lstm *l, int i, int *value)
 {
     assay_status s = tfl_has(l->at.o, i) ? tfl_real_weights(l->at.o, IN_X, i) : ASSAY_OK;
     return s ? s : tfl_value(l->at.o, i, value);
 }
 
-static assay_status read_gate(lstm *l, const places *p, int g)
+static assay_status read_gate(tfl_lstm *l, const places *p, int g)
 {
     static const int peephole[GATES] = {0, 1, -1, 2};
     const tfl_op *o = l->at.o;
-    lstm_gate *of = &l->gate[g];
+    tfl_lstm_gate *of = &l->gate[g];
     const int64_t units = l->cell.dim[1];
     assay_status s;
 
@@ -119,7 +119,7 @@ static assay_status read_gate(lstm *l, const places *p, int g)
                       : ASSAY_OK;
 }
 
-static assay_status read_projection(lstm *l, const places *p)
+static assay_status read_projection(tfl_lstm *l, const places *p)
 {
     const int i = p->first + IN_PROJECTION;
     assay_status s;
@@ -133,7 +133,7 @@ static assay_status read_projection(lstm *l, const places *p)
 }
 
 /* Types, by those of the states. */
-static assay_status read_types(lstm *l, const places *p)
+static assay_status read_types(tfl_lstm *l, const places *p)
 {
     const tfl_op *o = l->at.o;
 
@@ -157,7 +157,7 @@ static assay_status read_types(lstm *l, const places *p)
 }
 
 /* Constants that no input holds. */
-static assay_status make_constants(lstm *l)
+static assay_status make_constants(tfl_lstm *l)
 {
     const assay_type scalar = {.elem = assay_f32(), .rank = 0};
     const bool wide = l->hidden.elem.kind == ASSAY_KIND_INT && l->hidden.elem.bits == 16;
@@ -169,7 +169,7 @@ static assay_status make_constants(lstm *l)
     return s || !l->coupled ? s : tfl_filled(l->at.o, "one", &scalar, 1, &l->one);
 }
 
-static assay_status read_operands(lstm *l, const places *p)
+static assay_status read_operands(tfl_lstm *l, const places *p)
 {
     const tfl_op *o = l->at.o;
     assay_status s;
@@ -188,7 +188,7 @@ static assay_status read_operands(lstm *l, const places *p)
 
 /* All steps of values x and aux, from the last one when `backward`; results in the order of
  * time. */
-static assay_status unroll(lstm *l, const places *p, int x, int aux, bool backward, int **all)
+static assay_status unroll(tfl_lstm *l, const places *p, int x, int aux, bool backward, int **all)
 {
     const int steps = (int)l->at.steps;
     int hidden, cell;
@@ -221,13 +221,13 @@ assay_status tfl_op_lstm(const tfl_op *o)
 {
     const bool single = o->builtin == CODE_LSTM;
     const places p = {0, IN_HIDDEN, o->n_in == IN_COUNT && any(o, IN_NORM, 4) ? IN_NORM : -1, -1};
-    lstm l = {.at = {.o = o,
-                     .direction = "",
-                     .time_major = !single && tfl_flat_bool(o->options, LSTM_TIME_MAJOR),
-                     .asymmetric = tfl_flat_bool(o->options, LSTM_ASYMMETRIC)},
-              .activation = tfl_flat_i8(o->options, LSTM_ACTIVATION, 0),
-              .clip = tfl_flat_f32(o->options, LSTM_CELL_CLIP, 0),
-              .projection_clip = tfl_flat_f32(o->options, LSTM_PROJ_CLIP, 0)};
+    tfl_lstm l = {.at = {.o = o,
+                         .direction = "",
+                         .time_major = !single && tfl_flat_bool(o->options, LSTM_TIME_MAJOR),
+                         .asymmetric = tfl_flat_bool(o->options, LSTM_ASYMMETRIC)},
+                  .activation = tfl_flat_i8(o->options, LSTM_ACTIVATION, 0),
+                  .clip = tfl_flat_f32(o->options, LSTM_CELL_CLIP, 0),
+                  .projection_clip = tfl_flat_f32(o->options, LSTM_PROJ_CLIP, 0)};
     int x, y, *all;
     assay_status s;
 
@@ -267,7 +267,7 @@ assay_status tfl_op_bidirectional_lstm(const tfl_op *o)
     const bool merged = tfl_flat_bool(o->options, BI_MERGE);
     static const places p[2] = {{0, BI_HIDDEN, -1, BI_AUX_WEIGHTS},
                                 {BACKWARD, BI_HIDDEN + 2, -1, BI_AUX_WEIGHTS + GATES}};
-    lstm l[2];
+    tfl_lstm l[2];
     int x[2], aux, *all[2];
     bool weighted;
     assay_status s;
@@ -280,14 +280,14 @@ assay_status tfl_op_bidirectional_lstm(const tfl_op *o)
     x[1] = x[0];
     s = read_aux(o, x, &aux, &weighted);
     for (int i = 0; !s && i < 2; ++i) {
-        l[i] = (lstm){.at = {.o = o,
-                             .direction = i ? "backward/" : "forward/",
-                             .time_major = tfl_flat_bool(o->options, BI_TIME_MAJOR),
-                             .asymmetric = tfl_flat_bool(o->options, BI_ASYMMETRIC)},
-                      .activation = tfl_flat_i8(o->options, LSTM_ACTIVATION, 0),
-                      .clip = tfl_flat_f32(o->options, LSTM_CELL_CLIP, 0),
-                      .projection_clip = tfl_flat_f32(o->options, LSTM_PROJ_CLIP, 0),
-                      .has_aux = weighted};
+        l[i] = (tfl_lstm){.at = {.o = o,
+                                 .direction = i ? "backward/" : "forward/",
+                                 .time_major = tfl_flat_bool(o->options, BI_TIME_MAJOR),
+                                 .asymmetric = tfl_flat_bool(o->options, BI_ASYMMETRIC)},
+                          .activation = tfl_flat_i8(o->options, LSTM_ACTIVATION, 0),
+                          .clip = tfl_flat_f32(o->options, LSTM_CELL_CLIP, 0),
+                          .projection_clip = tfl_flat_f32(o->options, LSTM_PROJ_CLIP, 0),
+                          .has_aux = weighted};
         (void)((s = tfl_unroll_sizes(&l[i].at, IN_X, false)) || (s = read_operands(&l[i], &p[i])) ||
                (s = unroll(&l[i], &p[i], x[i], aux, i, &all[i])));
     }

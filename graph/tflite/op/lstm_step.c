@@ -18,15 +18,15 @@ static const char *const gate_name[GATES] = {"input", "forget", "candidate", "ou
 
 static const float norm_epsilon = 1e-8F; /* kNormalizationConstant */
 
-static assay_status add(const lstm *l, assay_op op, const int *in, int n_in, const char *gate,
+static assay_status add(const tfl_lstm *l, assay_op op, const int *in, int n_in, const char *gate,
                         const char *what, const assay_type *type, int *value)
 {
     return tfl_unroll_node(&l->at, op, in, n_in, NULL, gate, what, type, value, NULL);
 }
 
 /* *sum += rows by weights. */
-static assay_status add_product(const lstm *l, tfl_factor *rows, tfl_factor *w, const char *gate,
-                                const char *from, const char *what, int *sum)
+static assay_status add_product(const tfl_lstm *l, tfl_factor *rows, tfl_factor *w,
+                                const char *gate, const char *from, const char *what, int *sum)
 {
     const int before = *sum;
     int product;
@@ -35,7 +35,8 @@ static assay_status add_product(const lstm *l, tfl_factor *rows, tfl_factor *w, 
 }
 
 /* *sum += weights of the cell. */
-static assay_status add_peephole(const lstm *l, const char *gate, int peephole, int cell, int *sum)
+static assay_status add_peephole(const tfl_lstm *l, const char *gate, int peephole, int cell,
+                                 int *sum)
 {
     const int before = *sum;
     int product;
@@ -45,17 +46,18 @@ static assay_status add_peephole(const lstm *l, const char *gate, int peephole, 
              : add(l, ASSAY_OP_ADD, (int[]){before, product}, 2, gate, "with_cell", &l->sum, sum);
 }
 
-static assay_status normalize(const lstm *l, const char *gate, const lstm_gate *of, int *sum)
+static assay_status normalize(const tfl_lstm *l, const char *gate, const tfl_lstm_gate *of,
+                              int *sum)
 {
     const assay_attrs a = {.norm = {.axis = 1, .epsilon = norm_epsilon}};
     return tfl_unroll_node(&l->at, ASSAY_OP_LAYER_NORM, (int[]){*sum, of->norm, of->bias}, 3, &a,
                            gate, "normal", &l->sum, sum, NULL);
 }
 
-static assay_status make_gate(lstm *l, int g, tfl_factor *x, tfl_factor *aux, tfl_factor *h,
+static assay_status make_gate(tfl_lstm *l, int g, tfl_factor *x, tfl_factor *aux, tfl_factor *h,
                               int cell, int *out)
 {
-    lstm_gate *of = &l->gate[g];
+    tfl_lstm_gate *of = &l->gate[g];
     const char *name = gate_name[g];
     int sum;
     assay_status s = tfl_unroll_product(&l->at, x, &of->w,
@@ -74,7 +76,7 @@ static assay_status make_gate(lstm *l, int g, tfl_factor *x, tfl_factor *aux, tf
 
 /* Bounds of a node's result. Codes: the clip's quotient by the scale, cut toward zero
  * (micro/kernels/lstm_eval_common.cc). */
-static void clip(const lstm *l, float by, int id)
+static void clip(const tfl_lstm *l, float by, int id)
 {
     assay_node *n = &l->at.o->m->g->node[id];
 
@@ -91,7 +93,7 @@ static void clip(const lstm *l, float by, int id)
     n->code_lo = -n->code_hi;
 }
 
-static assay_status make_cell(const lstm *l, int *gate, int *cell)
+static assay_status make_cell(const tfl_lstm *l, int *gate, int *cell)
 {
     int kept, fresh, id;
     assay_status s;
@@ -112,7 +114,7 @@ static assay_status make_cell(const lstm *l, int *gate, int *cell)
 
 /* tanh reads the cell's codes at a power of two: the cell's scale rounded to one (CheckedLog2 of
  * kernels/internal/quantization_util.cc, in float32 as there). */
-static assay_status bend(const lstm *l, int cell, int *out)
+static assay_status bend(const tfl_lstm *l, int cell, int *out)
 {
     float power;
     assay_type type = l->cell;
@@ -129,7 +131,7 @@ static assay_status bend(const lstm *l, int cell, int *out)
     return s ? s : tfl_unroll_bend(&l->at, l->activation, read, "", "tanh", &l->bent, out);
 }
 
-static assay_status project(lstm *l, int inner, int *hidden)
+static assay_status project(tfl_lstm *l, int inner, int *hidden)
 {
     tfl_factor rows = tfl_factor_of(inner);
     assay_status s = tfl_unroll_product(&l->at, &rows, &l->projection, l->projection_bias, "",
@@ -139,7 +141,7 @@ static assay_status project(lstm *l, int inner, int *hidden)
     return s;
 }
 
-assay_status tfl_lstm_step(lstm *l, tfl_factor *x, tfl_factor *aux, int *cell, int *hidden)
+assay_status tfl_lstm_step(tfl_lstm *l, tfl_factor *x, tfl_factor *aux, int *cell, int *hidden)
 {
     const bool projected = l->projection.value != ASSAY_NO_VALUE;
     const bool sees_cell = l->gate[GATE_OUTPUT].peephole != ASSAY_NO_VALUE;

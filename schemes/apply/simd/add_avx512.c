@@ -14,7 +14,7 @@ INLINE __m512i load_codes(const uint8_t *p, __mmask16 mask, const bool is_signed
 /* ---- TFLite: both operands shifted left and rescaled, then their sum ---- */
 
 typedef struct operand {
-    eight e;
+    simd_eight e;
     __m512i zero;
     __m128i bits;
 } operand;
@@ -45,8 +45,8 @@ INLINE void left_shift(const assay_unit *u, const uint8_t *a, bool a_signed, con
                        const enum assay_rounding mode)
 {
     const operand p = load_operand(u, ASSAY_FIRST, way), q = load_operand(u, ASSAY_SECOND, way);
-    const eight e = load_eight(&u->scale[ASSAY_OUT], 0, 0xff, way);
-    const ending end = load_ending(&u->simd);
+    const simd_eight e = load_eight(&u->scale[ASSAY_OUT], 0, 0xff, way);
+    const simd_ending end = load_ending(&u->simd);
     for (size_t i = 0; i < n; i += LANES) {
         const __mmask16 mask = first_lanes(n - i);
         const __m512i x = bring(&p, load_codes(a + i, mask, a_signed), way, mode);
@@ -119,7 +119,7 @@ static void left_shift_small(const assay_unit *u, const uint8_t *a, bool a_signe
     const __m512i za = _mm512_set1_epi32((int32_t)u->in_zero[0]);
     const __m512i zb = _mm512_set1_epi32((int32_t)u->in_zero[1]);
     const __m128i bits = _mm_cvtsi64_si128(u->k[0]);
-    const ending end = load_ending(&u->simd);
+    const simd_ending end = load_ending(&u->simd);
     for (size_t i = 0; i < n; i += LANES) {
         const __mmask16 mask = first_lanes(n - i);
         __m512i x = _mm512_sub_epi32(load_codes(a + i, mask, a_signed), za);

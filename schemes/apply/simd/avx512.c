@@ -7,11 +7,11 @@ INLINE void integers(const assay_unit *u, const int32_t *acc, size_t rows, size_
                      const enum assay_simd_way way, const enum assay_rounding mode)
 {
     const assay_rescale *r = &u->scale[ASSAY_OUT];
-    const ending end = load_ending(&u->simd);
+    const simd_ending end = load_ending(&u->simd);
     for (size_t j = 0; j < columns; j += LANES) {
         const __mmask16 mask = first_lanes(columns - j);
-        const eight low = load_eight(r, channel + j, (__mmask8)mask, way);
-        const eight high = load_eight(r, channel + j + 8, (__mmask8)(mask >> 8), way);
+        const simd_eight low = load_eight(r, channel + j, (__mmask8)mask, way);
+        const simd_eight high = load_eight(r, channel + j + 8, (__mmask8)(mask >> 8), way);
         for (size_t i = 0; i < rows; i++) {
             const __m512i x = _mm512_maskz_loadu_epi32(mask, acc + i * acc_step + j);
             const __m512i a = scale_eight(&low, _mm512_castsi512_si256(x), way, mode);
@@ -38,7 +38,7 @@ INLINE void floats(const assay_unit *u, const int32_t *acc, size_t rows, size_t 
     const assay_rescale *r = &u->scale[ASSAY_OUT];
     const assay_simd s = u->simd;
     const __m512 f_zero = _mm512_set1_ps((float)s.zero_point), beyond = _mm512_set1_ps(0x1p31f);
-    const ending end = load_ending(&s);
+    const simd_ending end = load_ending(&s);
     const __m512 scale_out = s.steps ? load_scales(r->scale_out, 1, 0, 0xffff) : f_zero;
     for (size_t j = 0; j < columns; j += LANES) {
         const __mmask16 mask = first_lanes(columns - j);

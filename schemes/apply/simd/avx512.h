@@ -24,12 +24,12 @@ INLINE __mmask16 first_lanes(size_t n)
 
 /* ---- 64-bit products: eight lanes ---- */
 
-typedef struct eight {
+typedef struct simd_eight {
     __m512i m, pre, left, first, rest;
     __m512i half_first, half_rest;   /* 2^(s-1), 0 where s is 0 */
     __m512i minus_first, minus_rest; /* -1, 0 where s is 0 */
     __m512i mask_first;              /* 2^s - 1 */
-} eight;
+} simd_eight;
 
 INLINE __m512i load_params(const int64_t *p, size_t n, size_t c, __mmask8 mask)
 {
@@ -37,21 +37,21 @@ INLINE __m512i load_params(const int64_t *p, size_t n, size_t c, __mmask8 mask)
 }
 
 /* The terms of one rounding by `shift`. */
-INLINE eight set_one_rounding(__m512i shift)
+INLINE simd_eight set_one_rounding(__m512i shift)
 {
     const __m512i one = _mm512_set1_epi64(1), zero = _mm512_setzero_si512();
-    return (eight){.first = shift,
-                   .half_first = _mm512_srli_epi64(_mm512_sllv_epi64(one, shift), 1),
-                   .minus_first = _mm512_sub_epi64(zero, _mm512_min_epi64(shift, one)),
-                   .mask_first = _mm512_sub_epi64(_mm512_sllv_epi64(one, shift), one)};
+    return (simd_eight){.first = shift,
+                        .half_first = _mm512_srli_epi64(_mm512_sllv_epi64(one, shift), 1),
+                        .minus_first = _mm512_sub_epi64(zero, _mm512_min_epi64(shift, one)),
+                        .mask_first = _mm512_sub_epi64(_mm512_sllv_epi64(one, shift), one)};
 }
 
-INLINE eight load_eight(const assay_rescale *r, size_t c, __mmask8 mask,
-                        const enum assay_simd_way way)
+INLINE simd_eight load_eight(const assay_rescale *r, size_t c, __mmask8 mask,
+                             const enum assay_simd_way way)
 {
     const __m512i one = _mm512_set1_epi64(1), zero = _mm512_setzero_si512();
     const __m512i shift = load_params(r->shift, r->n, c, mask), bits = _mm512_set1_epi64(31);
-    eight e = {.m = load_params(r->multiplier, r->n, c, mask), .first = shift};
+    simd_eight e = {.m = load_params(r->multiplier, r->n, c, mask), .first = shift};
     if (way == ASSAY_SIMD_GLOW)
         e.pre = load_params(r->pre, r->n, c, mask);
     if (way == ASSAY_SIMD_DOUBLE_LEFT) {
@@ -82,7 +82,7 @@ INLINE __m512i round_shift(__m512i p, __m512i s, __m512i half, __m512i minus, __
     return _mm512_srav_epi64(p + addend512(mode, half, mask, negative, odd, minus), s);
 }
 
-INLINE __m512i scale_eight(const eight *e, __m256i acc, const enum assay_simd_way way,
+INLINE __m512i scale_eight(const simd_eight *e, __m256i acc, const enum assay_simd_way way,
                            const enum assay_rounding mode)
 {
     __m512i x = _mm512_cvtepi32_epi64(acc);
@@ -102,17 +102,17 @@ INLINE __m512i scale_eight(const eight *e, __m256i acc, const enum assay_simd_wa
 
 /* ---- the end that all share ---- */
 
-typedef struct ending {
+typedef struct simd_ending {
     __m512i lo, hi, zero;
     bool truncate, wrap_sum;
-} ending;
+} simd_ending;
 
-INLINE ending load_ending(const assay_simd *s)
+INLINE simd_ending load_ending(const assay_simd *s)
 {
     const int32_t zero = s->inside ? 0 : s->zero_point;
     const int32_t before = s->wrap_sum ? 0 : zero; /* clamp before or after adding it */
-    return (ending){_mm512_set1_epi32(s->lo - before), _mm512_set1_epi32(s->hi - before),
-                    _mm512_set1_epi32(zero), s->truncate, s->wrap_sum};
+    return (simd_ending){_mm512_set1_epi32(s->lo - before), _mm512_set1_epi32(s->hi - before),
+                         _mm512_set1_epi32(zero), s->truncate, s->wrap_sum};
 }
 
 INLINE void store_codes(uint8_t *out, __mmask16 mask, __m512i y)
@@ -124,7 +124,7 @@ INLINE void store_codes(uint8_t *out, __mmask16 mask, __m512i y)
         _mm_mask_storeu_epi8(out, mask, bytes);
 }
 
-INLINE __m512i finish(const ending *e, __m512i y)
+INLINE __m512i finish(const simd_ending *e, __m512i y)
 {
     if (e->wrap_sum)
         y = _mm512_add_epi32(y, e->zero);
@@ -132,7 +132,7 @@ INLINE __m512i finish(const ending *e, __m512i y)
     return e->wrap_sum ? y : _mm512_add_epi32(y, e->zero);
 }
 
-INLINE __m512i join(const ending *e, __m512i low, __m512i high)
+INLINE __m512i join(const simd_ending *e, __m512i low, __m512i high)
 {
     return e->truncate ? _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(low)),
                                             _mm512_cvtepi64_epi32(high), 1)

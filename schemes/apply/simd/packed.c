@@ -65,7 +65,7 @@ INLINE void store_narrow(const packing *k, __m512i y[2][2], uint8_t *const row[4
 typedef struct sixteen {
     __m512 scale, zero;
     __m512i m_even, m_odd;
-    eight even, odd;
+    simd_eight even, odd;
     __m512i up_even, up_odd;     /* double: what is added to products */
     __m512i down_even, down_odd; /* and to negative ones */
     __m512i rest;                /* 32 bits: the shift of the sums' upper halves */
@@ -156,7 +156,7 @@ INLINE __m512i scale_double(const sixteen *p, __m512i x, const bool above)
 
 INLINE __m512i scale_once(const sixteen *p, __m512i x, const enum assay_rounding mode)
 {
-    const eight *a = &p->even, *b = &p->odd;
+    const simd_eight *a = &p->even, *b = &p->odd;
     const __m512i even = round_shift(_mm512_mul_epi32(x, p->m_even), a->first, a->half_first,
                                      a->minus_first, a->mask_first, mode);
     const __m512i odd = round_shift(_mm512_mul_epi32(_mm512_srli_epi64(x, 32), p->m_odd), b->first,
