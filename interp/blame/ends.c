@@ -215,7 +215,7 @@ static void set_bounds(blame_case *c, int64_t lo, int64_t hi)
     c->code_hi = (int32_t)hi;
 }
 
-static bool has_end(const blame_search *s)
+bool blame_has_end(const blame_search *s)
 {
     return assay_node_is_quantized(s->d->graph, s->n) && assay_is_quantized(s->type) &&
            s->type->q.granularity == ASSAY_Q_TENSOR && s->type->q.zero_point &&
@@ -230,7 +230,7 @@ enum { NEAR = 256, ZERO_POINTS = NEAR + BLAME_USUAL };
 int blame_out_zero_point_count(blame_search *s)
 {
     const bool after = !s->has_record || s->record.rescale.zero_point == ASSAY_STAGE_AFTER;
-    return !has_end(s) ? 0 : after ? ZERO_POINTS : 2 * ZERO_POINTS;
+    return !blame_has_end(s) ? 0 : after ? ZERO_POINTS : 2 * ZERO_POINTS;
 }
 
 /* The output's zero point z, which the type may not have, its bounds staying. */
@@ -280,7 +280,7 @@ int blame_far_out_zero_point_count(blame_search *s)
 {
     static const blame_family far = {.id = BLAME_FAMILY_far_out_zero_point,
                                      .edit = blame_far_out_zero_point_edit};
-    s->sought[0] = has_end(s) ? blame_seek(s, &far, 0, FAR, 2 * FAR) : FAR;
+    s->sought[0] = blame_has_end(s) ? blame_seek(s, &far, 0, FAR, 2 * FAR) : FAR;
     return s->sought[0] != FAR;
 }
 
@@ -305,7 +305,7 @@ static bool is_end_alike(const blame_search *s)
 
 int blame_bounds_count(blame_search *s)
 {
-    return !has_end(s) ? 0 : s->n_after == 0 || is_end_alike(s) ? BOUNDS : SEEN_LO;
+    return !blame_has_end(s) ? 0 : s->n_after == 0 || is_end_alike(s) ? BOUNDS : SEEN_LO;
 }
 
 /* The least and greatest code that the device gave. */
@@ -367,28 +367,4 @@ bool blame_bounds_edit(blame_search *s, int i, blame_case *c, blame_story *story
                "bounds %lld and %lld instead of %lld and %lld", (long long)to_lo, (long long)to_hi,
                (long long)lo, (long long)hi);
     return true;
-}
-
-/* Where the node's own output was not dumped, or bits of it are not compared, its bounds are not
- * seen: each in its turn. */
-enum { BLIND_CODES = 256 };
-
-int blame_blind_bounds_count(blame_search *s)
-{
-    const bool blind = s->n_after > 0 || s->unseen_bits != 0;
-    return has_end(s) && blind && s->type->elem.bits <= 8 ? 2 * BLIND_CODES : 0;
-}
-
-bool blame_blind_bounds_post(blame_search *s, int i, int32_t *codes, blame_story *story)
-{
-    const int32_t bound = (int32_t)assay_elem_min(s->type->elem) + i / 2;
-    const bool high = i % 2;
-    bool changes = false;
-    for (int64_t e = 0; e < s->n_samples * s->count; e++)
-        if (high ? codes[e] > bound : codes[e] < bound) {
-            codes[e] = bound;
-            changes = true;
-        }
-    blame_tell(story, "saturation.bounds", 1, "no code is %s %d", high ? "above" : "below", bound);
-    return changes;
 }

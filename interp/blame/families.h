@@ -2,10 +2,10 @@
  * (constants that were dumped), zero_points.c,
  * operands.c (signs, scales), matrices.c (readings of matrices, values of channels), moves.c (ops
  * that move), weights_order.c and weights.c (weights, bias), windows.c (padding, strides, tiles),
- * pools.c (divisors), ends.c (scales, zero point and bounds of the output), stored.c (the same
- * where no edit reaches them), codes.c, stale.c and orders.c (what is done to codes), samples.c
- * (samples, steps), tables.c (functions of codes), fits.c and fit_scales.c (numbers that are solved
- * for); what they share is in pieces.c and fits.h. */
+ * pools.c (divisors), ends.c (scales, zero point and bounds of the output), blind.c (bounds that
+ * codes do not show), stored.c (the same where no edit reaches them), codes.c, stale.c and orders.c
+ * (what is done to codes), samples.c (samples, steps), tables.c (functions of codes), fits.c and
+ * fit_scales.c (numbers that are solved for); what they share is in pieces.c and fits.h. */
 #ifndef ASSAY_INTERP_BLAME_FAMILIES_H
 #define ASSAY_INTERP_BLAME_FAMILIES_H
 
@@ -65,6 +65,8 @@ typedef struct blame_lists {
     int first; /* the tensors' axis that spatial axis 0 is */
 } blame_lists;
 blame_lists blame_lists_of(blame_case *c);
+/* Whether the output has one zero point and bounds that are codes of at most 16 bits. */
+bool blame_has_end(const blame_search *s);
 /* Scales of the weights of a weighted op, one per channel, to be changed; NULL: none. */
 float *blame_weight_scales(blame_case *c, int64_t *n);
 

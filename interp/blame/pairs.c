@@ -77,6 +77,14 @@ static void add_before(blame_report *r, int row, const blame_search *s, const bl
     blame_fill_fault(f, &all, 1);
 }
 
+/* Two causes that explain everything: one that is taken as given, and what was found beside it. */
+typedef struct pair {
+    blame_finding given;
+    blame_finding *found; /* n of them, simplest first; room for BLAME_FINDINGS */
+    int n;                /* 0: there is no pair yet */
+    int64_t left;         /* elements that still differ with what is given; -1: not known */
+} pair;
+
 /* The search for two causes of a row. */
 typedef struct pairing {
     blame_report *r;
@@ -86,7 +94,26 @@ typedef struct pairing {
     bool second;          /* none of few numbers was found */
     bool over;            /* those that explain everything change more, or biases were solved for */
     blame_finding *found; /* room for BLAME_FINDINGS */
+    pair best;            /* the one that changes the fewest numbers */
 } pairing;
+
+static int64_t changed_by(const pair *two)
+{
+    return (int64_t)two->given.story.changed + two->found[0].story.changed;
+}
+
+/* Keeps a pair that changes fewer numbers than the best so far, which leaves that as the most that
+ * others may. Whether none can change fewer still. */
+static bool keep_pair(pairing *p, const blame_finding *given, const blame_finding *found, int n,
+                      int64_t left)
+{
+    p->best.given = *given;
+    memcpy(p->best.found, found, (size_t)n * sizeof *found);
+    p->best.n = n;
+    p->best.left = left;
+    p->max = changed_by(&p->best);
+    return p->max <= 2;
+}
 
 /* Takes a cause as given and looks for another one beside it. */
 static bool try_beside(pairing *p, const blame_finding *given)
@@ -95,22 +122,17 @@ static bool try_beside(pairing *p, const blame_finding *given)
     const blame_search *s = p->s;
     blame_finding *found = p->found;
     bool done = false;
-    if (blame_search_again(s, &with))
+    const bool hopeless = p->best.n > 0 && given->story.changed + 1 >= p->max;
+    if (hopeless || blame_search_again(s, &with))
         return false;
     if (blame_search_assume(&with, given)) {
         const int64_t left = with.differing;
         const int k = blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS);
         const bool full = k > 0 && found[0].full;
-        done =
+        const bool good =
             full && are_few(given, &found[0], p->max) && (p->second || !blame_is_solved(&found[0]));
-        p->over = p->over || (full && !done);
-        blame_fault *f = NULL;
-        if (done && given->family->post)
-            add_before(p->r, p->row, s, found, k, given);
-        else if (done)
-            f = add_both(p->r, p->row, s, given, found, k);
-        if (f)
-            f->differing = left;
+        p->over = p->over || (full && !good);
+        done = good && keep_pair(p, given, found, k, left);
     }
     blame_search_close(&with);
     return done;
@@ -169,14 +191,11 @@ static bool try_elsewhere(pairing *p, const blame_finding *change)
             edit = full_edit(found, blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS));
         blame_search_close(&with);
     }
-    const bool done =
+    const bool good =
         edit && are_few(edit, change, p->max) && holds_in_channels(s, edit, change, codes);
+    const blame_finding last = whole(s, change);
     free(codes);
-    if (done) {
-        const blame_finding last = whole(s, change);
-        add_both(p->r, p->row, s, edit, &last, 1);
-    }
-    return done;
+    return good && keep_pair(p, edit, &last, 1, -1);
 }
 
 /* Where another bias in every channel explains all: the likeliest causes that make biases others,
@@ -231,7 +250,7 @@ static bool try_partial(pairing *p, const blame_finding *partial, int n)
     return done;
 }
 
-/* Edits that explain little alone. */
+/* Edits that explain little alone; two at once, which takes long, where there is no pair yet. */
 static bool try_hidden(pairing *p)
 {
     blame_likely likely[BLAME_LIKELY];
@@ -243,7 +262,19 @@ static bool try_hidden(pairing *p)
     k = done ? 0 : blame_distant_edits(p->s, likely);
     for (int i = 0; i < k && !done; i++)
         done = try_beside(p, &likely[i].finding);
-    return done || (blame_crossed_edit(p->s, &given) && try_beside(p, &given));
+    return done || (p->best.n == 0 && blame_crossed_edit(p->s, &given) && try_beside(p, &given));
+}
+
+static void report_pair(const pairing *p)
+{
+    const pair *two = &p->best;
+    blame_fault *f = NULL;
+    if (two->given.family->post)
+        add_before(p->r, p->row, p->s, two->found, two->n, &two->given);
+    else
+        f = add_both(p->r, p->row, p->s, &two->given, two->found, two->n);
+    if (f && two->left >= 0)
+        f->differing = two->left;
 }
 
 bool blame_try_pairs(blame_report *r, int row, blame_search *s, int64_t max,
@@ -253,14 +284,21 @@ bool blame_try_pairs(blame_report *r, int row, blame_search *s, int64_t max,
     const bool biases =
         n > 0 && partial[0].full && strcmp(partial[0].story.class, "bias.value") == 0;
     p.found = malloc(BLAME_FINDINGS * sizeof *p.found);
+    p.best.found = malloc(BLAME_FINDINGS * sizeof *p.best.found);
+    const bool good = p.found && p.best.found;
     bool done =
-        p.found && ((biases && try_biases(&p)) || try_partial(&p, partial, n) || try_hidden(&p));
-    p.max = max;
+        !good || (biases && try_biases(&p)) || try_partial(&p, partial, n) || try_hidden(&p);
     p.second = true;
-    if (p.over && !done && !(n > 0 && partial[0].full)) /* where there are none of few numbers */
-        done = try_partial(&p, partial, n) || try_hidden(&p);
+    if (!done && p.over && p.best.n == 0 && !(n > 0 && partial[0].full)) {
+        p.max = max; /* where there are none of few numbers */
+        if (!try_partial(&p, partial, n))
+            try_hidden(&p);
+    }
+    if (p.best.n > 0)
+        report_pair(&p);
     free(p.found);
-    return done;
+    free(p.best.found);
+    return p.best.n > 0;
 }
 
 static blame_finding finding_of(const blame_screen *screen, int64_t explained)

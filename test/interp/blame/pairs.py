@@ -160,7 +160,7 @@ def stale(tap, folder, device):
 class Small:
     """Bundle and device of a network that is given as text, its input counted up from -60."""
 
-    def __init__(self, folder, name, shape, nodes):
+    def __init__(self, folder, name, shape, nodes, scheme="tflite"):
         self.golden, self.device = os.path.join(folder, name), os.path.join(folder, name + "-device")
         net, x = (os.path.join(folder, name + end) for end in (".assay", ".npy"))
         size = 1
@@ -169,7 +169,7 @@ class Small:
         write(x, shape, "|i1", [i * 7 % 121 - 60 for i in range(size)])
         with open(net, "w") as f:
             f.write(f"graph net {{\n  input x: i8{shape} q(1,0)\n{nodes}}}\n")
-        subprocess.run([ASSAY, "golden", net, "-s", "tflite", "-i", x, "-q", "-o", self.golden], check=True, capture_output=True)
+        subprocess.run([ASSAY, "golden", net, "-s", scheme, "-i", x, "-q", "-o", self.golden], check=True, capture_output=True)
         shutil.copytree(os.path.join(self.golden, "tensors"), self.device)
 
     def spoil(self, index, change_of):
@@ -228,6 +228,31 @@ def far_in_products(tap, folder):
         tap.check([f[0] for f in found] == ["input.zero_point"] and f"input 0: {far} " in found[0][1], f"rows: an input's zero point {far} off", found)
 
 
+def products(x, w, bias):
+    k = len(w) // len(bias)
+    return [sum(x[k * r + i] * w[k * c + i] for i in range(k)) + bias[c] for r in range(len(x) // k) for c in range(len(bias))]
+
+
+def wrapped_bounds(tap, folder):
+    """Codes wrap and one side is bounded before that: what comes in from below lies above the bound. A stuck bit hides it, or none."""
+    x, w = [i * 7 % 121 - 60 for i in range(64)], [i * i % 19 - 9 for i in range(48)]
+    net = Small(folder, "wraps", [8, 8], f"  const w: i8[6,8] q(1,0) = {w}\n  y: i8[8,6] q(4,0) = fc(x, w)\n  output y\n", "vta")
+    sums = products(x, w, [0] * 6)
+    for bit, wanted in ((0, ["saturation.bounds"]), (8, ["saturation.bounds", "stuck_bit"])):
+        status, said = net.spoil(1, lambda y: [((min(v >> 2, 44) + 128) % 256 - 128) | bit for v in sums])
+        found = sorted(f["class"] for f in said["faults"]) if status == 1 else said
+        tap.check(found == wanted, f"codes that wrap, bounded above: {' and '.join(wanted)}", said)
+
+
+def fewest_numbers(tap, folder):
+    """No bias and another rounding explain all; so do a bias of one channel and multipliers of a few, which are more numbers."""
+    x, w, b = [i * 7 % 121 - 60 for i in range(32)], [i * i % 19 - 9 for i in range(32 * 24)], [(i * 29 % 61 - 30) * (i % 3) for i in range(24)]
+    net = Small(folder, "fewest", [1, 32], f"  const w: i8[24,32] q(1,0) = {w}\n  const b: i32[24] = {b}\n  y: i8[1,24] q(32,0) = fc(x, w, b)\n  output y\n", "onnxruntime")
+    status, said = net.spoil(1, lambda y: [clamp(v >> 5, -128, 127) for v in products(x, w, [0] * 24)])
+    found = sorted(f["class"] for f in said["faults"]) if status == 1 else said
+    tap.check(found == ["bias.missing", "rescale.rounding"], "of pairs the one of the fewest numbers", said)
+
+
 def nothing_left(tap, folder):
     """Codes read as unsigned and two elements beside them: looked for beside an input whose type is another by then."""
     net = Small(folder, "unsigned", [1, 4, 6, 6], "  y: i8[1,4,3,3] q(1,0) = avg_pool(x) {kernel=[2,2], stride=[2,2]}\n  output y\n")
@@ -246,6 +271,8 @@ def main():
         nothing(tap, golden, device)
         far_zero_points(tap, golden, device)
         far_in_products(tap, folder)
+        wrapped_bounds(tap, folder)
+        fewest_numbers(tap, folder)
         nothing_left(tap, folder)
         stale(tap, folder, device)
         other_axis(tap, folder)
