@@ -6,15 +6,15 @@
 #include "interp/float/float.h"
 
 typedef struct range {
-    float least, most; /* 0 lies between them */
+    float min, max; /* 0 lies between them */
 } range;
 
 static range range_of(const float *x, int64_t n)
 {
     range r = {0, 0};
     for (int64_t i = 0; i < n; i++) {
-        r.least = x[i] < r.least ? x[i] : r.least;
-        r.most = x[i] > r.most ? x[i] : r.most;
+        r.min = x[i] < r.min ? x[i] : r.min;
+        r.max = x[i] > r.max ? x[i] : r.max;
     }
     return r;
 }
@@ -28,7 +28,7 @@ assay_status float_dynamic_params(assay_call *call, assay_error *err)
     (void)err;
     for (int64_t i = 0; i < rows; i++) {
         const range r = range_of((const float *)call->in[0].data + i * n, n);
-        const derive_dynamic p = derive_dynamic_of(r.least, r.most, a->symmetric);
+        const derive_dynamic p = derive_dynamic_of(r.min, r.max, a->symmetric);
         ((float *)call->out[0].data)[i] = p.scale;
         ((float *)call->out[1].data)[i] = p.factor;
         ((float *)call->out[2].data)[i] = p.zero;

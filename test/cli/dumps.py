@@ -37,7 +37,7 @@ def words(width):
     return [f"{w:0{digits}x}" for w in each]
 
 
-def lone():
+def single():
     """One code fills a byte of its container and a byte when it is packed: both are taken, nothing else."""
     write("one.assay", b"graph one {\n  input x: i4[1] q(0.5,0)\n  y: i4[1] q(0.5,0) = neg(x)\n  output y\n}\n")
     write("one.bin", b"\xfd")
@@ -154,7 +154,7 @@ def main():
         status, out = diff(file, content, *more)
         check(status == want and (status < 2 or out.count("\n") == 1), f"{name}: {want}", (status, out))
     strangers()
-    lone()
+    single()
     exported()
     TAP.end()
 

@@ -38,8 +38,8 @@ class Library:
         self.call("InterpreterOptionsSetNumThreads", options, 1)
         delegate = None
         if self.delegate:
-            wishes = (ctypes.c_uint32 * 32)(1, QS8_AND_QU8)
-            delegate = ctypes.c_void_p(self.call("XNNPackDelegateCreate", wishes))
+            flags = (ctypes.c_uint32 * 32)(1, QS8_AND_QU8)
+            delegate = ctypes.c_void_p(self.call("XNNPackDelegateCreate", flags))
             self.call("InterpreterOptionsAddDelegate", options, delegate)
         interpreter = self.call("InterpreterCreate", model, options)
         if not interpreter:

@@ -115,25 +115,25 @@ static bool imply(list *e, int hidden)
 /* False: something that is no list of as many terms as there are operands. */
 static bool parse(onnx_node *n, const char *text, list *e)
 {
-    int most = 0;
+    int max = 0;
 
     *e = (list){0};
     do {
         if (e->n == MAX_OPERANDS || (size_t)e->n == n->pb->n_input)
             return false;
         const int hidden = hidden_axes(text, onnx_type(n, onnx_in(n, (size_t)e->n)).rank);
-        most = hidden > most ? hidden : most;
+        max = hidden > max ? hidden : max;
         if (n->status || !parse_term(&text, hidden, true, &e->in[e->n++]))
             return false;
     } while (*text == ',' && text++);
     if ((size_t)e->n != n->pb->n_input)
         return false;
     if (!*text)
-        return imply(e, most);
-    if (most > 0 && !strchr(text, '.')) /* ONNX Runtime takes no such equation */
+        return imply(e, max);
+    if (max > 0 && !strchr(text, '.')) /* ONNX Runtime takes no such equation */
         return false;
     text += 2;
-    return text[-1] == '>' && parse_term(&text, most, false, &e->out) && !*text;
+    return text[-1] == '>' && parse_term(&text, max, false, &e->out) && !*text;
 }
 
 static void read_extents(onnx_node *n, list *e)

@@ -60,14 +60,14 @@ static onnx_value *tensor(onnx_node *n, size_t i)
     return v;
 }
 
-/* The position that input i gives, of 0 to most; negative ones count from the end of `count`. */
-static int64_t position(onnx_node *n, size_t i, int64_t otherwise, int64_t count, int64_t most)
+/* The position that input i gives, of 0 to max; negative ones count from the end of `count`. */
+static int64_t position(onnx_node *n, size_t i, int64_t otherwise, int64_t count, int64_t max)
 {
     int64_t at = otherwise;
 
     if (onnx_has(n, i) && !onnx_one_int(n, i, "position", &at))
         return 0;
-    if (at < -count || at > most)
+    if (at < -count || at > max)
         onnx_fail(n, ASSAY_ERR_INPUT, "position %lld in a sequence of %lld tensors", (long long)at,
                   (long long)count);
     return n->status ? 0 : at < 0 ? at + count : at;
