@@ -1,7 +1,7 @@
 /* FBGEMM's qparams method, which PyTorch's x86 observers use, step by step (facts from
  * pytorch/FBGEMM 71d6f8b, src/QuantUtils.cc ChooseQuantizationParams): float32 scale of a double
  * quotient, none below 6.1e-5, the zero point from the end that has the smaller error, half to
- * even. Symmetric schemas are its preserve_sparsity. */
+ * even. Symmetric ranges are its preserve_sparsity. */
 #include <math.h>
 
 #include "opt/calibrate/qparams.h"

@@ -10,8 +10,8 @@ static bool is_zero(enum assay_mac_kind kind, assay_uint128 significand)
 
 uint64_t mac_piece(const assay_mac_value *v, int64_t digits, bool second)
 {
-    if (digits == ASSAY_MAC_NONE ||
-        v->significand == 0) /* a zero's `unit` is any (zero_exponent) */
+    const bool zero = v->significand == 0; /* its unit is any (zero_exponent) */
+    if (digits == ASSAY_MAC_NONE || zero)
         return second ? 0 : v->significand;
     const int64_t below = v->unit - v->exponent + 1 - digits;
     assert(digits >= 0 && below < 64);

@@ -119,7 +119,8 @@ bool mac_tile_takes(const assay_mac *m)
 
 /* ---- one step of 16 columns ---- */
 
-/* The running value, cut to multiples of 2^grid. */
+/* The running value, cut to multiples of 2^grid, which lies at most align_bits below its unit; a
+ * zero's unit is NOTHING. */
 static int64_t cut(int32_t digits, int32_t unit, int32_t grid)
 {
     const int32_t up = unit - 23 - grid, drop = -up > 31 ? 31 : -up;
@@ -185,7 +186,7 @@ static void group_terms(const mac_tile *t, const float *a, const int32_t *a_scal
     }
 }
 
-/* digits * 2^up, rounded toward zero. */
+/* digits * 2^up, rounded toward zero; of a term that is not 0, so that up is at most align_bits. */
 static int64_t moved(int32_t digits, int32_t up)
 {
     const int64_t magnitude = digits < 0 ? -(int64_t)digits : digits;

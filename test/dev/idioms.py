@@ -93,7 +93,7 @@ def of_options(text):
     """Lines with a string that names an option of the command, which a C or Python user has not: the library names its setting, `max_lsb`,
     and interp/cli/settings.c turns that into the option. Not CSS, nor a command line that is begun before it."""
     strings = (m for m in MASK.finditer(text) if m[0].startswith('"'))
-    return [text.count("\n", 0, m.start()) + 1 for m in strings if re.search(r"(?<!var\()(?<!')--[a-z][a-z-]+(?![\w:-])", m[0])
+    return [text.count("\n", 0, m.start()) + 1 for m in strings if re.search(r"(?<!var\()(?<!')--[a-z][a-z-]+(?![\w-]|:\S)", m[0])
             and not m[0].startswith('" --')]
 
 
@@ -135,7 +135,7 @@ def main():
     checks.append(("a message of the library names no option of the command",
                    [f"{path}:{line}" for path, text in files if not path.startswith("interp/cli/") for line in of_options(text)]))
     checks.append(("a setting that becomes an option is one", list(of_settings(sys.argv[1]))))
-    checks.append(("an option is found", [] if of_options('f("x;" /* --x */\n"see --max-lsb"\n"var(--page);--c0:#fff" " --rel %g")') == [2] else ["no"]))
+    checks.append(("an option is found", [] if of_options('f("x;" /* --x */\n"see --max-lsb"\n"--seconds: more"\n"var(--page);--c0:#fff" " --rel %g")') == [2, 3] else ["no"]))
     for wrong in ("if (s == ASSAY_OK)", "return s !=\n ASSAY_OK;", "if (p != NULL)", "a && p->q != NULL", "p == NULL"):
         checks.append((f"{wrong!r} is found", [] if of_status(wrong) else [wrong]))
     checks.append(("a value is none", [str(n) for n in of_status("return p != NULL; /* p == NULL */ f(p != NULL);")]))

@@ -271,7 +271,7 @@ static assay_status spread(assay_graph *g, const assay_node *n, assay_error *err
 }
 
 /* A pad by the code that stands for 0 is one by 0, which more ops can take in. */
-static void settle_fill(const assay_graph *g, assay_node *n)
+static void complete_fill(const assay_graph *g, assay_node *n)
 {
     const assay_qparams *q = &g->value[n->out[0]].type.q;
     const int64_t zero = q->granularity == ASSAY_Q_NONE ? 0 : q->zero_point[0];
@@ -292,7 +292,7 @@ assay_status onnx_spread_params(assay_graph *g, assay_error *err)
     for (int i = 0; i < g->n_nodes && !s; i++)
         s = spread(g, &g->node[i], err);
     for (int i = 0; i < g->n_nodes && !s; i++)
-        settle_fill(g, &g->node[i]);
+        complete_fill(g, &g->node[i]);
     for (int i = 0; i < g->n_subgraphs && !s; i++)
         s = onnx_spread_params(g->subgraph[i], err);
     return s;

@@ -30,9 +30,8 @@ void infer_dot_print_unit(FILE *f, const void *result)
 static void print_none(FILE *f, const infer_dot_result *r)
 {
     fprintf(f,
-            "  none of the %zu records that were tried gives these answers; the search was cut, so "
-            "one\n"
-            "  that was not tried may (--seconds: more time)\n"
+            "  none of the %zu records that were tried gives these answers; the search was cut,\n"
+            "  and one that was not tried may: give it more seconds\n"
             "  the nearest is contradicted by %zu rows:\n",
             r->tried, r->n_against);
     for (size_t i = 0; i < r->n_against && i < INFER_FIRST_ROWS; i++)
