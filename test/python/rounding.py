@@ -111,7 +111,7 @@ def refusals(w, draw):
     profile = assay.Profile.of(net)
     profile.observe(draw(4)[:, None])
     raises(assay.InputError, "no samples", net.quantize, profile, "tflite", calibrate_weights="gptq", words="no samples")
-    raises(assay.InputError, "no channels", net.quantize, profile, "tflite", smooth=0.5, words="--per-channel")
+    raises(assay.InputError, "no channels", net.quantize, profile, "tflite", smooth=0.5, words="`per_channel`")
     for alpha in (0.0, 1.5, float("nan")):
         raises(assay.InputError, f"alpha {alpha}", net.quantize, profile, "tflite", smooth=alpha, words="above 0 and at most 1")
 
