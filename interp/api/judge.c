@@ -85,7 +85,7 @@ assay_status assay_tune(const assay_graph *g, const assay_profile *p, const assa
                         const assay_tuner_options *goal, assay_graph **out, char **json,
                         assay_error *err)
 {
-    assay_tuner_options o;
+    assay_tuner_options o = {0};
     assay_tune_result r = {0};
     assay_quantize_report report = {0};
     trial t;
@@ -95,14 +95,15 @@ assay_status assay_tune(const assay_graph *g, const assay_profile *p, const assa
     forget(json);
     if (!status)
         status = ASSAY_OPTIONS_TAKE(goal, &o, err);
-    if (!status) {
-        const assay_tune_options own = {.target_drop = o.target_drop,
-                                        .target_sqnr = o.target_sqnr,
-                                        .max_float = o.max_float,
-                                        .log = o.log,
-                                        .user = o.user};
+    assay_tune_options own = {.target_drop = o.target_drop,
+                              .target_sqnr = o.target_sqnr,
+                              .max_float = o.max_float,
+                              .log = o.log,
+                              .user = o.user};
+    if (!status && o.wide)
+        status = assay_elem_parse(o.wide, &own.wide, err);
+    if (!status)
         status = measure_tune(&t.of, &own, &r, err);
-    }
     if (!status)
         status = quantize_network(g, p, s, &r.options, out, &report, err);
     if (!status && json) {

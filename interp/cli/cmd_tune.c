@@ -1,4 +1,5 @@
-/* assay tune: calibrations and nodes in float that lose no more accuracy than is allowed. */
+/* assay tune: calibrations, and nodes in wider codes or in float, that lose no more accuracy than
+ * is allowed. */
 #include <math.h>
 #include <string.h>
 
@@ -24,6 +25,16 @@ static void print_quoted(FILE *f, const char *before, const char *text, const ch
     fprintf(f, "%s'", after);
 }
 
+static void print_precision(FILE *f, const assay_precision_rule *rule)
+{
+    char after[16], elem[8];
+    snprintf(after, sizeof after, "=%s", assay_elem_print(rule->elem, elem));
+    if (rule->elem.kind == ASSAY_KIND_F32)
+        print_quoted(f, "--keep-float ", rule->pattern, "");
+    else
+        print_quoted(f, "--precision ", rule->pattern, after);
+}
+
 /* What was found, as options of `assay quantize`. */
 static void print_options(FILE *f, const assay_quantize_options *found,
                           const assay_quantize_options *given)
@@ -37,7 +48,7 @@ static void print_options(FILE *f, const assay_quantize_options *found,
         print_quoted(f, "--calibration ", found->calibrate[i].pattern, after);
     }
     for (int i = 0; i < found->n_precision - given->n_precision; i++)
-        print_quoted(f, "--keep-float ", found->precision[i].pattern, "");
+        print_precision(f, &found->precision[i]);
     fprintf(f, found->calibration.method == given->calibration.method &&
                        found->n_calibrate == given->n_calibrate &&
                        found->n_precision == given->n_precision
@@ -93,6 +104,7 @@ static int tune(const cli_args *a, const assay_trial *t)
     assay_tune_options o = {.log = print_line, .user = notes};
     assay_tune_result r;
     assay_error err;
+    const char *wide = cli_value(a, "wide", NULL);
     int64_t max;
     int status = CLI_OK;
 
@@ -101,6 +113,8 @@ static int tune(const cli_args *a, const assay_trial *t)
         !cli_integer(a, "max-float", 4, 0, 1000000, &max))
         return CLI_TROUBLE;
     o.max_float = (int)max;
+    if (wide && assay_elem_parse(wide, &o.wide, &err))
+        return cli_trouble("--wide: %s", err.text);
     if (measure_tune(t, &o, &r, &err)) {
         status = cli_failed(&err);
     } else {
@@ -135,6 +149,9 @@ static const cli_option options[] = {
      "what may be lost to the float network (default: 0.5): of top-1, of mean IoU with label maps, "
      "of agreement with float without labels"},
     {"target-sqnr", 0, "DB", "reach this signal-to-noise ratio of the first output instead"},
+    {"wide", 0, "TYPE",
+     "reach it with nodes in this wider type, such as i16, as few as possible, before any is kept "
+     "in float"},
     {"max-float", 0, "N", "keep at most N nodes in float (default: 4)"},
     {"json", 0, "FILE", "what was found as JSON (- for standard output)"},
     {"output", 'o', "FILE.assay", "the integer network in text form"},
@@ -143,10 +160,12 @@ static const cli_option options[] = {
 const cli_command cli_cmd_tune = {
     .name = "tune",
     .usage = "MODEL --profile PROFILE.yaml --scheme S --dataset PATH [--target-drop 0.5]",
-    .summary = "pick calibrations and nodes to keep in float; say why the search stopped",
+    .summary = "pick calibrations, and nodes to widen or keep in float; say why the search stopped",
     .examples = "  assay tune net.onnx -p profile.yaml -s npu16 -d train/ --target-drop 0.5 -o "
                 "net-tuned.assay\n"
-                "  assay tune denoiser.onnx -p denoiser.yaml -s npu16 -d noisy/ --target-sqnr 30\n",
+                "  assay tune denoiser.onnx -p denoiser.yaml -s npu16 -d noisy/ --target-sqnr 30\n"
+                "  assay tune gpt.onnx -p gpt.yaml -s tflite -d tokens.txt --wide i16 "
+                "--target-drop 1\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

@@ -30,6 +30,7 @@ static const struct {
     {"`target_sqnr`", "--target-sqnr"},
     {"`timeout`", "--timeout"},
     {"`units`", "`assay scheme list --units`"},
+    {"`wide`", "--wide"},
 };
 
 static const char *option_at(const char *text, size_t *length)

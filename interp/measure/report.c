@@ -113,22 +113,37 @@ json_t *measure_sensitivity_json(const assay_sensitivity *s)
 
 /* ---- tuning ---- */
 
+static json_t *json_precision(const assay_precision_rule *rule)
+{
+    json_t *o = json_object();
+    char elem[8];
+    page_json_set(&o, "node", page_json_text(rule->pattern));
+    page_json_set(&o, "type", json_string(assay_elem_print(rule->elem, elem)));
+    return o;
+}
+
 /* Only what was found: it stands before what was given. */
 static json_t *json_options(const assay_quantize_options *found,
                             const assay_quantize_options *given)
 {
-    json_t *o = json_object(), *calibrations = json_array(), *floats = json_array();
+    json_t *o = json_object(), *calibrations = json_array(), *floats = json_array(),
+           *precision = json_array();
     for (int i = 0; i < found->n_calibrate - given->n_calibrate; i++) {
         json_t *rule = json_object();
         page_json_set(&rule, "value", page_json_text(found->calibrate[i].pattern));
         page_json_set(&rule, "method", json_string(calibrate_name(found->calibrate[i].how.method)));
         page_json_add(&calibrations, rule);
     }
-    for (int i = 0; i < found->n_precision - given->n_precision; i++)
-        page_json_add(&floats, page_json_text(found->precision[i].pattern));
+    for (int i = 0; i < found->n_precision - given->n_precision; i++) {
+        const assay_precision_rule *rule = &found->precision[i];
+        const bool is_float = rule->elem.kind == ASSAY_KIND_F32;
+        page_json_add(is_float ? &floats : &precision,
+                      is_float ? page_json_text(rule->pattern) : json_precision(rule));
+    }
     page_json_set(&o, "calibration", json_string(calibrate_name(found->calibration.method)));
     page_json_set(&o, "calibrations", calibrations);
     page_json_set(&o, "keep_float", floats);
+    page_json_set(&o, "precision", precision);
     return o;
 }
 

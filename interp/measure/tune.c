@@ -1,22 +1,12 @@
-/* A greedy search for calibrations and nodes kept in float that lose little accuracy; see
- * tune.h. */
-#include "interp/measure/tune.h"
+/* A greedy search for calibrations, and for nodes in a wider type or in float, that lose little
+ * accuracy; see tune.h. */
 #include "graph/memory.h"
+#include "interp/measure/tune_parts.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct tuner {
-    const assay_trial *trial;
-    const assay_tune_options *o;
-    assay_tune_result *r;
-    assay_sensitivity table;
-    bool at_limit; /* as many nodes were in float as may be */
-    assay_error *err;
-} tuner;
 
 void measure_tune_result_free(assay_tune_result *r)
 {
@@ -28,56 +18,17 @@ void measure_tune_result_free(assay_tune_result *r)
     *r = (assay_tune_result){0};
 }
 
-static void tell(const tuner *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void tell(const tuner *t, const char *format, ...)
+static bool is_reached(const measure_tuner *t)
 {
-    char line[400];
-    va_list args;
-    if (!t->o->log)
-        return;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    t->o->log(t->o->user, line);
+    return measure_tuner_is_reached(t, &t->r->after);
 }
 
-/* ---- trials ---- */
-
-static assay_status try_options(tuner *t, assay_fidelity *f)
+static assay_status check_target(const measure_tuner *t)
 {
-    assay_trial trial = *t->trial;
-    trial.options = &t->r->options;
-    t->r->trials++;
-    return measure_trial_run(&trial, NULL, 0, NULL, f, NULL, NULL, t->err);
-}
-
-static bool is_better(const tuner *t, const assay_fidelity *a, const assay_fidelity *b)
-{
-    const bool by_drop = t->o->target_sqnr <= 0;
-    const double x = by_drop ? measure_fidelity_drop(a) : 0,
-                 y = by_drop ? measure_fidelity_drop(b) : 0;
-    return x < y || (x == y && a->output_sqnr > b->output_sqnr);
-}
-
-static bool is_reached(const tuner *t)
-{
-    return t->o->target_sqnr > 0 ? t->r->after.output_sqnr >= t->o->target_sqnr
-                                 : measure_fidelity_drop(&t->r->after) <= t->o->target_drop;
-}
-
-/* A line of the log: what was tried, and what came of it. */
-static void tell_trial(const tuner *t, const char *what, const assay_fidelity *f,
-                       const char *verdict)
-{
-    char drop[32] = "";
-    if (!isnan(measure_fidelity_drop(f)))
-        snprintf(drop, sizeof drop, "drop %7.4f  ", measure_fidelity_drop(f));
-    tell(t, "%-56s %soutput %6.2f dB%s", what, drop, f->output_sqnr, verdict);
-}
-
-static assay_status check_target(const tuner *t)
-{
+    const assay_elem wide = t->o->wide;
+    if (wide.bits > 0 && (wide.kind != ASSAY_KIND_INT || wide.bits > 16))
+        return assay_fail(t->err, ASSAY_ERR_INPUT,
+                          "the wider type (`wide`) is an integer of at most 16 bits, such as i16");
     if (t->o->target_sqnr > 0 || !isnan(measure_fidelity_drop(&t->r->before)))
         return ASSAY_OK;
     return assay_fail(t->err, ASSAY_ERR_INPUT,
@@ -88,10 +39,10 @@ static assay_status check_target(const tuner *t)
 }
 
 /* Notes f when it is better than the best so far; what was tried is kept then. */
-static bool keep_if_better(tuner *t, const char *what, const assay_fidelity *f)
+static bool keep_if_better(measure_tuner *t, const char *what, const assay_fidelity *f)
 {
-    const bool kept = is_better(t, f, &t->r->after);
-    tell_trial(t, what, f, kept ? "  kept" : "  not kept");
+    const bool kept = measure_tuner_is_better(t, f, &t->r->after);
+    measure_tuner_tell(t, what, f, kept ? "  kept" : "  not kept");
     if (kept)
         t->r->after = *f;
     return kept;
@@ -99,7 +50,7 @@ static bool keep_if_better(tuner *t, const char *what, const assay_fidelity *f)
 
 /* ---- step 1: one calibration for all values ---- */
 
-static assay_status tune_calibration(tuner *t)
+static assay_status tune_calibration(measure_tuner *t)
 {
     const assay_calibrate_how first = t->r->options.calibration;
     assay_calibrate_how best = first;
@@ -110,7 +61,7 @@ static assay_status tune_calibration(tuner *t)
         if (c == (int)first.method)
             continue;
         t->r->options.calibration = (assay_calibrate_how){.method = (assay_calibration)c};
-        status = try_options(t, &f);
+        status = measure_tuner_try(t, &f);
         snprintf(what, sizeof what, "calibration %s", calibrate_name((assay_calibration)c));
         if (!status && keep_if_better(t, what, &f))
             best = t->r->options.calibration;
@@ -119,9 +70,9 @@ static assay_status tune_calibration(tuner *t)
     return status;
 }
 
-/* ---- step 2: node by node ---- */
+/* ---- step 3: node by node ---- */
 
-static const char *own(tuner *t, const char *text)
+static const char *own(measure_tuner *t, const char *text)
 {
     char *copy = strdup(text);
     if (copy)
@@ -130,7 +81,7 @@ static const char *own(tuner *t, const char *text)
 }
 
 /* A name as a pattern that only it matches. */
-static const char *own_pattern(tuner *t, const char *name)
+static const char *own_pattern(measure_tuner *t, const char *name)
 {
     char *pattern = malloc(2 * strlen(name) + 1), *to = pattern;
     if (!pattern)
@@ -145,7 +96,7 @@ static const char *own_pattern(tuner *t, const char *name)
 }
 
 /* The calibration of the node's own output, by a rule in front of all others. */
-static assay_status tune_value(tuner *t, const assay_sensitivity_row *row)
+static assay_status tune_value(measure_tuner *t, const assay_sensitivity_row *row)
 {
     assay_quantize_options *o = &t->r->options;
     assay_calibrate_rule *rule = t->r->calibrate;
@@ -164,7 +115,7 @@ static assay_status tune_value(tuner *t, const assay_sensitivity_row *row)
         if (c == (int)all)
             continue;
         rule[0].how = (assay_calibrate_how){.method = (assay_calibration)c};
-        status = try_options(t, &f);
+        status = measure_tuner_try(t, &f);
         snprintf(what, sizeof what, "calibration %.100s=%s", row->value,
                  calibrate_name((assay_calibration)c));
         if (!status && keep_if_better(t, what, &f)) {
@@ -181,7 +132,7 @@ static assay_status tune_value(tuner *t, const assay_sensitivity_row *row)
 }
 
 /* Runs with the node in float, by a rule in front of all others. */
-static assay_status try_float(tuner *t, const assay_sensitivity_row *row, char what[200],
+static assay_status try_float(measure_tuner *t, const assay_sensitivity_row *row, char what[200],
                               assay_fidelity *f)
 {
     assay_quantize_options *o = &t->r->options;
@@ -193,18 +144,18 @@ static assay_status try_float(tuner *t, const assay_sensitivity_row *row, char w
     rule[0] = (assay_precision_rule){.pattern = name, .elem = assay_f32(), .exact = true};
     o->n_precision++;
     snprintf(what, 200, "%.100s (%s) in float", row->node, row->op);
-    return try_options(t, f);
+    return measure_tuner_try(t, f);
 }
 
 /* Takes the first `n` rules back. */
-static void take_back(tuner *t, int n)
+static void take_back(measure_tuner *t, int n)
 {
     assay_quantize_options *o = &t->r->options;
     o->n_precision -= n;
     memmove(t->r->precision, t->r->precision + n, (size_t)o->n_precision * sizeof *t->r->precision);
 }
 
-static assay_status tune_float(tuner *t, const assay_sensitivity_row *row, int *kept)
+static assay_status tune_float(measure_tuner *t, const assay_sensitivity_row *row, int *kept)
 {
     assay_fidelity f;
     char what[200];
@@ -216,17 +167,18 @@ static assay_status tune_float(tuner *t, const assay_sensitivity_row *row, int *
     return status;
 }
 
-/* ---- step 3: in float, one after the other ---- */
+/* ---- step 4: in float, one after the other ---- */
 
-static bool is_float(const tuner *t, const char *node)
+static bool is_float(const measure_tuner *t, const char *node)
 {
     for (int i = 0; i < t->r->options.n_precision; i++)
-        if (t->r->precision[i].exact && strcmp(t->r->precision[i].pattern, node) == 0)
+        if (t->r->precision[i].exact && t->r->precision[i].elem.kind == ASSAY_KIND_F32 &&
+            strcmp(t->r->precision[i].pattern, node) == 0)
             return true;
     return false;
 }
 
-static assay_status tune_rest(tuner *t, int *kept)
+static assay_status tune_rest(measure_tuner *t, int *kept)
 {
     const assay_fidelity before = t->r->after;
     const int kept_before = *kept;
@@ -239,12 +191,12 @@ static assay_status tune_rest(tuner *t, int *kept)
         status = try_float(t, &t->table.row[i], what, &f);
         if (status)
             break;
-        tell_trial(t, what, &f, "  as well");
+        measure_tuner_tell(t, what, &f, "  as well");
         t->r->after = f;
         ++*kept;
     }
     t->at_limit = *kept >= t->o->max_float;
-    if (!status && !is_better(t, &t->r->after, &before)) {
+    if (!status && !measure_tuner_is_better(t, &t->r->after, &before)) {
         take_back(t, *kept - kept_before);
         t->r->after = before;
         *kept = kept_before;
@@ -260,13 +212,13 @@ static int by_cost(const void *a, const void *b)
     return p != q ? (p < q) - (p > q) : 0;
 }
 
-static assay_status make_room(tuner *t)
+static assay_status make_room(measure_tuner *t)
 {
     const assay_quantize_options *o = t->trial->options;
     const size_t n = (size_t)t->trial->floating->n_nodes + 1;
     assay_tune_result *r = t->r;
     r->calibrate = calloc(n + (size_t)o->n_calibrate, sizeof *r->calibrate);
-    r->precision = calloc(n + (size_t)o->n_precision, sizeof *r->precision);
+    r->precision = calloc(2 * n + (size_t)o->n_precision, sizeof *r->precision);
     r->owned = calloc(3 * n, sizeof *r->owned);
     if (!r->calibrate || !r->precision || !r->owned)
         return assay_out_of_memory(t->err);
@@ -280,11 +232,12 @@ static assay_status make_room(tuner *t)
     return ASSAY_OK;
 }
 
-static assay_status tune_nodes(tuner *t, int *kept)
+static assay_status tune_nodes(measure_tuner *t, int *kept)
 {
     assay_trial trial = *t->trial;
     trial.options = &t->r->options;
-    tell(t, "sensitivity of every node");
+    if (t->o->log)
+        t->o->log(t->o->user, "sensitivity of every node");
     assay_status status = measure_sensitivity_measure(&trial, NULL, NULL, &t->table, t->err);
     if (!status && t->table.n > 1)
         qsort(t->table.row, (size_t)t->table.n, sizeof *t->table.row, by_cost);
@@ -301,21 +254,23 @@ assay_status measure_tune(const assay_trial *given, const assay_tune_options *o,
 {
     assay_recorded recorded = {NULL};
     assay_trial trial = *given;
-    tuner t = {.trial = &trial, .o = o, .r = out, .err = err};
+    measure_tuner t = {.trial = &trial, .o = o, .r = out, .err = err};
     int kept = 0;
     trial.recorded = trial.recorded ? trial.recorded : &recorded;
     *out = (assay_tune_result){0};
     assay_status status = make_room(&t);
     if (!status)
-        status = try_options(&t, &out->before);
+        status = measure_tuner_try(&t, &out->before);
     if (!status) {
         out->after = out->before;
         status = check_target(&t);
     }
     if (!status)
-        tell_trial(&t, "as given", &out->before, "");
+        measure_tuner_tell(&t, "as given", &out->before, "");
     if (!status && !is_reached(&t))
         status = tune_calibration(&t);
+    if (!status && !is_reached(&t) && o->wide.bits > 0)
+        status = measure_tuner_widen(&t);
     if (!status && !is_reached(&t))
         status = tune_nodes(&t, &kept);
     if (!status && !is_reached(&t))

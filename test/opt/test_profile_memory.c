@@ -245,7 +245,8 @@ static assay_status tune(fixture *f, assay_error *err)
     const assay_quantize_options o = options_of(f);
     const assay_samples samples = {.count = 2, .read = read_sample};
     const assay_trial t = {f->graph, f->profile, f->scheme, &o, &samples, 1};
-    const assay_tune_options how = {.target_sqnr = 200, .max_float = 1};
+    const assay_tune_options how = {
+        .target_sqnr = 200, .max_float = 1, .wide = assay_int(16, true)};
     assay_tune_result r;
     assay_status status = measure_tune(&t, &how, &r, err);
     measure_tune_result_free(&r);

@@ -201,6 +201,10 @@ def measures(net, profile, q, x):
     tuned = assay.tune(net, profile, "tflite", x, labels, target_sqnr=200, max_float=1, log=lines.append)
     told = json.loads(command("tune", *judged, "--target-sqnr", "200", "--max-float", "1", "-o", "tuned.assay", status=1, on="out"))
     check(tuned.report == told and tuned.text() == assay.load("tuned.assay").text() and len(lines) >= told["trials"], "tuned, as by the command", tuned.report, told)
+    wider = assay.tune(net, profile, "tflite", x, labels, target_sqnr=45, max_float=0, wide="i16")
+    told = json.loads(command("tune", *judged, "--target-sqnr", "45", "--max-float", "0", "--wide", "i16", "-o", "tuned.assay", on="out"))
+    check(wider.report == told and told["options"]["precision"] and wider.text() == assay.load("tuned.assay").text(), "widened, as by the command", wider.report, told)
+    raises(assay.InputError, "a wider type that is none", assay.tune, net, profile, "tflite", x, labels, wide="f32", words="wide")
     raises(assay.InputError, "codes cannot be judged", assay.tune, net, profile, "tflite", x, labels, integer_io=True, words="integer_io")
 
 

@@ -90,7 +90,7 @@ class Shard(Options):
 
 
 class TunerOptions(Options):
-    _fields_ = [("size", c.c_size_t), ("target_drop", c.c_double), ("target_sqnr", c.c_double), ("max_float", c.c_int), ("log", LOG), ("user", P)]
+    _fields_ = [("size", c.c_size_t), ("target_drop", c.c_double), ("target_sqnr", c.c_double), ("max_float", c.c_int), ("log", LOG), ("user", P), ("wide", S)]
 
 
 class EngineOptions(Options):

@@ -119,15 +119,16 @@ def sensitivity(network: Network, profile: Profile, scheme: SchemeLike, inputs: 
 
 
 def tune(network: Network, profile: Profile, scheme: SchemeLike, inputs: Any, labels: Any = None, *, target_drop: float = 0.5, target_sqnr: float = 0.0,
-         max_float: int = 4, threads: int = 0, class_axis: Optional[int] = None, by: str = "labels", log: Optional[Callable[[str], None]] = None, **options: Any) -> Network:
+         max_float: int = 4, wide: Optional[str] = None, threads: int = 0, class_axis: Optional[int] = None, by: str = "labels",
+         log: Optional[Callable[[str], None]] = None, **options: Any) -> Network:
     """The network quantized with the calibrations, and the nodes in float, that lose no more than target_drop points to the float network, or that reach
     target_sqnr dB; its `report` is as `assay tune --json` writes it: "reached", "reason", "trials", "before", "after", "options", "report".
 
-    max_float: at most so many nodes stay in float; log: gets a line a trial. labels, class_axis, by: as of sensitivity(). options: those of Network.quantize.
+    wide: a wider type ("i16") for as few nodes as reach the target, before any is kept in float; max_float: at most so many nodes stay in float; log: gets a line a trial. labels, class_axis, by: as of sensitivity(). options: those of Network.quantize.
     """
     s = _Samples(inputs, labels, network, threads, class_axis, by)
     note = noting(log)
-    goal = TunerOptions(target_drop=target_drop, target_sqnr=target_sqnr, max_float=max_float, log=note)
+    goal = TunerOptions(target_drop=target_drop, target_sqnr=target_sqnr, max_float=max_float, log=note, wide=text(wide) if wide else None)
     out, report = P(), P()
     call("assay_tune", network._ref, profile._ref, scheme_of(scheme)._ref, c.byref(quantizer_options(**options)), c.byref(s.options), c.byref(goal),
          c.byref(out), c.byref(report))
