@@ -8,6 +8,7 @@
 
 #include "graph/onnx/export.h"
 #include "graph/onnx/onnx.h"
+#include "graph/onnx/value/value.h"
 #include "graph/text/text.h"
 #include "interp/kernel/kernel.h"
 #include "interp/run/program.h"
@@ -316,11 +317,47 @@ static void the_rest_is_refused(void **state)
     }
 }
 
+/* What viewers show of tensors between the nodes; those of channels last are written first. */
+static void the_file_says_types_and_shapes(void **state)
+{
+    static const struct {
+        const char *name;
+        int type;
+        size_t rank;
+        int64_t dim[4];
+    } want[] = {{"c", ONNX_INT8, 4, {1, 3, 4, 4}},
+                {"p", ONNX_INT8, 4, {1, 3, 2, 2}},
+                {"g", ONNX_INT8, 4, {1, 3, 1, 1}}};
+    assay_graph *g = parse(nets[0].text);
+    unsigned char *bytes;
+    size_t length, found = 0;
+    (void)state;
+    assert_int_equal(onnx_export_graph(g, &bytes, &length, NULL), ASSAY_OK);
+    pb_model *m = assay__onnx__model__unpack(NULL, length, bytes);
+    assert_non_null(m);
+    for (size_t i = 0; i < m->graph->n_value_info; i++)
+        for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
+            const pb_value_info *v = m->graph->value_info[i];
+            if (strcmp(v->name, want[k].name) != 0)
+                continue;
+            assert_int_equal(v->type->tensor_type->elem_type, want[k].type);
+            assert_int_equal(v->type->tensor_type->shape->n_dim, want[k].rank);
+            for (size_t d = 0; d < want[k].rank; d++)
+                assert_int_equal(v->type->tensor_type->shape->dim[d]->dim_value, want[k].dim[d]);
+            found++;
+        }
+    assert_int_equal(found, sizeof want / sizeof *want);
+    assay__onnx__model__free_unpacked(m, NULL);
+    free(bytes);
+    assay_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exported_networks_keep_their_bits),
         cmocka_unit_test(what_a_condition_keeps_has_its_positions),
+        cmocka_unit_test(the_file_says_types_and_shapes),
         cmocka_unit_test(the_rest_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -329,6 +329,7 @@ static assay_status export(const assay_graph *g, unsigned char **bytes, size_t *
                               g->value[v].type.dim, g->value[v].data);
     for (int i = 0; i < g->n_nodes && !w.status; i++)
         export_node(&w, &g->node[i]);
+    onnx_write_values(&w);
     return onnx_write_end(&w, bytes, length);
 }
 

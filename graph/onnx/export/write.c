@@ -301,58 +301,12 @@ const char *onnx_write_number(onnx_writer *w, const char *base, const char *suff
     return onnx_write_filled(w, base, suffix, 0, NULL, v);
 }
 
-/* Name and type of an input or output of the network. */
-static pb_value_info *interface(onnx_writer *w, int value)
-{
-    const assay_value *v = &w->g->value[value];
-    pb_value_info *info = onnx_memory(w, sizeof *info);
-    Assay__Onnx__Type *type = onnx_memory(w, sizeof *type);
-    Assay__Onnx__TensorType *tensor = onnx_memory(w, sizeof *tensor);
-    Assay__Onnx__Shape *shape = onnx_memory(w, sizeof *shape);
-    Assay__Onnx__Dimension *dim = onnx_memory(w, ((size_t)v->type.rank + 1) * sizeof *dim);
-    Assay__Onnx__Dimension **dims = onnx_memory(w, ((size_t)v->type.rank + 1) * sizeof(void *));
-
-    if (!info || !type || !tensor || !shape || !dim || !dims)
-        return NULL;
-    assay__onnx__value_info__init(info);
-    assay__onnx__type__init(type);
-    assay__onnx__tensor_type__init(tensor);
-    assay__onnx__shape__init(shape);
-    for (int i = 0; i < v->type.rank; i++) {
-        assay__onnx__dimension__init(&dim[i]);
-        dim[i].has_dim_value = true;
-        dim[i].dim_value = v->type.dim[i];
-        dims[i] = &dim[i];
-    }
-    shape->n_dim = (size_t)v->type.rank;
-    shape->dim = dims;
-    tensor->has_elem_type = true;
-    tensor->elem_type = onnx_elem_dtype(v->type.elem);
-    tensor->shape = shape;
-    type->tensor_type = tensor;
-    info->name = (char *)(uintptr_t)v->name;
-    info->type = type;
-    return info;
-}
-
-static pb_value_info **interfaces(onnx_writer *w, const int *id, int n)
-{
-    pb_value_info **list = onnx_memory(w, ((size_t)n + 1) * sizeof(void *));
-    for (int i = 0; i < n && list; i++)
-        list[i] = interface(w, id[i]);
-    return list;
-}
-
 assay_status onnx_write_end(onnx_writer *w, unsigned char **bytes, size_t *length)
 {
     Assay__Onnx__Model model = ASSAY__ONNX__MODEL__INIT;
     char producer[] = "assay";
     Assay__Onnx__OperatorSet set = ASSAY__ONNX__OPERATOR_SET__INIT, *sets[1] = {&set};
 
-    w->graph.input = interfaces(w, w->g->input, w->g->n_inputs);
-    w->graph.output = interfaces(w, w->g->output, w->g->n_outputs);
-    w->graph.n_input = (size_t)w->g->n_inputs;
-    w->graph.n_output = (size_t)w->g->n_outputs;
     set.has_version = true;
     set.version = w->opset;
     model.producer_name = producer;

@@ -54,5 +54,7 @@ const char *onnx_write_number(onnx_writer *w, const char *base, const char *suff
 /* So many float32 numbers, all of them v. */
 const char *onnx_write_filled(onnx_writer *w, const char *base, const char *suffix, int rank,
                               const int64_t *dim, float v);
+/* What the file says of the network's values: inputs, outputs, and those between them. */
+void onnx_write_values(onnx_writer *w);
 
 #endif
