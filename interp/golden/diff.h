@@ -32,6 +32,8 @@ typedef struct assay_diff_row {
     enum { ASSAY_DIFF_COMPARED, ASSAY_DIFF_DIGEST_ONLY, ASSAY_DIFF_MISSING, ASSAY_DIFF_SHAPE } kind;
     bool shown;              /* alone: decides nothing, passes whatever differs */
     assay_comparison result; /* for DIGEST_ONLY only pass is meaningful */
+    bool permuted;           /* it fails, and its elements are the first's, in another order: */
+    int rank, perm[ASSAY_MAX_RANK]; /* its axes as the first's (permuted.h) */
     char note[160];
 } assay_diff_row;
 

@@ -7,6 +7,7 @@
 #include "graph/memory.h"
 #include "interp/golden/diff.h"
 #include "interp/golden/extra.h"
+#include "interp/golden/permuted.h"
 #include "interp/page/column.h"
 #include "interp/page/json.h"
 #include "interp/page/xml.h"
@@ -45,10 +46,40 @@ static void print_verdict(const assay_diff *d, FILE *f)
     fputc('\n', f);
 }
 
+static bool same_order(const assay_diff_row *a, const assay_diff_row *b)
+{
+    char room[2][64];
+    return a->permuted && b->permuted &&
+           strcmp(golden_permuted_name(a->rank, a->perm, room[0], sizeof room[0]),
+                  golden_permuted_name(b->rank, b->perm, room[1], sizeof room[1])) == 0;
+}
+
+/* A line for each order of axes in which tensors that differ are the first's. */
+static void print_orders(const assay_diff *d, FILE *f)
+{
+    char room[64];
+    for (int i = 0; i < d->n_rows; i++) {
+        const assay_diff_row *r = &d->row[i];
+        int before = 0, n = 0;
+        for (int k = 0; k < d->n_rows; k++) {
+            before += k < i && same_order(r, &d->row[k]);
+            n += same_order(r, &d->row[k]);
+        }
+        if (!r->permuted || before > 0)
+            continue;
+        fprintf(f, "%d of these equal%s the first's %s%s\n", n, n == 1 ? "s" : "",
+                golden_permuted_name(r->rank, r->perm, room, sizeof room),
+                golden_permuted_is_layout(r->rank, r->perm)
+                    ? "; 'assay blame' compares dumps in this layout"
+                    : "");
+    }
+}
+
 void golden_diff_print(const assay_diff *d, FILE *f)
 {
     int width = 44;
     print_verdict(d, f);
+    print_orders(d, f);
     golden_extra_print(d->extra, d->unread, f);
     for (int i = 0; i < d->n_elements; i++)
         print_element(d, &d->element[i], f);
@@ -65,9 +96,9 @@ void golden_diff_print(const assay_diff *d, FILE *f)
         page_column_put(f, 10, width, r->name);
         fprintf(f, " %-18s ", r->op);
         if (r->kind == ASSAY_DIFF_COMPARED)
-            fprintf(f, "%10" PRId64 " %10" PRId64 " %8.0f %10.3g %9.6f %8.2f\n", r->result.elements,
-                    r->result.mismatches, r->result.max_lsb, r->result.max_rel, r->result.cosine,
-                    r->result.sqnr);
+            fprintf(f, "%10" PRId64 " %10" PRId64 " %8.0f %10.3g %9.6f %8.2f%s%s\n",
+                    r->result.elements, r->result.mismatches, r->result.max_lsb, r->result.max_rel,
+                    r->result.cosine, r->result.sqnr, *r->note ? "  " : "", r->note);
         else
             fprintf(f, "%s\n", r->note);
     }
@@ -80,6 +111,14 @@ static const char *kind_name(const assay_diff_row *r)
     return r->result.pass ? "same" : "different";
 }
 
+static json_t *json_axes(const assay_diff_row *r)
+{
+    json_t *axes = json_array();
+    for (int i = 0; i < r->rank; i++)
+        page_json_add(&axes, json_integer(r->perm[i]));
+    return axes;
+}
+
 static json_t *json_row(const assay_diff_row *r)
 {
     json_t *o = json_object();
@@ -90,6 +129,8 @@ static json_t *json_row(const assay_diff_row *r)
     page_json_set(&o, "verdict", json_string(kind_name(r)));
     if (r->note[0])
         page_json_set(&o, "note", page_json_text(r->note));
+    if (r->permuted)
+        page_json_set(&o, "axes", json_axes(r));
     if (r->kind == ASSAY_DIFF_COMPARED) {
         page_json_set(&o, "elements", json_integer(r->result.elements));
         page_json_set(&o, "differing", json_integer(r->result.differing));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "interp/golden/compare.h"
+#include "interp/golden/permuted.h"
 
 static void merge_limits(assay_thresholds *to, const assay_thresholds *from)
 {
@@ -127,6 +128,19 @@ void golden_diff_count_row(assay_diff *d, assay_diff_row *r)
     }
 }
 
+/* Notes an order of the axes in which a failed row's elements are the first's. */
+static void seek_order(assay_diff_row *r, const assay_type *ta, const void *a, const assay_type *tb,
+                       const void *b)
+{
+    char room[64];
+    r->rank = ta->rank;
+    r->permuted = golden_permuted_find(ta, a, tb, b, r->perm);
+    if (r->permuted)
+        snprintf(r->note, sizeof r->note, "%sequal %s",
+                 r->kind == ASSAY_DIFF_SHAPE ? "the shapes differ; " : "",
+                 golden_permuted_name(r->rank, r->perm, room, sizeof room));
+}
+
 assay_status golden_diff_compare_row(assay_diff *d, assay_diff_row *r, const assay_diff_options *o,
                                      const assay_type *ta, const void *a, const assay_type *tb,
                                      const void *b, assay_error *err)
@@ -137,12 +151,15 @@ assay_status golden_diff_compare_row(assay_diff *d, assay_diff_row *r, const ass
     if (!assay_shape_equal(ta, tb)) {
         r->kind = ASSAY_DIFF_SHAPE;
         snprintf(r->note, sizeof r->note, "the shapes differ");
+        seek_order(r, ta, a, tb, b);
         golden_diff_count_row(d, r);
         return ASSAY_OK;
     }
     status = assay_compare(ta, a, tb, b, &limits, &r->result, err);
-    if (!status && !r->result.pass)
+    if (!status && !r->result.pass) {
         keep_elements(d, (int)(r - d->row), ta, a, tb, b, &limits);
+        seek_order(r, ta, a, tb, b);
+    }
     if (!status)
         golden_diff_count_row(d, r);
     return status;

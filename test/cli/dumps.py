@@ -120,6 +120,65 @@ def exported():
               f"diff compares the floats of {form} in the network's layout", (status, out))
 
 
+def put(name, shape, numbers):
+    """A .npy file of int8."""
+    head = str({"descr": "|i1", "fortran_order": False, "shape": tuple(shape)}).encode()
+    head += b" " * (63 - (10 + len(head)) % 64) + b"\n"
+    write(name, b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head + struct.pack(f"{len(numbers)}b", *numbers))
+
+
+def permuted(shape, numbers, axes):
+    """Shape and elements with axis i of the result axis axes[i] of these."""
+    to = [shape[a] for a in axes]
+    found = []
+    for k in range(len(numbers)):
+        at = {}
+        for a, extent in reversed(list(zip(axes, to))):
+            at[a], k = k % extent, k // extent
+        flat = 0
+        for a, extent in enumerate(shape):
+            flat = flat * extent + at[a]
+        found.append(numbers[flat])
+    return to, found
+
+
+def orders():
+    """Dumps that are golden's but for the order of their axes: the verdict is that they differ, and names the order."""
+    shape = [1, 2, 3, 4]
+    write("order.assay", b"graph o {\n  input x: i8[1,2,3,4] q(0.5,0)\n  y: i8[1,2,3,4] q(0.5,0) = relu(x)\n  z: i8[1,2,3,4] q(0.5,0) = neg(y)\n"
+                         b"  output z\n}\n")
+    x = [(7 * i) % 24 + 1 for i in range(24)]
+    write("order.bin", bytes(x))
+    status, out = assay("golden", "order.assay", "-s", "tflite", "--as-is", "-i", "order.bin", "-o", "order")
+    check(status == 0, "a bundle whose layout is at stake", out)
+    minus = [-c for c in x]
+    for axes, name in (([0, 2, 3, 1], "as channels last"), ([0, 3, 1, 2], "as channels first"), ([0, 1, 3, 2], "with axes 0,1,3,2"), ([0, 3, 2, 1], "with axes 0,3,2,1")):
+        for form in ("npy", "bin"):
+            shutil.rmtree("dump", ignore_errors=True)
+            os.mkdir("dump")
+            for tensor, numbers in (("y", x), ("z", minus)):
+                to, found = permuted(shape, numbers, axes)
+                if form == "npy":
+                    put(f"dump/{tensor}.npy", to, found)
+                else:
+                    write(f"dump/{tensor}.bin", struct.pack("24b", *found))
+            status, out = assay("diff", "order", "dump", "--json", "order.json")
+            want = f"2 of these equal the first's {name}"
+            lines = [s for s in out.split("\n") if s.startswith(want)]
+            check(status == 1 and len(lines) == 1 and ("'assay blame'" in lines[0]) == ("channels" in name), f"{form}, {name}: the verdict says so", out)
+            with open("order.json", encoding="utf-8") as f:
+                said = {t["name"]: t.get("axes") for t in json.load(f)["tensors"]}
+            check((said["y"], said["z"]) == (axes, axes), "JSON has the axes", said)
+            if "channels" in name:
+                check(assay("blame", "order", "dump")[0] == 0, "and blame finds no fault")
+    to, found = permuted(shape, minus, [0, 2, 3, 1])
+    put("dump/z.npy", to, found[:-1] + [found[-1] ^ 1])
+    put("dump/y.npy", [2, 12], x)
+    status, out = assay("diff", "order", "dump")
+    check(status == 1 and "1 of these equals the first's in another shape\n" in out and "the shapes differ" in out,
+          "an element that differs in another layout is no equality; another shape of the same order is", out)
+
+
 def main():
     write("net.assay", b"graph four {\n  input x: i4[1,7] q(0.5,0)\n  y: i4[1,7] q(0.5,0) = relu(x)\n  output y\n}\n")
     write("x.bin", bytes(c & 255 for c in CODES))
@@ -156,6 +215,7 @@ def main():
     strangers()
     single()
     exported()
+    orders()
     TAP.end()
 
 

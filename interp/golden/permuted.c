@@ -1,0 +1,146 @@
+/* Axes in another order; see permuted.h. */
+#include "interp/golden/permuted.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "interp/golden/compare.h"
+
+static bool is_code(const assay_type *t)
+{
+    return t->elem.kind == ASSAY_KIND_INT || t->elem.kind == ASSAY_KIND_BOOL;
+}
+
+static bool same_element(const assay_type *ta, const void *a, int64_t i, const assay_type *tb,
+                         const void *b, int64_t j)
+{
+    if (is_code(ta) && is_code(tb))
+        return golden_element_code(ta, a, i) == golden_element_code(tb, b, j);
+    const float x = (float)golden_element_real(ta, a, i), y = (float)golden_element_real(tb, b, j);
+    return (x == y && !signbit(x) == !signbit(y)) || (isnan(x) && isnan(y));
+}
+
+/* Whether the shape, without its ones, is a's with its axes in that order. */
+static bool is_shape(const assay_type *ta, const assay_type *tb, const int *perm)
+{
+    int i = 0, k = 0;
+    while (i < ta->rank || k < tb->rank) {
+        if (i < ta->rank && ta->dim[perm[i]] == 1)
+            i++;
+        else if (k < tb->rank && tb->dim[k] == 1)
+            k++;
+        else if (i < ta->rank && k < tb->rank && ta->dim[perm[i]] == tb->dim[k])
+            i++, k++;
+        else
+            return false;
+    }
+    return true;
+}
+
+static bool keeps_order(int rank, const int *perm)
+{
+    for (int i = 0; i < rank; i++)
+        if (perm[i] != i)
+            return false;
+    return true;
+}
+
+/* Goes through a's elements in order, and through b's beside them. */
+static bool is_permuted(const assay_type *ta, const void *a, const assay_type *tb, const void *b,
+                        const int *perm)
+{
+    int64_t step[ASSAY_MAX_RANK], at[ASSAY_MAX_RANK] = {0}, stride = 1, j = 0;
+    const int64_t n = assay_shape_count(ta);
+    if (!assay_shape_equal(ta, tb) && !keeps_order(ta->rank, perm) && !is_shape(ta, tb, perm))
+        return false;
+    for (int i = ta->rank - 1; i >= 0; i--) {
+        step[perm[i]] = stride;
+        stride *= ta->dim[perm[i]];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        if (!same_element(ta, a, i, tb, b, j))
+            return false;
+        int k = ta->rank - 1;
+        for (; k > 0 && ++at[k] == ta->dim[k]; k--) {
+            j -= (ta->dim[k] - 1) * step[k];
+            at[k] = 0;
+        }
+        j += step[k];
+    }
+    return true;
+}
+
+/* Channels last of channels first, or the reverse. */
+static void set_layout(int rank, bool last, int *perm)
+{
+    perm[0] = 0;
+    for (int i = 1; i < rank; i++)
+        perm[i] = last ? i % (rank - 1) + 1 : (i + rank - 3) % (rank - 1) + 1;
+}
+
+/* The next order of the axes, as words in a dictionary follow one another; false: it was the last.
+ */
+static bool next_order(int rank, int *perm)
+{
+    int i = rank - 2, k = rank - 1;
+    while (i >= 0 && perm[i] > perm[i + 1])
+        i--;
+    if (i < 0)
+        return false;
+    while (perm[k] < perm[i])
+        k--;
+    const int swapped = perm[i];
+    perm[i++] = perm[k];
+    perm[k] = swapped;
+    for (k = rank - 1; i < k; i++, k--) {
+        const int end = perm[k];
+        perm[k] = perm[i];
+        perm[i] = end;
+    }
+    return true;
+}
+
+bool golden_permuted_find(const assay_type *ta, const void *a, const assay_type *tb, const void *b,
+                          int *perm)
+{
+    const int64_t n = assay_shape_count(ta);
+    if (ta->rank < 2 || n < 2 || assay_shape_count(tb) != n)
+        return false;
+    for (int last = 1; last >= 0 && ta->rank > 2; last--) {
+        set_layout(ta->rank, last, perm);
+        if (is_permuted(ta, a, tb, b, perm))
+            return true;
+    }
+    for (int i = 0; i < ta->rank; i++)
+        perm[i] = i;
+    do {
+        if (is_permuted(ta, a, tb, b, perm))
+            return true;
+    } while (next_order(ta->rank, perm));
+    return false;
+}
+
+static bool is_layout(int rank, const int *perm, bool last)
+{
+    int wanted[ASSAY_MAX_RANK];
+    set_layout(rank, last, wanted);
+    return rank > 2 && memcmp(wanted, perm, (size_t)rank * sizeof *perm) == 0;
+}
+
+bool golden_permuted_is_layout(int rank, const int *perm)
+{
+    return is_layout(rank, perm, true) || is_layout(rank, perm, false);
+}
+
+const char *golden_permuted_name(int rank, const int *perm, char *room, size_t size)
+{
+    if (keeps_order(rank, perm))
+        return "in another shape";
+    if (golden_permuted_is_layout(rank, perm))
+        return is_layout(rank, perm, true) ? "as channels last" : "as channels first";
+    int n = snprintf(room, size, "with axes ");
+    for (int i = 0; i < rank; i++)
+        n += snprintf(room + n, size - (size_t)n, "%s%d", i ? "," : "", perm[i]);
+    return room;
+}
