@@ -12,7 +12,7 @@
 #define HEIGHT 38.0 /* of a box */
 #define GAP    12.0 /* between boxes side by side */
 #define MARGIN 6.0
-enum { LAYERS = 12, LETTERS = 24 }; /* of a drawing: paper has pages; of a line of a box */
+enum { LAYERS = 4, LETTERS = 24 }; /* of a drawing: paper has pages; of a line of a box */
 
 /* What is drawn, of which report. */
 typedef struct drawing {

@@ -130,6 +130,8 @@ def whole():
     check(read("r.html") == read("again.html"), "the same files give the same bytes")
     boxes = re.findall(rb'</title><rect (x="[^"]*" y="[^"]*" width="[^"]*" height="[^"]*") rx="\d+"/>(<svg [^>]*>)?', read("r.html"))
     check(len(boxes) == 5 and all(b"<svg " + box + b">" == words for box, words in boxes), "a box of the drawing clips its words", boxes)
+    strips = [float(h) for h in re.findall(rb'<svg viewBox="0 [0-9.]+ [0-9.]+ ([0-9.]+)" style="--w', read("r.html"))]
+    check(strips and max(strips) * 0.75 <= 240 * 96 / 25.4 / 4, "the drawing is cut into strips of a quarter of a page, which fill it when printed", strips)
     run = subprocess.run([ASSAY, "report", *files, "-o", "-"], capture_output=True, check=False)
     check(run.returncode == 0 and run.stdout == read("r.html"), "on standard output alone", run.stderr)
     text = " ".join(page.words)
