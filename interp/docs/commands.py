@@ -26,7 +26,6 @@ PREPARE = {
                             "-s tflite -d datasets/glyphs/test -q --engine fast --shard $k/16 -o part$k.json; done",
         "python3 -m venv": "rm interp && mkdir interp && cp -r {source}/interp/python {source}/interp/docs interp",
         "export ASSAY_LIBRARY": "ln -s {build} build",
-        "assay scheme check": "{yaml}",
     },
     "interp/infer/dot/README.md": {"assay infer --oracle ./card.sh": CARD},
     "interp/infer/README.md": {
@@ -88,12 +87,6 @@ def commands(page, text):
     return found
 
 
-def block(text, head):
-    """The indented lines from the one that begins so on: a file that the page shows."""
-    lines = text.split("    " + head, 1)[1].split("\n\n", 1)[0] if "    " + head in text else ""
-    return "\n".join(line[4:] if i else head + line for i, line in enumerate(lines.splitlines()))
-
-
 def agrees(printed, wanted):
     """Are the wanted lines those that were printed, "..." aside?"""
     pattern = ""
@@ -109,7 +102,7 @@ def is_placeholder(command):
 
 def script(found, page, text, assay, source):
     """One shell for all: what command i printed is in out.i, its status in status.i; 77 where something is not there."""
-    fill = {"source": source, "build": os.path.dirname(assay), "yaml": "cat >my-npu.yaml <<'END'\n" + block(text, "scheme: my-npu") + "\nEND",
+    fill = {"source": source, "build": os.path.dirname(assay),
             "answer": f"python3 {source}/interp/docs/answers.py"}
     lines = []
     for i, c in enumerate(found):
