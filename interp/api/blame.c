@@ -58,7 +58,7 @@ static void fill(kept *k)
 assay_status assay_blame(const char *golden, const char *device, const assay_blame_options *options,
                          const assay_blame_report **out, assay_error *err)
 {
-    blame_options o = {.rel = -1, .threads = 2};
+    blame_options o = {.rel = -1, .threads = 2, .work = BLAME_WORK};
     kept *k = calloc(1, sizeof *k);
     *out = NULL;
     if (!k)

@@ -72,7 +72,7 @@ assay_status assay_blame_pages(const char *golden, const char *device,
                                int *faults, char **text, char **json, assay_error *err)
 {
     char **const texts[] = {text, json};
-    blame_options o = {.rel = -1, .threads = 2};
+    blame_options o = {.rel = -1, .threads = 2, .work = BLAME_WORK};
     blame_report *r = NULL;
     assay_blame_files to;
     assay_status status = ASSAY_OPTIONS_TAKE(files, &to, err);

@@ -8,7 +8,7 @@ static assay_status blame_one(const char *golden, const char *device, const char
                               const assay_blame_options *options, blame_report **out,
                               assay_error *err)
 {
-    blame_options o = {.rel = -1, .threads = 2, .only = what};
+    blame_options o = {.rel = -1, .threads = 2, .only = what, .work = BLAME_WORK};
     if (options) {
         o.rel = options->rel;
         o.schemes = options->schemes;

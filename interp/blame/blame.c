@@ -1,5 +1,6 @@
 /* Both sides opened, every node replayed and judged, each fault searched for its cause. */
 #include "graph/memory.h"
+#include "interp/blame/budget.h"
 #include "interp/blame/faults.h"
 #include "interp/blame/pairs.h"
 
@@ -44,10 +45,7 @@ static assay_status blame_node(blaming *b, int row, bool *replay, assay_error *e
             *replay = true;
         } else if (!full && s.on_sums && blame_behind(b->report, row)) {
             single = false;
-        } else if (simple || (!blame_try_screens(b->report, row, &s, changed) &&
-                              !blame_try_pairs(b->report, row, &s,
-                                               full && changed > BLAME_MANY ? BLAME_MANY : changed,
-                                               found, n))) {
+        } else if (simple || !blame_try_two(b->report, row, &s, changed, found, n)) {
             blame_fault *f = blame_add_fault(b->report, row, &s);
             if (f)
                 blame_fill_fault(f, found, n);
@@ -151,6 +149,7 @@ assay_status blame_run(const char *golden, const char *device, const blame_optio
     if (!r)
         return assay_out_of_memory(err);
     r->rel = o->rel;
+    r->work = (int64_t)(BLAME_SHARES * o->work * 1e9);
     r->golden = golden;
     r->path = device;
     assay_status status = blame_schemes_open(o->schemes, o->n_schemes, &r->schemes, err);

@@ -26,7 +26,9 @@ typedef struct blame_row {
     double lsb, sqnr;             /* against golden: greatest difference of codes, dB */
     double lsb_isolated, sqnr_isolated;
     bool on_sums; /* accumulators were dumped instead of codes: they are counted */
-    int region;   /* of suspects: the row whose output was dumped; -1: none */
+    bool cut;     /* the search for two causes, after that many hypotheses */
+    int64_t tried;
+    int region; /* of suspects: the row whose output was dumped; -1: none */
 } blame_row;
 
 #define BLAME_WORDS 960 /* of a cause: where it is a scheme, every name there is has room */
@@ -56,12 +58,15 @@ typedef struct blame_fault {
     int n_schemes;
 } blame_fault;
 
+enum { BLAME_WORK = 10 }; /* the usual one */
+
 typedef struct blame_options {
     unsigned hex_bits;
     int threads;
     double rel;                 /* relative difference allowed between floats; below 0: none */
     const char *const *schemes; /* tried in addition to the shipped ones */
     int n_schemes;
+    double work;      /* that two causes of a node may take, in 10^9 multiplications */
     const char *only; /* a node's (or its output's) name: no other one's cause is sought */
     void (*step)(void *user, int done, int of);
     void *user;
@@ -74,6 +79,7 @@ typedef struct blame_report {
     blame_fault *fault;
     int n_faults;
     blame_schemes schemes; /* that were tried */
+    int64_t work;          /* left for the searches for two causes (budget.h) */
     double rel;
 } blame_report;
 

@@ -48,7 +48,7 @@ static void clear(const blame_capsule_parts *c)
 /* Blames the capsule as it is; *shows: it shows what it is to show. */
 static assay_status judge(const blame_capsule_parts *c, bool *shows, assay_error *err)
 {
-    const blame_options o = {.threads = 1, .rel = c->r->rel};
+    const blame_options o = {.threads = 1, .rel = c->r->rel, .work = BLAME_WORK};
     char golden[BLAME_CAPSULE_PATH], device[BLAME_CAPSULE_PATH];
     blame_report *r;
     blame_capsule_join(c, "golden", golden);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/blame/budget.h"
 #include "interp/blame/families.h"
 
 /* A family of few choices, and how many elements say something; of those that are compared with a
@@ -101,7 +102,8 @@ int blame_distant_edits(blame_search *s, blame_likely list[BLAME_LIKELY])
         const int choices = is_edit(family) ? family->count(s) : 0;
         for (int i = 0; i < choices; i++) {
             blame_likely one = {.finding = {.story = {.changed = 1}, .family = family, .i = i}};
-            if (!blame_predict_look(s, family, i, &x.few, x.codes, &one.finding.story))
+            if (!blame_afford(s) ||
+                !blame_predict_look(s, family, i, &x.few, x.codes, &one.finding.story))
                 continue;
             one.share = 1 - share_of_distance(&x);
             if (one.share <= 1 - needed_share &&
@@ -148,8 +150,9 @@ static bool has_other(crossing *x, int from, bool late, int64_t cost)
         for (int i = 0; i < choices && (any || f >= from || choices > FEW_CHOICES); i++) {
             blame_story story;
             x->left -= cost;
-            if (x->left > 0 && blame_predict_look(x->s, family, i, &x->few, x->codes, &story) &&
-                gives_few(x) && gives_all(x, family, i))
+            if (x->left > 0 && blame_afford(x->s) &&
+                blame_predict_look(x->s, family, i, &x->few, x->codes, &story) && gives_few(x) &&
+                gives_all(x, family, i))
                 return true;
         }
     }
@@ -173,7 +176,7 @@ static bool try_given(crossing *x, int f, int i, bool late, blame_finding *given
 {
     blame_search with, *s = x->s;
     *given = (blame_finding){.story = {.changed = 1}, .family = &blame_families[f], .i = i};
-    if (!blame_predict(s, given->family, i, x->whole, &given->story) ||
+    if (!blame_afford(s) || !blame_predict(s, given->family, i, x->whole, &given->story) ||
         blame_search_again(s, &with))
         return false;
     x->s = &with;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/blame/budget.h"
 #include "interp/blame/families.h"
 
 enum { FEWEST = 4 }; /* elements that a line is drawn through */
@@ -132,7 +133,8 @@ static void try_one(likely *l, const blame_family *f, int i, const bends *base, 
                     int *n)
 {
     blame_likely one = {.finding = {.story = {.changed = 1}, .family = f, .i = i}};
-    if (!blame_predict_sums(l->s, f, i, &l->look, l->codes, l->sums, &one.finding.story) ||
+    if (!blame_afford(l->s) ||
+        !blame_predict_sums(l->s, f, i, &l->look, l->codes, l->sums, &one.finding.story) ||
         memcmp(l->sums, l->base_sums, (size_t)l->look.n * sizeof *l->sums) == 0)
         return;
     const bends b = bends_of(l);

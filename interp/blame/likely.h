@@ -16,6 +16,9 @@ void blame_note_likely(blame_likely *list, int *n, const blame_likely *one);
 /* The likeliest first; returns how many. Only of nodes with weights, whose codes were dumped. */
 int blame_likely_edits(blame_search *s, blame_likely list[BLAME_LIKELY]);
 
+/* reordered.c: edits that leave the device's codes in other places; how many. */
+int blame_reordered_edits(blame_search *s, blame_likely list[BLAME_LIKELY]);
+
 /* crossed.c: edits that leave one distance between all codes, the likeliest first; how many. */
 int blame_distant_edits(blame_search *s, blame_likely list[BLAME_LIKELY]);
 /* An edit with which another one explains everything; false: none was found, or not so cheaply. */

@@ -142,6 +142,14 @@ bool blame_look_open(const blame_search *s, blame_look *out)
     return list(s, out);
 }
 
+bool blame_band_open(const blame_search *s, int axis, int64_t n, blame_look *out)
+{
+    *out = (blame_look){.k = busiest_sample(s)};
+    for (int i = 0; i < s->type->rank; i++)
+        out->box.end[i] = s->type->dim[i];
+    return narrow(s, out, axis, n) && list(s, out);
+}
+
 /* Ops whose edits leave what each element is computed from where it was. */
 static bool can_glance(const blame_search *s)
 {

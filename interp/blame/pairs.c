@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/blame/budget.h"
 #include "interp/blame/likely.h"
-#include "interp/blame/screens.h"
 
-enum { PAIRED = 6, ALIKE = 2, SCREENS = 12, ENOUGH = 512, FEWEST = 3, BIASES = 5 };
+enum { PAIRED = 6, ALIKE = 2, ENOUGH = 512, FEWEST = 3, BIASES = 5 };
 enum { COST = 16, WORK = 30000000, FEW_SOLVED = 3 };
 
 /* Whether a partial cause explains so little more than the replay does that any would, by chance,
@@ -250,6 +250,17 @@ static bool try_partial(pairing *p, const blame_finding *partial, int n)
     return done;
 }
 
+/* Edits that leave the device's codes in other places, each beside another order. */
+static bool try_reordered(pairing *p)
+{
+    blame_likely likely[BLAME_LIKELY];
+    const int k = blame_reordered_edits(p->s, likely);
+    bool done = false;
+    for (int i = 0; i < k && !done; i++)
+        done = try_beside(p, &likely[i].finding);
+    return done;
+}
+
 /* Edits that explain little alone; two at once, which takes long, where there is no pair yet. */
 static bool try_hidden(pairing *p)
 {
@@ -277,105 +288,47 @@ static void report_pair(const pairing *p)
         f->differing = two->left;
 }
 
-bool blame_try_pairs(blame_report *r, int row, blame_search *s, int64_t max,
-                     const blame_finding *partial, int n)
+static void try_pairs(pairing *p, int64_t max, const blame_finding *partial, int n)
+{
+    const bool full = n > 0 && partial[0].full;
+    const bool biases = full && strcmp(partial[0].story.class, "bias.value") == 0;
+    const bool done = (biases && try_biases(p)) || try_partial(p, partial, n) || try_hidden(p);
+    p->second = true;
+    if (!done && p->over && p->best.n == 0 && !full) {
+        p->max = max; /* where there are none of few numbers */
+        if (!try_partial(p, partial, n))
+            try_hidden(p);
+    }
+}
+
+/* One after the other until two are found: the cheapest first. */
+static bool try_ways(pairing *p, int64_t max, const blame_finding *partial, int n)
+{
+    try_reordered(p);
+    if (p->best.n == 0 && blame_try_screens(p->r, p->row, p->s, max))
+        return true;
+    if (p->best.n == 0)
+        try_pairs(p, max, partial, n);
+    if (p->best.n > 0)
+        report_pair(p);
+    return p->best.n > 0;
+}
+
+bool blame_try_two(blame_report *r, int row, blame_search *s, int64_t max,
+                   const blame_finding *partial, int n)
 {
     pairing p = {.r = r, .row = row, .s = s, .max = max < BLAME_MANY ? max : BLAME_MANY};
-    const bool biases =
-        n > 0 && partial[0].full && strcmp(partial[0].story.class, "bias.value") == 0;
+    const int64_t work = r->work / BLAME_SHARES;
+    blame_budget budget = {.left = work};
     p.found = malloc(BLAME_FINDINGS * sizeof *p.found);
     p.best.found = malloc(BLAME_FINDINGS * sizeof *p.best.found);
-    const bool good = p.found && p.best.found;
-    bool done =
-        !good || (biases && try_biases(&p)) || try_partial(&p, partial, n) || try_hidden(&p);
-    p.second = true;
-    if (!done && p.over && p.best.n == 0 && !(n > 0 && partial[0].full)) {
-        p.max = max; /* where there are none of few numbers */
-        if (!try_partial(&p, partial, n))
-            try_hidden(&p);
-    }
-    if (p.best.n > 0)
-        report_pair(&p);
+    s->budget = &budget;
+    const bool done = p.found && p.best.found && try_ways(&p, max, partial, n);
+    s->budget = NULL;
+    r->work -= work - budget.left;
+    r->row[row].cut = budget.cut && !done;
+    r->row[row].tried = budget.tried;
     free(p.found);
     free(p.best.found);
-    return p.best.n > 0;
-}
-
-static blame_finding finding_of(const blame_screen *screen, int64_t explained)
-{
-    return (blame_finding){.story = screen->story,
-                           .family = screen->family,
-                           .i = screen->i,
-                           .explained = explained,
-                           .full = true};
-}
-
-/* Whether a cause of that class is found through another screen as well. */
-static bool holds_behind(const blame_search *s, const blame_finding *first,
-                         const blame_screen *screen)
-{
-    blame_search with;
-    blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
-    bool good = found && screen->family && !blame_search_again(s, &with);
-    if (good) {
-        blame_screen_through(&with, screen);
-        good = with.differing > 0 &&
-               blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS) > 0 &&
-               found[0].full && strcmp(found[0].story.class, first->story.class) == 0 &&
-               found[0].story.changed <= first->story.changed;
-        blame_search_close(&with);
-    }
-    free(found);
-    return good;
-}
-
-/* The cause that was found, and the screens: the first one, through which it was found, and those
- * of the others that hold as well. */
-static void add_screened(blame_report *r, int row, const blame_search *s,
-                         const blame_finding *found, int n, const blame_screen *screen,
-                         int n_screens)
-{
-    blame_fault *f = blame_add_fault(r, row, s);
-    blame_finding last[SCREENS];
-    int held = 0;
-    for (int i = 0; i < n_screens; i++)
-        if (i == 0 || holds_behind(s, &found[0], &screen[i]))
-            last[held++] = finding_of(&screen[i], s->n_seen);
-    if (f)
-        blame_fill_fault(f, found, n);
-    if (f)
-        f->explained = 1;
-    f = blame_add_fault(r, row, s);
-    if (!f)
-        return;
-    if (found[0].family->edit && screen->family) {
-        f->cause[0].family = found[0].family;
-        f->cause[f->n_causes++].i = found[0].i;
-    }
-    blame_fill_fault(f, last, held);
-    if (!screen->family)
-        f->n_causes = 0;
-}
-
-bool blame_try_screens(blame_report *r, int row, const blame_search *s, int64_t max)
-{
-    blame_screen screen[SCREENS];
-    blame_finding *found = malloc(BLAME_FINDINGS * sizeof *found);
-    bool done = false;
-    int k = 0;
-    const int n = found ? blame_screens(s, screen, SCREENS) : 0;
-    for (int i = 0; i < n && !done; i++) {
-        blame_search with;
-        if (!blame_search_again(s, &with)) {
-            blame_screen_through(&with, &screen[i]);
-            k = with.differing > 0 ? blame_search_run(&with, BLAME_THOROUGH, found, BLAME_FINDINGS)
-                                   : 0;
-            done = k > 0 && found[0].full && found[0].story.changed + screen[i].story.changed < max;
-        }
-        if (done)
-            add_screened(r, row, s, found, k, &screen[i], n - i);
-        blame_search_close(&with);
-    }
-    free(found);
     return done;
 }

@@ -8,10 +8,11 @@
 bool blame_is_chance(const blame_search *s, const blame_finding *f);
 /* Whether it is biases that were solved for in several channels. */
 bool blame_is_solved(const blame_finding *f);
-/* A cause followed by another that changes codes last (screens.h). max: how many numbers the two
- * may change. True: found, and added to the report as the faults of this row. */
+/* screened.c: a cause followed by another that changes codes last (screens.h). max: how many
+ * numbers the two may change. True: found, and added to the report as the faults of this row. */
 bool blame_try_screens(blame_report *r, int row, const blame_search *s, int64_t max);
-/* The best partial causes of n findings, each assumed in turn. Likewise. */
-bool blame_try_pairs(blame_report *r, int row, blame_search *s, int64_t max,
-                     const blame_finding *partial, int n);
+/* Such two, or one of the best partial causes of n findings and another, as far as the report's
+ * work goes. Likewise. */
+bool blame_try_two(blame_report *r, int row, blame_search *s, int64_t max,
+                   const blame_finding *partial, int n);
 #endif

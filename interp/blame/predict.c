@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/blame/search.h"
+#include "interp/blame/budget.h"
 
 /* ---- edits ---- */
 
@@ -15,6 +15,7 @@ static bool run(blame_search *s, const blame_case *c, int32_t *codes, int64_t *s
     void *out = assay_arena_alloc(s->arena, assay_type_bytes(&c->out) + 64);
     if (on_sums && !sums)
         sums = assay_arena_array(s->arena, (size_t)n + 8, sizeof *sums);
+    blame_spend_case(s, c);
     if (!out || (on_sums && !sums) || blame_case_run(c, out, sums, NULL))
         return false;
     if (on_sums)
@@ -82,6 +83,7 @@ static bool run_behind(const blame_search *s, int sample, int node, int64_t *sum
 {
     const assay_graph *g = s->d->graph;
     const assay_node *n = &g->node[node];
+    blame_spend_node(s, node);
     const void **in = assay_arena_array(b->arena, (size_t)n->n_in + 1, sizeof *in);
     void **out = assay_arena_array(b->arena, (size_t)n->n_out + 1, sizeof *out);
     if (!in || !out)
@@ -148,6 +150,7 @@ static bool predict_own(blame_search *s, const blame_family *f, int i, int32_t *
     if (f->post) {
         memcpy(own, s->last ? s->bare : s->base, bytes_of_own(s));
         good = f->post(s, i, own, story);
+        blame_spend_codes(s, s->n_samples * s->count);
     }
     for (int k = 0; k < s->n_samples && good && f->edit; k++)
         good = run_edit(s, f, i, k, NULL, own + k * s->count, story);

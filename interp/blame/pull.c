@@ -133,6 +133,7 @@ assay_status blame_search_again(const blame_search *s, blame_search *again)
 {
     const assay_status status = blame_search_open(again, s->d, s->schemes, s->node, s->asked_end,
                                                   s->after, s->n_asked_after, s->rel, NULL);
+    again->budget = s->budget;
     if (status)
         blame_search_close(again);
     else if (s->left_out)

@@ -106,8 +106,7 @@ static bool try_two(blame_report *r, int row, const narrowing *w, int *after)
                                    n_after, r->rel, NULL);
     if (done) {
         blame_search_pull(&s);
-        done = blame_try_screens(r, w->at, &s, s.differing) ||
-               blame_try_pairs(r, w->at, &s, s.differing, w->best, w->n);
+        done = blame_try_two(r, w->at, &s, s.differing, w->best, w->n);
     }
     blame_search_close(&s);
     return done;
@@ -137,7 +136,10 @@ assay_status blame_region(blame_report *r, int row, bool *replay, assay_error *e
         } else if (full || ((!r->row[row].on_sums || !blame_behind(r, row)) &&
                             !try_two(r, row, &w, after))) {
             const bool lead = full || (w.n > 0 && !blame_is_chance(&s, &w.best[0]));
-            blame_fault *f = blame_add_fault(r, lead ? w.at : maker_of(r, row), &s);
+            const int at = lead ? w.at : maker_of(r, row);
+            blame_fault *f = blame_add_fault(r, at, &s);
+            r->row[at].cut = r->row[w.at].cut;
+            r->row[at].tried = r->row[w.at].tried;
             if (f)
                 blame_fill_fault(f, w.best, w.n);
             status = blame_assume_unseen(&s, NULL, replay, err);

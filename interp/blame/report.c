@@ -90,6 +90,11 @@ static void print_fault(const blame_report *r, const blame_fault *fault, FILE *f
     fprintf(f, "\n  %s\n", fault->sample);
     for (int i = 0; i < fault->n_apart; i++)
         fprintf(f, "  %s\n", fault->apart[i]);
+    if (row->cut)
+        fprintf(f,
+                "  two causes at once: the search was cut after %" PRId64
+                " tries, as its work is limited\n",
+                row->tried);
     if (row->elements > 0 && !row->on_sums && r->path)
         fprintf(f, "  assay capsule '%s' '%s' '%s' -o DIR\n", r->golden, r->path,
                 g->node[row->node].name);
@@ -153,6 +158,8 @@ static json_t *json_fault(const blame_report *r, const blame_fault *f)
     page_json_set(&o, "differing", json_integer(f->differing));
     page_json_set(&o, "explained", page_json_number(f->explained));
     page_json_set(&o, "sample", page_json_text(f->sample));
+    if (row->cut)
+        page_json_set(&o, "cut_after", json_integer(row->tried));
     json_t *apart = json_array();
     for (int i = 0; i < f->n_apart; i++)
         page_json_add(&apart, page_json_text(f->apart[i]));

@@ -137,7 +137,9 @@ static void find_lanes(const blame_search *s, int axis, blame_screen *out, int *
     const blame_axis a = blame_axis_of(s->type, axis);
     for (int lanes = MIN_LANES; lanes <= MAX_LANES; lanes *= 2)
         for (int lane = 0; lane < lanes && lane < a.n; lane++)
-            for (int from = 0; from >= -1; from--) {
+            for (int k = 0; k < 3; k++) {
+                static const int sources[] = {0, -1, 1};
+                const int from = sources[k];
                 blame_screen made = {.kind = BLAME_SCREEN_LANE,
                                      .axis = axis,
                                      .lanes = lanes,

@@ -77,6 +77,13 @@ typedef struct blame_lane {
     int64_t first, step;
 } blame_lane;
 
+/* Work that is left, hypotheses that it was spent on, and whether some were not tried for want of
+ * it (budget.h). */
+typedef struct blame_budget {
+    int64_t left, tried;
+    bool cut;
+} blame_budget;
+
 typedef struct blame_search {
     const blame_device *d;
     const blame_schemes *schemes;
@@ -125,6 +132,7 @@ typedef struct blame_search {
     const blame_family *last;
     int last_i;
     int32_t *bare;
+    blame_budget *budget; /* NULL: there is no limit */
     assay_arena *arena;
 } blame_search;
 
@@ -180,6 +188,8 @@ bool blame_look_open(const blame_search *s, blame_look *out);
 /* Of a look the cells and channels where most elements differ, at a small part of its cost; out->n
  * is 0 where the look costs little itself, or the node cannot be cut. */
 bool blame_glance_open(const blame_search *s, const blame_look *look, blame_look *out);
+/* The n places along an axis where most differ, of the sample in which most do, whole otherwise. */
+bool blame_band_open(const blame_search *s, int axis, int64_t n, blame_look *out);
 /* Likewise a few elements, for many tries; all of a look that cannot be cut. */
 bool blame_few_open(const blame_search *s, const blame_look *look, blame_look *out);
 void blame_look_close(blame_look *l);

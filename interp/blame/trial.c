@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/blame/search.h"
+#include "interp/blame/budget.h"
 
 enum { MAX_PARTIAL = 24, FEW = 4 };
 
@@ -179,6 +179,8 @@ static void look(trials *t, const blame_family *f, int i)
 {
     blame_story story = {.changed = 1};
     bool changes, all;
+    if (!blame_afford(t->s))
+        return;
     if (f->post || t->s->n_after > 0) {
         keep(t, f, i, t->look_seen);
         return;
@@ -234,7 +236,7 @@ static void judge(trials *t, const trial *c)
     const blame_search *s = t->s;
     blame_finding f = {.story = {.changed = 1}, .family = c->family, .i = c->i};
     int64_t changes = 0;
-    if (!blame_predict(t->s, c->family, c->i, t->whole, &f.story))
+    if (!blame_afford(t->s) || !blame_predict(t->s, c->family, c->i, t->whole, &f.story))
         return;
     for (int64_t e = 0; e < s->n_samples * s->end_count; e++) {
         const bool equal = t->whole[e] == s->dev[e]; /* most are: that costs nothing */

@@ -72,8 +72,13 @@ bool blame_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *s
 /* ---- any code of the type ---- */
 
 /* Codes of at most 8 bits are tried one by one: this also finds those that not every element rises
- * or falls with. */
+ * or falls with; in a region, where none are looked for, as many again around them. */
 enum { MAX_CODES = 256 };
+
+static int tried(const blame_search *s)
+{
+    return s->n_after > 0 ? 2 * MAX_CODES : MAX_CODES;
+}
 
 static bool keeps_padding(const blame_search *s)
 {
@@ -100,15 +105,16 @@ static bool set_in_way(blame_search *s, int way, int64_t z, blame_case *c, blame
 
 int blame_any_zero_point_count(blame_search *s)
 {
-    return ways(s) * MAX_CODES;
+    return ways(s) * tried(s);
 }
 
 bool blame_any_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
-    const int way = i / MAX_CODES;
+    const int all = tried(s), around = (all - MAX_CODES) / 2, way = i / all;
     const assay_type *t = blame_input_type(s, keeps_padding(s) ? 0 : way);
-    const int64_t z = assay_elem_min(t->elem) + i % MAX_CODES;
-    return z <= assay_elem_max(t->elem) && t->elem.bits <= 8 && set_in_way(s, way, z, c, story);
+    const int64_t z = assay_elem_min(t->elem) - around + i % all;
+    return z <= assay_elem_max(t->elem) + around && t->elem.bits <= 8 &&
+           set_in_way(s, way, z, c, story);
 }
 
 /* ---- far ones, which are looked for ---- */

@@ -49,7 +49,8 @@ static int run(const cli_args *a)
     o.schemes = schemes;
     if (cli_integer(a, "hex-bits", 0, 1, 1024, &hex_bits) &&
         cli_integer(a, "node-threads", 2, 1, ASSAY_MAX_THREADS, &threads) &&
-        cli_number(a, "rel", -1, 0, 1, &o.rel)) {
+        cli_number(a, "rel", -1, 0, 1, &o.rel) &&
+        cli_number(a, "work", BLAME_WORK, 0, 1e6, &o.work)) {
         o.hex_bits = (unsigned)hex_bits;
         o.threads = (int)threads;
         const bool good = !blame_run(a->positional[0], a->positional[1], &o, &r, &err);
@@ -69,6 +70,9 @@ static const cli_option options[] = {
      "at all)"},
     {"hex-bits", 0, "N", "width in bits of a word in .hex dumps (default: as the files show)"},
     {"node-threads", 0, "N", "threads of the replay (default: 2)"},
+    {"work", 0, "N",
+     "10^9 multiplications that the search for two causes of a node may take; all nodes together "
+     "have four times that (default: 10)"},
     {"json", 0, "FILE", "the report as JSON (- for standard output)"},
     {"junit", 0, "FILE", "the report as JUnit XML: a node at fault is a failure"},
     {"html", 0, "FILE", "the report as a page: nodes, tensors, one element of each worked through"},

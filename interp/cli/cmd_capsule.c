@@ -11,7 +11,7 @@ static int tell(const cli_args *a, const blame_report *r, const blame_capsule *c
 static int run(const cli_args *a)
 {
     const char *node = a->positional[2], *dir = cli_value(a, "output", NULL);
-    blame_options o = {.threads = 2, .rel = -1, .only = node};
+    blame_options o = {.threads = 2, .rel = -1, .work = BLAME_WORK, .only = node};
     blame_report *r = NULL;
     blame_capsule c;
     assay_error err;

@@ -41,7 +41,7 @@ static int explain(const cli_args *a, const char *what, blame_options *o)
 static int run(const cli_args *a)
 {
     const char *what = a->positional[a->n_positional - 1];
-    blame_options o = {.threads = 2, .rel = -1, .only = what};
+    blame_options o = {.threads = 2, .rel = -1, .work = BLAME_WORK, .only = what};
     int64_t hex_bits;
     if (!cli_integer(a, "hex-bits", 0, 0, 1024, &hex_bits) ||
         !cli_number(a, "rel", -1, 0, 1, &o.rel))

@@ -38,6 +38,22 @@ def stored(fault):
     return lambda n: transposed(n, fault(n))
 
 
+def turned(fault):
+    """Rows stored as columns; the image is square."""
+    def codes(n):
+        made, size = fault(n), n.shape[3]
+        return [made[k // size // size * size * size + k % size * size + k // size % size] for k in range(len(made))]
+    return codes
+
+
+def from_behind(fault):
+    """Channels c with c mod 8 = 3 hold what the one behind does."""
+    def codes(n):
+        made, cells = fault(n), n.shape[2] * n.shape[3]
+        return [made[k + cells] if k // cells % 8 == 3 else v for k, v in enumerate(made)]
+    return codes
+
+
 def bit_of(bit, fault):
     return lambda n: [v | 1 << bit for v in fault(n)]
 
@@ -76,6 +92,8 @@ PAIRS = [
     (POINT, ["input.zero_point", "rescale.zero_point"], change(zx=lambda n: n.zx + 9, pad_code=0, zero=lambda n: n.zero - 5)),
     (DEPTHWISE, ["padding.place", "weights.layout"], change(pad=[0, 0], w=flipped_filters)),
     (POINT, ["saturation.bounds", "weights.stale"], change(w=few_inputs, hi=lambda n: n.zero + 4)),
+    (DEPTHWISE, ["output.layout", "stride"], turned(change(stride=[1, 2]))),
+    (POINT, ["lane", "rescale.zero_point"], from_behind(change(zero=lambda n: n.zero + 3))),
     (DEPTHWISE, ["rescale.shift", "rescale.zero_point"], change(s=shifted, zero=lambda n: n.zero - 4)),
 ]
 
@@ -109,6 +127,7 @@ HIDDEN = [
     (["bias.channel", "rescale.zero_point"], change(b=lambda n: n.b[::-1], zero=lambda n: n.zero + 3)),
     (["rescale.rounding", "weights.layout"], change(w=flipped_filters, rescale=rescale_floor)),
     (["lane", "tile.edge"], lambda n: dead(change(tile=4)(n), n, 4, 2)),
+    (["input.zero_point"], change(zx=lambda n: n.zx - 6, pad_code=lambda n: n.zx)),
     (["unexplained"], three),
 ]
 
@@ -123,6 +142,19 @@ def hidden(tap, golden, device):
         status, said = blame(golden, device)
         found = sorted(f["class"] for f in said["faults"]) if status == 1 else said
         tap.check(found == wanted and all(f["name"] == DEPTHWISE for f in said["faults"]), f"not dumped, {node.name}: {' and '.join(wanted)}", said["faults"])
+
+
+def cut(tap, golden, device):
+    """What two causes would explain is not searched for without work, and that is said; more of it finds them, the same on each run."""
+    node = Node(golden, DEPTHWISE)
+    dump(golden, node, turned(change(stride=[1, 2]))(node), device)
+    for work, wanted in (("0", ["unexplained"]), ("0.001", ["unexplained"]), ("10", ["output.layout", "stride"])):
+        runs = [blame(golden, device, "--work", work, "--node-threads", threads)[1] for threads in ("1", "2")]
+        found = sorted(f["class"] for f in runs[0]["faults"])
+        said = all(("cut_after" in f) == (len(wanted) == 1) for f in runs[0]["faults"])
+        tap.check(found == wanted and said and runs[0] == runs[1], f"work for two causes: {work}", runs[0]["faults"])
+    said = subprocess.run([ASSAY, "blame", golden, device, "--work", "0"], capture_output=True, text=True).stdout
+    tap.check("the search was cut after " in said, "a search that was cut is said in the text", said)
 
 
 # ---- samples ----
@@ -268,6 +300,7 @@ def main():
         golden, device = make_golden("tflite", folder), os.path.join(folder, "device")
         pairs(tap, golden, device)
         hidden(tap, golden, device)
+        cut(tap, golden, device)
         nothing(tap, golden, device)
         far_zero_points(tap, golden, device)
         far_in_products(tap, folder)
