@@ -3,8 +3,6 @@
  * A product is read bit by bit, from the lowest. All that a list remembers of the bits behind it is
  * how the fraction compares with one half, and whether 1 is carried into the bits above. So two
  * lists have few pairs of states, and every product passes through some of them. */
-#include <string.h>
-
 #include "interp/infer/same.h"
 #include "schemes/round.h"
 
@@ -81,50 +79,60 @@ static int32_t last_mode(const assay_steps *s, int64_t at)
     return s->step[step_at(s, at - 1, &ends)].mode;
 }
 
-typedef struct pairs {
-    bool is[STATES][STATES];
-} pairs;
+/* A set of pairs of states, one bit for each. */
+static uint64_t pair_of(int a, int b)
+{
+    return UINT64_C(1) << (STATES * a + b);
+}
+
+/* Takes a pair out of a set that has one. */
+static void take_pair(uint64_t *set, state *a, state *b)
+{
+    const int pair = __builtin_ctzll(*set);
+    *a = state_of(pair / STATES);
+    *b = state_of(pair % STATES);
+    *set &= *set - 1;
+}
 
 /* Whether both lists give one integer for a shift by `at`, from every pair of states. */
-static bool agree(const pairs *p, const assay_steps *a, const assay_steps *b, int64_t at,
+static bool agree(uint64_t pairs, const assay_steps *a, const assay_steps *b, int64_t at,
                   bool negative, bool bit)
 {
     const int32_t x = last_mode(a, at), y = last_mode(b, at);
-    for (int i = 0; i < STATES; i++)
-        for (int k = 0; k < STATES; k++)
-            if (p->is[i][k] &&
-                added(state_of(i), x, negative, bit) != added(state_of(k), y, negative, bit))
-                return false;
+    state i, k;
+    while (pairs) {
+        take_pair(&pairs, &i, &k);
+        if (added(i, x, negative, bit) != added(k, y, negative, bit))
+            return false;
+    }
     return true;
 }
 
-static void read_on(const pairs *p, const assay_steps *a, const assay_steps *b, int64_t at,
-                    bool negative, bool bit, pairs *next)
+static uint64_t read_on(uint64_t pairs, const assay_steps *a, const assay_steps *b, int64_t at,
+                        bool negative, bool bit)
 {
-    for (int i = 0; i < STATES; i++)
-        for (int k = 0; k < STATES; k++)
-            if (p->is[i][k]) {
-                const state x = advance(a, state_of(i), at, negative, bit);
-                const state y = advance(b, state_of(k), at, negative, bit);
-                next->is[number_of(x)][number_of(y)] = true;
-            }
+    uint64_t next = 0;
+    state i, k;
+    while (pairs) {
+        take_pair(&pairs, &i, &k);
+        next |= pair_of(number_of(advance(a, i, at, negative, bit)),
+                        number_of(advance(b, k, at, negative, bit)));
+    }
+    return next;
 }
 
 bool infer_same_steps_of(const assay_steps *a, const assay_steps *b, int bits, int64_t min,
                          int64_t max, bool negative)
 {
-    pairs now;
-    memset(&now, 0, sizeof now);
-    now.is[0][0] = true;
+    uint64_t now = pair_of(0, 0);
     for (int64_t at = 0; at <= max; at++) {
-        pairs next;
-        memset(&next, 0, sizeof next);
+        uint64_t next = 0;
         for (int bit = 0; bit < 2; bit++) {
             if (at >= bits && bit != negative)
                 continue; /* the bits above are the sign's */
-            if (at > 0 && at >= min && !agree(&now, a, b, at, negative, bit))
+            if (at > 0 && at >= min && !agree(now, a, b, at, negative, bit))
                 return false;
-            read_on(&now, a, b, at, negative, bit, &next);
+            next |= read_on(now, a, b, at, negative, bit);
         }
         now = next;
     }
