@@ -3,6 +3,8 @@
  * A product is read bit by bit, from the lowest. All that a list remembers of the bits behind it is
  * how the fraction compares with one half, and whether 1 is carried into the bits above. So two
  * lists have few pairs of states, and every product passes through some of them. */
+#include <assert.h>
+
 #include "interp/infer/same.h"
 #include "schemes/round.h"
 
@@ -78,6 +80,8 @@ static int32_t last_mode(const assay_steps *s, int64_t at)
     bool ends;
     return s->step[step_at(s, at - 1, &ends)].mode;
 }
+
+static_assert(STATES * STATES <= 64, "a set of pairs is one word");
 
 /* A set of pairs of states, one bit for each. */
 static uint64_t pair_of(int a, int b)
