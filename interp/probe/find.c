@@ -1,6 +1,7 @@
 /* Answers held against records: networks, groups of nodes. */
 #include "interp/probe/find.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -111,6 +112,23 @@ static bool is_there(const char *dir, const char *name)
     return stat(path, &st) == 0;
 }
 
+/* Whether the folder of an op holds anything: an op that the device's compiler refused may have
+ * left an empty one. */
+static bool is_answered(const char *device, const char *op)
+{
+    char path[4096 + 64];
+    const struct dirent *entry;
+    bool any = false;
+    snprintf(path, sizeof path, "%.4000s/%.60s", device, op);
+    DIR *dir = opendir(path);
+    if (!dir)
+        return is_there(device, op);
+    while (!any && (entry = readdir(dir)))
+        any = entry->d_name[0] != '.';
+    closedir(dir);
+    return any;
+}
+
 assay_status probe_open_network(const char *dir, const char *device, const char *op,
                                 const probe_ask *ask, blame_device *d, bool *there,
                                 assay_error *err)
@@ -120,7 +138,7 @@ assay_status probe_open_network(const char *dir, const char *device, const char 
     snprintf(golden, sizeof golden, "%.4000s/%s/golden", dir, op);
     snprintf(dumps, sizeof dumps, "%.4000s/%s", device, op);
     snprintf(path, sizeof path, "%.4000s/%s", dir, op);
-    const bool now = is_there(device, op), before = is_there(path, "answered");
+    const bool now = is_answered(device, op), before = is_there(path, "answered");
     *there = is_there(dir, op) && (now || before);
     snprintf(path, sizeof path, "%.4000s/%s/answered", dir, op);
     if (!*there)

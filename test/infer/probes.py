@@ -221,6 +221,10 @@ def try_among():
             check(json.load(f)["among"] == "tosa-double,tosa-single", "the next probe is among them, too")
     status, found, said = infer(probes, "out", "--among", "all")
     check(status == 1 and len(found["presets"]) > 2, "among all, whatever the probes say", said)
+    os.mkdir(os.path.join("out", "add"))
+    assay("probe", "-o", "pair", "--op", "add,mul", "--among", "tosa-double,tosa-single")
+    status, found, said = infer("pair", "out")
+    check(status == 1 and found["not_answered"] == ["add"] and "tosa-double" in found["presets"], "an op whose folder is empty is not answered", said)
     check_refused("probes among an unknown scheme", "nobody", "probe", "-o", "none", "--op", "mul", "--among", "tflite,nobody")
 
 
