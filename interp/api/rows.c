@@ -20,9 +20,9 @@ static assay_elem own_type(const assay_scheme *s)
     return assay_int(caps.activation_bits, caps.activation_signed);
 }
 
-unsigned assay_scheme_own_form(const assay_scheme *s, bool wide)
+unsigned assay_scheme_own_variant(const assay_scheme *s, bool wide)
 {
-    return assay_form_of_codes(wide, own_type(s));
+    return assay_variant_of_codes(wide, own_type(s));
 }
 
 assay_status assay_rows_type(const assay_scheme *s, const char *name, assay_elem *out,
@@ -171,6 +171,6 @@ assay_status assay_scheme_derive(const assay_scheme *s, const assay_rescales *ro
         status = assay_rows_type(s, r.type, &type, err);
     return status ? status
                   : assay_scheme_batch_derive(
-                        s, r.op, assay_form_of_codes(r.wide || assay_scheme_is_wide(s), type),
+                        s, r.op, assay_variant_of_codes(r.wide || assay_scheme_is_wide(s), type),
                         r.scale, r.n, multiplier, shift, pre, refused, err);
 }

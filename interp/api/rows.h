@@ -8,9 +8,10 @@
 
 /* Whether the scheme's activations have more than 8 bits. */
 bool assay_scheme_is_wide(const assay_scheme *s);
-/* The form (enum assay_form) of codes of the scheme's activations' type; wide: of more than 8 bits.
+/* The variant (enum assay_variant) of codes of the scheme's activations' type; wide: of more than 8
+ * bits.
  */
-unsigned assay_scheme_own_form(const assay_scheme *s, bool wide);
+unsigned assay_scheme_own_variant(const assay_scheme *s, bool wide);
 /* "i8", ... of codes; NULL: the scheme's activations. */
 assay_status assay_rows_type(const assay_scheme *s, const char *name, assay_elem *out,
                              assay_error *err);

@@ -107,8 +107,8 @@ assay_status assay_scheme_diff(const assay_scheme *a, const assay_scheme *b, con
     if (status)
         return status;
     op = assay_op_get(of)->name;
-    assay_effective_record(assay_data(a), op, "", assay_scheme_own_form(a, wide), &left);
-    assay_effective_record(assay_data(b), op, "", assay_scheme_own_form(b, wide), &right);
+    assay_effective_record(assay_data(a), op, "", assay_scheme_own_variant(a, wide), &left);
+    assay_effective_record(assay_data(b), op, "", assay_scheme_own_variant(b, wide), &right);
     list = json_array();
     for (size_t i = 0; i < n; i++) {
         const assay_field_value x = assay_record_get(&left, &field[i]),

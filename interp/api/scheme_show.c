@@ -48,7 +48,7 @@ static void print_words(FILE *f, const assay_scheme *s, const char *op, bool wid
 {
     const assay_scheme_data *d = assay_data(s);
     assay_record rec;
-    assay_effective_record(d, op, "", assay_scheme_own_form(s, wide), &rec);
+    assay_effective_record(d, op, "", assay_scheme_own_variant(s, wide), &rec);
     fprintf(f, "%s%s%s\ndigest %s\n", s->name, s->description ? ": " : "",
             s->description ? s->description : "", s->digest);
     print_contract(f, d);
@@ -69,19 +69,19 @@ static void print_record(FILE *f, showing *x)
     const assay_scheme *s = x->scheme;
     const char *op = x->op ? x->op : "conv";
     const bool wide = x->wide || assay_scheme_is_wide(s);
-    const unsigned form = assay_scheme_own_form(s, wide);
+    const unsigned variant = assay_scheme_own_variant(s, wide);
     assay_single single;
-    x->status = assay_single_start(&single, s, op, form, x->err);
+    x->status = assay_single_start(&single, s, op, variant, x->err);
     if (x->status)
         return;
     print_words(f, s, op, wide);
     fprintf(
         f, "\nrounding, as the code does it ('.': no accumulator has this value; '-': refused):\n");
-    x->status = assay_explain_rounding(f, s, op, form, x->err);
+    x->status = assay_explain_rounding(f, s, op, variant, x->err);
     if (x->status)
         return;
     fprintf(f, "\nexamples, as the code does them:\n");
-    x->status = assay_explain_examples(f, s, op, form, x->err);
+    x->status = assay_explain_examples(f, s, op, variant, x->err);
     fprintf(f, "\nrecord:\n%s", s->text);
 }
 

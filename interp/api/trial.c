@@ -15,8 +15,8 @@ assay_status assay_single_trial_start(assay_single_trial *t, const assay_scheme 
                                       const assay_batch *row, assay_error *err)
 {
     char why[256];
-    const assay_status status =
-        assay_single_start(&t->single, s, row->op, assay_form_of_codes(row->wide, row->type), err);
+    const assay_status status = assay_single_start(
+        &t->single, s, row->op, assay_variant_of_codes(row->wide, row->type), err);
     t->scheme = s;
     t->row = row;
     if (!status && !assay_single_of_row(&t->single, row, 0, why, sizeof why))

@@ -254,6 +254,6 @@ bool blame_case_record(const blame_case *c, assay_record *r)
         return false;
     if (c->op == ASSAY_OP_CONV || c->op == ASSAY_OP_CONV_TRANSPOSE || c->op == ASSAY_OP_SVDF_TIME)
         spec.flag = c->attr.conv.group;
-    assay_effective_record(assay_data(c->scheme), spec.op, spec.node, derive_form_of(&spec), r);
+    assay_effective_record(assay_data(c->scheme), spec.op, spec.node, derive_variant_of(&spec), r);
     return true;
 }

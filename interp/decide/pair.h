@@ -25,7 +25,7 @@ typedef struct decide_question {
 
 /* The i-th of the scales. */
 double decide_scale(const decide_question *q, int i);
-/* The form (enum assay_form) that a scheme with a record has of the question's codes. */
+/* The variant (enum assay_variant) that a scheme with a record has of the question's codes. */
 unsigned decide_form(const decide_question *q, const assay_scheme *s);
 
 /* Two schemes and what is known so far. */

@@ -19,7 +19,7 @@ double decide_scale(const decide_question *q, int i)
 unsigned decide_form(const decide_question *q, const assay_scheme *s)
 {
     const bool wide = q->wide || assay_data(s)->base.types.activation_bits > 8;
-    return assay_form_of_codes(wide, q->type);
+    return assay_variant_of_codes(wide, q->type);
 }
 
 void decide_print_first(FILE *f, const assay_disagreements *d, size_t max)

@@ -16,7 +16,7 @@ static bool preset_rule(const infer_task *t, const char *name, infer_rule *k)
     if (assay_scheme_open(name, &s, &err))
         return false;
     assay_effective_record(assay_data(s), "conv", "",
-                           assay_form_of_codes(t->o->type.bits > 8, t->o->type), &r);
+                           assay_variant_of_codes(t->o->type.bits > 8, t->o->type), &r);
     assay_scheme_free(s);
     *k = r.rescale;
     if (t->o->kind == INFER_MULTIPLIER)

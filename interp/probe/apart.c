@@ -30,7 +30,7 @@ void probe_apart_open(probe_apart *x, const assay_scheme *const *scheme, enum as
 {
     const char *name = assay_op_get(op)->name;
     *x = (probe_apart){.op = op,
-                       .form = assay_form_of_codes(wide, type),
+                       .variant = assay_variant_of_codes(wide, type),
                        .type = type,
                        .seed = seed,
                        .scheme = scheme};
@@ -144,7 +144,7 @@ static bool has_integers(const probe_apart *x, size_t s, const assay_record *r, 
     const assay_scheme_data *d = assay_data(x->scheme[s]);
     const char *name = assay_op_get(x->op)->name, *lacks = derive_lacks(r, x->op);
     if (!d->in_float[x->op] &&
-        !d->unfused[x->form & ASSAY_FORM_WIDE ? ASSAY_UNFUSED_WIDE : ASSAY_UNFUSED][x->op] &&
+        !d->unfused[x->variant & ASSAY_VARIANT_WIDE ? ASSAY_UNFUSED_WIDE : ASSAY_UNFUSED][x->op] &&
         !lacks)
         return true;
     snprintf(why, size, "%s computes %s in floats%s%s", x->scheme[s]->name, name,
@@ -161,7 +161,7 @@ assay_status probe_apart_try(probe_apart *x, size_t a, size_t b, probe_apart_pai
     *out = (probe_apart_pair){.verdict = PROBE_APART_NONE};
     for (int i = 0; i < 2; i++) {
         const size_t s = i ? b : a;
-        assay_effective_record(assay_data(x->scheme[s]), name, "", x->form, &record[i]);
+        assay_effective_record(assay_data(x->scheme[s]), name, "", x->variant, &record[i]);
         if (!has_integers(x, s, &record[i], out->why, sizeof out->why))
             return ASSAY_OK;
     }

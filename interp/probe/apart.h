@@ -28,7 +28,7 @@ typedef struct probe_apart_pair {
 
 typedef struct probe_apart {
     enum assay_op op;
-    unsigned form;                /* enum assay_form */
+    unsigned variant;             /* enum assay_variant */
     const probe_network *network; /* NULL: there is none of the op */
     assay_elem type;              /* of activations */
     uint64_t seed;

@@ -32,11 +32,11 @@ static int64_t count_seen(const blame_device *d, int node)
 /* The group of `first` and the nodes like it that follow; marks them done. */
 static bool gather(const blame_device *d, int first, bool *done, probe_group *g)
 {
-    *g = (probe_group){.op = d->graph->node[first].op, .form = probe_form_of(d, first)};
+    *g = (probe_group){.op = d->graph->node[first].op, .variant = probe_variant_of(d, first)};
     g->node = calloc((size_t)d->graph->n_nodes + 1, sizeof *g->node);
     for (int i = first; g->node && i < d->graph->n_nodes; i++) {
         if (done[i] || d->graph->node[i].op != g->op || !is_asked(d, i) ||
-            probe_form_of(d, i) != g->form)
+            probe_variant_of(d, i) != g->variant)
             continue;
         done[i] = true;
         g->node[g->n_nodes++] = i;
@@ -54,7 +54,7 @@ static assay_status judge(const blame_device *d, const probe_group *g, probe_fin
     all->op = more;
     probe_op_finding *f = &more[all->n_ops++];
     *f = (probe_op_finding){
-        .op = g->op, .form = g->form, .n_nodes = g->n_nodes, .elements = g->elements};
+        .op = g->op, .variant = g->variant, .n_nodes = g->n_nodes, .elements = g->elements};
     snprintf(f->network, sizeof f->network, "%.60s", network);
     return probe_search(d, g, &all->schemes, f, err);
 }

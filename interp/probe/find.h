@@ -9,10 +9,10 @@
 #define PROBE_FIRST   4
 #define PROBE_CHANGES 8
 
-/* Nodes of one op and form in one network, on which records are judged as a whole. */
+/* Nodes of one op and variant in one network, on which records are judged as a whole. */
 typedef struct probe_group {
     enum assay_op op;
-    unsigned form; /* enum assay_form: together with the op what overrides go by */
+    unsigned variant; /* enum assay_variant: together with the op what overrides go by */
     int n_nodes, *node;
     int64_t elements; /* that were dumped */
 } probe_group;
@@ -63,8 +63,8 @@ typedef struct probe_told_elements {
 int64_t probe_compare(const blame_device *d, int sample, int value, const void *given,
                       probe_told_elements *told);
 int64_t probe_count_seen(const blame_device *d, int sample, int value);
-unsigned probe_form_of(const blame_device *d, int node);
-bool probe_computes_in_float(const assay_scheme *scheme, enum assay_op op, unsigned form);
+unsigned probe_variant_of(const blame_device *d, int node);
+bool probe_computes_in_float(const assay_scheme *scheme, enum assay_op op, unsigned variant);
 
 /* Nodes between what is known and a dump, judged from end to end. */
 typedef struct probe_stretch {
@@ -91,7 +91,7 @@ enum probe_state {
 typedef struct probe_op_finding {
     char network[64]; /* "": the one there is */
     enum assay_op op;
-    unsigned form;
+    unsigned variant;
     int n_nodes;
     int64_t elements, given; /* given: by `record` */
     bool *agrees;            /* by scheme: it gives all of them */

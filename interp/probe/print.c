@@ -206,7 +206,7 @@ static void print_record(FILE *f, const probe_op_finding *o, const assay_scheme 
     assay_record theirs;
     const assay_field *field[64];
     const char *section = "";
-    assay_effective_record(assay_data(base), assay_op_get(o->op)->name, "", o->form, &theirs);
+    assay_effective_record(assay_data(base), assay_op_get(o->op)->name, "", o->variant, &theirs);
     const int n = probe_changes(o->op, &theirs, &o->record, field, 64);
     if (n == 0)
         return;

@@ -20,19 +20,19 @@ void probe_case_of(const blame_device *d, int node, int k, assay_arena *arena, b
     blame_case_fill(c, d->graph, n, d->scheme, in, arena);
 }
 
-unsigned probe_form_of(const blame_device *d, int node)
+unsigned probe_variant_of(const blame_device *d, int node)
 {
     assay_type in[ASSAY_SPEC_IN];
     assay_unit_spec spec;
     assay_unit_spec_fill(d->graph, &d->graph->node[node], in, &spec);
-    return derive_form_of(&spec);
+    return derive_variant_of(&spec);
 }
 
-bool probe_computes_in_float(const assay_scheme *scheme, enum assay_op op, unsigned form)
+bool probe_computes_in_float(const assay_scheme *scheme, enum assay_op op, unsigned variant)
 {
     const assay_scheme_data *d = assay_data(scheme);
     return d->in_float[op] ||
-           d->unfused[form & ASSAY_FORM_WIDE ? ASSAY_UNFUSED_WIDE : ASSAY_UNFUSED][op];
+           d->unfused[variant & ASSAY_VARIANT_WIDE ? ASSAY_UNFUSED_WIDE : ASSAY_UNFUSED][op];
 }
 
 bool probe_record_of(const blame_device *d, const probe_group *g, const assay_scheme *scheme,

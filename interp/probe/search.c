@@ -20,7 +20,7 @@ static assay_status try_schemes(const blame_device *d, const probe_group *g,
     for (int i = 0; i < schemes->n; i++) {
         assay_record r;
         probe_score score;
-        f->in_float[i] = probe_computes_in_float(schemes->scheme[i], g->op, g->form);
+        f->in_float[i] = probe_computes_in_float(schemes->scheme[i], g->op, g->variant);
         if (f->in_float[i] || !probe_record_of(d, g, schemes->scheme[i], &r))
             continue;
         const assay_status status = probe_score_of(d, g, &r, f->given, &score, err);

@@ -59,11 +59,11 @@ static const void *input_of(const pass *p, int value)
                              : blame_at(p->d, p->sample, value)->believed;
 }
 
-static const assay_record *found_for(const pass *p, const blame_case *c, unsigned form)
+static const assay_record *found_for(const pass *p, const blame_case *c, unsigned variant)
 {
     for (int i = 0; i < p->found->n_ops; i++) {
         const probe_op_finding *o = &p->found->op[i];
-        if (o->op == c->op && o->form == form && probe_is_full(o))
+        if (o->op == c->op && o->variant == variant && probe_is_full(o))
             return &o->record;
     }
     return NULL;
@@ -74,15 +74,16 @@ static bool record_for(const pass *p, int node, blame_case *c)
 {
     const probe_findings *found = p->found;
     const int base = p->scheme == PROBE_AS_FOUND ? probe_base(found) : p->scheme;
-    const unsigned form = probe_form_of(p->d, node);
-    const assay_record *op = p->scheme == PROBE_AS_FOUND ? found_for(p, c, form) : NULL;
+    const unsigned variant = probe_variant_of(p->d, node);
+    const assay_record *op = p->scheme == PROBE_AS_FOUND ? found_for(p, c, variant) : NULL;
     assay_record own;
     if (!blame_case_record(c, &own))
         return false;
     c->scheme = found->schemes.scheme[base];
     if (op)
         c->record = *op;
-    else if (probe_computes_in_float(c->scheme, c->op, form) || !blame_case_record(c, &c->record))
+    else if (probe_computes_in_float(c->scheme, c->op, variant) ||
+             !blame_case_record(c, &c->record))
         return false;
     c->scheme = p->d->scheme;
     c->record.types = own.types;

@@ -7,14 +7,14 @@
 
 const char *probe_op_name(const probe_op_finding *f)
 {
-    return f->form & ASSAY_FORM_DEPTHWISE ? ASSAY_DEPTHWISE : assay_op_get(f->op)->name;
+    return f->variant & ASSAY_VARIANT_DEPTHWISE ? ASSAY_DEPTHWISE : assay_op_get(f->op)->name;
 }
 
 const char *probe_scope_name(const probe_op_finding *f)
 {
-    return f->form & ASSAY_FORM_WIDE       ? "wide_ops"
-           : f->form & ASSAY_FORM_UNSIGNED ? "unsigned_ops"
-                                           : "ops";
+    return f->variant & ASSAY_VARIANT_WIDE       ? "wide_ops"
+           : f->variant & ASSAY_VARIANT_UNSIGNED ? "unsigned_ops"
+                                                 : "ops";
 }
 
 bool probe_is_full(const probe_op_finding *f)

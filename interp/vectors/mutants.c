@@ -174,7 +174,7 @@ static void field(maker *m)
 }
 
 /* How a multiplier and a shift are made of R; a rescale that is given them never asks
- * (schemes/derive/form.c, encode.c). */
+ * (schemes/derive/variant.c, encode.c). */
 static bool is_of_scales(const char *name)
 {
     static const char *const names[] = {

@@ -26,10 +26,10 @@ typedef struct vectors_space {
     int64_t lo, hi; /* accumulators */
 } vectors_space;
 
-/* Of the record in force: flags of enum assay_form. */
+/* Of the record in force: flags of enum assay_variant. */
 static inline unsigned vectors_form(const vectors_space *space)
 {
-    return assay_form_of_codes(space->wide, space->type);
+    return assay_variant_of_codes(space->wide, space->type);
 }
 
 typedef struct vectors_rows {

@@ -167,8 +167,8 @@ typedef struct assay_op_class {
     int codes;                                     /* leading inputs that must be quantized */
 } assay_op_class;
 assay_op_class derive_class_of(enum assay_op op);
-/* What overrides may depend on beside op and name: flags of enum assay_form. */
-unsigned derive_form_of(const assay_unit_spec *spec);
+/* What overrides may depend on beside op and name: flags of enum assay_variant. */
+unsigned derive_variant_of(const assay_unit_spec *spec);
 /* Whether r holds what the short forms of arithmetic were not told of (apply/known.def). */
 bool derive_is_untold(const assay_record *r);
 

@@ -241,6 +241,6 @@ bool derive_family_supports(const assay_scheme *s, const assay_unit_spec *spec, 
         !check_type(spec->out, op == ASSAY_OP_QUANTIZE, converts, "the output", why, n))
         return false;
     assay_record r;
-    assay_effective_record(data, spec->op, spec->node, derive_form_of(spec), &r);
+    assay_effective_record(data, spec->op, spec->node, derive_variant_of(spec), &r);
     return class_supports(&r, op, spec, why, n);
 }

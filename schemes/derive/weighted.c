@@ -62,7 +62,7 @@ assay_status derive_family_weight_units(const assay_scheme *s, const assay_unit_
     assay_derive d = {NULL, spec, s, err};
     assay_record rec;
     assay_blocks b;
-    assay_effective_record(assay_data(s), spec->op, spec->node, derive_form_of(spec), &rec);
+    assay_effective_record(assay_data(s), spec->op, spec->node, derive_variant_of(spec), &rec);
     assay_status status = blocks_of(&d, &rec.blocks, &b);
     if (status)
         return status;

@@ -23,14 +23,14 @@ void assay_explain_steps_in_binary(FILE *f, const assay_single *o, int64_t acc);
  */
 #define ASSAY_EXPLAIN_BITS 136
 const char *assay_explain_bits(assay_int128 v, unsigned cut, char text[ASSAY_EXPLAIN_BITS]);
-/* Under the record of a form (enum assay_form), in codes of the scheme's activations: values ending
- * in one half (and quarters), rounded by running the rescale with R = 1/2, 1/4, 1/8,
- * zero point 0 and 1. */
-assay_status assay_explain_rounding(FILE *f, const assay_scheme *s, const char *op, unsigned form,
-                                    assay_error *err);
+/* Under the record of a variant (enum assay_variant), in codes of the scheme's activations: values
+ * ending in one half (and quarters), rounded by running the rescale with R = 1/2, 1/4, 1/8, zero
+ * point 0 and 1. */
+assay_status assay_explain_rounding(FILE *f, const assay_scheme *s, const char *op,
+                                    unsigned variant, assay_error *err);
 /* 32 rescales: accumulator, R, zero point, what R becomes, the code. */
-assay_status assay_explain_examples(FILE *f, const assay_scheme *s, const char *op, unsigned form,
-                                    assay_error *err);
+assay_status assay_explain_examples(FILE *f, const assay_scheme *s, const char *op,
+                                    unsigned variant, assay_error *err);
 
 /* Nothing for a scheme without `extends`; else which parameters each ancestor states last, which
  * claims of bit-exactness are inherited, and which were lost by what. */

@@ -220,9 +220,9 @@ bool assay_scheme_admits(const assay_scheme *s, const assay_graph *g, const assa
         !derive_class_of(n->op).derive)
         return true;
     assay_unit_spec_fill(g, n, in, &spec);
-    assay_effective_record(assay_data(s), spec.op, n->name, derive_form_of(&spec), &r);
-    assay_effective_record(assay_data(s), spec.op, n->name, derive_form_of(&spec) | ASSAY_FORM_WIDE,
-                           &wide);
+    assay_effective_record(assay_data(s), spec.op, n->name, derive_variant_of(&spec), &r);
+    assay_effective_record(assay_data(s), spec.op, n->name,
+                           derive_variant_of(&spec) | ASSAY_VARIANT_WIDE, &wide);
     const asking a = {s, &r.types, &r.accepts, &wide.accepts, why, size};
     /* Constants that become floats, and gamma and beta, have types of their own. */
     const int slots = n->op == ASSAY_OP_LAYER_NORM ? 1 : n->n_in;

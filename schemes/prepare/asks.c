@@ -240,10 +240,10 @@ static bool is_precomputed(const assay_scheme_data *d, const char *node)
 
 bool assay_reads_same(const assay_scheme *a, const assay_scheme *b, const assay_unit_spec *spec)
 {
-    const unsigned form = derive_form_of(spec);
+    const unsigned variant = derive_variant_of(spec);
     assay_record x, y;
-    assay_effective_record(assay_data(a), spec->op, spec->node, form, &x);
-    assay_effective_record(assay_data(b), spec->op, spec->node, form, &y);
+    assay_effective_record(assay_data(a), spec->op, spec->node, variant, &x);
+    assay_effective_record(assay_data(b), spec->op, spec->node, variant, &y);
     y.types = x.types;
     return !is_precomputed(assay_data(a), spec->node) &&
            !is_precomputed(assay_data(b), spec->node) &&
@@ -266,7 +266,7 @@ assay_status assay_reads_check_node(const assay_scheme *s, const assay_unit_spec
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     assay_record r;
-    assay_effective_record(d, spec->op, spec->node, derive_form_of(spec), &r);
+    assay_effective_record(d, spec->op, spec->node, derive_variant_of(spec), &r);
     for (size_t i = 0; i < d->n_overrides; i++) {
         const assay_override *o = &d->override[i];
         const assay_field *f = &fields[o->field];

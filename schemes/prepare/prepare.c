@@ -46,7 +46,7 @@ static assay_status check_offset(const assay_derive *d)
  * that gives its sums. */
 static void choose_record(const assay_scheme *s, const assay_unit_spec *spec, assay_unit *u)
 {
-    assay_effective_record(assay_data(s), spec->op, spec->node, derive_form_of(spec), &u->rec);
+    assay_effective_record(assay_data(s), spec->op, spec->node, derive_variant_of(spec), &u->rec);
     assay_rule_accumulator *a = &u->rec.accumulator;
     const bool channels = u->op == ASSAY_OP_CONV && a->pair_channels;
     if (spec->n_in < 2 || !spec->in[1].elem.is_signed ||

@@ -6,21 +6,19 @@
 
 #include "schemes/read/uses.h"
 
-#define FORMS 8
-
 struct assay_claims {
-    assay_record before[ASSAY_OP_COUNT][FORMS];
+    assay_record before[ASSAY_OP_COUNT][ASSAY_VARIANTS];
 };
 
-static void records_of(const assay_scheme_data *d, assay_op op, assay_record out[FORMS])
+static void records_of(const assay_scheme_data *d, assay_op op, assay_record out[ASSAY_VARIANTS])
 {
     const char *name = assay_op_get(op)->name;
-    const unsigned forms = assay_forms_of(d, name);
-    for (unsigned form = 0; form < FORMS; form++)
-        if (form & ~forms)
-            out[form] = out[form & forms];
+    const unsigned variants = assay_variants_of(d, name);
+    for (unsigned variant = 0; variant < ASSAY_VARIANTS; variant++)
+        if (variant & ~variants)
+            out[variant] = out[variant & variants];
         else
-            assay_effective_record(d, name, "", form, &out[form]);
+            assay_effective_record(d, name, "", variant, &out[variant]);
 }
 
 assay_status assay_claims_begin(const assay_reading *c, assay_claims **out)
@@ -39,11 +37,11 @@ static int change_of(const assay_claims *k, const assay_scheme_data *d, assay_op
 {
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
-    assay_record now[FORMS];
+    assay_record now[ASSAY_VARIANTS];
     int field = -1;
     records_of(d, op, now);
-    for (int form = 0; form < FORMS && field < 0; form++)
-        field = assay_reads_change(&k->before[op][form], &now[form], op);
+    for (int variant = 0; variant < ASSAY_VARIANTS && field < 0; variant++)
+        field = assay_reads_change(&k->before[op][variant], &now[variant], op);
     for (size_t i = 0; i < d->n_overrides && field < 0; i++) { /* of nodes, whatever their op */
         const assay_override *o = &d->override[i];
         if (o->scope == ASSAY_SCOPE_NODE && o->at && assay_reads_op(&now[0], op, &fields[o->field]))

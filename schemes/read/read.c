@@ -171,7 +171,15 @@ static const assay_tree *place_of(const assay_tree *tree, const char *why)
     return k ? k : s;
 }
 
-/* The same inside the override of `name` ("" for all nodes of a form), whichever scope it stands
+/* What an override is called in messages: an op or a node, or the key of what has no names. */
+static const char *title_of(const assay_override *o)
+{
+    return o->name[0] != '\0'             ? o->name
+           : o->scope == ASSAY_SCOPE_WIDE ? "wide"
+                                          : "unsigned_depthwise";
+}
+
+/* The same inside the override of `name` ("": of the nodes of a variant), whichever scope it stands
  * in. */
 static const assay_tree *place_in_override(const assay_tree *tree, const char *name,
                                            const char *why)
@@ -204,21 +212,20 @@ static assay_status check_all(const assay_reading *c, const assay_tree *tree)
     }
     for (size_t i = 0; i < d->n_overrides; i++) {
         const assay_override *o = &d->override[i];
-        const unsigned forms = assay_forms_of(d, assay_override_op(o));
+        const unsigned variants = assay_variants_of(d, assay_override_op(o));
         if (i > 0 && assay_override_beside(o - 1, o))
             continue;
-        for (unsigned form = 0; form < 8; form++) {
+        for (unsigned variant = 0; variant < ASSAY_VARIANTS; variant++) {
             assay_record r;
-            if (form & ~forms)
+            if (variant & ~variants)
                 continue;
             assay_effective_record(d, assay_override_op(o),
-                                   o->scope == ASSAY_SCOPE_NODE ? o->name : "", form, &r);
+                                   o->scope == ASSAY_SCOPE_NODE ? o->name : "", variant, &r);
             if (!assay_record_check(&r, why, sizeof why)) {
                 const assay_tree *at = place_in_override(tree, o->name, why);
                 return assay_fail(c->err, ASSAY_ERR_SCHEME,
                                   "%s:%u:%u: with the overrides of %s: %s", c->file, at->line,
-                                  at->column, o->name[0] != '\0' ? o->name : "all nodes of a form",
-                                  why);
+                                  at->column, title_of(o), why);
             }
         }
     }

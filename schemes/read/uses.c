@@ -30,7 +30,7 @@ static bool is_asked_for(const assay_record *r, const assay_override *o)
 /* Who does not ask, in words. */
 static void name_asked(const assay_override *o, char *out, size_t size)
 {
-    static const char *const forms[ASSAY_SCOPES] = {
+    static const char *const variants[ASSAY_SCOPES] = {
         [ASSAY_SCOPE_WIDE_OP] = " of codes of more than 8 bits",
         [ASSAY_SCOPE_WIDE_DEPTHWISE] = " of codes of more than 8 bits",
         [ASSAY_SCOPE_UNSIGNED_OP] = " of unsigned codes",
@@ -41,7 +41,8 @@ static void name_asked(const assay_override *o, char *out, size_t size)
     else if (o->scope == ASSAY_SCOPE_WIDE)
         snprintf(out, size, "nodes of codes of more than 8 bits");
     else
-        snprintf(out, size, "%s%s", assay_override_op(o), forms[o->scope] ? forms[o->scope] : "");
+        snprintf(out, size, "%s%s", assay_override_op(o),
+                 variants[o->scope] ? variants[o->scope] : "");
 }
 
 /* ---- all records in force ---- */
@@ -51,28 +52,28 @@ typedef struct uses {
     bool *base, *override; /* owned */
 } uses;
 
-static void note(const assay_scheme_data *d, const char *op, const char *node, unsigned form,
+static void note(const assay_scheme_data *d, const char *op, const char *node, unsigned variant,
                  uses *u)
 {
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     assay_record r;
-    assay_effective_record(d, op, node, form, &r);
+    assay_effective_record(d, op, node, variant, &r);
     for (size_t i = 0; i < n; i++)
         u->base[i] = u->base[i] || !assay_reads_not(&r, &fields[i]);
     for (size_t i = 0; i < d->n_overrides; i++) {
         const assay_override *o = &d->override[i];
-        if (!u->override[i] && assay_override_applies(o, op, node, form))
+        if (!u->override[i] && assay_override_applies(o, op, node, variant))
             u->override[i] = !assay_reads_not(&r, &fields[o->field]) && is_asked_for(&r, o);
     }
 }
 
 static void note_forms(const assay_scheme_data *d, const char *op, const char *node, uses *u)
 {
-    const unsigned forms = assay_forms_of(d, op);
-    for (unsigned form = 0; form < 8; form++)
-        if (!(form & ~forms))
-            note(d, op, node, form, u);
+    const unsigned variants = assay_variants_of(d, op);
+    for (unsigned variant = 0; variant < ASSAY_VARIANTS; variant++)
+        if (!(variant & ~variants))
+            note(d, op, node, variant, u);
 }
 
 /* The node that an override names, or "". */
@@ -81,7 +82,7 @@ static const char *node_of(const assay_override *o)
     return o->scope == ASSAY_SCOPE_NODE ? o->name : "";
 }
 
-/* Whether an override before i is of the same op and node: its forms are noted then. */
+/* Whether an override before i is of the same op and node: its variants are noted then. */
 static bool is_noted(const assay_scheme_data *d, size_t i)
 {
     const char *op = assay_override_op(&d->override[i]), *node = node_of(&d->override[i]);
@@ -204,13 +205,13 @@ assay_status assay_reads_check(const assay_reading *c)
     }
     for (size_t i = 0; i < d->n_overrides && !s; i++) {
         const assay_override *o = &d->override[i];
-        unsigned form = 0;
+        unsigned variant = 0;
         if (u.override[i] || !o->at)
             continue;
         const char *op = assay_override_op(o), *node = node_of(o);
-        while (!assay_override_applies(o, op, node, form))
-            form++;
-        assay_effective_record(d, op, node, form, &r);
+        while (!assay_override_applies(o, op, node, variant))
+            variant++;
+        assay_effective_record(d, op, node, variant, &r);
         if (!assay_reads_not(&r, &fields[o->field]))
             s = refuse_unasked(c, o);
         else if (!is_default(o->field, o->value))

@@ -47,12 +47,12 @@ void assay_scheme_data_free(assay_scheme_data *d)
     free(d);
 }
 
-/* A depthwise conv is a conv of one form. */
-static const char *plain_op(const char *op, unsigned *form)
+/* A depthwise conv is a conv of one variant. */
+static const char *plain_op(const char *op, unsigned *variant)
 {
     if (strcmp(op, ASSAY_DEPTHWISE) != 0)
         return op;
-    *form |= ASSAY_FORM_DEPTHWISE;
+    *variant |= ASSAY_VARIANT_DEPTHWISE;
     return "conv";
 }
 
@@ -60,20 +60,20 @@ static const char *plain_op(const char *op, unsigned *form)
 static unsigned flags_of(const assay_override *o)
 {
     static const unsigned flags[ASSAY_SCOPES] = {
-        [ASSAY_SCOPE_WIDE] = ASSAY_FORM_WIDE,
-        [ASSAY_SCOPE_DEPTHWISE] = ASSAY_FORM_DEPTHWISE,
-        [ASSAY_SCOPE_WIDE_OP] = ASSAY_FORM_WIDE,
-        [ASSAY_SCOPE_WIDE_DEPTHWISE] = ASSAY_FORM_WIDE | ASSAY_FORM_DEPTHWISE,
-        [ASSAY_SCOPE_UNSIGNED_OP] = ASSAY_FORM_UNSIGNED,
-        [ASSAY_SCOPE_UNSIGNED_DEPTHWISE] = ASSAY_FORM_UNSIGNED | ASSAY_FORM_DEPTHWISE,
+        [ASSAY_SCOPE_WIDE] = ASSAY_VARIANT_WIDE,
+        [ASSAY_SCOPE_DEPTHWISE] = ASSAY_VARIANT_DEPTHWISE,
+        [ASSAY_SCOPE_WIDE_OP] = ASSAY_VARIANT_WIDE,
+        [ASSAY_SCOPE_WIDE_DEPTHWISE] = ASSAY_VARIANT_WIDE | ASSAY_VARIANT_DEPTHWISE,
+        [ASSAY_SCOPE_UNSIGNED_OP] = ASSAY_VARIANT_UNSIGNED,
+        [ASSAY_SCOPE_UNSIGNED_DEPTHWISE] = ASSAY_VARIANT_UNSIGNED | ASSAY_VARIANT_DEPTHWISE,
     };
     return flags[o->scope];
 }
 
 /* op: a name of the op table. */
-static bool applies(const assay_override *o, const char *op, const char *node, unsigned form)
+static bool applies(const assay_override *o, const char *op, const char *node, unsigned variant)
 {
-    if (flags_of(o) & ~form)
+    if (flags_of(o) & ~variant)
         return false;
     switch (o->scope) {
     case ASSAY_SCOPE_OP:
@@ -93,20 +93,20 @@ bool assay_override_beside(const assay_override *a, const assay_override *b)
 }
 
 bool assay_override_applies(const assay_override *o, const char *op, const char *node,
-                            unsigned form)
+                            unsigned variant)
 {
-    op = plain_op(op, &form);
-    return applies(o, op, node, form);
+    op = plain_op(op, &variant);
+    return applies(o, op, node, variant);
 }
 
-unsigned assay_forms_of(const assay_scheme_data *d, const char *op)
+unsigned assay_variants_of(const assay_scheme_data *d, const char *op)
 {
-    unsigned forms = 0;
+    unsigned variants = 0;
     for (size_t i = 0; i < d->n_overrides; i++)
         if (assay_override_applies(&d->override[i], op, "", flags_of(&d->override[i])))
-            forms |= flags_of(&d->override[i]);
-    return strcmp(op, "conv") == 0 || op[0] == '\0' ? forms
-                                                    : forms & ~(unsigned)ASSAY_FORM_DEPTHWISE;
+            variants |= flags_of(&d->override[i]);
+    return strcmp(op, "conv") == 0 || op[0] == '\0' ? variants
+                                                    : variants & ~(unsigned)ASSAY_VARIANT_DEPTHWISE;
 }
 
 const char *assay_override_op(const assay_override *o)
@@ -128,14 +128,14 @@ const char *assay_override_op(const assay_override *o)
 }
 
 void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node,
-                            unsigned form, assay_record *out)
+                            unsigned variant, assay_record *out)
 {
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     unsigned scopes = 0; /* that hold anything for this node, a bit each */
-    op = plain_op(op, &form);
+    op = plain_op(op, &variant);
     for (size_t i = 0; i < d->n_overrides; i++)
-        if (applies(&d->override[i], op, node, form)) {
+        if (applies(&d->override[i], op, node, variant)) {
             assert((unsigned)d->override[i].scope < ASSAY_SCOPES);
             scopes |= 1U << d->override[i].scope;
         }
@@ -143,7 +143,7 @@ void assay_effective_record(const assay_scheme_data *d, const char *op, const ch
     for (int scope = 0; scope < ASSAY_SCOPES; scope++)
         for (size_t i = 0; i < d->n_overrides && scopes >> scope & 1; i++) {
             const assay_override *o = &d->override[i];
-            if ((int)o->scope == scope && applies(o, op, node, form))
+            if ((int)o->scope == scope && applies(o, op, node, variant))
                 assay_record_set(out, &fields[o->field], o->value);
         }
     assay_reads_normalize(out);

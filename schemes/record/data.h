@@ -32,17 +32,18 @@ enum assay_scope {
 #define ASSAY_DEPTHWISE "depthwise"
 
 /* What overrides may depend on beside op and name: flags. */
-enum assay_form {
-    ASSAY_FORM_WIDE = 1,     /* codes of more than 8 bits */
-    ASSAY_FORM_UNSIGNED = 2, /* as in TFLite's legacy 8-bit scheme */
-    ASSAY_FORM_DEPTHWISE = 4 /* what is called so above */
+enum assay_variant {
+    ASSAY_VARIANT_WIDE = 1,     /* codes of more than 8 bits */
+    ASSAY_VARIANT_UNSIGNED = 2, /* as in TFLite's legacy 8-bit scheme */
+    ASSAY_VARIANT_DEPTHWISE = 4 /* what is called so above */
 };
+#define ASSAY_VARIANTS 8 /* sets of these */
 
 /* Of a rescale without a node: that of nodes with codes of this type, wide: of more than 8 bits. */
-static inline unsigned assay_form_of_codes(bool wide, assay_elem type)
+static inline unsigned assay_variant_of_codes(bool wide, assay_elem type)
 {
-    return (wide ? (unsigned)ASSAY_FORM_WIDE : 0U) |
-           (type.is_signed ? 0U : (unsigned)ASSAY_FORM_UNSIGNED);
+    return (wide ? (unsigned)ASSAY_VARIANT_WIDE : 0U) |
+           (type.is_signed ? 0U : (unsigned)ASSAY_VARIANT_UNSIGNED);
 }
 
 /* The lists of unfused ops, by what they are of; CLAMPED: with an activation behind that clamps
@@ -73,7 +74,7 @@ typedef struct assay_override {
 /* The op whose record an override takes part in, "" where it is any; and whether it is in force. */
 const char *assay_override_op(const assay_override *o);
 bool assay_override_applies(const assay_override *o, const char *op, const char *node,
-                            unsigned form);
+                            unsigned variant);
 /* Whether two overrides are always in force together: of one scope and name. */
 bool assay_override_beside(const assay_override *a, const assay_override *b);
 
@@ -174,11 +175,11 @@ assay_status assay_scheme_read_file(const char *path, char **text, size_t *lengt
                                     assay_error *err);
 
 /* The record in force, fields that it does not read at their defaults, for an op (or
- * ASSAY_DEPTHWISE) and node; form: flags of enum assay_form. */
+ * ASSAY_DEPTHWISE) and node; variant: flags of enum assay_variant. */
 void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node,
-                            unsigned form, assay_record *out);
+                            unsigned variant, assay_record *out);
 /* The flags on which that record may depend; "": of any op. */
-unsigned assay_forms_of(const assay_scheme_data *d, const char *op);
+unsigned assay_variants_of(const assay_scheme_data *d, const char *op);
 /* assay_scheme_fixed_output (scheme.h) under this record. */
 bool assay_fixed_output(const assay_record *r, enum assay_op op, assay_elem out, float *scale,
                         int32_t *zero_point);

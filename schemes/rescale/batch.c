@@ -12,7 +12,7 @@ assay_status assay_scheme_batch_apply(const assay_scheme *s, const assay_batch *
     assay_single o;
     char why[256] = "";
     assay_status status =
-        assay_single_start(&o, s, b->op, assay_form_of_codes(b->wide, b->type), err);
+        assay_single_start(&o, s, b->op, assay_variant_of_codes(b->wide, b->type), err);
     if (status)
         return status;
     if (!b->scale && !b->in && (!b->multiplier || !b->shift))
@@ -30,7 +30,7 @@ assay_status assay_scheme_batch_apply(const assay_scheme *s, const assay_batch *
     return ASSAY_OK;
 }
 
-assay_status assay_scheme_batch_derive(const assay_scheme *s, const char *op, unsigned form,
+assay_status assay_scheme_batch_derive(const assay_scheme *s, const char *op, unsigned variant,
                                        const double *scale, size_t n, int64_t *multiplier,
                                        int64_t *shift, int64_t *pre, uint8_t *error,
                                        assay_error *err)
@@ -38,7 +38,7 @@ assay_status assay_scheme_batch_derive(const assay_scheme *s, const char *op, un
     assay_single o;
     char why[256] = "";
     const assay_batch rows = {.n = n, .scale = scale, .type = {ASSAY_KIND_INT, 32, true}};
-    assay_status status = assay_single_start(&o, s, op, form, err);
+    assay_status status = assay_single_start(&o, s, op, variant, err);
     if (status)
         return status;
     if (o.rec.rescale.encoding == ASSAY_ENCODE_THRESHOLDS)

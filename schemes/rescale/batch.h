@@ -30,9 +30,9 @@ assay_status assay_scheme_batch_apply(const assay_scheme *s, const assay_batch *
                                       uint8_t *error, assay_error *err);
 
 /* Multipliers, shifts and pre-shifts (may be NULL) of n scales as the target writes them, under the
- * record of a form (enum assay_form); float encodings give IEEE bits in `multiplier` and 0 in
+ * record of a variant (enum assay_variant); float encodings give IEEE bits in `multiplier` and 0 in
  * shift. error as above. */
-assay_status assay_scheme_batch_derive(const assay_scheme *s, const char *op, unsigned form,
+assay_status assay_scheme_batch_derive(const assay_scheme *s, const char *op, unsigned variant,
                                        const double *scale, size_t n, int64_t *multiplier,
                                        int64_t *shift, int64_t *pre, uint8_t *error,
                                        assay_error *err);

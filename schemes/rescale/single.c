@@ -78,7 +78,7 @@ void assay_single_of_record(assay_single *o, const assay_record *rec, assay_op o
 }
 
 assay_status assay_single_start(assay_single *o, const assay_scheme *s, const char *op,
-                                unsigned form, assay_error *err)
+                                unsigned variant, assay_error *err)
 {
     assay_record rec;
     memset(o, 0, sizeof *o);
@@ -86,7 +86,7 @@ assay_status assay_single_start(assay_single *o, const assay_scheme *s, const ch
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "scheme %s: a %s has no parameter record",
                           s->name, assay_scheme_sort(s));
     op = op ? op : "conv";
-    assay_effective_record(assay_data(s), op, "", form, &rec);
+    assay_effective_record(assay_data(s), op, "", variant, &rec);
     assay_single_of_record(o, &rec, assay_op_find(op));
     return check_op(o, s, op, err);
 }

@@ -16,12 +16,12 @@ typedef struct assay_single {
     int64_t multiplier, shift, pre, scale, scale_w, scale_out, near;
 } assay_single;
 
-/* The record in force for an op (NULL: "conv") and a form (enum assay_form). ASSAY_ERR_UNSUPPORTED
- * for a plugin, ASSAY_ERR_INPUT for an unknown op, and for one whose arithmetic is more than one
- * rescale of an accumulator (or of a product, or of a code) under this scheme: a single rescale
- * would show something else. */
+/* The record in force for an op (NULL: "conv") and a variant (enum assay_variant).
+ * ASSAY_ERR_UNSUPPORTED for a plugin, ASSAY_ERR_INPUT for an unknown op, and for one whose
+ * arithmetic is more than one rescale of an accumulator (or of a product, or of a code) under this
+ * scheme: a single rescale would show something else. */
 assay_status assay_single_start(assay_single *o, const assay_scheme *s, const char *op,
-                                unsigned form, assay_error *err);
+                                unsigned variant, assay_error *err);
 /* The same for a record in force; op is one that rescales an accumulator of products. */
 void assay_single_of_record(assay_single *o, const assay_record *rec, assay_op op);
 /* Row i of *b; false, with the reason in why, when the target refuses its scale. Where a scheme

@@ -40,7 +40,7 @@ static int collect(void **state)
         assay_scheme *s;
         assert_ok(assay_scheme_open(*name, &s, &err), &err);
         assay_effective_record(assay_data(s), "", "", 0, &records[n_records++]);
-        assay_effective_record(assay_data(s), "", "", ASSAY_FORM_WIDE, &records[n_records++]);
+        assay_effective_record(assay_data(s), "", "", ASSAY_VARIANT_WIDE, &records[n_records++]);
         assay_scheme_free(s);
     }
     return 0;

@@ -98,7 +98,7 @@ static void combinations(void **state)
         {RECORD("nodes", "n: {rescale: {shift_min: 63}}"),
          "f:2:34: with the overrides of n: rescale.shift_min 63 is above shift_max 62"},
         {RECORD("wide", "rescale: {shift_min: 63}"),
-         "f:2:29: with the overrides of all nodes of a form: rescale.shift_min 63 is above "
+         "f:2:29: with the overrides of wide: rescale.shift_min 63 is above "
          "shift_max "
          "62"},
     };

@@ -112,8 +112,8 @@ static void unsigned_codes(void **state)
         const assay_batch b = {.n = 1, .type = type, .acc = acc, .scale = half};
         assert_ok(assay_scheme_batch_apply(s, &b, &out, NULL, &err), &err);
         assert_int_equal(out, is_signed ? 3 : 2);
-        assert_ok(assay_scheme_batch_derive(s, NULL, assay_form_of_codes(false, type), half, 1, &m,
-                                            &sh, NULL, NULL, &err),
+        assert_ok(assay_scheme_batch_derive(s, NULL, assay_variant_of_codes(false, type), half, 1,
+                                            &m, &sh, NULL, NULL, &err),
                   &err);
         assert_int_equal(m, is_signed ? 1 << 30 : 1 << 14);
         const assay_batch fc = {.n = 1, .op = "fc", .type = type, .acc = acc, .scale = half};

@@ -159,7 +159,7 @@ static int rounds(const assay_graph *g)
     assay_unit_spec spec;
     assay_record r;
     assay_unit_spec_fill(g, tb_producer(g, "y"), in, &spec);
-    assay_effective_record(assay_data(s), spec.op, spec.node, derive_form_of(&spec), &r);
+    assay_effective_record(assay_data(s), spec.op, spec.node, derive_variant_of(&spec), &r);
     assay_scheme_free(s);
     return r.rescale.round.n;
 }

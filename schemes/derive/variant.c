@@ -31,13 +31,13 @@ static bool is_wide(const assay_unit_spec *spec)
     return e.kind == ASSAY_KIND_INT && e.bits > 8 && !narrow_bias(spec);
 }
 
-unsigned derive_form_of(const assay_unit_spec *spec)
+unsigned derive_variant_of(const assay_unit_spec *spec)
 {
     const assay_elem e = codes_of(spec);
     bool is_unsigned = e.kind == ASSAY_KIND_INT && !e.is_signed;
     bool depthwise = assay_op_find(spec->op) == ASSAY_OP_CONV && spec->flag > 1;
-    return (is_wide(spec) ? ASSAY_FORM_WIDE : 0U) | (is_unsigned ? ASSAY_FORM_UNSIGNED : 0U) |
-           (depthwise ? ASSAY_FORM_DEPTHWISE : 0U);
+    return (is_wide(spec) ? ASSAY_VARIANT_WIDE : 0U) | (is_unsigned ? ASSAY_VARIANT_UNSIGNED : 0U) |
+           (depthwise ? ASSAY_VARIANT_DEPTHWISE : 0U);
 }
 
 bool derive_is_untold(const assay_record *r)
