@@ -10,6 +10,7 @@
 #include "interp/infer/encoding.h"
 #include "interp/infer/formed.h"
 #include "interp/infer/limits.h"
+#include "interp/infer/modes.h"
 #include "interp/infer/multiplier.h"
 #include "interp/infer/twins.h"
 
@@ -252,10 +253,8 @@ static assay_status try_encodings(infer_engine *e, tried *all, infer_rules *out,
  * rounded to one side. (Without renormalisation, powers that they miss are refused.) */
 static bool is_same_by_log(const infer_rule *k)
 {
-    const int32_t mode = k->multiplier_round;
     return !k->exponent_by_log && (k->scale != ASSAY_FORM_DOUBLE || !k->multiplier_renormalise ||
-                                   mode == ASSAY_ROUND_HALF_AWAY || mode == ASSAY_ROUND_HALF_EVEN ||
-                                   mode == ASSAY_ROUND_HALF_ZERO);
+                                   infer_is_nearest_mode(k->multiplier_round));
 }
 
 /* Whether the rules that were compared are all there are. R of 24 bits also have multipliers of 25

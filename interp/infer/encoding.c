@@ -6,12 +6,9 @@
 #include <string.h>
 
 #include "graph/memory.h"
+#include "interp/infer/modes.h"
 #include "schemes/derive/derive.h"
 #include "schemes/round.h"
-
-const int32_t infer_magnitude_modes[INFER_MAGNITUDE_MODES] = {
-    ASSAY_ROUND_HALF_AWAY, ASSAY_ROUND_HALF_EVEN, ASSAY_ROUND_HALF_ZERO,
-    ASSAY_ROUND_TRUNC,     ASSAY_ROUND_AWAY,      ASSAY_ROUND_ODD};
 
 enum { MAX_FOUND = 6000, CORE = 7 };
 
@@ -31,6 +28,7 @@ typedef struct search {
     struct cell *cell;     /* room for n cells */
     double core;           /* the least R of the core */
     uint64_t like, *known; /* the cores of out->like and out->known */
+    infer_modes modes;     /* of multipliers */
     infer_encodings *out;
     bool short_of_memory;
 } search;
@@ -242,8 +240,8 @@ static void try_bounded(search *s, infer_rule *k)
         if (k->shift_max == 62)
             try_limit(s, k, e >= core);
         k->beyond_shift_max = ASSAY_SMALL_DENORMAL;
-        for (int m = 0; m < INFER_MAGNITUDE_MODES; m++) {
-            k->denormal_round = infer_magnitude_modes[m];
+        for (int m = 0; m < s->modes.n; m++) {
+            k->denormal_round = s->modes.mode[m];
             try_limit(s, k, e >= core);
         }
     }
@@ -254,8 +252,8 @@ static void try_bounded(search *s, infer_rule *k)
 
 int infer_core_of(const infer_task *t)
 {
-    const int most = (t->live_hi - t->live_lo) / 3;
-    return t->powers ? 0 : most < CORE ? most : CORE;
+    const int max = (t->live_hi - t->live_lo) / 3;
+    return t->powers ? 0 : max < CORE ? max : CORE;
 }
 
 /* Tries multipliers of each width; of those with one image the first is kept. */
@@ -267,8 +265,8 @@ static void try_multipliers(search *s, infer_rule k, bool bounded, bool reduced)
         k.multiplier_bits = i < 4 ? first[i] : i - 3;
         if (infer_is_single(&k) && k.multiplier_bits > 24)
             continue;
-        for (int m = 0; m < INFER_MAGNITUDE_MODES; m++) {
-            k.multiplier_round = infer_magnitude_modes[m];
+        for (int m = 0; m < s->modes.n; m++) {
+            k.multiplier_round = s->modes.mode[m];
             for (int renormalise = 1; renormalise >= 0; renormalise--) {
                 k.multiplier_renormalise = renormalise;
                 if (bounded)
@@ -364,7 +362,10 @@ assay_status infer_find_encodings(infer_task *t, bool bounded, infer_encodings *
                                   assay_error *err)
 {
     const size_t room = t->log.n + 1;
-    search s = {.t = t, .out = out, .core = ldexp(1, t->live_lo + infer_core_of(t))};
+    search s = {.t = t,
+                .modes = infer_magnitude_modes(),
+                .out = out,
+                .core = ldexp(1, t->live_lo + infer_core_of(t))};
     s.row = malloc(room * sizeof *s.row);
     s.pair = malloc(room * sizeof *s.pair);
     s.cell = malloc(room * sizeof *s.cell);

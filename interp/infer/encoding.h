@@ -39,8 +39,5 @@ assay_status infer_find_encodings(infer_task *t, bool bounded, infer_encodings *
  * that few R exceed are left open there. */
 int infer_core_of(const infer_task *t);
 void infer_encodings_free(infer_encodings *l);
-/* Rounding modes that differ on numbers that are not negative. */
-extern const int32_t infer_magnitude_modes[];
-#define INFER_MAGNITUDE_MODES 6
 
 #endif

@@ -2,6 +2,7 @@
 #include "interp/infer/flat.h"
 
 #include "graph/core/type.h"
+#include "interp/infer/modes.h"
 #include "interp/infer/passage.h"
 #include "interp/infer/questions.h"
 #include "interp/infer/scales.h"
@@ -52,10 +53,10 @@ static int64_t greatest_lost(const infer_rule *k)
         return power;
     if (infer_is_quotient(k))
         return infer_greatest(k) / 2;
-    const bool down = mode == ASSAY_ROUND_TRUNC || mode == ASSAY_ROUND_ODD ||
-                      (mode == ASSAY_ROUND_HALF_ZERO && /* half of 2^bits - 1 is a tie */
-                       k->beyond_shift_max == ASSAY_SMALL_DENORMAL && k->multiplier_renormalise);
-    return power / 2 - down;
+    if (k->beyond_shift_max == ASSAY_SMALL_DENORMAL && !k->multiplier_renormalise)
+        return power / 2;                                         /* half of 2^bits */
+    const bool tie = k->beyond_shift_max == ASSAY_SMALL_DENORMAL; /* half of 2^bits - 1 */
+    return power / 2 - !infer_mode_reaches(mode, tie, power == 2);
 }
 
 bool infer_is_flat(const infer_task *t, const infer_rule *k, int32_t shift)

@@ -8,6 +8,7 @@
 #include "interp/infer/check.h"
 #include "interp/infer/encoding.h"
 #include "interp/infer/flat.h"
+#include "interp/infer/modes.h"
 #include "interp/infer/places.h"
 #include "interp/infer/questions.h"
 #include "schemes/round.h"
@@ -143,6 +144,7 @@ static void try_greatest(infer_check *c, const infer_rule *base, limits *out)
 {
     static const int32_t ways[] = {ASSAY_SMALL_ZERO, ASSAY_SMALL_UNNORMAL, ASSAY_SMALL_GENERATOR};
     const infer_task *t = c->t;
+    const infer_modes modes = infer_magnitude_modes();
     infer_rule k = *base;
     try_limit(c, &k, true, out);
     for (int e = MIN_E; e <= t->live_lo + infer_core_of(t) + 1; e++) {
@@ -157,8 +159,8 @@ static void try_greatest(infer_check *c, const infer_rule *base, limits *out)
                 try_small(c, &k, out);
         }
         k.beyond_shift_max = ASSAY_SMALL_DENORMAL;
-        for (int m = 0; m < INFER_MAGNITUDE_MODES; m++) {
-            k.denormal_round = infer_magnitude_modes[m];
+        for (int m = 0; m < modes.n; m++) {
+            k.denormal_round = modes.mode[m];
             try_small(c, &k, out);
         }
         k.denormal_round = base->denormal_round;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "interp/infer/modes.h"
 #include "interp/infer/same.h"
 #include "schemes/round.h"
 
@@ -164,21 +165,12 @@ bool infer_same_value(const infer_rule *a, const infer_passage *p, const infer_r
            same_rounding(&a->round, &b->round, p->plain, p->shift);
 }
 
-/* Whether numbers that differ by an even integer still do after rounding, whatever their signs. */
 static bool moves_along(const assay_steps *s)
 {
+    bool periodic = true;
     for (int i = 0; i < s->n; i++)
-        switch (s->step[i].mode) {
-        case ASSAY_ROUND_HALF_UP:
-        case ASSAY_ROUND_HALF_EVEN:
-        case ASSAY_ROUND_FLOOR:
-        case ASSAY_ROUND_CEIL:
-        case ASSAY_ROUND_ODD:
-            break;
-        default:
-            return false;
-        }
-    return true;
+        periodic &= infer_is_periodic_mode(s->step[i].mode);
+    return periodic;
 }
 
 /* A register that wraps keeps the low bits: it adds a multiple of 2^bits, times the multiplier. */

@@ -10,6 +10,7 @@
 #include "interp/infer/check.h"
 #include "interp/infer/drift.h"
 #include "interp/infer/encoding.h"
+#include "interp/infer/modes.h"
 #include "interp/infer/reach.h"
 #include "schemes/record/reads.h"
 
@@ -22,12 +23,7 @@ static void forget_sign(const infer_options *o, infer_rule *k)
     int32_t *mode = &k->round.step[0].mode;
     if (o->type.is_signed || k->store == ASSAY_STORE_WRAP || k->zero_point != ASSAY_STAGE_INSIDE)
         return;
-    if (*mode == ASSAY_ROUND_HALF_AWAY)
-        *mode = ASSAY_ROUND_HALF_UP;
-    else if (*mode == ASSAY_ROUND_TRUNC)
-        *mode = ASSAY_ROUND_FLOOR;
-    else if (*mode == ASSAY_ROUND_AWAY)
-        *mode = ASSAY_ROUND_CEIL;
+    *mode = infer_mode_of_positives(*mode);
 }
 
 static void normalize(const infer_options *o, infer_rule *k)

@@ -3,16 +3,7 @@
 
 #include <string.h>
 
-#include "schemes/round.h"
-
-/* The mode that does the same to a single bit, where only halves are rounded. */
-static int32_t mode_of_halves(int32_t mode)
-{
-    return mode == ASSAY_ROUND_CEIL    ? ASSAY_ROUND_HALF_UP
-           : mode == ASSAY_ROUND_AWAY  ? ASSAY_ROUND_HALF_AWAY
-           : mode == ASSAY_ROUND_TRUNC ? ASSAY_ROUND_HALF_ZERO
-                                       : mode;
-}
+#include "interp/infer/modes.h"
 
 static void reset_unread(const infer_engine *e, infer_rule *k)
 {
@@ -24,7 +15,7 @@ static void reset_unread(const infer_engine *e, infer_rule *k)
     if (k->pre_shift == ASSAY_PRE_NONE || lifts) /* nothing is shifted right */
         k->pre_shift_round = plain.pre_shift_round;
     if (k->pre_shift == ASSAY_PRE_FIXED && k->pre_shift_bits == 1)
-        k->pre_shift_round = mode_of_halves(k->pre_shift_round);
+        k->pre_shift_round = infer_mode_of_halves(k->pre_shift_round);
     if (k->result_bits == 0)
         k->result_overflow = plain.result_overflow;
     if (k->sum_bits == 0)

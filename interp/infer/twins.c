@@ -156,11 +156,11 @@ static bool find_tie(infer_task *t, int bits, infer_row *row)
 
 void infer_ask_ties(infer_task *t, const infer_rule *encoding)
 {
-    enum { TRIES = 200000, MOST = 1200 };
+    enum { TRIES = 200000, MAX = 1200 };
     const int bits =
         encoding->reduced_bits > 0 ? encoding->reduced_bits : encoding->multiplier_bits;
     t->encoder = *encoding;
-    for (int i = 0; i < TRIES && t->next.n < infer_some(t, MOST); i++) {
+    for (int i = 0; i < TRIES && t->next.n < infer_some(t, MAX); i++) {
         infer_row row = {.zp = infer_small_zero(t->o, false)};
         if (!find_tie(t, bits, &row))
             continue;

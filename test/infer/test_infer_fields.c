@@ -4,10 +4,13 @@
  * integers. */
 #include "test/infer/worlds.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "interp/infer/modes.h"
 #include "interp/infer/same.h"
+#include "test/support/roundings.h"
 
 /* ---- fields that are left out ---- */
 
@@ -127,7 +130,7 @@ static void test_any(void **state)
         const int32_t first = k.round.n > 1 ? k.round.step[0].bits : 0;
         const int32_t min =
             k.left_shift == ASSAY_LEFT_PRODUCT || s_lo > first - 31 ? s_lo : first - 31;
-        world_make(&w, world_types[world_some(&r, 0, 6)], acc_bits, lo, hi, min,
+        world_make(&w, world_types[world_some(&r, 0, WORLD_TYPES - 1)], acc_bits, lo, hi, min,
                    min + world_some(&r, 0, 6));
         check(&w, &k);
         for (int n = 0; n < 8; n++)
@@ -135,6 +138,78 @@ static void test_any(void **state)
     }
     print_message("# %zu rules with a field left out, %zu pairs of lists\n", left_out, same);
     assert_true(left_out > 1500 && same > 2000);
+}
+
+/* ---- modes, by what they make of quarters ---- */
+
+enum { QUARTERS = 24 }; /* on either side of 0 */
+
+static int64_t quarters(int32_t mode, int n)
+{
+    return test_rounded((long double)n / 4, (enum assay_rounding)mode);
+}
+
+/* Of the quarters lo..hi, each `by`. */
+static bool same_mode(int32_t a, int32_t b, int lo, int hi, int by)
+{
+    bool same = true;
+    for (int n = lo; n <= hi; n += by)
+        same &= quarters(a, n) == quarters(b, n);
+    return same;
+}
+
+static bool is_nearest(int32_t mode)
+{
+    bool nearest = true;
+    for (int n = -QUARTERS; n <= QUARTERS; n++)
+        nearest &= llabs(4 * quarters(mode, n) - n) <= 2;
+    return nearest;
+}
+
+static bool is_periodic(int32_t mode)
+{
+    bool periodic = true;
+    for (int n = -QUARTERS; n <= QUARTERS; n++)
+        periodic &= quarters(mode, n + 8) == quarters(mode, n) + 2;
+    return periodic;
+}
+
+static void check_mode(int32_t mode)
+{
+    const int32_t positives = infer_mode_of_positives(mode), halves = infer_mode_of_halves(mode);
+    assert_true(same_mode(mode, positives, 0, QUARTERS, 1));
+    assert_true(same_mode(mode, halves, -QUARTERS, QUARTERS, 2));
+    for (int32_t other = 0; other < ASSAY_ROUND_COUNT; other++) {
+        assert_false(other < positives && same_mode(mode, other, 0, QUARTERS, 1));
+        assert_false(other < halves && same_mode(mode, other, -QUARTERS, QUARTERS, 2));
+    }
+    assert_int_equal(infer_is_nearest_mode(mode), is_nearest(mode));
+    assert_int_equal(infer_is_periodic_mode(mode), is_periodic(mode));
+    for (int tie = 0; tie < 2; tie++) {
+        assert_int_equal(infer_mode_reaches(mode, tie, true), quarters(mode, 4 - 1 - tie) == 1);
+        assert_int_equal(infer_mode_reaches(mode, tie, false), quarters(mode, 32 - 1 - tie) == 8);
+    }
+}
+
+/* And each mode has one among those of magnitudes, which rounds -x as x where one does. */
+static void test_modes(void **state)
+{
+    (void)state;
+    const infer_modes modes = infer_magnitude_modes();
+    for (int32_t mode = 0; mode < ASSAY_ROUND_COUNT; mode++) {
+        int stands = 0;
+        bool odd = true, of_it = true;
+        check_mode(mode);
+        for (int n = 0; n <= QUARTERS; n++)
+            odd &= quarters(mode, -n) == -quarters(mode, n);
+        for (int m = 0; m < modes.n; m++)
+            if (same_mode(mode, modes.mode[m], 0, QUARTERS, 1)) {
+                stands++;
+                of_it = modes.mode[m] == mode;
+            }
+        assert_int_equal(stands, 1);
+        assert_true(of_it || !odd);
+    }
 }
 
 /* ---- lists of steps, decided ---- */
@@ -302,6 +377,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ends),  cmocka_unit_test(test_before),  cmocka_unit_test(test_any),
-        cmocka_unit_test(test_steps), cmocka_unit_test(test_product), cmocka_unit_test(test_found)};
+        cmocka_unit_test(test_steps), cmocka_unit_test(test_product), cmocka_unit_test(test_found),
+        cmocka_unit_test(test_modes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,12 +6,16 @@
 
 #include "graph/core/type.h"
 #include "interp/infer/formed.h"
+#include "interp/infer/modes.h"
 #include "interp/infer/scales.h"
 
 enum { PAIRS = 4000, ROWS = 4000, LO = -7, HI = 2 };
 
-static const int32_t modes[] = {ASSAY_ROUND_HALF_AWAY, ASSAY_ROUND_HALF_EVEN, ASSAY_ROUND_HALF_ZERO,
-                                ASSAY_ROUND_TRUNC,     ASSAY_ROUND_AWAY,      ASSAY_ROUND_ODD};
+static int32_t some_mode(test_rng *r)
+{
+    const infer_modes modes = infer_magnitude_modes();
+    return modes.mode[world_some(r, 0, modes.n - 1)];
+}
 
 static void make(world *w, assay_elem type, int acc_bits)
 {
@@ -27,11 +31,11 @@ static void limit(test_rng *r, infer_rule *k)
                                     ASSAY_SMALL_DENORMAL};
     static const int32_t large[] = {ASSAY_LARGE_REFUSE, ASSAY_LARGE_ZERO, ASSAY_LARGE_LARGEST};
     k->shift_max = k->multiplier_bits - 1 - world_some(r, LO - 5, LO + 4);
-    k->beyond_shift_max = small[world_some(r, 0, 3)];
-    k->denormal_round = modes[world_some(r, 0, 5)];
+    k->beyond_shift_max = WORLD_SOME_OF(r, small);
+    k->denormal_round = some_mode(r);
     if (world_some(r, 0, 1)) {
         k->shift_min = k->multiplier_bits - 1 - world_some(r, HI - 1, HI + 4);
-        k->below_shift_min = large[world_some(r, 0, 2)];
+        k->below_shift_min = WORLD_SOME_OF(r, large);
     }
 }
 
@@ -39,16 +43,18 @@ static void encode(test_rng *r, infer_rule *k)
 {
     static const int32_t forms[] = {ASSAY_FORM_DOUBLE, ASSAY_FORM_F32_PRODUCT, ASSAY_FORM_F32};
     k->encoding = ASSAY_ENCODE_MULTIPLIER;
-    k->scale = forms[world_some(r, 0, 2)];
-    k->multiplier_bits = world_some(r, 0, 3) ? world_some(r, 3, 9) : world_some(r, 24, 28);
-    k->multiplier_round = modes[world_some(r, 0, 5)];
+    k->scale = WORLD_SOME_OF(r, forms);
+    k->multiplier_bits = world_some(r, 0, 3) ? world_some(r, 1, 9) : world_some(r, 24, 28);
+    k->multiplier_round = some_mode(r);
     k->multiplier_renormalise = world_some(r, 0, 3) > 0;
     k->negative_scale = 0;
     k->shift_min = -1100;
     k->shift_max = 1100;
     k->beyond_shift_max = ASSAY_SMALL_REFUSE;
     k->below_shift_min = ASSAY_LARGE_REFUSE;
-    k->reduced_bits = world_some(r, 0, 3) ? 0 : world_some(r, 2, k->multiplier_bits - 1);
+    k->reduced_bits = k->multiplier_bits < 3 || world_some(r, 0, 3)
+                          ? 0
+                          : world_some(r, 2, k->multiplier_bits - 1);
     if (world_some(r, 0, 2) == 0)
         limit(r, k);
 }
@@ -57,7 +63,7 @@ static infer_rule draw(test_rng *r)
 {
     infer_rule k = world_some(r, 0, 1) ? world_plain() : world_rule(r, 5);
     if (k.round.n == 1)
-        k.round.step[0].mode = modes[world_some(r, 0, 3)];
+        k.round.step[0].mode = some_mode(r);
     k.input_shift_range = world_some(r, 0, 15) == 0;
     encode(r, &k);
     return k;
@@ -72,7 +78,7 @@ static infer_rule neighbour(test_rng *r, const infer_rule *k)
         b.multiplier_renormalise = !b.multiplier_renormalise;
         break;
     case 1:
-        b.multiplier_round = modes[world_some(r, 0, 5)];
+        b.multiplier_round = some_mode(r);
         break;
     case 2:
         b.multiplier_round = ASSAY_ROUND_TRUNC;

@@ -23,6 +23,9 @@ void world_compare(const world *w, const infer_rule *a, const infer_rule *b);
 /* The rule that does least. */
 infer_rule world_plain(void);
 int32_t world_some(test_rng *r, int64_t lo, int64_t hi);
+/* One of an array. */
+#define WORLD_SOME_OF(r, list)                                                                     \
+    (list)[world_some(r, 0, (int64_t)(sizeof(list) / sizeof *(list)) - 1)]
 void world_steps(test_rng *r, infer_rule *k, int64_t max);
 /* Any fields, of a size that such domains reach. */
 infer_rule world_rule(test_rng *r, int32_t multiplier_bits);
