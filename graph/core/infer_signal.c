@@ -25,17 +25,18 @@ assay_status assay_shape_signal_scale(const assay_inference *c)
     return check_kind(c, 0, assay_int(16, true));
 }
 
-/* Rows of x are `more` longer than the circle has turns, those of the result `more_out`. */
+/* Rows of x are `more` longer than there are twiddle factors, those of the result `more_out`. */
 static assay_status transform(const assay_inference *c, int more, int more_out)
 {
-    const assay_type *turns = assay_infer_in(c, 1);
-    const int64_t n = turns->rank == 2 ? turns->dim[0] : 0;
+    const assay_type *twiddle = assay_infer_in(c, 1);
+    const int64_t n = twiddle->rank == 2 ? twiddle->dim[0] : 0;
     assay_status s = check_kind(c, 0, assay_int(c->x->elem.bits > 16 ? 32 : 16, true));
 
     if (s || (s = check_kind(c, 1, c->x->elem)))
         return s;
-    if (n < 4 || n > MAX_LENGTH || (n & (n - 1)) || turns->dim[1] != 2)
-        return assay_infer_fail(c, "turns are not [N,2] with N a power of two from 4 to 2^20");
+    if (n < 4 || n > MAX_LENGTH || (n & (n - 1)) || twiddle->dim[1] != 2)
+        return assay_infer_fail(
+            c, "twiddle factors are not [N,2] with N a power of two from 4 to 2^20");
     if (c->x->rank < 1 || c->x->dim[c->x->rank - 1] != n + more)
         return assay_infer_fail(c, "rows are not of %lld elements", (long long)(n + more));
     assay_infer_shape(c->out, c->x);

@@ -98,5 +98,5 @@ int blame_usual_zero_points(const assay_type *t, int32_t zero_point, int32_t cod
 /* seek.c: the choice from `least` to `most` of a family, with which every code rises or falls, that
  * gives most of what is looked at, sought from the one that is the replay; `from`: none is better.
  */
-int blame_seek(blame_search *s, const blame_family *f, int least, int from, int most);
+int blame_seek(blame_search *s, const blame_family *f, int least, int from, int max);
 #endif

@@ -21,9 +21,9 @@ static bool predict(seeker *k, int choice, int32_t *codes)
     return blame_predict_look(k->s, k->family, choice, &k->look, codes, &story);
 }
 
-static bool find_slopes(seeker *k, int least, int most)
+static bool find_slopes(seeker *k, int least, int max)
 {
-    if (!predict(k, least, k->other) || !predict(k, most, k->codes))
+    if (!predict(k, least, k->other) || !predict(k, max, k->codes))
         return false;
     for (int64_t j = 0; j < k->look.n; j++)
         k->slope[j] = (int8_t)((k->codes[j] > k->other[j]) - (k->codes[j] < k->other[j]));
@@ -55,12 +55,12 @@ static int64_t ask_of(seeker *k, int choice)
 }
 
 /* From the replay's choice on in steps that double, and then by halves. */
-static void walk(seeker *k, int least, int from, int most)
+static void walk(seeker *k, int least, int from, int max)
 {
     for (int64_t j = 0; j < k->look.n; j++)
         k->codes[j] = k->s->end_base[k->look.k * k->s->end_count + k->look.at[j]];
     const int64_t first = ask(k, from, k->codes);
-    const int sign = first > 0 ? 1 : -1, end = first > 0 ? most : least;
+    const int sign = first > 0 ? 1 : -1, end = first > 0 ? max : least;
     int near = from, far = from;
     k->best = from;
     for (int step = 1; first != 0 && far != end; step *= 2) {
@@ -78,7 +78,7 @@ static void walk(seeker *k, int least, int from, int most)
     }
 }
 
-int blame_seek(blame_search *s, const blame_family *f, int least, int from, int most)
+int blame_seek(blame_search *s, const blame_family *f, int least, int from, int max)
 {
     seeker k = {.s = s, .family = f, .best = from};
     if (s->n_after > 0)
@@ -88,8 +88,8 @@ int blame_seek(blame_search *s, const blame_family *f, int least, int from, int 
         k.codes = malloc(n * sizeof *k.codes);
         k.other = malloc(n * sizeof *k.other);
         k.slope = calloc(n, sizeof *k.slope);
-        if (k.codes && k.other && k.slope && find_slopes(&k, least, most))
-            walk(&k, least, from, most);
+        if (k.codes && k.other && k.slope && find_slopes(&k, least, max))
+            walk(&k, least, from, max);
     }
     free(k.codes);
     free(k.other);

@@ -191,9 +191,9 @@ static void column_of_tiles(const assay_gemm *g, const float_tiles *tiles, int64
  * cache. */
 #define GROUP (1 << 17)
 
-static int64_t at_most(int64_t n, int64_t most)
+static int64_t at_most(int64_t n, int64_t max)
 {
-    return n < most ? n : most;
+    return n < max ? n : max;
 }
 
 static void many_rows(const assay_gemm *g, int64_t block)

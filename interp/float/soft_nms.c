@@ -1,4 +1,4 @@
-/* soft_nms: boxes[B,4] (two corners), scores[B] -> boxes kept i32[most], their scores f32[most],
+/* soft_nms: boxes[B,4] (two corners), scores[B] -> boxes kept i32[max], their scores f32[max],
  * how many i32[]; what stands behind those is 0.
  *
  * The candidate with the greatest score (of equal ones the first box) is compared with the boxes
@@ -48,10 +48,10 @@ static bool fade(const assay_attr_soft_nms *a, const float *box, const int32_t *
 }
 
 static int64_t select_boxes(const assay_attr_soft_nms *a, const float *box, candidate *c, int64_t n,
-                            int64_t most, int32_t *kept, float *score)
+                            int64_t max, int32_t *kept, float *score)
 {
     int64_t found = 0, i;
-    while (found < most && (i = greatest(c, n)) >= 0) {
+    while (found < max && (i = greatest(c, n)) >= 0) {
         const float before = c[i].score;
         const bool stays = fade(a, box, kept, found, i, &c[i]);
         c[i].since = found;
@@ -82,10 +82,10 @@ assay_status float_soft_nms(assay_call *call, assay_error *err)
         candidates += v > a->score;
     }
     const int64_t found = select_boxes(a, call->in[0].data, c, n,
-                                       candidates < a->most ? candidates : a->most, kept, score);
+                                       candidates < a->max ? candidates : a->max, kept, score);
     free(c);
     *(int32_t *)call->out[2].data = (int32_t)found;
-    for (int64_t i = found; i < a->most; i++) {
+    for (int64_t i = found; i < a->max; i++) {
         kept[i] = 0;
         score[i] = 0;
     }

@@ -1,12 +1,12 @@
 /* rfft: a row of N integers -> the first N/2 + 1 complex numbers (real, imaginary) of its discrete
  * Fourier transform, divided by N; irfft: a row of N from such numbers.
  *
- * turns[k] = exp(-2 pi i k / N), in units of `most`, the greatest integer of the width (16 or 32
+ * twiddle[k] = exp(-2 pi i k / N), in units of `max`, the greatest integer of the width (16 or 32
  * bits; the inverse takes their conjugates). The arithmetic is kiss_fft's in fixed point, as TFLite
  * Micro builds it (github.com/mborgerding/kissfft, v130, FIXED_POINT):
  *
  *   rounded(v)    floor(v / 2^(width - 1) + 1/2)
- *   x / p         rounded(x * floor(most / p))
+ *   x / p         rounded(x * floor(max / p))
  *   product       each part of a complex product is rounded once, as a sum of two products
  *
  * and everything that is stored wraps in the width. The row's N numbers are N/2 complex ones:
@@ -14,7 +14,7 @@
  *   transform   decimation in time by 4, as long as that goes, then by 2; a step by p first divides
  *               its numbers by p, then turns them
  *   parting     with a = z[k] / 2 and b = conj(z[N/2 - k]) / 2: even = a + b,
- *               odd = (a - b) * -i turns[k]; spectrum[k] = floor((even + odd) / 2),
+ *               odd = (a - b) * -i twiddle[k]; spectrum[k] = floor((even + odd) / 2),
  *               spectrum[N/2 - k] = conj(floor((even - odd) / 2)), where a conjugate is taken
  *               before it is halved
  *   joining     irfft: the same a, b, even and odd of the spectrum; z[k] = even + odd,
@@ -30,7 +30,7 @@ typedef struct fft {
     int64_t n; /* complex numbers: N/2 */
     int width;
     bool inverse;
-    const assay_view *turns;
+    const assay_view *twiddle;
 } fft;
 
 /* The low bits. */
@@ -46,8 +46,8 @@ static int32_t rounded(const fft *f, int64_t v)
 
 static point divided(const fft *f, point x, int by)
 {
-    const int64_t most = ((INT64_C(1) << (f->width - 1)) - 1) / by;
-    return (point){rounded(f, x.re * most), rounded(f, x.im * most)};
+    const int64_t max = ((INT64_C(1) << (f->width - 1)) - 1) / by;
+    return (point){rounded(f, x.re * max), rounded(f, x.im * max)};
 }
 
 /* Of products that reach 2^62 each; with a unit circle their sum does not leave 64 bits. */
@@ -85,12 +85,12 @@ static point quarter(const fft *f, point a)
                       : (point){a.im, held(f, -(int64_t)a.re)};
 }
 
-/* turns[k] */
+/* twiddle[k] */
 static point turn(const fft *f, int64_t k)
 {
-    const assay_elem e = f->turns->type->elem;
-    const point w = {(int32_t)assay_elem_get(e, f->turns->data, (size_t)(2 * k)),
-                     (int32_t)assay_elem_get(e, f->turns->data, (size_t)(2 * k + 1))};
+    const assay_elem e = f->twiddle->type->elem;
+    const point w = {(int32_t)assay_elem_get(e, f->twiddle->data, (size_t)(2 * k)),
+                     (int32_t)assay_elem_get(e, f->twiddle->data, (size_t)(2 * k + 1))};
     return f->inverse ? conjugate(f, w) : w;
 }
 
@@ -213,7 +213,7 @@ assay_status signal_fft(assay_call *call, assay_error *err)
     const fft f = {.n = call->in[1].type->dim[0] / 2,
                    .width = x->type->elem.bits,
                    .inverse = call->node->op == ASSAY_OP_IRFFT,
-                   .turns = &call->in[1]};
+                   .twiddle = &call->in[1]};
     const int64_t longer = 2 * f.n + 2, shorter = 2 * f.n;
     const int64_t rows = assay_shape_count(x->type) / (f.inverse ? longer : shorter);
 

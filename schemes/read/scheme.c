@@ -285,7 +285,7 @@ int64_t assay_scheme_sum_room(const assay_scheme *s, const char *op, unsigned bi
 {
     assay_record r;
     const bool shifts = shifts_sums(s, op, bits, &r);
-    const int32_t most = 31 - (int32_t)bits, shift = r.add.bits < most ? r.add.bits : most;
+    const int32_t max = 31 - (int32_t)bits, shift = r.add.bits < max ? r.add.bits : max;
     return shifts && shift > 0 ? (INT64_C(1) << (32 - shift)) - 1 : INT64_MAX;
 }
 

@@ -28,9 +28,9 @@ static uint32_t draw(test_rng *r, int64_t f, int way)
     const assay_mac_layout *l = mac_layout_of(format);
     if (l->specials == ASSAY_MAC_INTEGER)
         return (uint32_t)test_between(r, 0, 255);
-    const int64_t most = (1 << l->exponent_bits) - 1,
+    const int64_t max = (1 << l->exponent_bits) - 1,
                   near = l->bias + test_between(r, -3, 3) > 0 ? l->bias : 1;
-    const int64_t field = way == 0   ? test_between(r, 0, most)
+    const int64_t field = way == 0   ? test_between(r, 0, max)
                           : way == 1 ? near
                                      : test_between(r, 0, 2);
     const uint64_t magnitude = (uint64_t)field << l->fraction_bits |
@@ -163,8 +163,8 @@ static void try_unit(test_rng *r, const char *name, const assay_mac *m)
     tried.taken++;
     tried.above += !l.plain;
     for (int i = 0; i < TILES; i++) {
-        const size_t most = K / multiple < 4 ? K / multiple : 4;
-        const size_t k = multiple * (size_t)test_between(r, 1, (int64_t)most);
+        const size_t max = K / multiple < 4 ? K / multiple : 4;
+        const size_t k = multiple * (size_t)test_between(r, 1, (int64_t)max);
         mac_levels_of(m, i % 2 ? ASSAY_ISA_AVX2 : ASSAY_ISA_PORTABLE, &l);
         const int64_t filled = l.plain ? 0 : test_between(r, 0, (int64_t)multiple - 1);
         draw_rows(r, m, k - (size_t)filled, k, &in);

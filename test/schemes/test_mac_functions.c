@@ -191,18 +191,18 @@ static void binary(void **state)
 
 /* ---- what is told ---- */
 
-enum { MOST_HEARD = 400 };
+enum { MAX_HEARD = 400 };
 
 typedef struct heard {
-    const char *name[MOST_HEARD];
-    uint32_t bits[MOST_HEARD];
+    const char *name[MAX_HEARD];
+    uint32_t bits[MAX_HEARD];
     int n;
 } heard;
 
 static void hear(void *to, const assay_told *step)
 {
     heard *h = to;
-    assert_true(h->n < MOST_HEARD);
+    assert_true(h->n < MAX_HEARD);
     h->name[h->n] = step->name;
     h->bits[h->n++] = (uint32_t)step->a;
 }

@@ -157,13 +157,13 @@ static void what_is_no_number(void **state)
  * next. */
 static void integers(void **state)
 {
-    static const int32_t most = 0x3ffe0000 /* 127 / 64 */, half = 0x3fff0000 /* 127.5 / 64 */;
+    static const int32_t max = 0x3ffe0000 /* 127 / 64 */, half = 0x3fff0000 /* 127.5 / 64 */;
     const int32_t x[3] = {half, (int32_t)0xbf004000 /* -32.0625 / 64 */, 0x40000000};
     assay_mac_scaling s = {.elements = ASSAY_MAC_INT8MX, .to = ASSAY_MAC_E8M0, .saturate = true};
     int32_t out[3];
     (void)state;
     s.rule = ASSAY_SCALE_EVEN;
-    assert_int_equal(mac_scale_of(&s, &most, 1, ONE, NULL), 127);
+    assert_int_equal(mac_scale_of(&s, &max, 1, ONE, NULL), 127);
     assert_int_equal(mac_scale_of(&s, &half, 1, ONE, NULL), 128);
     s.rule = ASSAY_SCALE_FLOOR;
     assert_int_equal(mac_scale_of(&s, &half, 1, ONE, NULL), 127);
@@ -172,7 +172,7 @@ static void integers(void **state)
     assert_int_equal(out[1], 0x100 - 32);
     assert_int_equal(out[2], 127);
     mac_scale_decode(&s, out, 3, 127, ONE, out, NULL);
-    assert_int_equal(out[0], most);
+    assert_int_equal(out[0], max);
 }
 
 /* The code of a power of two by the table of ONNX's Cast. */

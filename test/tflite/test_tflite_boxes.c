@@ -94,7 +94,7 @@ static const float boxes[12] = {0, 0, 2, 2, 0, 1, 2, 3, 0, 4, 2, 6}, scores[3] =
 
 static void test_nms(void **state)
 {
-    static const int32_t most = 4, kept[4] = {0, 2, 0, 0}, faded[4] = {0, 1, 2, 0};
+    static const int32_t max = 4, kept[4] = {0, 2, 0, 0}, faded[4] = {0, 1, 2, 0};
     static const float iou[2] = {0.25F, 1}, least = 0, sigma = 0.5F;
 
     (void)state;
@@ -105,8 +105,8 @@ static void test_nms(void **state)
 
         tb_add(&m, "boxes", TFL_FLOAT32, 3, 4, -1);
         tb_add(&m, "scores", TFL_FLOAT32, 3, -1);
-        tb_add(&m, "most", TFL_INT32, -1);
-        tb_data(&m, &most, 4);
+        tb_add(&m, "max", TFL_INT32, -1);
+        tb_data(&m, &max, 4);
         tb_add(&m, "iou", TFL_FLOAT32, -1);
         tb_data(&m, &iou[soft], 4);
         tb_add(&m, "least", TFL_FLOAT32, -1);

@@ -187,12 +187,11 @@ static void hybrid_integers(void **state)
         tb_option_i8(op, 3, k >= 2);
         run_integers(&m, x, y);
         for (int i = 0; i < 2 * O; ++i) {
-            const float *row = x + i / O * K, least = fminf(row[0], row[1]), most = row[2];
-            const float scale = k < 2 ? most / 127 : (float)(((double)most - (double)least) / 255);
-            const float factor = k < 2 ? 127 / most : 1 / scale;
-            const double low = (double)least / (((double)most - (double)least) / 255);
-            const int zero =
-                k < 2 ? 0 : (int)round(-128 - low); /* |least| is less than most here */
+            const float *row = x + i / O * K, min = fminf(row[0], row[1]), max = row[2];
+            const float scale = k < 2 ? max / 127 : (float)(((double)max - (double)min) / 255);
+            const float factor = k < 2 ? 127 / max : 1 / scale;
+            const double low = (double)min / (((double)max - (double)min) / 255);
+            const int zero = k < 2 ? 0 : (int)round(-128 - low); /* |least| is less than max here */
             const float channel = 0.013F + 0.004F * (float)(k & 1 ? i % O : 0);
             int sum = 0;
             for (int j = 0; j < K; ++j) {

@@ -13,18 +13,18 @@
  * binary32 (reference/portable_tensor_utils.cc). */
 static float hybrid_dot(const float *x, const int8_t *w, int n)
 {
-    float most = 0, factor, both;
+    float max = 0, factor, both;
     int sum = 0;
     for (int i = 0; i < n; ++i)
-        most = fmaxf(most, fabsf(x[i]));
-    if (most == 0)
+        max = fmaxf(max, fabsf(x[i]));
+    if (max == 0)
         return 0;
-    factor = 127 / most;
+    factor = 127 / max;
     for (int i = 0; i < n; ++i) {
         const float scaled = x[i] * factor;
         sum += (int)roundf(scaled) * w[i];
     }
-    both = most / 127 * rec_scale;
+    both = max / 127 * rec_scale;
     return (float)sum * both;
 }
 

@@ -3,7 +3,7 @@
 
 #include "graph/onnx/op/op.h"
 
-enum { MOST_NODES = 1 << 17 };
+enum { MAX_NODES = 1 << 17 };
 
 const pb_function *onnx_find_function(const onnx_import *im, const char *domain, const char *name)
 {
@@ -145,8 +145,8 @@ void onnx_import_call(onnx_node *n)
         onnx_fail(n, ASSAY_ERR_INPUT, "%zu inputs and %zu outputs, the function has %zu and %zu",
                   n->pb->n_input, n->pb->n_output, f->n_input, f->n_output);
     n->im->called += f->n_node;
-    if (n->im->called > MOST_NODES)
-        onnx_refuse(n, "functions of more than %d nodes in all", MOST_NODES);
+    if (n->im->called > MAX_NODES)
+        onnx_refuse(n, "functions of more than %d nodes in all", MAX_NODES);
     if (n->status || !graph_of(n, f, g, in))
         return;
     n->im->opset = opset_of(n, f);

@@ -4,14 +4,14 @@
 
 #include "graph/onnx/op/op.h"
 
-enum { MOST = 1 << 16 };
+enum { MAX = 1 << 16 };
 
 /* A new list of n items, all of them to be set. */
 static onnx_list *new_list(onnx_node *n, int64_t count)
 {
     onnx_list *l = n->status ? NULL : onnx_alloc(n->im, sizeof *l);
 
-    if (!n->status && count > MOST)
+    if (!n->status && count > MAX)
         return onnx_refuse(n, "a sequence of %lld tensors", (long long)count);
     if (l) {
         l->n = (int)count;

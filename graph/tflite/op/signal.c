@@ -45,7 +45,7 @@ assay_status tfl_custom_auto_scale(const tfl_op *o)
 }
 
 /* exp(-2 pi i k / n) in units of the greatest integer, rounded half up. */
-static int turns(tfl_chain *c, assay_elem elem, int64_t n)
+static int twiddle_factors(tfl_chain *c, assay_elem elem, int64_t n)
 {
     const assay_type type = {.elem = elem, .rank = 2, .dim = {n, 2}};
     const double max = (double)assay_elem_max(elem), pi = 3.14159265358979323846;
@@ -92,7 +92,7 @@ static assay_status transform(const tfl_op *o, assay_op kind)
     if (kind == ASSAY_OP_RFFT)
         x = padded(&c, x, n);
     tfl_chain_end(&c, tfl_chain_out(&c, 0), kind, NULL, x,
-                  turns(&c, assay_int(type == TFL_INT16 ? 16 : 32, true), n));
+                  twiddle_factors(&c, assay_int(type == TFL_INT16 ? 16 : 32, true), n));
     return c.s;
 }
 
