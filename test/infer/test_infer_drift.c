@@ -98,7 +98,7 @@ static void test_no_rule_of_integers(void **state)
         const int acc_bits = world_some(&r, 27, 34);
         const encoder e = drawn_encoder(&r);
         const infer_rule k = drawn_rule(&r, &e, acc_bits - 8 < 24 ? acc_bits - 8 : 24);
-        const int n = distances(&k, &e, types[world_some(&r, 0, 2)], acc_bits);
+        const int n = distances(&k, &e, WORLD_SOME_OF(&r, types), acc_bits);
         assert_in_range(n, 0, 2);
         of[n]++;
     }
@@ -128,7 +128,7 @@ static void test_floats(void **state)
     (void)state;
     static double (*const modes[])(double) = {nearbyint, round, floor, ceil, trunc};
     infer_row row[INFER_MAX_DRIFT];
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         for (int acc_bits = 27; acc_bits <= 64; acc_bits++) {
             assert_true(float_distances(modes[i], true, acc_bits) > 2);
             assert_int_equal(float_distances(modes[i], false, acc_bits), 1);

@@ -153,10 +153,14 @@ static void check_limits(const assay_rule_rescale *plain, assay_rule_rescale k, 
 {
     static const int32_t small[] = {ASSAY_SMALL_ZERO, ASSAY_SMALL_REFUSE, ASSAY_SMALL_DENORMAL};
     static const int32_t large[] = {ASSAY_LARGE_ZERO, ASSAY_LARGE_REFUSE, ASSAY_LARGE_LARGEST};
-    for (int i = 0; i < 3; i++) {
+    enum { LIMITS = sizeof small / sizeof *small };
+    _Static_assert(LIMITS == sizeof large / sizeof *large, "a limit of each kind at a time");
+    for (int i = 0; i < LIMITS; i++) {
         k.shift_max = shift;
         k.beyond_shift_max = small[i];
-        k.denormal_round = i == 2 ? (shift + k.multiplier_round + 100) % ASSAY_ROUND_COUNT : 0;
+        k.denormal_round = small[i] == ASSAY_SMALL_DENORMAL
+                               ? (shift + k.multiplier_round + 100) % ASSAY_ROUND_COUNT
+                               : 0;
         check_reduced(plain, k);
         k.shift_max = plain->shift_max;
         k.shift_min = shift;

@@ -36,6 +36,7 @@ static void fc_equals_naive_sums(void **state)
     }
 }
 
+/* Transposed operands, and batches of one that are repeated. */
 static void matmul_broadcasts_batches(void **state)
 {
     test_rng rng = test_seed(__func__, 20260711);
@@ -69,7 +70,13 @@ static void matmul_broadcasts_batches(void **state)
         free(want);
         op_end(&c);
     }
-    for (int round = 0; round < ROUNDS; round++) { /* integers wrap */
+}
+
+static void matmul_of_integers_wraps(void **state)
+{
+    test_rng rng = test_seed(__func__, 20260711);
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
         const int64_t m = test_between(&rng, 1, 5), n = test_between(&rng, 1, 5),
                       k = test_between(&rng, 0, 5);
         const bool is_signed = round & 1, tb = round & 2;
@@ -87,6 +94,11 @@ static void matmul_broadcasts_batches(void **state)
         }
         op_end(&c);
     }
+}
+
+static void matmul_of_vectors(void **state)
+{
+    (void)state;
     op_case v = op_begin(ASSAY_OP_MATMUL, 2, 1);
     v.in[0] = op_floats(1, (int64_t[]){2}, (float[]){1, 2});
     v.in[1] = op_floats(1, (int64_t[]){2}, (float[]){3, 4});
@@ -226,6 +238,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fc_equals_naive_sums),
         cmocka_unit_test(matmul_broadcasts_batches),
+        cmocka_unit_test(matmul_of_integers_wraps),
+        cmocka_unit_test(matmul_of_vectors),
         cmocka_unit_test(softmax_along_any_axis),
         cmocka_unit_test(normalizations),
         cmocka_unit_test(reductions),

@@ -12,23 +12,15 @@ typedef struct layer {
     int32_t weight[2], bias[2]; /* of two output channels, the weight at every place */
 } layer;
 
-static assay_graph *make(const layer *l)
+static bool is_spatial(const layer *l)
 {
-    static const float scale[2] = {0.1f, 0.1f};
-    static const int32_t zero[2] = {0, 0};
-    const int64_t k = l->depth, per = k / l->group;
-    assay_type x = {.elem = assay_int(8, false), .q = {ASSAY_Q_TENSOR, 0, 0, 1, scale, zero}};
-    assay_type w = {.elem = assay_int(8, true), .q = {ASSAY_Q_TENSOR, 0, 0, 1, scale, zero}};
-    assay_type b = {.elem = assay_int(32, true), .rank = 1, .dim = {2}};
-    assay_graph *g;
+    return l->op == ASSAY_OP_CONV || l->op == ASSAY_OP_CONV_TRANSPOSE;
+}
+
+static assay_attrs attrs_of(const layer *l)
+{
     assay_attrs a = {0};
-    assay_error err;
-    int in[3], y;
-    const char *name = "y";
-    bool spatial = l->op == ASSAY_OP_CONV || l->op == ASSAY_OP_CONV_TRANSPOSE;
-    bool columns = l->op == ASSAY_OP_MATMUL && !l->transpose_b;
-    bool mixed = l->op == ASSAY_OP_CONV_TRANSPOSE && !l->nhwc;
-    if (spatial) {
+    if (is_spatial(l)) {
         assay_attrs_defaults(ASSAY_ATTRS_conv, &a);
         a.conv.layout = l->nhwc ? ASSAY_LAYOUT_NHWC : ASSAY_LAYOUT_NCHW;
         a.conv.group = l->group;
@@ -38,27 +30,64 @@ static assay_graph *make(const layer *l)
         assay_attrs_defaults(ASSAY_ATTRS_matmul, &a);
         a.matmul.transpose_b = l->transpose_b;
     }
-    x.rank = spatial ? 3 : 2;
-    memcpy(x.dim, spatial && !l->nhwc ? (int64_t[]){1, k, 3} : (int64_t[]){1, spatial ? 3 : k, k},
-           sizeof(int64_t[3]));
-    w.rank = x.rank;
-    w.dim[0] = mixed ? k : columns ? k : 2;
-    w.dim[1] = mixed ? 2 / l->group : columns ? 2 : spatial && l->nhwc ? 1 : per;
-    w.dim[2] = spatial && l->nhwc ? per : 1;
+    return a;
+}
+
+static void shape_of_input(const layer *l, assay_type *x)
+{
+    const int64_t channels_first[3] = {1, l->depth, 3},
+                  channels_last[3] = {1, is_spatial(l) ? 3 : l->depth, l->depth};
+    x->rank = is_spatial(l) ? 3 : 2;
+    memcpy(x->dim, is_spatial(l) && !l->nhwc ? channels_first : channels_last,
+           sizeof channels_first);
+}
+
+/* The weights' shape, and which of the two output channels each weight is of. */
+static void shape_of_weights(const layer *l, assay_type *w)
+{
+    const bool last = is_spatial(l) && l->nhwc;
+    const bool mixed = l->op == ASSAY_OP_CONV_TRANSPOSE && !l->nhwc;
+    const bool columns = l->op == ASSAY_OP_MATMUL && !l->transpose_b;
+    const int64_t per = l->depth / l->group;
+    w->rank = is_spatial(l) ? 3 : 2;
+    w->dim[0] = mixed || columns ? l->depth : 2;
+    w->dim[1] = mixed ? 2 / l->group : columns ? 2 : last ? 1 : per;
+    w->dim[2] = last ? per : 1;
+}
+
+static int64_t channel_of(const layer *l, int64_t weight)
+{
+    const bool mixed = l->op == ASSAY_OP_CONV_TRANSPOSE && !l->nhwc && l->group == 1;
+    const bool columns = l->op == ASSAY_OP_MATMUL && !l->transpose_b;
+    return mixed || columns ? weight % 2 : weight / (l->depth / l->group);
+}
+
+static assay_graph *make(const layer *l)
+{
+    static const float scale[2] = {0.1f, 0.1f};
+    static const int32_t zero[2] = {0, 0};
+    assay_type x = {.elem = assay_int(8, false), .q = {ASSAY_Q_TENSOR, 0, 0, 1, scale, zero}};
+    assay_type w = {.elem = assay_int(8, true), .q = {ASSAY_Q_TENSOR, 0, 0, 1, scale, zero}};
+    const assay_type b = {.elem = assay_int(32, true), .rank = 1, .dim = {2}};
+    const assay_attrs a = attrs_of(l);
+    assay_graph *g;
+    assay_error err;
+    int in[3], y, n_in = l->op == ASSAY_OP_MATMUL ? 2 : 3;
+    const char *name = "y";
+    shape_of_input(l, &x);
+    shape_of_weights(l, &w);
     assert_ok(assay_graph_new("n", &g, &err), &err);
     assert_ok(assay_graph_add_value(g, "x", &x, &in[0], &err), &err);
     assert_ok(assay_graph_add_constant(g, "w", &w, NULL, &in[1], &err), &err);
     int8_t *code = (int8_t *)(uintptr_t)g->value[in[1]].data;
     for (int64_t i = 0; i < assay_shape_count(&w); i++)
-        code[i] = (int8_t)l->weight[mixed && l->group == 2 ? i / per
-                                    : columns || mixed     ? i % 2
-                                                           : i / per];
-    if (l->op != ASSAY_OP_MATMUL) {
+        code[i] = (int8_t)l->weight[channel_of(l, i)];
+    if (n_in > 2) {
         assert_ok(assay_graph_add_constant(g, "b", &b, NULL, &in[2], &err), &err);
         memcpy((void *)(uintptr_t)g->value[in[2]].data, l->bias, sizeof l->bias);
     }
-    assert_ok(assay_graph_add_inferred(g, l->op, "layer", in, l->op == ASSAY_OP_MATMUL ? 2 : 3,
-                                       &name, 1, l->op == ASSAY_OP_FC ? NULL : &a, &y, &err),
+    assert_ok(assay_graph_add_inferred(g, l->op, "layer", in, n_in, &name, 1,
+                                       l->op == ASSAY_OP_FC ? NULL : &a, &y, &err),
               &err);
     g->value[y].type.elem = assay_int(8, false);
     assert_ok(assay_graph_set_qparams(g, y, &x.q, &err), &err);

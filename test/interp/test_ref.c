@@ -1,32 +1,8 @@
 /* The reference kernels without weights against loops written from their definitions. */
-#include "test/support/support.h"
-
 #include <math.h>
 #include <string.h>
 
-#include "test/support/fake.h"
-
-static const int64_t scalar[1] = {1};
-
-static assay_type code(unsigned bits, int rank, const int64_t *dim, test_rng *r)
-{
-    return fake_type(assay_int(bits, true), rank, dim, -1, r, true);
-}
-
-/* Coordinates of element i of a shape, and back. */
-static void unravel(const assay_type *t, int64_t i, int64_t at[6])
-{
-    for (int d = t->rank - 1; d >= 0; i /= t->dim[d], d--)
-        at[d] = i % t->dim[d];
-}
-
-static int64_t ravel(const assay_type *t, const int64_t *at)
-{
-    int64_t i = 0;
-    for (int d = 0; d < t->rank; d++)
-        i = i * t->dim[d] + at[d];
-    return i;
-}
+#include "test/interp/ref_case.h"
 
 /* ---- element-wise ---- */
 
@@ -125,144 +101,6 @@ static void test_row(void **state)
             }
             assert_int_equal(fake_out(&net, 0, i),
                              fake_saturate(y.elem, fake_in(&net, 0, from) + place));
-        }
-        fake_end(&net);
-    }
-}
-
-/* ---- pooling: two spatial axes ---- */
-
-static void check_pool(test_rng *r, assay_op op)
-{
-    fake_net net;
-    assay_attrs a;
-    bool nhwc = test_between(r, 0, 1), global = op == ASSAY_OP_GLOBAL_AVG_POOL;
-    int64_t n = test_between(r, 1, 2), c = test_between(r, 1, 5);
-    int64_t in[2] = {test_between(r, 5, 8), test_between(r, 5, 8)};
-    int64_t dim[4] = {n, nhwc ? in[0] : c, nhwc ? in[1] : in[0], nhwc ? c : in[1]};
-    int64_t k[2], stride[2], dil[2], begin[2], end[2], p[2], q[2];
-    for (int i = 0; i < 2; i++) {
-        k[i] = global ? in[i] : test_between(r, 1, 3);
-        stride[i] = global ? 1 : test_between(r, 1, 3);
-        dil[i] = global ? 1 : test_between(r, 1, 2);
-        begin[i] = global ? 0 : test_between(r, 0, k[i] - 1);
-        end[i] = global ? 0 : test_between(r, 0, k[i] - 1);
-    }
-    bool include = !global && test_between(r, 0, 1);
-    assay_attrs_defaults(assay_op_get(op)->attrs, &a);
-    if (global) {
-        a.layout.layout = nhwc;
-    } else {
-        a.pool.layout = nhwc;
-        a.pool.ceil_mode = test_between(r, 0, 1);
-        a.pool.count_include_pad = include;
-        a.pool.kernel = (assay_list){2, {k[0], k[1]}};
-        a.pool.stride = (assay_list){2, {stride[0], stride[1]}};
-        a.pool.dilation = (assay_list){2, {dil[0], dil[1]}};
-        a.pool.pad_begin = (assay_list){2, {begin[0], begin[1]}};
-        a.pool.pad_end = (assay_list){2, {end[0], end[1]}};
-    }
-    fake_begin(&net);
-    assay_type x = code(8, 4, dim, r), y = code(8, 1, scalar, r);
-    fake_input(&net, &x);
-    fake_run(&net, op, &a, &y, r);
-    const assay_type *yt = fake_out_type(&net, 0);
-    for (int64_t i = 0; i < assay_shape_count(yt); i++) {
-        int64_t at[6], from[4], sum = 0, count = 0, best = assay_elem_min(x.elem);
-        unravel(yt, i, at);
-        memcpy(from, at, sizeof from);
-        for (q[0] = 0; q[0] < k[0]; q[0]++)
-            for (q[1] = 0; q[1] < k[1]; q[1]++) {
-                bool inside = true, counted = true;
-                for (int d = 0; d < 2; d++) {
-                    p[d] = at[nhwc ? 1 + d : 2 + d] * stride[d] - begin[d] + q[d] * dil[d];
-                    inside = inside && p[d] >= 0 && p[d] < in[d];
-                    counted = counted && p[d] < in[d] + end[d];
-                    from[nhwc ? 1 + d : 2 + d] = p[d];
-                }
-                count += include ? counted : inside;
-                if (inside) {
-                    int64_t v = fake_in(&net, 0, ravel(&x, from));
-                    sum += v;
-                    best = v > best ? v : best;
-                } else if (include && counted) {
-                    sum += x.q.zero_point[0];
-                }
-            }
-        if (op == ASSAY_OP_MAX_POOL) {
-            assert_int_equal(fake_out(&net, 0, i), fake_saturate(y.elem, 5 - best));
-        } else {
-            int64_t expected = count ? fake_saturate(y.elem, fake_floor_div(8 * sum, count)) : 0;
-            assert_int_equal(net.accumulators[i], sum);
-            assert_int_equal(fake_out(&net, 0, i), expected);
-        }
-    }
-    fake_end(&net);
-}
-
-static void test_pool(void **state)
-{
-    static const assay_op ops[] = {ASSAY_OP_MAX_POOL, ASSAY_OP_AVG_POOL, ASSAY_OP_GLOBAL_AVG_POOL};
-    test_rng r = test_seed("pool", 4);
-    (void)state;
-    for (int t = 0; t < 150; t++)
-        check_pool(&r, ops[t % 3]);
-}
-
-/* ---- reductions ---- */
-
-static void test_reduce(void **state)
-{
-    static const assay_op ops[] = {ASSAY_OP_REDUCE_MEAN, ASSAY_OP_REDUCE_SUM, ASSAY_OP_REDUCE_MAX,
-                                   ASSAY_OP_REDUCE_MIN};
-    test_rng r = test_seed("reduce", 5);
-    (void)state;
-    for (int t = 0; t < 160; t++) {
-        fake_net net;
-        assay_attrs a;
-        assay_op op = ops[t % 4];
-        int rank = (int)test_between(&r, 1, 5);
-        int64_t dim[6], at[6], other[6], count = 1;
-        bool reduced[6] = {false};
-        assay_attrs_defaults(ASSAY_ATTRS_reduce, &a);
-        for (int i = 0; i < rank; i++) {
-            dim[i] = test_between(&r, 1, rank == 1 ? 700 : 5);
-            reduced[i] = test_between(&r, 0, 1) || rank == 1;
-            if (reduced[i])
-                a.reduce.axes.v[a.reduce.axes.n++] = test_between(&r, 0, 1) ? i : i - rank;
-            count *= reduced[i] ? dim[i] : 1;
-        }
-        if (a.reduce.axes.n == 0)
-            continue;
-        fake_begin(&net);
-        assay_type x = code(8, rank, dim, &r), y = code(16, 1, scalar, &r);
-        fake_input(&net, &x);
-        fake_run(&net, op, &a, &y, &r);
-        assay_type kept = x; /* the output's shape with the reduced axes as 1 */
-        for (int i = 0; i < rank; i++)
-            kept.dim[i] = reduced[i] ? 1 : dim[i];
-        assert_int_equal(assay_shape_count(&kept), assay_shape_count(fake_out_type(&net, 0)));
-        for (int64_t o = 0; o < assay_shape_count(&kept); o++) {
-            int64_t sum = 0, max = INT64_MIN, least = INT64_MAX;
-            unravel(&kept, o, at);
-            for (int64_t i = 0; i < assay_shape_count(&x); i++) {
-                bool here = true;
-                unravel(&x, i, other);
-                for (int d = 0; d < rank; d++)
-                    here = here && (reduced[d] || other[d] == at[d]);
-                if (!here)
-                    continue;
-                int64_t v = fake_in(&net, 0, i);
-                sum += v;
-                max = v > max ? v : max;
-                least = v < least ? v : least;
-            }
-            int64_t expected = t % 4 == 2   ? 5 - max
-                               : t % 4 == 3 ? 5 - least
-                                            : fake_floor_div(8 * sum, count);
-            assert_int_equal(fake_out(&net, 0, o), fake_saturate(y.elem, expected));
-            if (t % 4 < 2)
-                assert_int_equal(net.accumulators[o], sum);
         }
         fake_end(&net);
     }
@@ -384,8 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_binary),        cmocka_unit_test(test_unary),
-        cmocka_unit_test(test_row),           cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_reduce),        cmocka_unit_test(test_resize_nearest),
+        cmocka_unit_test(test_row),           cmocka_unit_test(test_resize_nearest),
         cmocka_unit_test(test_resize_linear), cmocka_unit_test(test_convert),
     };
     return cmocka_run_group_tests_name("ref", tests, NULL, NULL);

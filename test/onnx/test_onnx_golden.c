@@ -116,49 +116,68 @@ static void read_inputs(const json_t *c, const char *folder, case_inputs *in)
     }
 }
 
-static void run_case(const assay_scheme *s, const json_t *c, table *t)
+/* The row of the table that a case belongs to: its op, of a QDQ group the op between. */
+static tally *row_of_case(table *t, const json_t *c)
 {
-    const char *name = json_string_value(json_object_get(c, "name"));
-    const json_t *ops = json_object_get(c, "ops"), *fused = json_object_get(c, "fused_ops");
-    char op[64], relative[300], model[600], folder[200];
-    assay_graph *g = NULL;
-    assay_program *p = NULL;
-    assay_run *r = NULL;
-    assay_error err = {0};
-    case_inputs in;
-    int64_t bad = 0;
+    const json_t *ops = json_object_get(c, "ops");
+    char op[64];
     snprintf(op, sizeof op, "%s", json_string_value(json_array_get(ops, 0)));
-    for (size_t i = 0; fused && i < json_array_size(ops); i++) {
+    for (size_t i = 0; json_object_get(c, "fused_ops") && i < json_array_size(ops); i++) {
         const char *inner = json_string_value(json_array_get(ops, i));
         if (!strstr(inner, "quantizeLinear") && !strstr(inner, "QuantizeLinear")) {
             snprintf(op, sizeof op, "QDQ %s", inner);
             break;
         }
     }
-    tally *row = row_of(t, op);
-    snprintf(folder, sizeof folder, "ops/%s/", name);
-    snprintf(relative, sizeof relative, "golden/onnx/%smodel.onnx", folder);
-    row->cases++;
-    read_inputs(c, folder, &in);
-    bool ready =
-        prepare(test_shared(relative, model, sizeof model), &in.options, s, &g, &p, &r, &err);
-    if (ready) {
-        for (int i = 0; i < in.n; i++) {
-            int value = assay_graph_find_value(g, in.name[i]);
-            if (value >= 0 && !g->value[value].data)
-                set_input(r, g, value, &in.x[i]);
-        }
-        ready = run_execute(r, NULL, false, NULL, &err) == ASSAY_OK;
+    return row_of(t, op);
+}
+
+static bool execute(const case_inputs *in, const assay_graph *g, assay_run *r, assay_error *why)
+{
+    for (int i = 0; i < in->n; i++) {
+        const int value = assay_graph_find_value(g, in->name[i]);
+        if (value >= 0 && !g->value[value].data)
+            set_input(r, g, value, &in->x[i]);
     }
+    return run_execute(r, NULL, false, NULL, why) == ASSAY_OK;
+}
+
+/* Elements of the outputs that are not the golden ones: all of the first, where there is no run. */
+static int64_t count_bad(const char *folder, const assay_graph *g, assay_run *r, bool ready,
+                         tally *row)
+{
+    int64_t bad = 0;
     for (int i = 0; i < (ready ? g->n_outputs : 1); i++) {
         assay_npy y;
-        snprintf(relative, sizeof relative, "out_%d", i);
-        read_npy(folder, relative, &y);
+        char name[20];
+        snprintf(name, sizeof name, "out_%d", i);
+        read_npy(folder, name, &y);
         row->elements += (int64_t)text_npy_count(&y);
         bad += ready ? mismatches(&g->value[g->output[i]], assay_run_data(r, g->output[i]), &y)
                      : (int64_t)text_npy_count(&y);
         text_npy_free(&y);
     }
+    return bad;
+}
+
+static void run_case(const assay_scheme *s, const json_t *c, table *t)
+{
+    const char *name = json_string_value(json_object_get(c, "name"));
+    char relative[300], model[600], folder[200];
+    assay_graph *g = NULL;
+    assay_program *p = NULL;
+    assay_run *r = NULL;
+    assay_error err = {0};
+    case_inputs in;
+    tally *row = row_of_case(t, c);
+    snprintf(folder, sizeof folder, "ops/%s/", name);
+    snprintf(relative, sizeof relative, "golden/onnx/%smodel.onnx", folder);
+    read_inputs(c, folder, &in);
+    const bool ready =
+        prepare(test_shared(relative, model, sizeof model), &in.options, s, &g, &p, &r, &err) &&
+        execute(&in, g, r, &err);
+    const int64_t bad = count_bad(folder, g, r, ready, row);
+    row->cases++;
     row->mismatches += bad;
     row->bad_cases += bad > 0;
     for (int i = 0; i < in.n; i++)

@@ -118,7 +118,10 @@ static int64_t gather(const record *k, const int64_t *term, int n, int64_t bias)
 typedef struct product {
     const char *what, *line; /* the node in text form */
     int64_t x[4], w[4], y[4];
-    int rank_x, rank_w, rank_y, axis, channel; /* of the weights */
+    struct {
+        int x, w, y;
+    } rank;
+    int axis, channel; /* of the weights */
     int64_t block, outputs;
     bool has_bias;
 } product;
@@ -129,9 +132,7 @@ static const product products[] = {
      {1, 10, 3, 3},
      {4, 5, 2, 2},
      {1, 4, 2, 2},
-     4,
-     4,
-     4,
+     {4, 4, 4},
      1,
      0,
      2,
@@ -142,9 +143,7 @@ static const product products[] = {
      {1, 3, 3, 7},
      {3, 2, 2, 7},
      {1, 2, 2, 3},
-     4,
-     4,
-     4,
+     {4, 4, 4},
      3,
      0,
      3,
@@ -155,24 +154,20 @@ static const product products[] = {
      {1, 3, 4, 4},
      {2, 3, 3, 2},
      {1, 2, 2, 3},
-     4,
-     4,
-     4,
+     {4, 4, 4},
      2,
      0,
      2,
      2,
      true},
-    {"fc", "fc(x, w, b)", {3, 11}, {5, 11}, {3, 5}, 2, 2, 2, 1, 0, 4, 5, true},
-    {"matmul", "matmul(x, w)", {2, 3, 9}, {9, 4}, {2, 3, 4}, 3, 2, 3, 0, 1, 2, 4, false},
+    {"fc", "fc(x, w, b)", {3, 11}, {5, 11}, {3, 5}, {2, 2, 2}, 1, 0, 4, 5, true},
+    {"matmul", "matmul(x, w)", {2, 3, 9}, {9, 4}, {2, 3, 4}, {3, 2, 3}, 0, 1, 2, 4, false},
     {"matmul transposed",
      "matmul(x, w) {transpose_b=true}",
      {2, 9},
      {4, 9},
      {2, 4},
-     2,
-     2,
-     2,
+     {2, 2, 2},
      1,
      0,
      9,
@@ -188,14 +183,6 @@ typedef struct filled {
     double unit[8];
 } filled;
 
-static int64_t count(const int64_t *dim, int rank)
-{
-    int64_t n = 1;
-    for (int i = 0; i < rank; i++)
-        n *= dim[i];
-    return n;
-}
-
 static assay_type typed(unsigned bits, const int64_t *dim, int rank)
 {
     assay_type t = {.elem = assay_int(bits, true), .rank = rank};
@@ -204,12 +191,18 @@ static assay_type typed(unsigned bits, const int64_t *dim, int rank)
     return t;
 }
 
+static int64_t count(const int64_t *dim, int rank)
+{
+    const assay_type t = typed(8, dim, rank);
+    return assay_shape_count(&t);
+}
+
 /* The channel's unit as section `blocks` of record.def says. */
 static double unit_of(const record *k, const filled *f, const product *p, const float *scale,
                       int64_t channel)
 {
     float largest = 0;
-    assay_type st = typed(8, f->scale_dim, p->rank_w);
+    assay_type st = typed(8, f->scale_dim, p->rank.w);
     for (int64_t i = 0; i < f->n_scales; i++) {
         int64_t index[ASSAY_MAX_RANK];
         op_unravel(&st, i, index);
@@ -221,6 +214,58 @@ static double unit_of(const record *k, const filled *f, const product *p, const 
     return (double)(float)exact;
 }
 
+static void draw_values(filled *f, const product *p, const record *k, test_rng *r, float *scale,
+                        int32_t *zero)
+{
+    memset(f, 0, sizeof *f);
+    memcpy(f->scale_dim, p->w, sizeof f->scale_dim);
+    f->scale_dim[p->axis] = (p->w[p->axis] + p->block - 1) / p->block;
+    f->n_scales = count(f->scale_dim, p->rank.w);
+    for (int64_t i = 0; i < f->n_scales; i++) {
+        scale[i] = (float)(0.01 + 0.04 * test_unit(r));
+        zero[i] = (int32_t)test_between(r, -2, 2);
+    }
+    for (int64_t i = 0; i < count(p->x, p->rank.x); i++)
+        f->x[i] = test_between(r, -128, 127);
+    for (int64_t i = 0; i < count(p->w, p->rank.w); i++)
+        f->w[i] = test_between(r, -16, 15);
+    for (int64_t i = 0; i < p->outputs; i++) {
+        f->bias[i] = p->has_bias ? test_between(r, -3000, 3000) : 0;
+        f->unit[i] = unit_of(k, f, p, scale, i);
+    }
+}
+
+static void add_constants(filled *f, const product *p, const assay_type *w, int *v)
+{
+    const assay_type b = typed(32, &p->outputs, 1);
+    assay_error err;
+    int8_t codes[MAX];
+    int32_t bias[8];
+    for (int64_t i = 0; i < count(p->w, p->rank.w); i++)
+        codes[i] = (int8_t)f->w[i];
+    for (int64_t i = 0; i < p->outputs; i++)
+        bias[i] = (int32_t)f->bias[i];
+    assert_ok(assay_graph_add_constant(f->g, "w", w, codes, &v[1], &err), &err);
+    if (p->has_bias)
+        assert_ok(assay_graph_add_constant(f->g, "b", &b, bias, &v[2], &err), &err);
+}
+
+/* The op that the product's line names, and its attributes. */
+static assay_op op_of(const product *p, assay_attrs *a)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%s", p->line);
+    const assay_op op = assay_op_find(strtok(text, "("));
+    assay_attrs_defaults(assay_op_get(op)->attrs, a);
+    if (op == ASSAY_OP_CONV) {
+        a->conv.group = strstr(p->line, "group=2") ? 2 : 1;
+        a->conv.layout = strstr(p->line, "nhwc") ? ASSAY_LAYOUT_NHWC : ASSAY_LAYOUT_NCHW;
+    } else if (op == ASSAY_OP_MATMUL) {
+        a->matmul.transpose_b = strstr(p->line, "transpose_b") != NULL;
+    }
+    return op;
+}
+
 static void fill(filled *f, const product *p, const record *k, test_rng *r)
 {
     static float scale[MAX];
@@ -228,49 +273,23 @@ static void fill(filled *f, const product *p, const record *k, test_rng *r)
     static const float x_scale = 0.05F, y_scale = 0.4F;
     static const int32_t x_zero = 3, y_zero = -5;
     assay_error err;
-    int v[4], node, n_in = p->has_bias ? 3 : 2;
-    char text[128];
-    memset(f, 0, sizeof *f);
-    memcpy(f->scale_dim, p->w, sizeof f->scale_dim);
-    f->scale_dim[p->axis] = (p->w[p->axis] + p->block - 1) / p->block;
-    f->n_scales = count(f->scale_dim, p->rank_w);
-    for (int64_t i = 0; i < f->n_scales; i++) {
-        scale[i] = (float)(0.01 + 0.04 * test_unit(r));
-        zero[i] = (int32_t)test_between(r, -2, 2);
-    }
-    assay_type x = typed(8, p->x, p->rank_x), w = typed(5, p->w, p->rank_w);
-    assay_type y = typed(8, p->y, p->rank_y), b = typed(32, &p->outputs, 1);
+    assay_attrs a;
+    const assay_op op = op_of(p, &a);
+    int v[4], node;
+    draw_values(f, p, k, r, scale, zero);
+    assay_type x = typed(8, p->x, p->rank.x), w = typed(5, p->w, p->rank.w);
+    assay_type y = typed(8, p->y, p->rank.y);
     x.q = (assay_qparams){ASSAY_Q_TENSOR, 0, 0, 1, &x_scale, &x_zero};
     w.q = (assay_qparams){ASSAY_Q_BLOCK, p->axis, p->block, (size_t)f->n_scales, scale, zero};
     y.q = (assay_qparams){ASSAY_Q_TENSOR, 0, 0, 1, &y_scale, &y_zero};
-    int8_t codes[MAX];
-    int32_t bias[8];
-    for (int64_t i = 0; i < count(p->x, p->rank_x); i++)
-        f->x[i] = test_between(r, -128, 127);
-    for (int64_t i = 0; i < count(p->w, p->rank_w); i++)
-        codes[i] = (int8_t)(f->w[i] = test_between(r, -16, 15));
-    for (int64_t i = 0; i < p->outputs; i++) {
-        bias[i] = (int32_t)(f->bias[i] = p->has_bias ? test_between(r, -3000, 3000) : 0);
-        f->unit[i] = unit_of(k, f, p, scale, i);
-    }
     f->g = net_new();
     assert_ok(assay_graph_add_value(f->g, "x", &x, &v[0], &err), &err);
     assert_ok(assay_graph_set_inputs(f->g, v, 1, &err), &err);
-    assert_ok(assay_graph_add_constant(f->g, "w", &w, codes, &v[1], &err), &err);
-    if (p->has_bias)
-        assert_ok(assay_graph_add_constant(f->g, "b", &b, bias, &v[2], &err), &err);
+    add_constants(f, p, &w, v);
     assert_ok(assay_graph_add_value(f->g, "y", &y, &v[3], &err), &err);
-    snprintf(text, sizeof text, "%s", p->line);
-    assay_attrs a;
-    enum assay_op op = assay_op_find(strtok(text, "("));
-    assay_attrs_defaults(assay_op_get(op)->attrs, &a);
-    if (op == ASSAY_OP_CONV) {
-        a.conv.group = strstr(p->line, "group=2") ? 2 : 1;
-        a.conv.layout = strstr(p->line, "nhwc") ? ASSAY_LAYOUT_NHWC : ASSAY_LAYOUT_NCHW;
-    } else if (op == ASSAY_OP_MATMUL) {
-        a.matmul.transpose_b = strstr(p->line, "transpose_b") != NULL;
-    }
-    assert_ok(assay_graph_add_node(f->g, op, "y", v, n_in, &v[3], 1, &a, &node, &err), &err);
+    assert_ok(
+        assay_graph_add_node(f->g, op, "y", v, p->has_bias ? 3 : 2, &v[3], 1, &a, &node, &err),
+        &err);
     assert_ok(assay_graph_set_outputs(f->g, &v[3], 1, &err), &err);
     assert_ok(assay_graph_verify(f->g, &err), &err);
     f->tw = &f->g->value[v[1]].type;
@@ -279,31 +298,31 @@ static void fill(filled *f, const product *p, const record *k, test_rng *r)
 /* The element of x that weight `w` of an output channel meets at output y. */
 static int64_t seen(const product *p, const int64_t *y, const int64_t *w)
 {
-    assay_type tx = typed(8, p->x, p->rank_x);
+    assay_type tx = typed(8, p->x, p->rank.x);
     int64_t at[ASSAY_MAX_RANK] = {0};
-    if (p->rank_w == 4 && p->axis != 3)
+    if (p->rank.w == 4 && p->axis != 3)
         memcpy(at,
                (int64_t[]){0, y[1] / (p->outputs / (p->x[1] / p->w[1])) * p->w[1] + w[1],
                            y[2] + w[2], y[3] + w[3]},
                4 * sizeof *at);
-    else if (p->rank_w == 4)
+    else if (p->rank.w == 4)
         memcpy(at, (int64_t[]){0, y[1] + w[1], y[2] + w[2], w[3]}, 4 * sizeof *at);
     else {
-        memcpy(at, y, (size_t)p->rank_y * sizeof *at);
-        at[p->rank_x - 1] = w[1 - p->channel];
+        memcpy(at, y, (size_t)p->rank.y * sizeof *at);
+        at[p->rank.x - 1] = w[1 - p->channel];
     }
     return op_ravel(&tx, at);
 }
 
 static int64_t code_of(const product *p, const record *k, const filled *f, int64_t i)
 {
-    const assay_type ty = typed(8, p->y, p->rank_y), tw = typed(5, p->w, p->rank_w),
-                     ts = typed(8, f->scale_dim, p->rank_w);
+    const assay_type ty = typed(8, p->y, p->rank.y), tw = typed(5, p->w, p->rank.w),
+                     ts = typed(8, f->scale_dim, p->rank.w);
     const assay_qparams *q = &f->tw->q;
     int64_t y[ASSAY_MAX_RANK], sum[MAX] = {0}, term[MAX];
     op_unravel(&ty, i, y);
-    int64_t channel = p->rank_w == 4 && p->axis != 3 ? y[1] : y[p->rank_y - 1];
-    for (int64_t j = 0; j < count(p->w, p->rank_w); j++) {
+    int64_t channel = p->rank.w == 4 && p->axis != 3 ? y[1] : y[p->rank.y - 1];
+    for (int64_t j = 0; j < count(p->w, p->rank.w); j++) {
         int64_t w[ASSAY_MAX_RANK];
         op_unravel(&tw, j, w);
         if (w[p->channel] != channel)
@@ -351,11 +370,11 @@ static void equals_its_definition(void **state)
         assert_ok(assay_program_make_as_is(f.g, s, true, &program, &err), &err);
         assert_ok(assay_run_new(program, &run, &err), &err);
         int8_t *x = assay_run_data(run, f.g->input[0]);
-        for (int64_t i = 0; i < count(p->x, p->rank_x); i++)
+        for (int64_t i = 0; i < count(p->x, p->rank.x); i++)
             x[i] = (int8_t)f.x[i];
         assert_ok(assay_execute(run, &err), &err);
         const int8_t *y = assay_run_data(run, f.g->output[0]);
-        for (int64_t i = 0; i < count(p->y, p->rank_y); i++) {
+        for (int64_t i = 0; i < count(p->y, p->rank.y); i++) {
             int64_t want = code_of(p, &k, &f, i);
             distinct += want > -128 && want < 127;
             if (y[i] != want)

@@ -11,93 +11,43 @@
 #include "schemes/mac/parameters.h"
 #include "schemes/mac/scale.h"
 #include "schemes/mac/tile.h"
+#include "test/schemes/mac_tile_operands.h"
 #include "test/support/mac_values.h"
 
-enum { STEPS = 4, K = 256, TRIALS = 400 };
+enum { STEPS = 4, TRIALS = 400 };
 
-typedef struct operands {
-    uint8_t a[K], b[MAC_TILE][K];
-    uint8_t a_scale[K], b_scale[MAC_TILE][K];
-} operands;
-
-/* A pattern of the format; way: any, of few exponents, near zero. */
-static uint8_t draw(test_rng *r, int64_t format, int way)
+static void run_tile(const assay_mac *m, size_t k, size_t block, const columns *c, mac_running *run)
 {
-    const struct assay_mac_layout *l = mac_layout_of((enum assay_mac_format)format);
-    const int sign = 1 << (l->bits - 1), fraction = 1 << l->fraction_bits;
-    const int max = way == 0 ? sign - 1 : way == 1 ? sign / 2 + fraction : 3 * fraction;
-    const int min = way == 1 ? sign / 2 - fraction : 0;
-    return (uint8_t)(test_between(r, min, max < sign ? max : sign - 1) |
-                     (test_between(r, 0, 1) ? sign : 0));
-}
-
-static void draw_all(test_rng *r, const assay_mac *m, size_t k, operands *o)
-{
-    const int way = (int)test_between(r, 0, 2);
-    const int64_t min = test_between(r, 0, 3) ? 120 : 0, max = min ? 134 : 254;
-    for (size_t i = 0; i < k; i++) {
-        o->a[i] = draw(r, m->a, way);
-        o->a_scale[i] = (uint8_t)test_between(r, min, max);
-    }
-    for (int j = 0; j < MAC_TILE; j++)
-        for (size_t i = 0; i < k; i++) {
-            o->b[j][i] = draw(r, m->b, way);
-            o->b_scale[j][i] = (uint8_t)test_between(r, min, max);
-        }
-    if (m->a == m->b) /* column 0: what comes cancels, but for little */
-        for (size_t i = 0; i + 1 < k; i += 2) {
-            o->a[i + 1] = o->a[i];
-            o->b[0][i + 1] =
-                (uint8_t)(o->b[0][i] ^ 1 << (mac_layout_of((enum assay_mac_format)m->a)->bits - 1));
-        }
+    static mac_tile_scale scales[256];
+    const mac_tile t = {.unit = m,
+                        .a_run = (int64_t)block,
+                        .b_run = (int64_t)block,
+                        .value = &c->b[0][0],
+                        .exponent = &c->b_exponent[0][0],
+                        .scale = m->scale_block > 0 ? &c->b_scale[0][0] : NULL,
+                        .scales = scales};
+    if (m->scale_block > 0)
+        mac_tile_scales(m, scales);
+    mac_tile_run(&t, c->a, c->a_exponent, c->a_scale, 0, k, run);
 }
 
 /* How many columns were compared. */
 static int compare(test_rng *r, const char *name, const assay_mac *m, size_t k, const operands *o)
 {
-    static mac_element table_a[256], table_b[256];
-    static mac_tile_scale table_scale[256];
-    static float a[K], b[K][MAC_TILE];
-    static int32_t a_exponent[K], b_exponent[K][MAC_TILE], a_scale[K];
-    static uint8_t b_scale[K][MAC_TILE];
-    const size_t block = m->scale_block > 0 ? (size_t)m->scale_block : k;
+    static columns c;
+    const bool scaled = m->scale_block > 0;
+    const size_t block = scaled ? (size_t)m->scale_block : k;
     mac_running run = {.odd = {false}};
-    bool special = false, special_b[MAC_TILE] = {false};
     int compared = 0;
-    mac_tile_table(m, m->a, table_a);
-    mac_tile_table(m, m->b, table_b);
-    for (size_t i = 0; i < k; i++) {
-        a[i] = table_a[o->a[i]].value;
-        a_exponent[i] = table_a[o->a[i]].unit;
-        special = special || table_a[o->a[i]].special;
-        for (int j = 0; j < MAC_TILE; j++) {
-            b[i][j] = table_b[o->b[j][i]].value;
-            b_exponent[i][j] = table_b[o->b[j][i]].unit;
-            special_b[j] = special_b[j] || table_b[o->b[j][i]].special;
-        }
-    }
-    for (size_t i = 0; i < k / block; i++) {
-        a_scale[i] = o->a_scale[i];
-        for (int j = 0; j < MAC_TILE; j++)
-            b_scale[i][j] = o->b_scale[j][i];
-    }
-    const mac_tile t = {.unit = m,
-                        .a_run = (int64_t)block,
-                        .b_run = (int64_t)block,
-                        .value = &b[0][0],
-                        .exponent = &b_exponent[0][0],
-                        .scale = m->scale_block > 0 ? &b_scale[0][0] : NULL,
-                        .scales = table_scale};
-    if (m->scale_block > 0)
-        mac_tile_scales(m, table_scale);
-    mac_tile_run(&t, a, a_exponent, a_scale, 0, k, &run);
+    lay_out(m, k, k / block, o, &c);
+    run_tile(m, k, block, &c, &run);
     for (int j = 0; j < MAC_TILE; j++) {
         const assay_mac_rows in = {.k = k,
                                    .a = o->a,
                                    .b = o->b[j],
-                                   .scale_a = t.scale ? o->a_scale : NULL,
-                                   .scale_b = t.scale ? o->b_scale[j] : NULL};
-        if (special || special_b[j] || run.odd[j])
+                                   .scale_a = scaled ? o->a_scale : NULL,
+                                   .scale_b = scaled ? o->b_scale[j] : NULL};
+        if (c.special[j] || run.odd[j])
             continue;
         const uint32_t expected = test_mac_dot(m, &in);
         if (mac_tile_pattern(&run, j) != expected)

@@ -234,52 +234,58 @@ static void laws(void **unused)
     }
 }
 
+/* x less or more 2^bits = size, as often as it takes to lie in lo .. lo + size - 1. */
+static int64_t wrapped_into(int64_t x, int64_t lo, int64_t size)
+{
+    while (x < lo)
+        x += size;
+    while (x >= lo + size)
+        x -= size;
+    return x;
+}
+
+static int64_t saturated_to(int64_t x, int64_t lo, int64_t hi)
+{
+    return x < lo ? lo : x > hi ? hi : x;
+}
+
+/* x * 2^s, wrapped at every doubling. */
+static void check_left_shifts(int64_t x, unsigned bits, int64_t lo, int64_t size)
+{
+    int64_t wrapped = x;
+    for (unsigned s = 0; s < 12; s++) {
+        assert_int_equal(apply_shift_left_wrap(x, s, bits), wrapped);
+        assert_int_equal(apply_shift_left_saturate(x, s, bits),
+                         saturated_to(x * ((int64_t)1 << s), lo, lo + size - 1));
+        wrapped = wrapped_into(2 * wrapped, lo, size);
+    }
+}
+
 /* Narrowing, by counting: the range of b bits is -2^(b-1) .. 2^(b-1) - 1, or 0 .. 2^b - 1. */
 static void narrowing(void **unused)
 {
     (void)unused;
+    int64_t size = 1;
     for (unsigned bits = 1; bits <= 10; bits++) {
-        int64_t lo = 0, hi = -1, size = 1;
-        for (unsigned b = 0; b < bits; b++)
-            size *= 2;
-        lo -= size / 2;
-        hi += size / 2;
+        size *= 2;
+        const int64_t lo = -(size / 2), hi = size / 2 - 1;
         assert_int_equal(apply_int_min(bits), lo);
         assert_int_equal(apply_int_max(bits), hi);
         for (int64_t x = -3000; x <= 3000; x++) {
-            int64_t saturated = x < lo ? lo : x > hi ? hi : x, wrapped = x, unsigned_wrapped = x;
-            while (wrapped < lo)
-                wrapped += size;
-            while (wrapped > hi)
-                wrapped -= size;
-            while (unsigned_wrapped < 0)
-                unsigned_wrapped += size;
-            while (unsigned_wrapped >= size)
-                unsigned_wrapped -= size;
-            assert_int_equal(apply_saturate(x, bits), saturated);
-            assert_int_equal(apply_saturate128(x, bits), saturated);
-            assert_int_equal(apply_wrap(x, bits), wrapped);
-            assert_int_equal(apply_wrap_unsigned(x, bits), unsigned_wrapped);
-            assert_int_equal(apply_saturate_unsigned(x, bits), x < 0       ? 0
-                                                               : x >= size ? size - 1
-                                                                           : x);
-            if (x < lo || x > hi)
-                continue;
-            int64_t shifted = x; /* x * 2^s, wrapped at every doubling */
-            for (unsigned s = 0; s < 12; s++) {
-                int64_t exact = x * ((int64_t)1 << s);
-                assert_int_equal(apply_shift_left_wrap(x, s, bits), shifted);
-                assert_int_equal(apply_shift_left_saturate(x, s, bits), exact < lo   ? lo
-                                                                        : exact > hi ? hi
-                                                                                     : exact);
-                shifted *= 2;
-                while (shifted < lo)
-                    shifted += size;
-                while (shifted > hi)
-                    shifted -= size;
-            }
+            assert_int_equal(apply_saturate(x, bits), saturated_to(x, lo, hi));
+            assert_int_equal(apply_saturate128(x, bits), saturated_to(x, lo, hi));
+            assert_int_equal(apply_saturate_unsigned(x, bits), saturated_to(x, 0, size - 1));
+            assert_int_equal(apply_wrap(x, bits), wrapped_into(x, lo, size));
+            assert_int_equal(apply_wrap_unsigned(x, bits), wrapped_into(x, 0, size));
+            if (lo <= x && x <= hi)
+                check_left_shifts(x, bits, lo, size);
         }
     }
+}
+
+static void narrowing_extremes(void **unused)
+{
+    (void)unused;
     assert_true(apply_int_min(64) == INT64_MIN && apply_int_max(64) == INT64_MAX);
     assert_true(apply_saturate(INT64_MIN, 64) == INT64_MIN);
     assert_true(apply_wrap(INT64_MIN, 64) == INT64_MIN && apply_wrap(-1, 64) == -1);
@@ -306,6 +312,7 @@ int main(void)
         cmocka_unit_test(extremes),
         cmocka_unit_test(laws),
         cmocka_unit_test(narrowing),
+        cmocka_unit_test(narrowing_extremes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

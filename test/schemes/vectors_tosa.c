@@ -190,32 +190,38 @@ static int64_t positive(int64_t x)
     return x > 0 ? x : 0;
 }
 
-/* One case: the accumulators of our node against the target's. A transposed convolution's added
- * begin rows hold the bias alone; removed ones are padding. */
-static size_t run_case(conv_case *c, const assay_scheme *scheme, unsigned x_bits, unsigned w_bits)
+/* The columns of a case. */
+typedef struct conv_columns {
+    size_t nx, nb, ny;
+    struct npz_shape xs, ws, ys;
+    const int64_t *x, *w, *bias, *y;
+    int64_t channels, kh, kw, more_h, more_w; /* more: begin rows that are added */
+} conv_columns;
+
+static conv_columns columns_of(conv_case *c)
 {
-    size_t nx, nw, nb, ny;
-    struct npz_shape xs, ws, bs, ys;
-    const int64_t *x = column(c, "x", &nx, &xs), *w = column(c, "w", &nw, &ws);
-    const int64_t *bias = column(c, "b", &nb, &bs), *y = column(c, "y", &ny, &ys);
-    int64_t *transposed = c->depthwise ? per_channel(w, ws.dim) : NULL;
-    int64_t channels = (int64_t)ys.dim[3], kh = (int64_t)ws.dim[c->depthwise ? 0 : 1];
-    int64_t kw = (int64_t)ws.dim[c->depthwise ? 1 : 2];
-    int64_t x_dim[4], w_dim[4] = {channels, kh, kw, c->depthwise ? 1 : (int64_t)ws.dim[3]};
-    int64_t more_h = c->transposed ? positive(c->pad[0]) : 0;
-    int64_t more_w = c->transposed ? positive(c->pad[2]) : 0;
+    size_t nw;
+    struct npz_shape bs;
+    conv_columns k = {.nx = 0};
+    k.x = column(c, "x", &k.nx, &k.xs);
+    k.w = column(c, "w", &nw, &k.ws);
+    k.bias = column(c, "b", &k.nb, &bs);
+    k.y = column(c, "y", &k.ny, &k.ys);
+    k.channels = (int64_t)k.ys.dim[3];
+    k.kh = (int64_t)k.ws.dim[c->depthwise ? 0 : 1];
+    k.kw = (int64_t)k.ws.dim[c->depthwise ? 1 : 2];
+    k.more_h = c->transposed ? positive(c->pad[0]) : 0;
+    k.more_w = c->transposed ? positive(c->pad[2]) : 0;
+    return k;
+}
+
+static assay_attrs attrs_of(const conv_case *c, const conv_columns *k)
+{
     assay_attrs a;
-    assay_graph *g;
-    assay_program *program;
-    assay_run *run;
-    assay_error err;
-    int id;
-    for (int i = 0; i < 4; i++)
-        x_dim[i] = (int64_t)xs.dim[i];
     assay_attrs_defaults(assay_op_get(ASSAY_OP_CONV)->attrs, &a);
     a.conv.layout = ASSAY_LAYOUT_NHWC;
-    a.conv.group = c->depthwise ? x_dim[3] : 1;
-    a.conv.kernel = (assay_list){2, {kh, kw}};
+    a.conv.group = c->depthwise ? (int64_t)k->xs.dim[3] : 1;
+    a.conv.kernel = (assay_list){2, {k->kh, k->kw}};
     a.conv.stride = (assay_list){2, {c->stride[0], c->stride[1]}};
     a.conv.dilation = (assay_list){2, {c->dilation[0], c->dilation[1]}};
     if (c->transposed) {
@@ -226,41 +232,78 @@ static size_t run_case(conv_case *c, const assay_scheme *scheme, unsigned x_bits
         a.conv.pad_begin = (assay_list){2, {c->pad[0], c->pad[2]}};
         a.conv.pad_end = (assay_list){2, {c->pad[1], c->pad[3]}};
     }
+    return a;
+}
+
+/* A network of the one node; its input and output values. */
+static assay_graph *network_of(const conv_case *c, const conv_columns *k, unsigned x_bits,
+                               unsigned w_bits, int *input, int *output)
+{
+    const assay_op op = c->transposed ? ASSAY_OP_CONV_TRANSPOSE : ASSAY_OP_CONV;
+    const assay_attrs a = attrs_of(c, k);
+    int64_t *transposed = c->depthwise ? per_channel(k->w, k->ws.dim) : NULL;
+    const int64_t w_dim[4] = {k->channels, k->kh, k->kw, c->depthwise ? 1 : (int64_t)k->ws.dim[3]};
+    const int64_t b_dim[1] = {(int64_t)k->nb};
+    const int64_t y_dim[4] = {(int64_t)k->ys.dim[0], (int64_t)k->ys.dim[1] - k->more_h,
+                              (int64_t)k->ys.dim[2] - k->more_w, k->channels};
+    int64_t x_dim[4];
+    assay_graph *g;
+    assay_error err;
+    int id;
+    for (int i = 0; i < 4; i++)
+        x_dim[i] = (int64_t)k->xs.dim[i];
     assert_ok(assay_graph_new("conv", &g, &err), &err);
-    int in[3] = {
+    const int in[3] = {
         add_codes(g, "x", NULL, 4, x_dim, x_bits, c->zero[0], false),
-        add_codes(g, "w", transposed ? transposed : w, 4, w_dim, w_bits, c->zero[1], true),
-        add_codes(g, "b", bias, 1, (int64_t[]){(int64_t)nb}, x_bits > 8 ? 64 : 32, 0, true)};
-    int64_t y_dim[4] = {(int64_t)ys.dim[0], (int64_t)ys.dim[1] - more_h,
-                        (int64_t)ys.dim[2] - more_w, channels};
-    int out = add_codes(g, "y", NULL, 4, y_dim, 32, 0, false);
+        add_codes(g, "w", transposed ? transposed : k->w, 4, w_dim, w_bits, c->zero[1], true),
+        add_codes(g, "b", k->bias, 1, b_dim, x_bits > 8 ? 64 : 32, 0, true)};
+    const int out = add_codes(g, "y", NULL, 4, y_dim, 32, 0, false);
     assert_ok(assay_graph_set_inputs(g, in, 1, &err), &err);
-    assert_ok(assay_graph_add_node(g, c->transposed ? ASSAY_OP_CONV_TRANSPOSE : ASSAY_OP_CONV, "y",
-                                   in, 3, &out, 1, &a, &id, &err),
-              &err);
+    assert_ok(assay_graph_add_node(g, op, "y", in, 3, &out, 1, &a, &id, &err), &err);
     assert_ok(assay_graph_set_outputs(g, &out, 1, &err), &err);
+    free(transposed);
+    *input = in[0];
+    *output = out;
+    return g;
+}
+
+/* A transposed convolution's added begin rows hold the bias alone; removed ones are padding. */
+static void compare_sums(const conv_case *c, const conv_columns *k, const int32_t *got)
+{
+    const int64_t height = (int64_t)k->ys.dim[1], width = (int64_t)k->ys.dim[2];
+    for (size_t i = 0; i < k->ny; i++) {
+        const int64_t o = (int64_t)i % k->channels, place = (int64_t)i / k->channels;
+        const int64_t row = place / width % height - k->more_h, col = place % width - k->more_w;
+        const int64_t image = place / width / height;
+        const int64_t at =
+            ((image * (height - k->more_h) + row) * (width - k->more_w) + col) * k->channels + o;
+        const int64_t sum = row < 0 || col < 0 ? k->bias[o] : got[at];
+        if ((int32_t)sum != (int32_t)(uint32_t)(uint64_t)k->y[i])
+            fail_msg("%s: element %zu is %lld, the model %lld", c->prefix, i, (long long)sum,
+                     (long long)k->y[i]);
+    }
+}
+
+/* One case: the accumulators of our node against the target's. */
+static size_t run_case(conv_case *c, const assay_scheme *scheme, unsigned x_bits, unsigned w_bits)
+{
+    const conv_columns k = columns_of(c);
+    assay_program *program;
+    assay_run *run;
+    assay_error err;
+    int in, out;
+    assay_graph *g = network_of(c, &k, x_bits, w_bits, &in, &out);
     assert_ok(assay_program_make_as_is(g, scheme, true, &program, &err), &err);
     assert_ok(assay_run_new(program, &run, &err), &err);
-    char *to = assay_run_data(run, in[0]);
-    for (size_t i = 0; i < nx; i++)
-        memcpy(to + i * (x_bits / 8), &x[i], x_bits / 8);
+    char *to = assay_run_data(run, in);
+    for (size_t i = 0; i < k.nx; i++)
+        memcpy(to + i * (x_bits / 8), &k.x[i], x_bits / 8);
     assert_ok(assay_execute(run, &err), &err);
-    const int32_t *got = assay_run_data(run, out);
-    for (size_t i = 0; i < ny; i++) {
-        int64_t o = (int64_t)i % channels, col = (int64_t)i / channels % (int64_t)ys.dim[2];
-        int64_t row = (int64_t)i / channels / (int64_t)ys.dim[2] % (int64_t)ys.dim[1];
-        int64_t image = (int64_t)(i / (ys.dim[1] * ys.dim[2] * (size_t)channels));
-        int64_t at = ((image * y_dim[1] + row - more_h) * y_dim[2] + col - more_w) * channels + o;
-        int64_t sum = row < more_h || col < more_w ? bias[o] : got[at];
-        if ((int32_t)sum != (int32_t)(uint32_t)(uint64_t)y[i])
-            fail_msg("%s: element %zu is %lld, the model %lld", c->prefix, i, (long long)sum,
-                     (long long)y[i]);
-    }
+    compare_sums(c, &k, assay_run_data(run, out));
     assay_run_free(run);
     assay_program_free(program);
     assay_graph_free(g);
-    free(transposed);
-    return ny;
+    return k.ny;
 }
 
 static void tosa_conv(void **state)

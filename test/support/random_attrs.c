@@ -180,8 +180,39 @@ static void draw_window_of(test_rng *r, assay_op op, const assay_type *x, assay_
     p->count_include_pad = upto(r, 1);
 }
 
-/* Of functions of elements, rows and windows. */
-static void draw_function(test_rng *r, assay_op op, const assay_type *x, assay_attrs *a)
+/* Of functions of rows and windows. */
+static void draw_row_function(test_rng *r, assay_op op, const assay_type *x, assay_attrs *a)
+{
+    switch (assay_op_get(op)->attrs) {
+    case ASSAY_ATTRS_softmax:
+        a->softmax.axis = upto(r, 1) ? -1 : draw_axis(r, x->rank);
+        a->softmax.beta = upto(r, 2) ? 1 : (float)test_unit(r) + 0.25F;
+        break;
+    case ASSAY_ATTRS_norm:
+        a->norm.axis = upto(r, 1) ? -1 : draw_axis(r, x->rank);
+        a->norm.epsilon = upto(r, 2) ? 1e-5F : 0.1F;
+        break;
+    case ASSAY_ATTRS_lrn:
+        a->lrn.layout = draw_layout(r);
+        a->lrn.size = test_between(r, 1, 7);
+        a->lrn.alpha = (float)test_unit(r) / 10;
+        break;
+    case ASSAY_ATTRS_reduce:
+        draw_axes(r, x->rank, &a->reduce.axes);
+        a->reduce.keepdims = upto(r, 1);
+        break;
+    case ASSAY_ATTRS_cumsum:
+        a->cumsum.axis = draw_axis(r, x->rank);
+        a->cumsum.exclusive = upto(r, 1);
+        a->cumsum.reverse = upto(r, 1);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Of other functions. */
+static void draw_function(test_rng *r, assay_op op, assay_attrs *a)
 {
     switch (assay_op_get(op)->attrs) {
     case ASSAY_ATTRS_matmul:
@@ -198,25 +229,8 @@ static void draw_function(test_rng *r, assay_op op, const assay_type *x, assay_a
     case ASSAY_ATTRS_gelu:
         a->gelu.approximate = (int)upto(r, 1);
         break;
-    case ASSAY_ATTRS_softmax:
-        a->softmax.axis = upto(r, 1) ? -1 : draw_axis(r, x->rank);
-        a->softmax.beta = upto(r, 2) ? 1 : (float)test_unit(r) + 0.25F;
-        break;
-    case ASSAY_ATTRS_norm:
-        a->norm.axis = upto(r, 1) ? -1 : draw_axis(r, x->rank);
-        a->norm.epsilon = upto(r, 2) ? 1e-5F : 0.1F;
-        break;
-    case ASSAY_ATTRS_lrn:
-        a->lrn.layout = draw_layout(r);
-        a->lrn.size = test_between(r, 1, 7);
-        a->lrn.alpha = (float)test_unit(r) / 10;
-        break;
     case ASSAY_ATTRS_layout:
         a->layout.layout = draw_layout(r);
-        break;
-    case ASSAY_ATTRS_reduce:
-        draw_axes(r, x->rank, &a->reduce.axes);
-        a->reduce.keepdims = upto(r, 1);
         break;
     case ASSAY_ATTRS_cast:
         a->cast.to = (int)upto(r, ASSAY_CAST_U2);
@@ -227,17 +241,46 @@ static void draw_function(test_rng *r, assay_op op, const assay_type *x, assay_a
     case ASSAY_ATTRS_batch_norm:
         a->batch_norm.layout = draw_layout(r);
         break;
-    case ASSAY_ATTRS_cumsum:
-        a->cumsum.axis = draw_axis(r, x->rank);
-        a->cumsum.exclusive = upto(r, 1);
-        a->cumsum.reverse = upto(r, 1);
+    default:
+        break;
+    }
+}
+
+/* Of boxes. */
+static void draw_boxes(test_rng *r, assay_op op, assay_attrs *a)
+{
+    switch (assay_op_get(op)->attrs) {
+    case ASSAY_ATTRS_roi:
+        a->roi.height = test_between(r, 1, 4);
+        a->roi.width = test_between(r, 1, 4);
+        a->roi.ratio = upto(r, 2);
+        a->roi.aligned = upto(r, 1);
+        break;
+    case ASSAY_ATTRS_nms:
+        a->nms.max = test_between(r, 0, 3);
+        a->nms.iou = (float)upto(r, 4) / 4;
+        a->nms.center = upto(r, 1);
+        break;
+    case ASSAY_ATTRS_soft_nms:
+        a->soft_nms.max = test_between(r, 0, 3);
+        a->soft_nms.iou = (float)upto(r, 4) / 4;
+        a->soft_nms.sigma = (float)upto(r, 2) / 4;
+        break;
+    case ASSAY_ATTRS_detection:
+        a->detection.max = test_between(r, 1, 3);
+        a->detection.per_box = test_between(r, 1, 3);
+        a->detection.classes = 2;
+        a->detection.by_class = upto(r, 1);
+        a->detection.scale.n = 4;
+        for (int i = 0; i < 4; i++)
+            a->detection.scale.v[i] = (float)test_between(r, 1, 10);
         break;
     default:
         break;
     }
 }
 
-/* Of what is chosen: by value, by place, by box. */
+/* Of what is chosen: by value, by place. */
 static void draw_selection(test_rng *r, assay_op op, const assay_type *x, assay_attrs *a)
 {
     switch (assay_op_get(op)->attrs) {
@@ -261,31 +304,6 @@ static void draw_selection(test_rng *r, assay_op op, const assay_type *x, assay_
         a->grid.mode = (int)upto(r, ASSAY_RESIZE_CUBIC);
         a->grid.padding = (int)upto(r, ASSAY_GRID_REFLECTION);
         a->grid.align_corners = upto(r, 1);
-        break;
-    case ASSAY_ATTRS_roi:
-        a->roi.height = test_between(r, 1, 4);
-        a->roi.width = test_between(r, 1, 4);
-        a->roi.ratio = upto(r, 2);
-        a->roi.aligned = upto(r, 1);
-        break;
-    case ASSAY_ATTRS_nms:
-        a->nms.most = test_between(r, 0, 3);
-        a->nms.iou = (float)upto(r, 4) / 4;
-        a->nms.center = upto(r, 1);
-        break;
-    case ASSAY_ATTRS_soft_nms:
-        a->soft_nms.most = test_between(r, 0, 3);
-        a->soft_nms.iou = (float)upto(r, 4) / 4;
-        a->soft_nms.sigma = (float)upto(r, 2) / 4;
-        break;
-    case ASSAY_ATTRS_detection:
-        a->detection.most = test_between(r, 1, 3);
-        a->detection.per_box = test_between(r, 1, 3);
-        a->detection.classes = 2;
-        a->detection.by_class = upto(r, 1);
-        a->detection.scale.n = 4;
-        for (int i = 0; i < 4; i++)
-            a->detection.scale.v[i] = (float)test_between(r, 1, 10);
         break;
     case ASSAY_ATTRS_dynamic:
         a->dynamic.axis = upto(r, x->rank);
@@ -346,7 +364,9 @@ void test_random_attrs(test_rng *r, assay_op op, const assay_type *x, assay_attr
     assay_attrs_defaults(assay_op_get(op)->attrs, a);
     if (kind == ASSAY_ATTRS_conv || kind == ASSAY_ATTRS_pool)
         draw_window_of(r, op, x, a);
-    draw_function(r, op, x, a); /* each draws for the kinds that it lists */
+    draw_function(r, op, a); /* each draws for the kinds that it lists */
+    draw_row_function(r, op, x, a);
     draw_selection(r, op, x, a);
+    draw_boxes(r, op, a);
     draw_movement(r, op, x, a);
 }

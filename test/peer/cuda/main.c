@@ -55,7 +55,7 @@ static int show_ptx(const struct instruction *in, const char *capability)
 /* Buffers hold whole blocks of rows, zeros behind the last. */
 static bool put_columns(const struct rows *r, size_t padded, buffer *buffers)
 {
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < ROWS_COLUMNS; i++) {
         buffers[i] = 0;
         if (r->bytes[i] > 0 && (!driver_buffer(r->bytes[i] / r->n * padded, &buffers[i]) ||
                                 !driver_put(buffers[i], r->column[i], r->bytes[i])))
@@ -68,7 +68,7 @@ static bool launch(const struct instruction *in, const struct rows *r, kernel k,
 {
     const size_t word = instruction_word(in);
     const unsigned each = instruction_rows(in), blocks = (r->n - 1) / each + 1;
-    buffer in_rows[5], out;
+    buffer in_rows[ROWS_COLUMNS], out;
     uint32_t steps = r->steps;
     void *arguments[] = {&in_rows[0], &in_rows[1], &in_rows[2], &out,
                          &in_rows[3], &in_rows[4], &steps};

@@ -44,9 +44,9 @@ bool rows_read(const char *path, const struct instruction *in, struct rows *r)
     r->n = word(r->all);
     r->steps = word(r->all + 4);
     const size_t each = (size_t)r->n * r->steps, scales = in->scales > 0 ? each * 4 : 0;
-    const size_t bytes[] = {each * instruction_bytes(in), each * instruction_bytes(in),
-                            (size_t)r->n * instruction_word(in), scales, scales};
-    for (int i = 0; i < 5; i++) {
+    const size_t bytes[ROWS_COLUMNS] = {each * instruction_bytes(in), each * instruction_bytes(in),
+                                        (size_t)r->n * instruction_word(in), scales, scales};
+    for (int i = 0; i < ROWS_COLUMNS; i++) {
         r->column[i] = r->all + used;
         r->bytes[i] = bytes[i];
         used += bytes[i];

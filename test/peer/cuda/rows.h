@@ -11,11 +11,13 @@
 
 #include "ptx.h"
 
+#define ROWS_COLUMNS 5 /* a, b, c, scale_a, scale_b */
+
 struct rows {
     uint32_t n, steps;
-    uint8_t *all;             /* to be freed */
-    const uint8_t *column[5]; /* a, b, c, scale_a, scale_b */
-    size_t bytes[5];          /* of each; 0: there is none */
+    uint8_t *all; /* to be freed */
+    const uint8_t *column[ROWS_COLUMNS];
+    size_t bytes[ROWS_COLUMNS]; /* of each; 0: there is none */
 };
 
 bool rows_read(const char *path, const struct instruction *in, struct rows *r);

@@ -24,12 +24,12 @@ static unsigned code_of(const struct instruction *in, const char *format)
 {
     static const char *const wide[] = {"f16", "bf16", "tf32"};
     static const char *const small[] = {"e4m3", "e5m2", "", "e2m3", "e3m2", "e2m1"};
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < sizeof wide / sizeof *wide; i++)
         if (strcmp(wide[i], format) == 0)
             return i;
     if (instruction_k(in) == 64)
         return 1; /* e2m1 */
-    for (unsigned i = 0; i < 6; i++)
+    for (unsigned i = 0; i < sizeof small / sizeof *small; i++)
         if (strcmp(small[i], format) == 0)
             return i;
     return 0;

@@ -153,9 +153,10 @@ static uint64_t parameter(struct block *b, const char *text)
 {
     static const char *const names[] = {"[a]",       "[b]",       "[c]",    "[d]",
                                         "[scale_a]", "[scale_b]", "[steps]"};
-    for (int i = 0; i < 7; i++)
+    enum { NAMES = sizeof names / sizeof *names, STEPS = NAMES - 1 };
+    for (int i = 0; i < NAMES; i++)
         if (strcmp(names[i], text) == 0)
-            return i == 6 ? *(uint32_t *)b->parameters[i] : *(uint64_t *)b->parameters[i];
+            return i == STEPS ? *(uint32_t *)b->parameters[i] : *(uint64_t *)b->parameters[i];
     abort();
 }
 
