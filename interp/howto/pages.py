@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 
 ASSAY, SOURCE = (sys.argv + ["", ""])[1:3]
 MADE = "<!-- made by interp/howto/pages.py from {}: `interp/howto/pages.py build/assay . --write` writes it anew -->\n"
@@ -65,6 +66,10 @@ def cell(text):
     return re.sub(r"\s+", " ", text).replace("|", "\\|")
 
 
+def wrapped(text):
+    return textwrap.fill(cell(text), 112, break_long_words=False, break_on_hyphens=False)
+
+
 def record():
     text = lines_of(source("schemes/record/record.def"))
     values, name, out = {}, None, []
@@ -75,7 +80,7 @@ def record():
         elif macro == "VALUE":
             values[name][a[0]] = a[1]
         elif macro == "SECTION":
-            out.append(f"\n## {a[0]}\n\n{cell(a[1])}\n\n| parameter | values | default | meaning |\n|---|---|---|---|\n")
+            out.append(f"\n## {a[0]}\n\n{wrapped(a[1])}\n\n| parameter | values | default | meaning |\n|---|---|---|---|\n")
         elif macro == "STEPS":
             out.append(f"| `{a[1]}` | up to three of `[BITS] MODE` | {cell(a[2])} | {cell(a[3])} |\n")
         else:
