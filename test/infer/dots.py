@@ -152,6 +152,16 @@ def check_digits(tap, assay, folder):
     tap.check(verdict == "class" and wrong == 0 and found == "28", "28 digits of a sum of which 11 are kept: %s" % verdict, "align_bits: %s; %d rows differ" % (found, wrong))
 
 
+def check_carries(tap, assay, folder):
+    """How results are rounded is found where a sum has more digits than they do by its carries alone. Here one digit is lost at most: ties to zero are truncation."""
+    record = dict(a="e4m3fn", b="e4m3fn", acc="f32", out="f32", nan=0x7FC00000, group=8, align_bits=20, out_round="trunc")
+    verdict, rows, wrong, _ = judge(assay, folder, record, 8, random.Random(20), ["--seconds", "10"])
+    with open(os.path.join(folder, "report.json"), encoding="utf-8") as f:
+        report = json.load(f)
+    left = {report["record"]["out_round"], *report["open"].get("out_round", "trunc").split(", ")}
+    tap.check(verdict == "class" and wrong == 0 and left <= {"trunc", "half-zero"}, "carries beyond the digits of a result show its rounding: %s, %d rows" % (verdict, rows), left)
+
+
 def check_faults(tap, assay, folder):
     record = dict(a="f16", b="f16", acc="f32", out="f32", group=2, nan=0x7FC00000)
     for fault, words in TROUBLE.items():
@@ -219,6 +229,7 @@ def main():
         for record, k in FAR:
             check_far(tap, assay, folder, record, k)
         check_digits(tap, assay, folder)
+        check_carries(tap, assay, folder)
         check_drawn(tap, assay, folder, 1, 1, ["--seconds", "10"])
     shutil.rmtree(folder)
     tap.end()

@@ -221,6 +221,21 @@ static void tie(const drawing *g)
         product(g, neighbour(g, i), sign(g), e - among(g, digits + 2, 72), one_in(g, 2));
 }
 
+/* Numbers of one sign and one size: where few digits are kept of each, their sum has more digits
+ * than the result only by its carries. */
+static void carry(const drawing *g)
+{
+    const int64_t e = middle(g);
+    const bool negative = sign(g), plain = one_in(g, 2);
+    for (size_t i = 0; i < g->like->k; i++)
+        if (plain || !one_in(g, 8))
+            product(g, i, negative, e, plain);
+    if (one_in(g, 2))
+        product(g, place(g), sign(g), e - among(g, 4, 32), one_in(g, 2));
+    g->d->value[DOT_C][0] = infer_dot_number(g->r, format(g, DOT_C), negative != one_in(g, 4),
+                                             e + among(g, -2, 4), one_in(g, 8));
+}
+
 static void few(const drawing *g)
 {
     const int64_t e = middle(g);
@@ -318,7 +333,7 @@ void infer_dot_draw(rows_random *r, const infer_dot_rows *like, enum infer_dot_p
         [DOT_ZEROS] = zeros,   [DOT_SPECIAL] = specials, [DOT_ONE] = one,     [DOT_JOIN] = join,
         [DOT_LADDER] = ladder, [DOT_TWO] = two,          [DOT_TIE] = tie,     [DOT_MASKS] = masks,
         [DOT_FEW] = few,       [DOT_ENDS] = ends,        [DOT_BRINK] = brink, [DOT_MANY] = many,
-        [DOT_WIDE] = wide,
+        [DOT_WIDE] = wide,     [DOT_CARRY] = carry,
     };
     const drawing g = {r, like, d};
     d->probe = probe;
