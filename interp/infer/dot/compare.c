@@ -125,15 +125,25 @@ double infer_dot_worst(const infer_dot_starts *s)
     return s->n < s->room ? 1e9 : s->cost[s->n - 1];
 }
 
-void infer_dot_start(infer_dot_starts *s, const assay_mac *m, double cost)
+static bool has(const infer_dot_starts *s, uint64_t print)
 {
-    if (cost >= infer_dot_worst(s))
+    for (int i = 0; i < s->n && print != 0; i++)
+        if (s->print[i] == print)
+            return true;
+    return false;
+}
+
+void infer_dot_start(infer_dot_starts *s, const assay_mac *m, double cost, uint64_t print)
+{
+    if (cost >= infer_dot_worst(s) || has(s, print))
         return;
     int i = s->n < s->room ? s->n++ : s->n - 1;
     for (; i > 0 && s->cost[i - 1] > cost; i--) {
         s->cost[i] = s->cost[i - 1];
+        s->print[i] = s->print[i - 1];
         s->record[i] = s->record[i - 1];
     }
     s->cost[i] = cost;
+    s->print[i] = print;
     s->record[i] = *m;
 }

@@ -301,7 +301,9 @@ size_t infer_dot_rungs(const infer_dot_rows *like)
     return like->k < INFER_DOT_RUNGS ? like->k : INFER_DOT_RUNGS;
 }
 
-static void rung(const drawing *g, size_t place)
+/* All products small but the one at `first`, and what cancels it: the product at `second`, or the
+ * accumulator where they are the same. */
+static void cancel(const drawing *g, size_t first, size_t second)
 {
     int lo, hi, of_c[2];
     product_range(g, &lo, &hi);
@@ -309,13 +311,15 @@ static void rung(const drawing *g, size_t place)
     const int64_t large = apply_clamp_to(40, lo, hi < of_c[1] - 1 ? hi : of_c[1] - 1),
                   small = large - 66 > lo ? large - 66 : lo;
     for (size_t i = 0; i < g->like->k; i++)
-        product(g, i, false, i == place ? large : small, true);
-    g->d->value[DOT_C][0] = infer_dot_number(g->r, format(g, DOT_C), true, large, true);
+        product(g, i, i == second && i != first, i == first || i == second ? large : small, true);
+    if (first == second)
+        g->d->value[DOT_C][0] = infer_dot_number(g->r, format(g, DOT_C), true, large, true);
 }
 
 static void ladder(const drawing *g)
 {
-    rung(g, place(g));
+    const size_t i = place(g);
+    cancel(g, i, one_in(g, 2) ? i : neighbour(g, i));
 }
 
 void infer_dot_rung(rows_random *r, const infer_dot_rows *like, size_t i, infer_dot_draft *d)
@@ -323,7 +327,8 @@ void infer_dot_rung(rows_random *r, const infer_dot_rows *like, size_t i, infer_
     const drawing g = {r, like, d};
     d->probe = DOT_LADDER;
     clear(&g);
-    rung(&g, i);
+    const size_t first = i < infer_dot_rungs(like) ? i : place(&g);
+    cancel(&g, first, i < infer_dot_rungs(like) ? i : neighbour(&g, first));
 }
 
 void infer_dot_draw(rows_random *r, const infer_dot_rows *like, enum infer_dot_probe probe,

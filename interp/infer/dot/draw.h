@@ -5,9 +5,10 @@
 #include "interp/infer/dot/rows.h"
 #include "interp/rows/random.h"
 
-/* The row for place i, of places of a ladder: the accumulator and that product are large and
- * cancel, all others are small, so that only those after it are left. */
-enum { INFER_DOT_RUNGS = 64 };
+/* Row i of the ladder: the product at place i and the accumulator are large and cancel, all others
+ * are small, so that only those after it are left. Behind the rungs are rows in which two products
+ * cancel. */
+enum { INFER_DOT_RUNGS = 64, INFER_DOT_CROSSED = 96 };
 size_t infer_dot_rungs(const infer_dot_rows *like);
 void infer_dot_rung(rows_random *r, const infer_dot_rows *like, size_t i, infer_dot_draft *d);
 /* DOT_LADDER: of any place. */

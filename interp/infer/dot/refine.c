@@ -15,7 +15,7 @@ enum {
     ROUNDS = 30,
     QUIET = 2,
     OF_EACH = 6,
-    IN_RIVALS = 12
+    IN_RIVALS = 6
 };
 
 /* ---- other records that agree ---- */
@@ -96,18 +96,24 @@ assay_status infer_dot_gather(infer_dot_task *t, infer_dot_others *o)
     return good ? t->status : assay_out_of_memory_for(t->err, "records");
 }
 
+static bool keep_rivals(infer_dot_task *t, infer_dot_others *o, infer_dot_starts *s)
+{
+    bool good = true;
+    for (int i = 0; i < s->n && good && !infer_dot_is_late(t); i++)
+        if (infer_dot_leads(t, &s->record[i]) &&
+            memcmp(&s->record[i], &t->best, sizeof t->best) != 0)
+            good = keep(o, &s->record[i], NULL, NULL);
+    return good;
+}
+
 /* Records that other nestings of the best record's sums lead to. */
 static assay_status gather_rivals(infer_dot_task *t, infer_dot_others *o)
 {
-    infer_dot_starts nested = {.room = INFER_DOT_STARTS};
+    infer_dot_starts nested = {.room = INFER_DOT_STARTS}, related = {.room = INFER_DOT_STARTS};
     const double end = t->end, soon = infer_dot_seconds() + t->o->seconds / IN_RIVALS;
-    bool good = true;
     t->end = soon < end ? soon : end;
-    infer_dot_structures(t, &nested);
-    for (int i = 0; i < nested.n && good && !infer_dot_is_late(t); i++)
-        if (infer_dot_leads(t, &nested.record[i]) &&
-            memcmp(&nested.record[i], &t->best, sizeof t->best) != 0)
-            good = keep(o, &nested.record[i], NULL, NULL);
+    infer_dot_structures(t, &t->best, &nested, &related);
+    const bool good = keep_rivals(t, o, &nested) && keep_rivals(t, o, &related);
     t->end = end;
     return good ? t->status : assay_out_of_memory_for(t->err, "records");
 }

@@ -19,7 +19,7 @@ static const int first_rows[INFER_DOT_N_PROBES] = {
 static void want_first(infer_dot_task *t)
 {
     bool some = true;
-    for (size_t i = 0; i < infer_dot_rungs(&t->log); i++) {
+    for (size_t i = 0; i < infer_dot_rungs(&t->log) + INFER_DOT_CROSSED; i++) {
         infer_dot_rung(&t->random, &t->log, i, &t->draft);
         infer_dot_rows_add(&t->next, &t->draft);
     }
@@ -33,8 +33,7 @@ static void want_first(infer_dot_task *t)
     }
 }
 
-/* The record that the search starts from. */
-static assay_mac plain_record(const infer_dot_task *t)
+assay_mac infer_dot_plain(const infer_dot_task *t)
 {
     assay_mac m = mac_defaults();
     m.group = t->o->scale_block > 0 ? (int64_t)t->o->scale_block : (int64_t)t->o->k;
@@ -45,7 +44,7 @@ static assay_mac plain_record(const infer_dot_task *t)
 static assay_status check(const infer_dot_options *o, assay_error *err)
 {
     const infer_dot_task t = {.o = o};
-    const assay_mac m = plain_record(&t);
+    const assay_mac m = infer_dot_plain(&t);
     const char *why = mac_contradiction(&m);
     if (why)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s", why);
@@ -179,7 +178,7 @@ static assay_status run(infer_dot_task *t, infer_dot_others *others, assay_error
     if (s)
         return s;
     t->end = infer_dot_seconds() + t->o->seconds;
-    t->best = plain_record(t);
+    t->best = infer_dot_plain(t);
     infer_dot_search(t);
     return t->cost > 0 ? t->status : infer_dot_refine(t, others, err);
 }

@@ -1,11 +1,12 @@
 /* The search for a record that no row contradicts: one parameter changed, parts taken from shipped
  * units, two parameters, and some at once. */
 #include <string.h>
+#include <xxhash.h>
 
 #include "interp/infer/dot/moves.def"
 #include "interp/infer/dot/task.h"
 
-enum { UNITS = 3, SWEEPS = 4 };
+enum { UNITS = 3, SWEEPS = 4, ENDS = 4, SWAPPED = 24 };
 
 typedef struct kit {
     size_t first, last;
@@ -154,6 +155,42 @@ static bool change_kit(infer_dot_task *t)
     return any;
 }
 
+/* From instructions of n products by swaps of two of them as far as it goes; kept where that is
+ * better than `best` of that cost. The search continues from where it was. */
+static void order_from(infer_dot_task *t, const assay_mac *m, assay_mac *best, double *cost)
+{
+    const assay_mac was = t->best;
+    if (!infer_dot_takes(t, m) || *cost == 0)
+        return;
+    infer_dot_take(t, m);
+    while (t->cost > 0 && swap(t))
+        continue;
+    if (t->cost < *cost) {
+        *cost = t->cost;
+        *best = t->best;
+    }
+    infer_dot_take(t, &was);
+}
+
+/* Instructions of each length in steps of each size in other orders: the best of them. */
+static bool change_orders(infer_dot_task *t)
+{
+    assay_mac best = t->best;
+    double cost = t->cost;
+    for (size_t n = 2; n <= SWAPPED && n <= t->log.k; n++)
+        for (size_t group = 1; group < n && t->log.k % n == 0; group++) {
+            assay_mac m = t->best;
+            m.group = n % group == 0 ? (int64_t)group : m.group;
+            infer_dot_set(&m, infer_dot_at(offsetof(assay_mac, instruction)), (int64_t)n);
+            if (m.group == (int64_t)group)
+                order_from(t, &m, &best, &cost);
+        }
+    if (cost >= t->cost)
+        return false;
+    infer_dot_take(t, &best);
+    return true;
+}
+
 /* Up to three parameters changed at once, and from there on what helps; the old record comes back
  * where nothing does. */
 static void kick(infer_dot_task *t)
@@ -187,6 +224,7 @@ static void climb(infer_dot_task *t)
     while (any && t->cost > 0 && !infer_dot_is_late(t)) {
         any = change_any(t, true);
         any = (!any && change_kit(t)) || any;
+        any = (!any && change_orders(t)) || any;
         for (int i = 0; i < N_PAIRS && !any && t->cost > 0; i++)
             any = change_pair(t, &pairs[i]);
     }
@@ -202,7 +240,7 @@ static void units(infer_dot_task *t, infer_dot_starts *s)
             continue;
         infer_dot_fit(t, &u.record);
         if (infer_dot_takes(t, &u.record))
-            infer_dot_start(s, &u.record, infer_dot_cost(t, &u.record, infer_dot_worst(s)));
+            infer_dot_start(s, &u.record, infer_dot_cost(t, &u.record, infer_dot_worst(s)), 0);
     }
 }
 
@@ -245,22 +283,48 @@ static void climb_from_all(infer_dot_task *t, const infer_dot_starts *s, bool qu
         climb_from(t, &s->record[i], quick);
 }
 
+/* The ends of quick climbs from these, one of each cost; the best stays as it is. */
+static void lead_from_all(infer_dot_task *t, infer_dot_starts *s, infer_dot_starts *ends)
+{
+    bool agrees = false;
+    for (int i = 0; i < s->n && !agrees && !infer_dot_is_late(t); i++) {
+        agrees = infer_dot_leads(t, &s->record[i]);
+        const double cost = infer_dot_cost(t, &s->record[i], 1e9);
+        infer_dot_start(ends, &s->record[i], cost, XXH64(&cost, sizeof cost, 1));
+    }
+}
+
+/* From nestings of m's sums as far as it goes: from all of them by one parameter at a time, then
+ * from the best ends. */
+static void climb_from_nestings(infer_dot_task *t, const assay_mac *m)
+{
+    infer_dot_starts by_rows = {.room = INFER_DOT_STARTS}, by_relations = by_rows,
+                     ends = {.room = ENDS};
+    if (t->cost == 0)
+        return;
+    infer_dot_structures(t, m, &by_rows, &by_relations);
+    lead_from_all(t, &by_rows, &ends);
+    if (ends.n == 0 || ends.cost[0] > 0)
+        lead_from_all(t, &by_relations, &ends);
+    climb_from_all(t, &ends, false);
+}
+
 /* Near records first: what one parameter at a time reaches from shipped units and from what there
- * is; then the nesting of the sums, and from there on; then two and more parameters, from the best
- * of these and from the others. */
+ * is; then the nesting of the sums, and from there on, all else as it is or plain; then two and
+ * more parameters, from the best of these and from the others. */
 void infer_dot_search(infer_dot_task *t)
 {
-    infer_dot_starts first = {.room = UNITS}, nested = {.room = INFER_DOT_STARTS};
-    const assay_mac was = t->best;
+    infer_dot_starts first = {.room = UNITS};
+    const assay_mac was = t->best, plain = infer_dot_plain(t);
     infer_dot_take(t, &was);
     if (t->cost > 0)
         units(t, &first);
     climb_from_all(t, &first, true);
     if (first.n > 0 && t->cost > 0)
         climb_from(t, &was, true);
-    if (t->cost > 0)
-        infer_dot_structures(t, &nested);
-    climb_from_all(t, &nested, true);
+    const assay_mac near = t->best;
+    climb_from_nestings(t, &near);
+    climb_from_nestings(t, &plain);
     climb(t);
     climb_from_all(t, &first, false);
     while (t->cost > 0 && !infer_dot_is_late(t)) {

@@ -82,17 +82,22 @@ enum { INFER_DOT_STARTS = 12 };
 typedef struct infer_dot_starts {
     assay_mac record[INFER_DOT_STARTS];
     double cost[INFER_DOT_STARTS];
+    uint64_t print[INFER_DOT_STARTS]; /* hashes of their answers, or 0 */
     int n, room;
 } infer_dot_starts;
 /* The cost from which a record is none of them. */
 double infer_dot_worst(const infer_dot_starts *s);
-void infer_dot_start(infer_dot_starts *s, const assay_mac *m, double cost);
+/* Nothing where one of the same print is among them. */
+void infer_dot_start(infer_dot_starts *s, const assay_mac *m, double cost, uint64_t print);
 
 /* ---- search (search.c) ---- */
 
 /* How the best's sums may be nested, all else as it is; by the rows that show that (structures.c).
  */
-void infer_dot_structures(infer_dot_task *t, infer_dot_starts *starts);
+void infer_dot_structures(infer_dot_task *t, const assay_mac *from, infer_dot_starts *by_rows,
+                          infer_dot_starts *by_relations);
+/* A record with nothing but the formats given (run.c). */
+assay_mac infer_dot_plain(const infer_dot_task *t);
 /* Looks for a record without contradictions, from the best there is and from shipped units. */
 void infer_dot_search(infer_dot_task *t);
 
