@@ -29,7 +29,8 @@ NEAR = (("amd-cdna3-bf16", dict(lanes=4)), ("nv-ampere-f16-f32", dict(flush_out=
 FAR = ((dict(a="e5m2", b="e5m2", acc="f16", out="f16", nan=0x7E00, group=1, zero_sign="ieee", out_round="floor", overflow="largest", split_k=2, split_sum="pairs"), 8),)
 # the same that take half a minute each
 LONG_NEAR = (("nv-rtxblackwell-e5m2-f32", dict(flush_out="after", overflow="largest")),)
-LONG_FAR = ((dict(a="e4m3fn", b="e4m3fn", acc="f32", out="f32", nan=0x7FC00000, group=1, align_bits=19, flush_out="after", out_frac=10, split_k=2), 8),)
+LONG_FAR = ((dict(a="e4m3fn", b="e4m3fn", acc="f32", out="f32", nan=0x7FC00000, group=1, align_bits=19, flush_out="after", out_frac=10, split_k=2), 8),
+            (dict(a="f16", b="f16", acc="f32", out="f32", nan=0x7FFFFFFF, group=1, zero_sign="ieee", split_k=4, split_sum="pairs", outer_round="trunc"), 16))
 FRESH = 200  # rows that are compared
 TROUBLE = {"exit": "exit status 3", "length": "elements for", "type": "patterns of f32", "moody": "answers differently",
            "nothing": "out.npy: cannot open: No such file or directory (call 1)"}
