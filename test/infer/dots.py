@@ -26,7 +26,9 @@ TYPES = {8: "uint8", 16: "uint16", 32: "uint32", 64: "uint64"}
 QUICK = ("x86-avx512-bf16", "nv-volta-f16-f32", "amd-cdna3-f16-k4")
 NEAR = (("amd-cdna3-bf16", dict(lanes=4)), ("nv-ampere-f16-f32", dict(flush_out="after")), ("doc-arm-bfdot", dict(flush_in="none", nan_rule="operand")))
 # records that no one shipped unit is near to, with k
-FAR = ((dict(a="e5m2", b="e5m2", acc="f16", out="f16", nan=0x7E00, group=1, zero_sign="ieee", out_round="floor", overflow="largest", split_k=2, split_sum="pairs"), 8),)
+FAR = ((dict(a="e5m2", b="e5m2", acc="f16", out="f16", nan=0x7E00, group=1, zero_sign="ieee", out_round="floor", overflow="largest", split_k=2, split_sum="pairs"), 8),
+       # the order of a sum that loses nothing shows in which infinity came first
+       (dict(a="e2m3", b="e4m3fnuz", acc="f16", out="f64", nan=0x7FF8000000000000, group=3, instruction=6, order=[3, 5, 0, 1, 2, 4], product_limit=0, product_round="floor"), 12))
 # the same that take half a minute each
 LONG_NEAR = (("nv-rtxblackwell-e5m2-f32", dict(flush_out="after", overflow="largest")),)
 LONG_FAR = ((dict(a="e4m3fn", b="e4m3fn", acc="f32", out="f32", nan=0x7FC00000, group=1, align_bits=19, flush_out="after", out_frac=10, split_k=2), 8),
