@@ -108,8 +108,7 @@ static bool sign(const drawing *g)
     return rows_next(g->r) & 1;
 }
 
-/* A product with this exponent, or so small beside the others that only its presence can be seen.
- */
+/* The accumulator with this exponent, or next to nothing. */
 static void draw_c(const drawing *g, int64_t e)
 {
     const enum assay_mac_format f = format(g, DOT_C);
@@ -219,6 +218,57 @@ static void tie(const drawing *g)
         draw_c(g, e - among(g, digits + 2, 72));
     else
         product(g, neighbour(g, i), sign(g), e - among(g, digits + 2, 72), one_in(g, 2));
+}
+
+/* An exponent of products near the greatest of the results: most of those below it can be added. */
+static int64_t top(const drawing *g)
+{
+    int lo, hi, of_out[2];
+    product_range(g, &lo, &hi);
+    infer_dot_exponents(g->like->out, &of_out[0], &of_out[1]);
+    return (hi < of_out[1] ? hi : of_out[1]) - among(g, 0, 3);
+}
+
+/* Sets the product at i to one whose last digit is half a unit of the result's last, if the formats
+ * have one. */
+static bool half(const drawing *g, size_t i, int64_t e, int64_t digits)
+{
+    bool found = false;
+    for (int tries = 0; tries < 64 && !found; tries++) {
+        product(g, i, sign(g), e, false);
+        found = digits + 2 == infer_dot_product_digits(format(g, DOT_A), g->d->value[DOT_A][i],
+                                                       format(g, DOT_B), g->d->value[DOT_B][i]);
+    }
+    return found;
+}
+
+/* A product of half a unit of the accumulator's last digit and one digit below that. */
+static void half_and_more(const drawing *g, size_t i, int64_t e, int64_t digits)
+{
+    const int bits = mac_layout_of(format(g, DOT_A))->fraction_bits;
+    draw_c(g, e);
+    product(g, i, sign(g), e - digits - 1, true);
+    if (bits > 0)
+        g->d->value[DOT_A][i] |= (uint64_t)1 << among(g, 0, bits - 1);
+}
+
+/* A tie within one step of a chain: a product that ends in one by itself, and next to nothing in
+ * the accumulator or another product. */
+static void step_tie(const drawing *g)
+{
+    const int all = mac_layout_of(g->like->out)->fraction_bits;
+    const int64_t e = one_in(g, 2) ? top(g) : middle(g),
+                  digits = one_in(g, 3) ? among(g, 1, all) : all,
+                  small = e - among(g, digits + 2, 72);
+    const size_t i = place(g), j = neighbour(g, i);
+    if (!half(g, i, e, digits))
+        half_and_more(g, i, e, digits);
+    else if (one_in(g, 3))
+        product(g, j, sign(g), small, one_in(g, 2));
+    else
+        g->d->value[DOT_C][0] =
+            one_in(g, 2) ? infer_dot_any(g->r, format(g, DOT_C), -1)
+                         : infer_dot_number(g->r, format(g, DOT_C), sign(g), small, true);
 }
 
 /* Numbers of one sign and one size: where few digits are kept of each, their sum has more digits
@@ -335,10 +385,11 @@ void infer_dot_draw(rows_random *r, const infer_dot_rows *like, enum infer_dot_p
                     infer_dot_draft *d)
 {
     static void (*const how[INFER_DOT_N_PROBES])(const drawing *g) = {
-        [DOT_ZEROS] = zeros,   [DOT_SPECIAL] = specials, [DOT_ONE] = one,     [DOT_JOIN] = join,
-        [DOT_LADDER] = ladder, [DOT_TWO] = two,          [DOT_TIE] = tie,     [DOT_MASKS] = masks,
-        [DOT_FEW] = few,       [DOT_ENDS] = ends,        [DOT_BRINK] = brink, [DOT_MANY] = many,
-        [DOT_WIDE] = wide,     [DOT_CARRY] = carry,
+        [DOT_ZEROS] = zeros, [DOT_SPECIAL] = specials, [DOT_ONE] = one,
+        [DOT_JOIN] = join,   [DOT_LADDER] = ladder,    [DOT_TWO] = two,
+        [DOT_TIE] = tie,     [DOT_MASKS] = masks,      [DOT_FEW] = few,
+        [DOT_ENDS] = ends,   [DOT_BRINK] = brink,      [DOT_MANY] = many,
+        [DOT_WIDE] = wide,   [DOT_CARRY] = carry,      [DOT_STEP_TIE] = step_tie,
     };
     const drawing g = {r, like, d};
     d->probe = probe;

@@ -95,3 +95,19 @@ uint64_t infer_dot_special(rows_random *r, enum assay_mac_format f)
     }
     return mac_pattern_of(f, mac_is_signed(f) && (infer_dot_among(r, 1, 2) == 1), p);
 }
+
+/* The significand without its zeros at the end. */
+static uint64_t odd_part(enum assay_mac_format f, uint64_t pattern)
+{
+    const uint64_t s = mac_decode(f, pattern).significand;
+    return s > 0 ? s >> __builtin_ctzll(s) : 0;
+}
+
+int infer_dot_product_digits(enum assay_mac_format of_a, uint64_t a, enum assay_mac_format of_b,
+                             uint64_t b)
+{
+    uint64_t p;
+    return __builtin_mul_overflow(odd_part(of_a, a), odd_part(of_b, b), &p) || p == 0
+               ? 0
+               : 64 - __builtin_clzll(p);
+}

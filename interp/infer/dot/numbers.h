@@ -20,5 +20,8 @@ uint64_t infer_dot_number(rows_random *r, enum assay_mac_format f, bool negative
 uint64_t infer_dot_any(rows_random *r, enum assay_mac_format f, int end);
 /* Zeros, infinities, NaN and their neighbours. */
 uint64_t infer_dot_special(rows_random *r, enum assay_mac_format f);
+/* Digits of the product of two patterns, from its first 1 to its last; 0: none, or more than 64. */
+int infer_dot_product_digits(enum assay_mac_format of_a, uint64_t a, enum assay_mac_format of_b,
+                             uint64_t b);
 
 #endif
