@@ -235,7 +235,7 @@ def main():
             check_far(tap, assay, folder, record, k)
         check_digits(tap, assay, folder)
         check_carries(tap, assay, folder)
-        check_drawn(tap, assay, folder, 1, 1, ["--seconds", "10"])
+        check_drawn(tap, assay, folder, 1, 1, ["--seconds", "30"])
     shutil.rmtree(folder)
     tap.end()
 
