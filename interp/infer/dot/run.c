@@ -33,14 +33,6 @@ static void want_first(infer_dot_task *t)
     }
 }
 
-assay_mac infer_dot_plain(const infer_dot_task *t)
-{
-    assay_mac m = mac_defaults();
-    m.group = t->o->scale_block > 0 ? (int64_t)t->o->scale_block : (int64_t)t->o->k;
-    infer_dot_fit(t, &m);
-    return m;
-}
-
 static assay_status check(const infer_dot_options *o, assay_error *err)
 {
     const infer_dot_task t = {.o = o};

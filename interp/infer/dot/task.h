@@ -55,6 +55,8 @@ size_t infer_dot_values(const infer_dot_task *t, const assay_mac *m, const assay
 void infer_dot_set(assay_mac *m, const assay_mac_parameter *p, int64_t value);
 /* Gives the record the given formats instead of its own. */
 void infer_dot_fit(const infer_dot_task *t, assay_mac *m);
+/* A record with nothing but the formats given. */
+assay_mac infer_dot_plain(const infer_dot_task *t);
 
 /* ---- rows against records (compare.c) ---- */
 
@@ -96,8 +98,6 @@ void infer_dot_start(infer_dot_starts *s, const assay_mac *m, double cost, uint6
  */
 void infer_dot_structures(infer_dot_task *t, const assay_mac *from, infer_dot_starts *by_rows,
                           infer_dot_starts *by_relations);
-/* A record with nothing but the formats given (run.c). */
-assay_mac infer_dot_plain(const infer_dot_task *t);
 /* Looks for a record without contradictions, from the best there is and from shipped units. */
 void infer_dot_search(infer_dot_task *t);
 

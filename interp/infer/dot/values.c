@@ -240,3 +240,11 @@ void infer_dot_fit(const infer_dot_task *t, assay_mac *m)
     adjust_tree(m, 0);
     mac_drop_unread(m);
 }
+
+assay_mac infer_dot_plain(const infer_dot_task *t)
+{
+    assay_mac m = mac_defaults();
+    m.group = t->o->scale_block > 0 ? (int64_t)t->o->scale_block : (int64_t)t->o->k;
+    infer_dot_fit(t, &m);
+    return m;
+}
