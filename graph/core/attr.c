@@ -60,17 +60,9 @@ const assay_attrs_info *assay_attrs_get(assay_attrs_id id)
     return &infos[id];
 }
 
-/* What files of before call attributes that have other names now. */
-static const struct {
-    const char *before, *now;
-} renamed[] = {{"most", "max"}, {"x_turned", "x_transposed"}};
-
 const assay_attr_field *assay_attr_find(assay_attrs_id id, const char *name)
 {
     const assay_attrs_info *info = &infos[id];
-    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
-        if (strcmp(name, renamed[i].before) == 0)
-            name = renamed[i].now;
     for (int i = 0; i < info->n_fields; ++i)
         if (strcmp(info->field[i].name, name) == 0)
             return &info->field[i];

@@ -155,8 +155,7 @@ typedef struct assay_attrs_info {
 } assay_attrs_info;
 
 const assay_attrs_info *assay_attrs_get(assay_attrs_id id);
-const assay_attr_field *assay_attr_find(assay_attrs_id id,
-                                        const char *name); /* or NULL; old names too */
+const assay_attr_field *assay_attr_find(assay_attrs_id id, const char *name); /* or NULL */
 
 /* Sets one field to its default. */
 void assay_attr_default(const assay_attr_field *f, assay_attrs *a);

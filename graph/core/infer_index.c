@@ -160,7 +160,7 @@ assay_status assay_shape_roi_align(const assay_inference *c)
 assay_status assay_shape_nms(const assay_inference *c)
 {
     const assay_type *scores = assay_infer_in(c, 1);
-    const int64_t max = c->n->attr.nms.max;
+    const int64_t max = c->n->attr.nms.most;
     const assay_status s = assay_infer_alike(c, 0, 1);
     int64_t rows;
 
@@ -172,7 +172,7 @@ assay_status assay_shape_nms(const assay_inference *c)
         return assay_infer_fail(c, "scores are not [%lld,C,%lld]", (long long)c->x->dim[0],
                                 (long long)c->x->dim[1]);
     if (max < 0 || max > c->x->dim[1])
-        return assay_infer_fail(c, "max is %lld, expected 0 to %lld", (long long)max,
+        return assay_infer_fail(c, "most is %lld, expected 0 to %lld", (long long)max,
                                 (long long)c->x->dim[1]);
     if (__builtin_mul_overflow(scores->dim[0] * scores->dim[1], max, &rows))
         return assay_infer_fail(c, "too many rows");
@@ -183,7 +183,7 @@ assay_status assay_shape_nms(const assay_inference *c)
 /* boxes[B,4], scores[B] */
 assay_status assay_shape_soft_nms(const assay_inference *c)
 {
-    const int64_t max = c->n->attr.soft_nms.max;
+    const int64_t max = c->n->attr.soft_nms.most;
     const assay_status s = assay_infer_alike(c, 0, 1);
 
     if (s)
@@ -191,7 +191,7 @@ assay_status assay_shape_soft_nms(const assay_inference *c)
     if (c->x->rank != 2 || c->x->dim[1] != 4)
         return assay_infer_fail(c, "boxes are not [B,4]");
     if (max < 0 || max > INT32_MAX)
-        return assay_infer_fail(c, "max is %lld, expected 0 to 2^31 - 1", (long long)max);
+        return assay_infer_fail(c, "most is %lld, expected 0 to 2^31 - 1", (long long)max);
     c->out[0] = (assay_type){.elem = assay_int(32, true), .rank = 1, .dim = {max}};
     c->out[1] = (assay_type){.elem = assay_f32(), .rank = 1, .dim = {max}};
     c->out[2] = (assay_type){.elem = assay_int(32, true)};
@@ -203,7 +203,7 @@ assay_status assay_shape_detection(const assay_inference *c)
 {
     const assay_attr_detection *a = &c->n->attr.detection;
     const assay_type *scores = assay_infer_in(c, 1), *anchors = assay_infer_in(c, 2);
-    const int64_t limits[4] = {a->max, a->per_box, a->per_class, a->classes};
+    const int64_t limits[4] = {a->most, a->per_box, a->per_class, a->classes};
     assay_status s = assay_infer_alike(c, 0, 2);
 
     if (s)
@@ -222,7 +222,7 @@ assay_status assay_shape_detection(const assay_inference *c)
                                 (long long)c->x->dim[1], (long long)a->classes);
     if (a->scale.n != 4)
         return assay_infer_fail(c, "%d scales, expected 4", a->scale.n);
-    const int64_t rows = a->max * a->per_box;
+    const int64_t rows = a->most * a->per_box;
     c->out[0] = (assay_type){.elem = assay_f32(), .rank = 3, .dim = {1, rows, 4}};
     c->out[1] = (assay_type){.elem = assay_f32(), .rank = 2, .dim = {1, rows}};
     c->out[2] = c->out[1];

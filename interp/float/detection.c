@@ -1,5 +1,5 @@
 /* detection: encodings[1,B,4..], scores[1,B,C], anchors[B,4] -> boxes[1,N,4], classes[1,N],
- * scores[1,N], how many [1]; N = max * per_box, what stands behind those found is 0.
+ * scores[1,N], how many [1]; N = most * per_box, what stands behind those found is 0.
  *
  *   center    y: e / scale_y * anchor_h + anchor_y; x alike
  *   half      0.5 * exp(e_h / scale_h) * anchor_h; in binary64, rounded; box = center -+ half
@@ -7,8 +7,8 @@
  * e and anchors are y, x, h, w. A first score that is of no class (C is classes + 1) does not
  * count. Boxes of a score of `score` or more are taken from the greatest down, those dropped that
  * overlap one taken by more than `iou` (equal scores: the first box). by_class: each class alone,
- * at most per_class; then of all the `max` of the greatest scores, of equal ones the first class.
- * Else each box by its greatest score, at most `max`, with its per_box classes from the greatest
+ * at most per_class; then of all the `most` of the greatest scores, of equal ones the first class.
+ * Else each box by its greatest score, at most `most`, with its per_box classes from the greatest
  * score down.
  *
  * No code is made here: codes are dequantized by nodes in front, and what is rounded are the steps
@@ -89,7 +89,7 @@ static int64_t merge(found *list, int64_t n, int64_t more, int64_t max)
 static int64_t by_class(const work *w)
 {
     const assay_attr_detection *a = w->a;
-    const int64_t each = a->per_class < a->max ? a->per_class : a->max;
+    const int64_t each = a->per_class < a->most ? a->per_class : a->most;
     int64_t total = 0;
 
     for (int64_t class = 0; class < a->classes; class ++) {
@@ -101,7 +101,7 @@ static int64_t by_class(const work *w)
         for (int64_t i = 0; i < n; i++)
             w->found[total + i] =
                 (found){w->score[w->kept[i] * w->columns + class], w->kept[i], class};
-        total = merge(w->found, total, n, a->max);
+        total = merge(w->found, total, n, a->most);
     }
     return total;
 }
@@ -134,7 +134,7 @@ static int64_t by_box(const work *w)
         if (max >= a->score)
             w->c[n++] = (boxes_candidate){max, i};
     }
-    n = take(w, n, a->max);
+    n = take(w, n, a->most);
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < each; k++) {
             const float *score = w->score + w->kept[i] * w->columns;
@@ -166,7 +166,7 @@ assay_status float_detection(assay_call *call, assay_error *err)
 {
     const assay_attr_detection *a = &call->node->attr.detection;
     const int64_t *dim = call->in[1].type->dim;
-    const size_t boxes = (size_t)dim[1] + 1, room = (size_t)(a->max * (a->per_box + 1)) + boxes;
+    const size_t boxes = (size_t)dim[1] + 1, room = (size_t)(a->most * (a->per_box + 1)) + boxes;
     work w = {.a = a,
               .boxes = dim[1],
               .columns = dim[2],

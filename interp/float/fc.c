@@ -26,7 +26,7 @@ assay_status float_fc(assay_call *call, assay_error *err)
                                  .add = bias != NULL,
                                  .in_turn = call->in_turn,
                                  .packed = assay_node_in(call->graph, call->node, 1)->data != NULL,
-                                 .a_transposed = call->node->attr.fc.x_transposed,
+                                 .a_transposed = call->node->attr.fc.x_turned,
                                  .b_transposed = call->node->attr.fc.input_major});
     return ASSAY_OK;
 }

@@ -1,8 +1,8 @@
-/* nms: boxes[N,B,4], scores[N,C,B] -> y[R,3], R = N*C*max: (n, c, b) of the boxes that are kept,
+/* nms: boxes[N,B,4], scores[N,C,B] -> y[R,3], R = N*C*most: (n, c, b) of the boxes that are kept,
  * one batch and class after another, each from its greatest score down (equal scores: the first
  * box); rows behind them are -1.
  *
- *   kept      while fewer than `max` of that batch and class: each box whose score is greater than
+ *   kept      while fewer than `most` of that batch and class: each box whose score is greater than
  *             `score`, and whose overlap with every box kept before is not greater than `iou`
  *   overlap   common area / (area + area - common area); none where either has no area
  *
@@ -39,7 +39,7 @@ static int64_t keep(const assay_attr_nms *a, const float *score, int64_t boxes, 
         if (score[i] > a->score)
             r->c[n++] = (boxes_candidate){score[i], i};
     float_boxes_sort(r->c, n);
-    const int64_t found = float_boxes_keep(r->corner, r->c, n, a->iou, a->max, r->kept);
+    const int64_t found = float_boxes_keep(r->corner, r->c, n, a->iou, a->most, r->kept);
     for (int64_t i = 0; i < found; i++) {
         y[3 * i] = at[0];
         y[3 * i + 1] = at[1];

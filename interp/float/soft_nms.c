@@ -1,4 +1,4 @@
-/* soft_nms: boxes[B,4] (two corners), scores[B] -> boxes kept i32[max], their scores f32[max],
+/* soft_nms: boxes[B,4] (two corners), scores[B] -> boxes kept i32[most], their scores f32[most],
  * how many i32[]; what stands behind those is 0.
  *
  * The candidate with the greatest score (of equal ones the first box) is compared with the boxes
@@ -82,10 +82,10 @@ assay_status float_soft_nms(assay_call *call, assay_error *err)
         candidates += v > a->score;
     }
     const int64_t found = select_boxes(a, call->in[0].data, c, n,
-                                       candidates < a->max ? candidates : a->max, kept, score);
+                                       candidates < a->most ? candidates : a->most, kept, score);
     free(c);
     *(int32_t *)call->out[2].data = (int32_t)found;
-    for (int64_t i = found; i < a->max; i++) {
+    for (int64_t i = found; i < a->most; i++) {
         kept[i] = 0;
         score[i] = 0;
     }

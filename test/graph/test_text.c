@@ -266,31 +266,6 @@ static void test_malformed(void **state)
     }
 }
 
-/* Attributes as files of before spell them, and as they are printed now. */
-static void test_renamed(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *before, *now;
-    } cases[] = {
-        {"graph g { input x: f32[2,5,4] input s: f32[2,3,5] y: i64[12,3] = nms(x, s) {most=2} }",
-         "{max=2}"},
-        {"graph g { input x: f32[3,4] input s: f32[3] y: i32[2], v: f32[2], n: i32[] = "
-         "soft_nms(x, s) {most=2} }",
-         "{max=2}"},
-        {"graph g { input x: f32[2,3] input w: f32[4,3] y: f32[2,4] = fc(x, w) {x_turned=true} }",
-         "{x_transposed=true}"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        assay_graph *g = parse(cases[i].before, NULL);
-        char *text = print(g, NULL);
-        if (!strstr(text, cases[i].now))
-            fail_msg("%s: %s expected, found %s", cases[i].before, cases[i].now, text);
-        free(text);
-        assay_graph_free(g);
-    }
-}
-
 static void test_constant_files(void **state)
 {
     (void)state;
@@ -378,7 +353,6 @@ int main(void)
         cmocka_unit_test(test_sample),         cmocka_unit_test(test_random_round_trip),
         cmocka_unit_test(test_floats),         cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_constant_files), cmocka_unit_test(test_mutations),
-        cmocka_unit_test(test_renamed),
     };
     return cmocka_run_group_tests_name("text", tests, NULL, NULL);
 }

@@ -213,7 +213,7 @@ static void products_of_floats(void **state)
         "input x: f32[5]\ninput w: f32[2,5,4]\ny: f32[2,4] = matmul(x, w)",
         "input x: f32[2,3,5]\ninput w: f32[5]\ny: f32[2,3] = matmul(x, w)",
         "input x: f32[3,5]\ninput w: f32[4,5]\ninput b: f32[4]\ny: f32[3,4] = fc(x, w, b) "
-        "{x_transposed=true}",
+        "{x_turned=true}",
     };
     (void)state;
     test_rng r = test_seed("explain products of floats", 4022);

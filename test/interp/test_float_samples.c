@@ -127,11 +127,11 @@ static void boxes_that_overlap_are_dropped(void **state)
         assay_attr_nms a;
         int64_t want[9]; /* of class 0, then of class 1: boxes, each list ended by -1 */
     } cases[] = {
-        {{.max = 4, .iou = 0.25F}, {1, 2, 3, -1, 0, 3, -1}},
-        {{.max = 4, .iou = 1 / 3.0F}, {1, 0, 2, 3, -1, 0, 3, 1, -1}}, /* not greater */
-        {{.max = 2, .iou = 0.25F, .score = 0.1F}, {1, 2, -1, 0, 3, -1}},
-        {{.max = 4, .iou = 0.25F, .score = 0.5F}, {1, -1, 0, 3, -1}},
-        {{.max = 0, .iou = 0.25F}, {-1, -1}},
+        {{.most = 4, .iou = 0.25F}, {1, 2, 3, -1, 0, 3, -1}},
+        {{.most = 4, .iou = 1 / 3.0F}, {1, 0, 2, 3, -1, 0, 3, 1, -1}}, /* not greater */
+        {{.most = 2, .iou = 0.25F, .score = 0.1F}, {1, 2, -1, 0, 3, -1}},
+        {{.most = 4, .iou = 0.25F, .score = 0.5F}, {1, -1, 0, 3, -1}},
+        {{.most = 0, .iou = 0.25F}, {-1, -1}},
     };
     (void)state;
     for (size_t k = 0; k < 2 * sizeof cases / sizeof *cases; k++) {
@@ -139,7 +139,7 @@ static void boxes_that_overlap_are_dropped(void **state)
         op_case c =
             nms_case(k % 2 ? middles : corners, scores, 4, 2,
                      (assay_attr_nms){
-                         .max = a->max, .iou = a->iou, .score = a->score, .center = k % 2 != 0});
+                         .most = a->most, .iou = a->iou, .score = a->score, .center = k % 2 != 0});
         int64_t want[24], class = 0;
         int rows = 0;
         for (const int64_t *w = cases[k / 2].want; class < 2; w++)
@@ -149,9 +149,9 @@ static void boxes_that_overlap_are_dropped(void **state)
                 memcpy(want + (ptrdiff_t)3 * rows++, (int64_t[]){0, class, *w}, 3 * sizeof *want);
             }
         op_run(&c);
-        for (int i = 3 * rows; i < 6 * (int)a->max; i++)
+        for (int i = 3 * rows; i < 6 * (int)a->most; i++)
             want[i] = -1;
-        assert_memory_equal(c.out[0].data, want, 6 * (size_t)a->max * sizeof *want);
+        assert_memory_equal(c.out[0].data, want, 6 * (size_t)a->most * sizeof *want);
         op_end(&c);
     }
 }
@@ -169,15 +169,15 @@ static void boxes_that_overlap_fade(void **state)
         int32_t kept[5];
         float score[5];
     } cases[] = {
-        {{.max = 5, .iou = 0.25F}, 4, {0, 2, 3, 3}, {0.9F, 0.7F, 0.1F, 0.1F}},
-        {{.max = 5, .iou = 0.5F}, 4, {0, 1, 2, 3}, {0.9F, 0.8F, 0.7F, 0.1F}},
-        {{.max = 2, .iou = 0.5F}, 2, {0, 1}, {0.9F, 0.8F}},
-        {{.max = 3, .iou = 1, .score = 0.2F, .sigma = 0.5F}, 3, {0, 1, 2}, {0.9F, faded, 0.7F}},
-        {{.max = 3, .iou = 1, .score = 0.75F, .sigma = 0.5F}, 1, {0}, {0.9F}},
+        {{.most = 5, .iou = 0.25F}, 4, {0, 2, 3, 3}, {0.9F, 0.7F, 0.1F, 0.1F}},
+        {{.most = 5, .iou = 0.5F}, 4, {0, 1, 2, 3}, {0.9F, 0.8F, 0.7F, 0.1F}},
+        {{.most = 2, .iou = 0.5F}, 2, {0, 1}, {0.9F, 0.8F}},
+        {{.most = 3, .iou = 1, .score = 0.2F, .sigma = 0.5F}, 3, {0, 1, 2}, {0.9F, faded, 0.7F}},
+        {{.most = 3, .iou = 1, .score = 0.75F, .sigma = 0.5F}, 1, {0}, {0.9F}},
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        const int64_t max = cases[k].a.max;
+        const int64_t max = cases[k].a.most;
         op_case c = op_begin(ASSAY_OP_SOFT_NMS, 2, 3);
         c.attr.soft_nms = cases[k].a;
         c.in[0] = op_floats(2, (int64_t[]){4, 4}, corners);
@@ -197,7 +197,7 @@ static op_case detection_case(const float *anchors, bool by_class, int64_t per_b
     static const float encodings[12],
         scores[9] = {0.1F, 0.6F, 0.5F, 0.9F, 0.2F, 0.7F, 0, 0.4F, 0.3F};
     op_case c = op_begin(ASSAY_OP_DETECTION, 3, 4);
-    c.attr.detection = (assay_attr_detection){.max = 3,
+    c.attr.detection = (assay_attr_detection){.most = 3,
                                               .per_box = per_box,
                                               .per_class = 2,
                                               .classes = 2,

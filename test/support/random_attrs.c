@@ -257,17 +257,17 @@ static void draw_boxes(test_rng *r, assay_op op, assay_attrs *a)
         a->roi.aligned = upto(r, 1);
         break;
     case ASSAY_ATTRS_nms:
-        a->nms.max = test_between(r, 0, 3);
+        a->nms.most = test_between(r, 0, 3);
         a->nms.iou = (float)upto(r, 4) / 4;
         a->nms.center = upto(r, 1);
         break;
     case ASSAY_ATTRS_soft_nms:
-        a->soft_nms.max = test_between(r, 0, 3);
+        a->soft_nms.most = test_between(r, 0, 3);
         a->soft_nms.iou = (float)upto(r, 4) / 4;
         a->soft_nms.sigma = (float)upto(r, 2) / 4;
         break;
     case ASSAY_ATTRS_detection:
-        a->detection.max = test_between(r, 1, 3);
+        a->detection.most = test_between(r, 1, 3);
         a->detection.per_box = test_between(r, 1, 3);
         a->detection.classes = 2;
         a->detection.by_class = upto(r, 1);

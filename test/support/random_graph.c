@@ -122,7 +122,7 @@ static void fitting_attrs(graph_drawing *x, assay_op op, int first, assay_attrs 
         a->shape.shape.v[1] = 2;
     }
     if (op == ASSAY_OP_DETECTION) { /* for the scores that graph_add_places draws */
-        a->detection.max = a->detection.per_box = a->detection.per_class = 2;
+        a->detection.most = a->detection.per_box = a->detection.per_class = 2;
         a->detection.classes = 2;
         a->detection.scale = (assay_float_list){.n = 4, .v = {10, 10, 5, 5}};
     }

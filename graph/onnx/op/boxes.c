@@ -26,7 +26,7 @@ void onnx_import_non_max_suppression(onnx_node *n)
     int64_t count = 0;
 
     if (onnx_has(n, 2))
-        onnx_one_int(n, 2, "max_output_boxes_per_class", &a.nms.max);
+        onnx_one_int(n, 2, "max_output_boxes_per_class", &a.nms.most);
     if (onnx_has(n, 3))
         onnx_one_float(n, 3, "iou_threshold", &a.nms.iou);
     if (onnx_has(n, 4))
@@ -35,7 +35,7 @@ void onnx_import_non_max_suppression(onnx_node *n)
         onnx_fail(n, ASSAY_ERR_INPUT, "boxes of rank %d", t.rank);
     if (n->status)
         return;
-    a.nms.max = a.nms.max < 0 ? 0 : a.nms.max < t.dim[1] ? a.nms.max : t.dim[1];
+    a.nms.most = a.nms.most < 0 ? 0 : a.nms.most < t.dim[1] ? a.nms.most : t.dim[1];
     onnx_value *y = onnx_op2(n, ASSAY_OP_NMS, &a, boxes, onnx_in(n, 1), "padded");
     if (!(c = onnx_elements(n, y))) {
         if (!n->status)

@@ -70,7 +70,7 @@ onnx_value *onnx_gemm(onnx_node *n, const char *suffix)
             in[2] = codes ? c : bias_vector(n, c, beta, columns);
             adds = false;
         }
-        assay_attrs attr = {.fc = {.input_major = !trans_b, .x_transposed = trans_a, .gemm = true}};
+        assay_attrs attr = {.fc = {.input_major = !trans_b, .x_turned = trans_a, .gemm = true}};
         y = onnx_op(n, ASSAY_OP_FC, &attr, in, in[2] ? 3 : 2, adds || !folds ? "product" : suffix);
     } else {
         assay_attrs attr = {

@@ -30,7 +30,7 @@ assay_status tfl_op_non_max_suppression(const tfl_op *o)
     int in[2], out[3];
     assay_status s = tfl_expect(o, soft ? 6 : 5);
 
-    if (s || (s = tfl_int(o, 2, &a.soft_nms.max)) || (s = read_float(o, 3, &a.soft_nms.iou)) ||
+    if (s || (s = tfl_int(o, 2, &a.soft_nms.most)) || (s = read_float(o, 3, &a.soft_nms.iou)) ||
         (s = read_float(o, 4, &a.soft_nms.score)) ||
         (soft && (s = read_float(o, 5, &a.soft_nms.sigma))))
         return s;
@@ -38,7 +38,7 @@ assay_status tfl_op_non_max_suppression(const tfl_op *o)
         return tfl_fail(o, "%d outputs, expected %d", o->n_out, soft ? 3 : 2);
     if (!(a.soft_nms.sigma >= 0))
         return tfl_fail(o, "sigma is %g, expected 0 or more", (double)a.soft_nms.sigma);
-    scores = (assay_type){.elem = assay_f32(), .rank = 1, .dim = {a.soft_nms.max}};
+    scores = (assay_type){.elem = assay_f32(), .rank = 1, .dim = {a.soft_nms.most}};
     if ((s = tfl_value(o, 0, &in[0])) || (s = tfl_value(o, 1, &in[1])) ||
         (s = tfl_result(o, 0, &out[0])) ||
         (s = soft ? tfl_result(o, 1, &out[1]) : tfl_part(o, "scores", &scores, &out[1])) ||
@@ -71,7 +71,7 @@ static assay_status read_options(const tfl_op *o, assay_attr_detection *a)
     if (!whole ||
         !(fabs(max) < 1e6 && fabs(per_box) < 1e6 && fabs(per_class) < 1e9 && fabs(classes) < 1e6))
         return tfl_fail(o, "an option is missing or out of range");
-    a->max = (int64_t)max;
+    a->most = (int64_t)max;
     a->per_box = (int64_t)per_box;
     a->per_class = (int64_t)fmin(per_class, 1e6);
     a->classes = (int64_t)classes;
