@@ -61,7 +61,7 @@ static assay_status parse_calibration(const char *text, assay_choices *q, assay_
     if (!calibrate_find(equals ? equals + 1 : text, how))
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "calibration takes [PATTERN=]METHOD, with min-max, percentile, "
-                          "percentile:99.9, kl or mse, not '%.200s'",
+                          "percentile:99.9, kl, mse, headroom or headroom:1.5, not '%.200s'",
                           text);
     if (!equals)
         return ASSAY_OK;
@@ -102,12 +102,13 @@ static assay_status parse_weights(const assay_quantizer_options *o, assay_choice
     if (q->options.gptq)
         return ASSAY_OK;
     if (calibrate_find(text, &q->options.weight_calibration) &&
-        q->options.weight_calibration.method != ASSAY_CALIBRATE_KL)
+        q->options.weight_calibration.method < ASSAY_CALIBRATE_KL)
         return ASSAY_OK;
-    return assay_fail(err, ASSAY_ERR_INPUT,
-                      "calibrate-weights takes min-max, percentile, percentile:99.9, mse or "
-                      "gptq, not '%.100s'; a channel has too few weights for kl",
-                      text);
+    return assay_fail(
+        err, ASSAY_ERR_INPUT,
+        "calibrate-weights takes min-max, percentile, percentile:99.9, mse or "
+        "gptq, not '%.100s'; a channel has too few weights for kl, and no others for headroom",
+        text);
 }
 
 static assay_status parse_smooth(const char *text, assay_choices *q, assay_error *err)

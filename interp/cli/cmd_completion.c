@@ -64,7 +64,7 @@ static void list_methods(const cli_option *o, char words[WORDS])
 {
     size_t used = 0;
     words[0] = 0;
-    for (int c = ASSAY_CALIBRATE_MIN_MAX; c <= ASSAY_CALIBRATE_KL; c++) {
+    for (int c = ASSAY_CALIBRATE_MIN_MAX; c <= ASSAY_CALIBRATE_HEADROOM; c++) {
         const char *name = calibrate_name((assay_calibration)c);
         if (strstr(o->help, name))
             used += (size_t)snprintf(words + used, WORDS - used, "%s ", name);

@@ -34,7 +34,7 @@
          "assay (default), glow or fbgemm: that tool's parameters to the bit, glow's KL too"},     \
     {                                                                                              \
         "calibration", 0, "[PATTERN=]METHOD",                                                      \
-            "min-max (default), percentile[:99.99], kl or mse; repeatable, per value"              \
+            "min-max (default), percentile[:99.99], kl, mse, headroom[:2]; repeatable, per value"  \
     }
 #define CLI_QUANTIZE_OPTIONS                                                                       \
     CLI_CHOICE_OPTIONS,                                                                            \

@@ -161,7 +161,7 @@ void calibrate_power_of_two(const assay_histogram *h, double lo, double hi, assa
     double scale, best;
     int exponent;
 
-    if (!(need > 0) || h->min >= h->max)
+    if (!(need > 0) || h->min >= h->max || range->used == ASSAY_CALIBRATE_HEADROOM)
         return;
     weigh(h, &w);
     scale = frexp(need, &exponent) == 0.5 ? need : ldexp(1, exponent);
@@ -178,6 +178,19 @@ void calibrate_power_of_two(const assay_histogram *h, double lo, double hi, assa
     range->clipped = share_outside(h, range->min, range->max);
 }
 
+/* Numbers that no sample had may lie beyond those that one had. */
+static void leave_headroom(const assay_calibrate_how *how, double levels, assay_calibrated *out)
+{
+    const double factor = how->headroom > 0 ? how->headroom : ASSAY_HEADROOM;
+    if (levels <= ASSAY_ROOMY) {
+        out->used = ASSAY_CALIBRATE_MIN_MAX;
+        out->note = "codes of at most 10 bits have none to spare for headroom";
+        return;
+    }
+    out->min = fmin(out->min, out->min * factor);
+    out->max = fmax(out->max, out->max * factor);
+}
+
 void calibrate_range(const assay_histogram *h, const assay_calibrate_how *how, double levels,
                      assay_calibrated *out)
 {
@@ -185,6 +198,10 @@ void calibrate_range(const assay_histogram *h, const assay_calibrate_how *how, d
     *out = (assay_calibrated){.used = how->method, .min = (double)h->min, .max = (double)h->max};
     if (how->method == ASSAY_CALIBRATE_MIN_MAX || h->min >= h->max)
         return;
+    if (how->method == ASSAY_CALIBRATE_HEADROOM) {
+        leave_headroom(how, levels, out);
+        return;
+    }
     weigh(h, &w);
     if (how->method == ASSAY_CALIBRATE_KL && w.n < levels) {
         out->used = ASSAY_CALIBRATE_MIN_MAX;
@@ -241,27 +258,37 @@ void calibrate_for(const assay_choice *c, const assay_histogram *h, const assay_
         calibrate_glow(c, h, out);
 }
 
-static const char *const names[] = {"min-max", "percentile", "mse", "kl"};
+static const char *const names[] = {"min-max", "percentile", "mse", "kl", "headroom"};
 
 const char *calibrate_name(assay_calibration c)
 {
     return names[c];
 }
 
+/* The method's own number, which stands behind its name. */
+static bool find_number(const char *text, assay_calibrate_how *how)
+{
+    char *end;
+    const double number = strtod(text, &end);
+    if (end == text || *end != 0)
+        return false;
+    if (how->method == ASSAY_CALIBRATE_PERCENTILE) {
+        how->percentile = number;
+        return number >= 50 && number <= 100;
+    }
+    how->headroom = number;
+    return how->method == ASSAY_CALIBRATE_HEADROOM && number >= 1 && number <= 16;
+}
+
 bool calibrate_find(const char *name, assay_calibrate_how *how)
 {
     const size_t length = strcspn(name, ":");
-    char *end;
     *how = (assay_calibrate_how){0};
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strlen(names[i]) != length || strncmp(name, names[i], length) != 0)
             continue;
         how->method = (assay_calibration)i;
-        if (name[length] == 0)
-            return true;
-        how->percentile = strtod(name + length + 1, &end);
-        return i == ASSAY_CALIBRATE_PERCENTILE && end != name + length + 1 && *end == 0 &&
-               how->percentile >= 50 && how->percentile <= 100;
+        return name[length] == 0 || find_number(name + length + 1, how);
     }
     return false;
 }

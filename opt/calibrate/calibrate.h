@@ -9,14 +9,18 @@ typedef enum assay_calibration {
     ASSAY_CALIBRATE_MIN_MAX,    /* everything that was observed */
     ASSAY_CALIBRATE_PERCENTILE, /* all but a few elements at each end */
     ASSAY_CALIBRATE_MSE,        /* least mean squared error of clipping plus rounding */
-    ASSAY_CALIBRATE_KL          /* least Kullback-Leibler divergence of the quantized histogram */
+    ASSAY_CALIBRATE_KL,         /* least Kullback-Leibler divergence of the quantized histogram */
+    ASSAY_CALIBRATE_HEADROOM    /* a multiple of what was observed, where codes have room for it */
 } assay_calibration;
 
 #define ASSAY_PERCENTILE 99.99 /* by default: 1 in 20,000 elements is left out at each end */
+#define ASSAY_HEADROOM   2     /* by default: one bit */
+#define ASSAY_ROOMY      1024  /* codes; with no more than these a bit is not to spare */
 
 typedef struct assay_calibrate_how {
     assay_calibration method;
     double percentile; /* 0: ASSAY_PERCENTILE */
+    double headroom;   /* 0: ASSAY_HEADROOM */
 } assay_calibrate_how;
 
 /* What was chosen. */
@@ -29,7 +33,8 @@ typedef struct assay_calibrated {
 } assay_calibrated;
 
 /* The range that the calibration chooses for a type of `levels` codes; it lies in [h->min, h->max]
- * and takes in 0 when that does. h must have finite observations.
+ * (with headroom in a multiple of that) and takes in 0 when that does. h must have finite
+ * observations.
  *
  * MSE: for each candidate (first the upper end, then the lower one, shrunk towards 0 in 1/64 steps)
  * every bin costs the square of its distance to the range, and step^2 / 12 inside (uniform rounding
@@ -55,11 +60,12 @@ bool calibrate_glow_kl(const float *count, int n, float min, float max, bool sym
 
 /* Narrows a chosen range for codes lo..hi (zero point 0) whose scale is to be a power of two: the
  * one that holds the range may be almost twice too coarse for it. Halves it while the squared error
- * of clipping plus rounding, as above, falls. */
+ * of clipping plus rounding, as above, falls; headroom stays as it is. */
 void calibrate_power_of_two(const assay_histogram *h, double lo, double hi,
                             assay_calibrated *range);
 
-/* "min-max", "percentile", "percentile:99.9", "mse", "kl"; false when it is none of them. */
+/* "min-max", "percentile", "percentile:99.9", "mse", "kl", "headroom", "headroom:1.5"; false when
+ * it is none of them. */
 bool calibrate_find(const char *name, assay_calibrate_how *how);
 const char *calibrate_name(assay_calibration c);
 

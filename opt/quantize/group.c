@@ -136,9 +136,10 @@ static void cut_off(assay_plan_value *p, const assay_histogram *h)
         profile_histogram_edges(h, i, &lo, &hi);
         below += hi <= p->floor ? *profile_histogram_at(h, i) : 0;
     }
+    const double max = p->range.used == ASSAY_CALIBRATE_HEADROOM ? p->range.max : (double)h->max;
     p->range = (assay_calibrated){.used = ASSAY_CALIBRATE_MIN_MAX,
                                   .min = p->floor,
-                                  .max = fmax(fmax((double)h->max, p->reach[1]), p->floor),
+                                  .max = fmax(fmax(max, p->reach[1]), p->floor),
                                   .clipped = (double)below / (double)(h->finite + h->inf),
                                   .note = "masked below: softmax does not see it"};
 }

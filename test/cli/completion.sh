@@ -55,7 +55,8 @@ both" assay run net.assay --engine =
 offers "calibrations" "min-max
 percentile
 mse
-kl" assay quantize net.onnx --calibration ""
+kl
+headroom" assay quantize net.onnx --calibration ""
 offers "of a value by name" "percentile" assay quantize net.onnx --calibration "logits*" = p
 offers "also where the option has an =" "kl" assay quantize net.onnx --calibration = "logits*" = k
 offers "of weights those that are for weights" "min-max
@@ -85,7 +86,7 @@ awk -F"'" '/^    case \$name in/ { inside = 1 }
     inside && /^    \047[a-z -]*\047\*?\)$/ { name = $2 }
     inside && name && match($0, /--[a-z-]+/) { print name ": " substr($0, RSTART, RLENGTH) }' _assay | sort >found
 runs 0 "zsh knows all options" diff options found
-prints '--calibration=.*:\(min-max percentile mse kl \)' "zsh knows calibrations" grep -e --calibration= _assay
+prints '--calibration=.*:\(min-max percentile mse kl headroom \)' "zsh knows calibrations" grep -e --calibration= _assay
 if command -v zsh >out; then
     # _assay is called as the completion system would, whose functions here say what they are given.
     zsh_names() { # WORD...: the names that are offered for the last one

@@ -107,6 +107,31 @@ static void test_kl_says_when_it_cannot_judge(void **state)
     forget(&o);
 }
 
+/* Twice the range, or as often as is said, around 0; codes of 8 bits have none to spare. */
+static void test_headroom(void **state)
+{
+    observed o = nothing();
+    (void)state;
+    see(&o, -1);
+    see(&o, 3);
+    assay_calibrated c = calibrate(&o, "headroom", 65536);
+    assert_true(c.min == -2 && c.max == 6 && c.clipped == 0 && c.used == ASSAY_CALIBRATE_HEADROOM);
+    calibrate_power_of_two(&profile_find(o.profile, "x")->seen, -32768, 32767, &c);
+    assert_true(c.min == -2 && c.max == 6); /* what was observed has room in half of it */
+    c = calibrate(&o, "headroom:1.5", 65536);
+    assert_true(c.min == -1.5 && c.max == 4.5);
+    c = calibrate(&o, "headroom", 1024);
+    assert_true(c.min == -1 && c.max == 3 && c.used == ASSAY_CALIBRATE_MIN_MAX);
+    assert_non_null(strstr(c.note, "none to spare"));
+    forget(&o);
+    o = nothing();
+    see(&o, 2);
+    see(&o, 3);
+    c = calibrate(&o, "headroom", 65536);
+    assert_true(c.min == 2 && c.max == 6); /* never less than what was observed */
+    forget(&o);
+}
+
 static void test_constant_values(void **state)
 {
     (void)state;
@@ -120,17 +145,19 @@ static void test_constant_values(void **state)
 
 static void test_names(void **state)
 {
-    const char *const bad[] = {"",         "minmax",        "kl:3",           "percentile:",
-                               "min-max2", "percentile:9x", "percentile:101", "percentile:10"};
+    const char *const bad[] = {"",          "minmax",        "kl:3",           "percentile:",
+                               "min-max2",  "percentile:9x", "percentile:101", "percentile:10",
+                               "min-max:2", "headroom:0.9",  "headroom:17",    "headroom:"};
     assay_calibrate_how how;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(calibrate_find(bad[i], &how));
-    for (int c = ASSAY_CALIBRATE_MIN_MAX; c <= ASSAY_CALIBRATE_KL; c++) {
+    for (int c = ASSAY_CALIBRATE_MIN_MAX; c <= ASSAY_CALIBRATE_HEADROOM; c++) {
         assert_true(calibrate_find(calibrate_name((assay_calibration)c), &how));
         assert_int_equal(how.method, c);
     }
     assert_true(calibrate_find("percentile:99.5", &how) && how.percentile == 99.5);
+    assert_true(calibrate_find("headroom:1.5", &how) && how.headroom == 1.5);
 }
 
 int main(void)
@@ -139,6 +166,7 @@ int main(void)
         cmocka_unit_test(test_outlier),
         cmocka_unit_test(test_percentile),
         cmocka_unit_test(test_kl_says_when_it_cannot_judge),
+        cmocka_unit_test(test_headroom),
         cmocka_unit_test(test_constant_values),
         cmocka_unit_test(test_names),
     };
