@@ -113,7 +113,8 @@ void blame_search_pull(blame_search *s)
         memcpy(dev, s->base, (own - 1) * sizeof *dev);
     for (int k = 0; k < s->n_samples && good; k++) {
         memset(place, 0, end * sizeof *place);
-        for (int shift = 0; shift == 0 || s->count >> shift > 0; shift += s->type->elem.bits)
+        for (int shift = 0; shift == 0 || (shift < 63 && s->count >> shift > 0);
+             shift += s->type->elem.bits)
             good = good && follow_digit(s, k, shift, codes, shown, place);
         good = good && pull_sample(s, k, place, dev + k * s->count, seen + k * s->count);
     }

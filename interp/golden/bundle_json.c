@@ -197,10 +197,13 @@ static assay_status read_numbers(const assay_bundle *b, const json_t *list, bool
         return assay_out_of_memory(err);
     for (size_t i = 0; i < *n; i++) {
         const json_t *one = is_list ? json_array_get(list, i) : list;
+        const json_int_t code = real ? 0 : json_integer_value(one);
+        if (code != (int32_t)code)
+            return assay_fail(err, ASSAY_ERR_INPUT, "%s: a zero point does not fit 32 bits", what);
         if (real)
             ((float *)*data)[i] = (float)json_number_value(one);
         else
-            ((int32_t *)*data)[i] = (int32_t)json_integer_value(one);
+            ((int32_t *)*data)[i] = (int32_t)code;
     }
     return ASSAY_OK;
 }

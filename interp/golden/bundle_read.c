@@ -23,10 +23,11 @@ static assay_status read_entry(const assay_bundle *b, const json_t *o, const cha
     t->file = json_string_value(json_object_get(o, "file"));
     t->of_constants = !t->file && json_is_true(json_object_get(o, "of_constants"));
     t->sample = json_integer_value(json_object_get(o, "sample"));
-    t->index = (int)json_integer_value(json_object_get(o, "index"));
+    const json_int_t index = json_integer_value(json_object_get(o, "index"));
+    t->index = index == (int)index ? (int)index : -1;
     t->sums_digest = json_string_value(json_object_get(sums, "xxh3"));
     t->sums_file = json_string_value(json_object_get(sums, "file"));
-    if (!t->name || !t->digest || !json_is_integer(json_object_get(o, "index")) ||
+    if (!t->name || !t->digest || !json_is_integer(json_object_get(o, "index")) || t->index < 0 ||
         (sums && !t->sums_digest))
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "%s: an entry of \"tensors\" lacks name, index or xxh3", where);

@@ -1,4 +1,5 @@
 /* Checking averages and sums: all sums of a window's codes, for each count of cells. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +124,8 @@ assay_status check_sums(check_context *c, const json_t *step, int64_t *worst)
     assay_elem e = c->before->value[w.a->in[0]].type.elem;
     assay_status s = prepare(c, function, c->before, &w);
     *worst = 0;
-    if (!s && (w.max - w.fewest + 1) * w.max * (INT64_C(1) << e.bits) > MAX_WORK)
+    assert(s || e.bits <= 32);                                     /* what a unit takes */
+    if (!s && (w.max - w.fewest + 1) * w.max > MAX_WORK >> e.bits) /* of so many codes each */
         s = check_reject(c, "a window that cannot be enumerated");
     for (int64_t n = w.fewest; !s && n <= w.max; n++)
         for (int64_t sum = n * assay_elem_min(e); sum <= n * assay_elem_max(e); sum++)

@@ -4,6 +4,7 @@
  * is compared. AVERAGE: a rescale sinks below the node. Then the node sums codes where it summed
  * rescaled codes; for each sum of codes the least and the greatest sum of rescaled codes are found,
  * cell by cell, and since the node is monotone in its sum, both decide for all between them. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,8 +235,9 @@ static assay_status compare_averages(const pooling *before, const function *f, c
 
 static assay_status check_size(const cells *w, const assay_type *x, bool average, assay_error *err)
 {
-    int64_t widest = w->max * (INT64_C(1) << x->elem.bits);
-    if (w->max > 1 << 16 || (w->max - w->least + 1) * widest > MAX_SUMS)
+    assert(x->elem.bits <= 32);
+    if (w->max > 1 << 16 ||
+        (w->max - w->least + 1) * w->max > MAX_SUMS >> x->elem.bits) /* of so many codes each */
         return assay_fail(err, ASSAY_ERR_LIMIT, "windows of %lld cells have too many sums",
                           (long long)w->max);
     if (average && (w->max > MAX_CELLS || x->elem.bits > 8))
@@ -293,6 +295,7 @@ static bool is_ordered_table(const function *f)
 /* Codes as they are. */
 static assay_status no_function(const assay_value *code, function *f, assay_error *err)
 {
+    assert(code->type.elem.bits <= 32);
     f->n = (size_t)1 << code->type.elem.bits;
     f->table = malloc(f->n * sizeof *f->table);
     for (size_t i = 0; i < f->n && f->table; i++)

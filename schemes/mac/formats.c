@@ -8,8 +8,17 @@
     {name, bits, exponent, fraction, bias, ASSAY_MAC_##specials},
 static const assay_mac_layout layouts[] = {ASSAY_MAC_FLOATS(LAYOUT)};
 
+/* The shifts by these: each stays inside a word, and a sign, field and fraction in one of 64 bits.
+ */
+#define FITS(ID, name, bits, exponent, fraction, bias, specials)                                   \
+    static_assert((exponent) >= 0 && (exponent) <= 11 && (fraction) >= 0 && (fraction) <= 52 &&    \
+                      (bits) >= 1 && (exponent) + (fraction) <= (bits) && (bits) <= 64,            \
+                  "a format of 64 bits at most");
+ASSAY_MAC_FLOATS(FITS)
+
 const assay_mac_layout *mac_layout_of(enum assay_mac_format f)
 {
+    assert((int)f >= 0 && (int)f < ASSAY_MAC_FORMATS);
     return &layouts[f];
 }
 
@@ -128,6 +137,7 @@ static uint64_t not_a_number(enum assay_mac_format f, bool negative)
     case ASSAY_MAC_FN:
         return with_sign(f, negative, largest(l) + 1);
     case ASSAY_MAC_FNUZ:
+        assert(l->bits <= 64);
         return (uint64_t)1 << (l->bits - 1);
     case ASSAY_MAC_FINITE:
     case ASSAY_MAC_SCALE:
@@ -156,7 +166,9 @@ static uint64_t encode_integer(const assay_mac_value *v, enum assay_rounding mod
     assay_int128 units = v->negative ? -greatest : greatest;
     if (v->kind == ASSAY_MAC_NAN)
         return (uint64_t)greatest;
-    if (v->kind == ASSAY_MAC_NUMBER && (n == 0 || drop > -32))
+    if (v->kind == ASSAY_MAC_NUMBER && n == 0)
+        units = 0;
+    else if (v->kind == ASSAY_MAC_NUMBER && drop > -32)
         units = drop < 0 ? n * ((assay_int128)1 << -drop)
                          : assay_round_shift128(n, drop < 127 ? (unsigned)drop : 127, mode);
     return (uint64_t)(units > greatest ? greatest : units < -greatest ? -greatest : units) & 255;

@@ -22,7 +22,8 @@ enum assay_mac_specials {
     ASSAY_MAC_INTEGER
 };
 
-/* A line of formats.def. */
+/* A line of formats.def. bits <= 64, exponent_bits <= 11, fraction_bits <= 52, of which the last
+ * two lie within the first (formats.c asserts it of every line). */
 typedef struct assay_mac_layout {
     const char *name;
     int bits, exponent_bits, fraction_bits, bias;

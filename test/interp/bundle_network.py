@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""bundle_network.py ASSAY: a golden bundle's graph.assay is a network as any, with the constants that lie in the bundle."""
+"""bundle_network.py ASSAY: a golden bundle's graph.assay is a network as any, with the constants that lie in the bundle; its
+manifest's numbers are those that are written."""
+import json
 import os
 import shutil
 import sys
@@ -49,6 +51,23 @@ def refuses():
     check(said("constants")[0], "nor is a folder", said()[1])
 
 
+def wide_numbers():
+    """A number that is the right one in its lowest 32 bits is another number."""
+    def first_zero_point(m):
+        return next(t for t in m["tensors"] if isinstance(t.get("zero_point"), int))
+    for name, change, words in (
+            ("an index", lambda m: m["tensors"][0].update(index=m["tensors"][0]["index"] + 2 ** 32), "lacks name, index or xxh3"),
+            ("a zero point", lambda m: first_zero_point(m).update(zero_point=first_zero_point(m)["zero_point"] + 2 ** 32),
+             "a zero point does not fit 32 bits")):
+        shutil.rmtree("wide", ignore_errors=True)
+        shutil.copytree("all", "wide", symlinks=True)
+        m = json.loads(read("wide/manifest.json"))
+        change(m)
+        write("wide/manifest.json", json.dumps(m).encode())
+        status, told = assay("verify", "wide")
+        check(status > 0 and words in str(told), f"{name} beyond 32 bits is refused", [status, told])
+
+
 def main():
     work = tempfile.mkdtemp()
     os.chdir(work)
@@ -59,6 +78,7 @@ def main():
         check(status == 0, "a bundle", out)
         reads()
         refuses()
+        wide_numbers()
     finally:
         os.chdir("/")
         shutil.rmtree(work, ignore_errors=True)

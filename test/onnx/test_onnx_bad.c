@@ -160,6 +160,13 @@ static void unsupported_models_are_named(void **state)
         {"in x str 2\nIdentity x -> y\nout y", "input 'x' is string"},
         {"in x f32 2\nconst w f64 2\nCast w -> v to=15\nAdd x,v -> y\nout y", "cast to complex128"},
         {"in x f32 2\nCast x -> y to=14\nout y", "cast to complex64"},
+        /* in 32 bits, float32 and float16 */
+        {"in x f32 2,2\nEyeLike x -> y dtype=4294967297\nout y", "a matrix of "},
+        {"in x u8 2\nconst s f32 - = 1\nDequantizeLinear x,s -> y output_dtype=4294967306\nout y",
+         "an output that is not float32, float16 or bfloat16"},
+        {"in x f32 2\nconst s f32 - = 1\n"
+         "QuantizeLinear x,s -> y output_dtype=17 precision=4294967306\nout y",
+         "attribute 'precision' is 4294967306"},
         {"in x f32 2\nCast x -> y to=24 round_mode=odd\nout y", "attribute 'round_mode' is 'odd'"},
         {"in x f32 2\nconst s f32 - = 1\nQuantizeLinear x,s -> y output_dtype=24\nout y",
          "codes of type float8e8m0"},

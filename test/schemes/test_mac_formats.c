@@ -175,6 +175,8 @@ static void integers_encode(void **state)
     assert_int_equal(mac_encode(ASSAY_MAC_INT8MX, &nan, &how), 0x7f);
     assert_int_equal(mac_encode(ASSAY_MAC_INT8MX, &inf, &how), 0x81);
     assert_int_equal(mac_encode(ASSAY_MAC_INT8MX, &least, &how), 0x81);
+    const assay_mac_value far = {.exponent = 1000}; /* a zero, whatever its exponent */
+    assert_int_equal(mac_encode(ASSAY_MAC_INT8MX, &far, &how), 0);
     how.mode = ASSAY_ROUND_CEIL;
     const assay_mac_value tiny = {.exponent = -1000, .significand = 1};
     assert_int_equal(mac_encode(ASSAY_MAC_INT8MX, &tiny, &how), 1);

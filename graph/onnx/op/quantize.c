@@ -198,11 +198,11 @@ void onnx_import_quantize_linear(onnx_node *n)
 void onnx_import_dequantize_linear(onnx_node *n)
 {
     onnx_value *x = onnx_in(n, 0), *y = onnx_find_value(n->im, n->pb->output[0]);
-    int64_t dtype = onnx_int(n, "output_dtype", ONNX_FLOAT);
+    const int64_t given = onnx_int(n, "output_dtype", ONNX_FLOAT);
+    const int dtype = given == (int)given ? (int)given : -1; /* no type */
     assay_type t = onnx_type(n, x);
     assay_qparams q;
-
-    if (dtype != ONNX_FLOAT && !onnx_is_narrow((int)dtype) && dtype != ONNX_UNDEFINED)
+    if (dtype != ONNX_FLOAT && !onnx_is_narrow(dtype) && dtype != ONNX_UNDEFINED)
         onnx_refuse(n, "an output that is not float32, float16 or bfloat16");
     else if (assay_is_small_float(t.elem)) {
         onnx_dequantize_small(n);

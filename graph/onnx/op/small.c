@@ -157,12 +157,13 @@ static onnx_value *shaped_scale(onnx_node *n, const assay_type *x, sharing *s)
 static int quotient_type(onnx_node *n)
 {
     const onnx_value *scale = onnx_find_value(n->im, n->pb->input[1]);
-    const int64_t precision = onnx_int(n, "precision", ONNX_UNDEFINED);
+    const int64_t given = onnx_int(n, "precision", ONNX_UNDEFINED);
+    const int precision = given == (int)given ? (int)given : -1; /* no type */
     if (precision == ONNX_UNDEFINED)
         return scale ? scale->narrow : ONNX_UNDEFINED;
-    if (precision != ONNX_FLOAT && !onnx_is_narrow((int)precision))
-        onnx_refuse(n, "attribute 'precision' is %lld", (long long)precision);
-    return precision == ONNX_FLOAT ? ONNX_UNDEFINED : (int)precision;
+    if (precision != ONNX_FLOAT && !onnx_is_narrow(precision))
+        onnx_refuse(n, "attribute 'precision' is %lld", (long long)given);
+    return precision == ONNX_FLOAT ? ONNX_UNDEFINED : precision;
 }
 
 /* x / scale, rounded to a narrow type where there is one. A quotient of float32 rounded to 11

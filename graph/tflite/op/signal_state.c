@@ -1,6 +1,7 @@
 /* TFLite Micro's operators on signals that remember what came before (signal/micro/kernels of
  * github.com/tensorflow/tflite-micro): frames, delays, overlaps, stacks of frames, the noise of
  * each channel. Its circular buffers are variables here, oldest samples first. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,6 +57,8 @@ static int places(tfl_chain *c, int64_t frames, int64_t step, int64_t size)
     void *data;
     const int value = tfl_chain_table(c, "places", &type, &data);
 
+    assert((frames - 1) * step + size <=
+           INT32_MAX); /* rows of n samples, which TFLite counts in 32 bits */
     for (int64_t i = 0; data && i < frames * size; ++i)
         ((int32_t *)data)[i] = (int32_t)(i / size * step + i % size);
     return value;
@@ -98,6 +101,7 @@ assay_status tfl_custom_framer(const tfl_op *o)
     const int64_t n = t->rank ? t->dim[t->rank - 1] : 0;
     const assay_attrs last = {.gather.axis = t->rank - 1};
     if (!tfl_holds(&c, n >= step && n % step == 0, "its rows are not of whole steps") ||
+        !tfl_holds(&c, n <= INT32_MAX - size, "its rows have too many samples") ||
         !tfl_holds(&c, !prefill || size >= step, "a frame_size below frame_step with prefill"))
         return c.s;
     const int all = stream(&c, x, prefill ? size - step : (needed - 1) * step);
