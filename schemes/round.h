@@ -7,10 +7,14 @@
  *
  * Integers only; compiled with -mgeneral-regs-only. Two's complement is assumed where an
  * out-of-range value is converted to a signed type, as gcc and clang define it.
+ *
+ * Each function asserts the shifts and widths that it takes; a release build (NDEBUG) has no
+ * asserts.
  */
 #ifndef ASSAY_SCHEMES_ROUND_H
 #define ASSAY_SCHEMES_ROUND_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -63,10 +67,12 @@ static inline bool assay_rounds_up(enum assay_rounding mode, bool negative, bool
  * negative number, which the language leaves to the compiler. */
 static inline int64_t apply_shift_right(int64_t n, unsigned s)
 {
+    assert(s <= 63);
     return n < 0 ? ~(~n >> s) : n >> s;
 }
 static inline assay_int128 apply_shift_right128(assay_int128 n, unsigned s)
 {
+    assert(s <= 127);
     return n < 0 ? ~(~n >> s) : n >> s;
 }
 
@@ -75,6 +81,7 @@ static inline assay_int128 apply_shift_right128(assay_int128 n, unsigned s)
 static inline assay_int128 assay_round_shift128(assay_int128 n, unsigned s,
                                                 enum assay_rounding mode)
 {
+    assert(s <= 127);
     if (s == 0)
         return n;
     assay_int128 q = apply_shift_right128(n, s);
@@ -110,10 +117,12 @@ static inline int64_t apply_clamp_to(int64_t x, int64_t lo, int64_t hi)
 /* The range of a signed integer of `bits` bits, 1..64. */
 static inline int64_t apply_int_min(unsigned bits)
 {
+    assert(bits >= 1 && bits <= 64);
     return -1 - (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
 }
 static inline int64_t apply_int_max(unsigned bits)
 {
+    assert(bits >= 1 && bits <= 64);
     return (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
 }
 
@@ -124,6 +133,7 @@ static inline int64_t apply_saturate(int64_t x, unsigned bits)
 }
 static inline int64_t apply_saturate_unsigned(int64_t x, unsigned bits)
 {
+    assert(bits >= 1 && bits <= 63);
     return apply_clamp_to(x, 0, apply_int_max(bits + 1));
 }
 static inline int64_t apply_saturate128(assay_int128 x, unsigned bits)
@@ -136,6 +146,7 @@ static inline int64_t apply_saturate128(assay_int128 x, unsigned bits)
 /* The low `bits` bits of x, 1..64, read as a signed integer: two's complement wrap-around. */
 static inline int64_t apply_wrap(int64_t x, unsigned bits)
 {
+    assert(bits >= 1 && bits <= 64);
     uint64_t top = (uint64_t)1 << (bits - 1);
     uint64_t low = (uint64_t)x & (top + top - 1);
     return (int64_t)((low ^ top) - top);
@@ -143,6 +154,7 @@ static inline int64_t apply_wrap(int64_t x, unsigned bits)
 /* The low `bits` bits of x, 1..63, read as an unsigned integer. */
 static inline int64_t apply_wrap_unsigned(int64_t x, unsigned bits)
 {
+    assert(bits >= 1 && bits <= 63);
     return (int64_t)((uint64_t)x & (((uint64_t)1 << bits) - 1));
 }
 

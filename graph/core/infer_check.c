@@ -1,4 +1,5 @@
 /* Common parts of shape rules: failing, lists, axes, broadcasting. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +38,7 @@ assay_status assay_infer_axes(const assay_inference *c, const assay_list *axes)
         assay_status s = assay_infer_axis(c, axes->v[i]);
         if (s)
             return s;
+        assert(axes->v[i] >= 0 && axes->v[i] < ASSAY_MAX_RANK);
         if (seen >> axes->v[i] & 1U)
             return assay_infer_fail(c, "axis %lld is named twice", (long long)axes->v[i]);
         seen |= 1U << axes->v[i];

@@ -1,4 +1,6 @@
 /* Shape rules of element-wise ops, rows, reductions and conversions. */
+#include <assert.h>
+
 #include "graph/core/infer.h"
 
 assay_status assay_shape_add_n(const assay_inference *c)
@@ -132,8 +134,10 @@ assay_status assay_shape_reduce(const assay_inference *c)
     assay_status s = assay_infer_axes(c, &a->axes);
     if (s)
         return s;
-    for (int i = 0; i < a->axes.n; ++i)
+    for (int i = 0; i < a->axes.n; ++i) {
+        assert(a->axes.v[i] >= 0 && a->axes.v[i] < ASSAY_MAX_RANK); /* assay_infer_axes */
         axes |= 1U << a->axes.v[i];
+    }
     reduce_axes(c, axes, a->keepdims);
     return ASSAY_OK;
 }
@@ -153,6 +157,7 @@ assay_status assay_shape_arg(const assay_inference *c)
         return s;
     if (c->x->dim[a->axis] < 1)
         return assay_infer_fail(c, "axis %lld is empty", (long long)a->axis);
+    assert(a->axis >= 0 && a->axis < ASSAY_MAX_RANK); /* assay_infer_axis */
     reduce_axes(c, 1U << a->axis, a->keepdims);
     c->out->elem = assay_int((unsigned)a->index_bits, true);
     return ASSAY_OK;

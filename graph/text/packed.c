@@ -1,4 +1,6 @@
 /* Elements of fewer than 8 bits without gaps. */
+#include <assert.h>
+
 #include "graph/text/packed.h"
 
 bool text_is_packable(assay_elem e)
@@ -13,6 +15,7 @@ size_t text_packed_bytes(const assay_type *t)
 
 void text_pack(const assay_type *t, const void *data, unsigned char *packed)
 {
+    assert(t->elem.bits >= 1 && t->elem.bits < 8);
     const unsigned bits = t->elem.bits, mask = (1U << bits) - 1;
     const size_t n = (size_t)assay_shape_count(t);
     unsigned window = 0, have = 0;
@@ -31,6 +34,7 @@ void text_pack(const assay_type *t, const void *data, unsigned char *packed)
 
 void text_unpack(const assay_type *t, const unsigned char *packed, void *data)
 {
+    assert(t->elem.bits >= 1 && t->elem.bits < 8);
     const unsigned bits = t->elem.bits, mask = (1U << bits) - 1;
     const unsigned sign =
         t->elem.kind == ASSAY_KIND_INT && t->elem.is_signed ? 1U << (bits - 1) : 0;

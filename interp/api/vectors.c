@@ -1,6 +1,7 @@
 /* Rows and networks that tell schemes apart; see vectors.h. */
 #include "interp/api/vectors.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ static void own_accumulators(const assay_scheme *s, vectors_space *out)
 {
     enum { MAX_BITS = 48 };
     const unsigned bits = assay_scheme_accumulator_bits(s, out->op, out->wide);
+    assert(bits >= 1);
     out->hi = (INT64_C(1) << ((bits < MAX_BITS ? bits : MAX_BITS) - 1)) - 1;
     out->lo = -out->hi - 1;
 }

@@ -201,6 +201,7 @@ int blame_stuck_bit_count(blame_search *s)
 bool blame_stuck_bit_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 {
     const int bits = s->type->elem.bits, bit = i / 2 % bits;
+    assert(bits >= 1 && bits <= 32);
     const bool lanes = i / 2 / bits, set = i % 2;
     const uint32_t mask = UINT32_C(1) << bit;
     const blame_axis a = blame_axis_of(s->type, s->channel_axis);
@@ -229,6 +230,7 @@ int blame_flipped_count(blame_search *s)
 bool blame_flipped_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 {
     (void)i;
+    assert(s->type->elem.bits >= 1 && s->type->elem.bits <= 32);
     for (int64_t e = 0; e < total(s); e++)
         codes[e] =
             as_code(s->type->elem, (uint32_t)codes[e] ^ UINT32_C(1) << (s->type->elem.bits - 1));

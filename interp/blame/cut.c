@@ -1,5 +1,6 @@
 /* A case cut to a part of its output: windows to some rows, weights to some channels, element-wise
  * ops to a block. */
+#include <assert.h>
 #include <string.h>
 
 #include "interp/blame/cut.h"
@@ -102,11 +103,13 @@ static bool has_plain_weights(const blame_case *c)
 
 static unsigned all_axes(const assay_type *t)
 {
+    assert(t->rank <= ASSAY_MAX_RANK);
     return (1U << t->rank) - 1;
 }
 
 static unsigned axes_of_window(const blame_case *c, const assay_window *w)
 {
+    assert(c->out.rank >= 1 && c->out.rank <= ASSAY_MAX_RANK);
     const unsigned channel = 1U << (w->nhwc ? c->out.rank - 1 : 1);
     const bool plain =
         is_pool(c) || (has_plain_weights(c) && (c->attr.conv.group == 1 || is_depthwise(c, w)));

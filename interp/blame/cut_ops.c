@@ -1,9 +1,12 @@
 /* Reductions, ops over rows, products of matrices and transposed convolutions cut to a part of
  * their output. */
+#include <assert.h>
+
 #include "interp/blame/cut.h"
 
 static unsigned all_axes(const assay_type *t)
 {
+    assert(t->rank <= ASSAY_MAX_RANK);
     return (1U << t->rank) - 1;
 }
 
@@ -81,6 +84,7 @@ static unsigned axes_of_rows(const blame_case *c)
     const bool softmax = c->op == ASSAY_OP_SOFTMAX || c->op == ASSAY_OP_LOG_SOFTMAX;
     const int64_t given = softmax ? c->attr.softmax.axis : c->attr.norm.axis;
     const int64_t axis = given < 0 ? given + c->out.rank : given;
+    assert(axis >= 0 && axis < ASSAY_MAX_RANK);
     const unsigned before = (1U << axis) - 1;
     if (has_axis_params(c))
         return 0;
@@ -149,6 +153,7 @@ static int channel_of(const blame_case *c)
 static unsigned axes_of_transposed(const blame_case *c)
 {
     const bool channels = c->attr.conv.group == 1 && !has_axis_params(c) && c->constant[1];
+    assert(channel_of(c) < ASSAY_MAX_RANK);
     return all_axes(&c->out) & ~(channels ? 0 : 1U << channel_of(c));
 }
 

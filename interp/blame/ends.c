@@ -1,4 +1,5 @@
 /* Hypotheses over a node's end: scales, the output's zero point, bounds. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,7 @@ bool blame_multiplier_bit_edit(blame_search *s, int i, blame_case *c, blame_stor
 {
     static const char *const words[BIT_WAYS] = {"always 0", "always 1", "flipped"};
     const int way = i % BIT_WAYS, place = i / BIT_WAYS;
+    assert(place >= 0 && place <= MULTIPLIER_BITS);
     const int64_t bit = INT64_C(1) << (MULTIPLIER_BITS - place);
     const double other = (double)c->in[0].q.scale[0] / (double)c->out.q.scale[0];
     int64_t n;

@@ -1,4 +1,5 @@
 /* Hypotheses over what goes into a node: signs, weights, bias, scales. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 bool blame_change_sign(blame_case *c, int input, bool flip)
 {
     assay_type t = c->in[input];
+    assert(blame_can_change_sign(&t)); /* bits from 2 to 16: codes moved by a half stay in 32 */
     const int64_t n = assay_shape_count(&t), half = INT64_C(1) << (t.elem.bits - 1);
     int32_t *codes = blame_codes_of(c, input);
     if (!codes)
@@ -61,6 +63,7 @@ int blame_other_order_count(blame_search *s)
 
 bool blame_other_order_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 {
+    assert(blame_can_change_sign(s->type)); /* bits from 2 to 16 */
     const int64_t half = INT64_C(1) << (s->type->elem.bits - 1);
     const int64_t middle = assay_elem_min(s->type->elem) + half;
     (void)i;

@@ -1,4 +1,5 @@
 /* Families of what is done to the order of codes: axes exchanged, transposed, dealt, blocked. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ enum {
 static bool has_no_more(const blame_search *s, int k, int64_t *counts)
 {
     const int64_t least = assay_elem_min(s->type->elem), from = k * s->count;
+    assert(s->type->elem.bits <= 16);
     memset(counts, 0, (sizeof *counts) << s->type->elem.bits);
     for (int64_t e = from; e < from + s->count; e++)
         counts[s->base[e] - least]++;

@@ -5,6 +5,7 @@
 #include "interp/blame/screens.h"
 #include "interp/blame/families.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static int32_t flipped(const blame_search *s, int32_t code)
 {
     if (s->type->elem.kind == ASSAY_KIND_F32)
         return (int32_t)((uint32_t)code ^ UINT32_C(1) << 31);
+    assert(s->type->elem.bits >= 2 && s->type->elem.bits <= 16); /* blame_screens */
     const int32_t half = (int32_t)(INT64_C(1) << (s->type->elem.bits - 1));
     const int64_t middle = assay_elem_min(s->type->elem) + half;
     return code >= middle ? code - half : code + half;
@@ -35,6 +37,7 @@ static int32_t flipped(const blame_search *s, int32_t code)
 static bool is_stuck(const blame_search *s, int bit, int value)
 {
     bool differs = false;
+    assert(bit >= 0 && bit < 32);
     for (int64_t e = 0; e < total(s); e++) {
         if (s->seen[e] && ((uint32_t)s->dev[e] >> bit & 1) != (uint32_t)value)
             return false;
@@ -292,6 +295,7 @@ void blame_screen_through(blame_search *s, const blame_screen *screen)
     blame_search_forget_lanes(s);
     s->n_seen = 0;
     s->differing = 0;
+    assert(screen->kind != BLAME_SCREEN_BIT || (screen->bit >= 0 && screen->bit < 32));
     if (screen->kind == BLAME_SCREEN_BIT)
         s->unseen_bits = screen->bit + 1 == s->type->elem.bits
                              ? UINT32_MAX << screen->bit /* and the copies of the sign */

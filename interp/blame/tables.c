@@ -1,5 +1,6 @@
 /* Functions of codes: entries of a table, where the device's output is a function of its input; the
  * scale before an exponential. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -106,6 +107,7 @@ bool blame_exponent_edit(blame_search *s, int i, blame_case *c, blame_story *sto
     (void)s;
     if (!assay_is_quantized(&c->in[0]) || !blame_own_params(c, &c->in[0], &scale, NULL))
         return false;
+    assert(i >= 0 && i <= FRACTION - 2);
     const int64_t m = (int64_t)ldexp(frexp((double)scale[0], &exponent), FRACTION);
     scale[0] = (float)ldexp((double)(m ^ INT64_C(1) << (FRACTION - 2 - i)), exponent - FRACTION);
     blame_tell(story, "rescale.multiplier", 2, "bit %d of the input's multiplier is flipped",

@@ -1,4 +1,5 @@
 /* Hypotheses over how weights are read: their signs and their order. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ bool blame_weights_sign_edit(blame_search *s, int i, blame_case *c, blame_story 
     assay_type t = c->in[1];
     int32_t *w;
     (void)s;
+    assert(blame_can_change_sign(&t)); /* bits from 2 to 16: sums with a half stay in 32 */
     blame_tell(story, "weights.sign", 1, "weights %s", words[i]);
     if (i < 2)
         return blame_change_sign(c, 1, i == 0);
@@ -81,6 +83,7 @@ bool blame_weights_layout_edit(blame_search *s, int i, blame_case *c, blame_stor
     else if (i >= PERMUTATIONS + FLIPS)
         return reorder_flattened(s, i > PERMUTATIONS + FLIPS, c, story);
     const bool flips = i >= PERMUTATIONS;
+    assert(t->rank <= ASSAY_MAX_RANK);
     const unsigned axes = flips ? (unsigned)(i - PERMUTATIONS) : 0;
     if (flips ? axes == 0 || axes >> t->rank : i == 0 || !blame_permutation(t->rank, i, perm))
         return false;

@@ -1,6 +1,7 @@
 /* Whole domains of codes; see domain.h. */
 #include "interp/decide/domain.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 /* Codes of input k. */
 static int64_t codes(const decide_domain *d, int k)
 {
+    assert(d->in[k].elem.bits <= 32);
     return INT64_C(1) << d->in[k].elem.bits;
 }
 
@@ -78,6 +80,7 @@ static bool rows(decide_domain *d, int64_t *n)
                          "rows of %" PRId64 " codes of %" PRId64
                          " bits are too many to try all; compare runs of both",
                          length, bits);
+    assert(bits * length <= ROW_BITS);
     *n = INT64_C(1) << (bits * length);
     return true;
 }
@@ -125,6 +128,7 @@ bool decide_domain_of(const assay_graph *g, int i, decide_domain *d)
 /* Row number i: its codes are the digits of i. */
 static void row_at(const decide_domain *d, size_t i, int32_t *row)
 {
+    assert(d->in[0].elem.bits <= ROW_BITS);
     for (size_t k = 0; k < d->width; k++, i >>= d->in[0].elem.bits)
         row[k] = code_at(d, 0, i & ((size_t)codes(d, 0) - 1));
 }

@@ -1,4 +1,5 @@
 /* Row functions that note what passes; see watch.h. */
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ static explain_watcher *watch_of(const assay_unit *u)
 /* The digit of production i. */
 int64_t explain_digit(const explain_watcher *w, int64_t i)
 {
+    assert(w->bits >= 1 && w->bits <= 32 && w->shift < 64);
     const uint64_t mask = (UINT64_C(1) << w->bits) - 1;
     return w->least + (int64_t)((uint64_t)i >> w->shift & mask);
 }

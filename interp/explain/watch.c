@@ -72,6 +72,7 @@ static unsigned bits_of(assay_elem e)
     return e.kind == ASSAY_KIND_BOOL ? 1 : e.bits < 32 ? e.bits : 32;
 }
 
+/* bits_of(e) gives 1 to 32. */
 static int64_t least_of(assay_elem e)
 {
     return e.kind == ASSAY_KIND_INT && e.is_signed ? -(INT64_C(1) << (bits_of(e) - 1)) : 0;

@@ -1,6 +1,7 @@
 /* AVX-512 VNNI: vpdpbusd adds four products of an unsigned and a signed byte to an int32, vpdpwssd
  * two of words; both without saturation. 14 x 32 accumulators in 28 registers, two more for the
  * packed weights, one for the unit of the left operand that a row broadcasts: 31 of 32. */
+#include <assert.h>
 #include <string.h>
 
 #include "interp/fast/isa.h"
@@ -42,6 +43,7 @@ INLINE void narrow(const assay_tile *t, __m512i acc[ROWS][2], const int rows, co
     const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
     const narrow_all all = narrow_all_of(t->narrowing);
     const bool whole = t->wanted == vectors * LANES;
+    assert(t->wanted >= 0 && t->wanted <= vectors * LANES);
     const __mmask32 wanted = (__mmask32)((UINT64_C(1) << t->wanted) - 1);
     const int64_t step = t->codes_step;
     const int last = rows - 1;

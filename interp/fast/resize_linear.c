@@ -5,6 +5,7 @@
  *
  * is what the reference hands to `interpolate`. The scheme's vector form of it rounds it to a code;
  * what becomes of four corners that all hold that code is a table. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +184,7 @@ assay_status fast_resize_linear(const assay_fast_setup *s, assay_fast **out, ass
                            .layouts = p->w.nhwc ? ASSAY_LAYOUTS_FIXED : ASSAY_LAYOUTS_ALIKE,
                            .arrange = arrange,
                            .scratch = carve(p, NULL, &unused) * (size_t)s->threads};
+    assert(bits >= 0 && bits < 31);
     p->one = 1 << bits;
     p->is_signed = x->elem.is_signed;
     p->interpolate = interpolate;

@@ -1,6 +1,7 @@
 /* Sums of codes of at most 16 bits that a scheme bounds and divides; see sums.h. */
 #include "interp/fast/sums.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,7 @@ bool fast_sums_has(const assay_type *x)
 
 int64_t fast_sums_max(const assay_type *x)
 {
+    assert(x->elem.bits < 32);
     return INT32_MAX >> x->elem.bits;
 }
 

@@ -1,6 +1,7 @@
 /* The tile with AVX-512: eight rows of three vectors of sums stay in registers. */
 #include "interp/float/gemm_tile.h"
 
+#include <assert.h>
 #include <immintrin.h>
 
 enum {
@@ -13,6 +14,7 @@ enum {
 static inline __attribute__((always_inline)) void tile(const float_tile *t, const int rows,
                                                        const int vectors)
 {
+    assert(t->columns > WIDTH * (vectors - 1) && t->columns <= WIDTH * vectors);
     const __mmask16 last = (__mmask16)(0xFFFFU >> (WIDTH * vectors - t->columns));
     const float *a = t->a, *next = t->next;
     __m512 sum[TILE_ROWS][VECTORS];

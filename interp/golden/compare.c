@@ -3,6 +3,7 @@
  *   SQNR = 10 log10( sum a^2 / sum (a-b)^2 ),  cosine = <a,b> / (|a| |b|),  a the reference. */
 #include "interp/golden/compare.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -72,6 +73,7 @@ static double small_float_real(assay_elem e, uint32_t pattern)
  * apart, and both zeros have rank 0. */
 static int64_t small_float_step(assay_elem e, int64_t pattern)
 {
+    assert(e.bits >= 1 && e.bits <= 32);
     const int64_t sign = INT64_C(1) << (e.bits - 1);
     if (e.kind == ASSAY_KIND_F8E8M0)
         return pattern;

@@ -6,6 +6,7 @@
 #include "graph/text/constant.h"
 #include "graph/text/packed.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -310,6 +311,7 @@ assay_status golden_dump_read_npy(const char *path, const assay_type *like, assa
 /* One element fills one byte, packed or not: above its bits are zeros or copies of its sign. */
 static bool is_extended(const assay_type *t, unsigned byte)
 {
+    assert(t->elem.bits >= 1 && t->elem.bits <= 8);
     const unsigned above = byte >> t->elem.bits, sign = byte >> (t->elem.bits - 1) & 1;
     return above == 0 || (t->elem.is_signed && sign && above == 0xffU >> t->elem.bits);
 }

@@ -1,4 +1,5 @@
 /* One tensor in the formats of format.def. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,8 +98,9 @@ static const struct {
 static int index_of(enum assay_dump_format format)
 {
     int i = 0;
-    while (1 << i != (int)format)
+    while (i < ASSAY_DUMP_COUNT && 1 << i != (int)format)
         i++;
+    assert(i < ASSAY_DUMP_COUNT);
     return i;
 }
 

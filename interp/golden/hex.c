@@ -1,6 +1,7 @@
 /* $readmemh text; see hex.h. */
 #include "interp/golden/hex.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ uint64_t golden_hex_pattern(const assay_type *type, const void *data, int64_t i)
 /* Sets `bits` bits of a word of nibbles, the least significant first, from place `at` on. */
 static void set_bits(unsigned char *nibble, unsigned at, uint64_t v, unsigned bits)
 {
+    assert(bits <= 64);
     for (unsigned b = 0; b < bits; b++)
         nibble[(at + b) / 4] = (unsigned char)(nibble[(at + b) / 4] | (v >> b & 1) << (at + b) % 4);
 }
@@ -174,6 +176,7 @@ static assay_status next_word(reading *r)
 static uint64_t get_bits(const reading *r, unsigned at, unsigned bits)
 {
     uint64_t v = 0;
+    assert(bits <= 64);
     for (unsigned b = 0; b < bits && (at + b) / 4 < r->n_digits; b++)
         v |= (uint64_t)(r->nibble[(at + b) / 4] >> (at + b) % 4 & 1) << b;
     return v;

@@ -1,6 +1,7 @@
 /* Boxes of rows: two rules shown to be equal, or told apart; see boxes.h. */
 #include "interp/infer/boxes.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "graph/core/type.h"
@@ -113,6 +114,7 @@ static bool differs_near(teller *t, const infer_box *b)
         return false;
     const int min = bits_of(b->m.lo) < bits_of(b->m.hi) ? bits_of(b->m.lo) : bits_of(b->m.hi);
     const int size = bits_of(x) + min + (int)rows_between(&t->random, -1, 1);
+    assert(size < 127);
     assay_int128 product = (assay_int128)1 << (size > 0 ? size : 0);
     if (b->shift > 0 && b->shift < 100 && rows_next(&t->random) & 1) {
         const assay_int128 halves = 2 * rows_between(&t->random, 0, 300) + 1;

@@ -1,6 +1,7 @@
 /* Steps that drift; see drift.h. */
 #include "interp/infer/drift.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { WHOLE = 89, TWICE = 3, ODD = 4, SIZES = 8, OFFSETS = 8 * SIZES + 1, MAX_K = 24, MIN_K = 19 };
@@ -18,6 +19,7 @@ static int place(int acc_bits)
  */
 static void offsets(int k, int64_t out[OFFSETS])
 {
+    assert(k >= 0 && k < 62);
     const int64_t unit = INT64_C(1) << k;
     size_t n = 0;
     out[n++] = unit / 2;

@@ -1,6 +1,8 @@
 /* R so small that every accumulator gives what 0 gives; see flat.h. */
 #include "interp/infer/flat.h"
 
+#include <assert.h>
+
 #include "graph/core/type.h"
 #include "interp/infer/modes.h"
 #include "interp/infer/passage.h"
@@ -27,6 +29,8 @@ static bool is_zero_by(const infer_rule *k, infer_span x, infer_span m, int32_t 
  * tried apart. */
 static bool is_flat_at(const infer_rule *k, infer_span x, int64_t greatest, int32_t shift)
 {
+    assert(k->multiplier_bits >= 1 && k->multiplier_bits <= 32 &&
+           k->multiplier_bits >= k->reduced_bits);
     const int drop = k->reduced_bits > 0 ? k->multiplier_bits - k->reduced_bits : 0;
     const int64_t last =
         (INT64_C(1) << k->multiplier_bits) - 1 - (drop > 0 ? INT64_C(1) << (drop - 1) : 0);
@@ -44,6 +48,7 @@ static bool is_flat_at(const infer_rule *k, infer_span x, int64_t greatest, int3
 /* The greatest multiplier that still loses bits beyond shift_max. */
 static int64_t greatest_lost(const infer_rule *k)
 {
+    assert(k->multiplier_bits >= 1 && k->multiplier_bits <= 32);
     const int64_t power = INT64_C(1) << k->multiplier_bits;
     const int32_t mode =
         k->beyond_shift_max == ASSAY_SMALL_DENORMAL ? k->denormal_round : k->multiplier_round;

@@ -1,6 +1,7 @@
 /* Pairs of R between which codes change; see places.h. */
 #include "interp/infer/places.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,6 +10,7 @@
 
 int32_t infer_middle_zero(const infer_options *o)
 {
+    assert(o->type.is_signed || (o->type.bits >= 1 && o->type.bits <= 31));
     return o->type.is_signed ? 0 : (int32_t)1 << (o->type.bits - 1);
 }
 

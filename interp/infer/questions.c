@@ -1,6 +1,8 @@
 /* Rows to ask; see questions.h. */
 #include "interp/infer/questions.h"
 
+#include <assert.h>
+
 #include "graph/core/type.h"
 #include "interp/infer/engine.h"
 #include "interp/infer/scales.h"
@@ -106,6 +108,7 @@ void infer_ask_powers(infer_task *t, bool before, size_t max)
 /* Adds rows with x / 2^d, its neighbours and its double as accumulators, and a multiplier 2^k. */
 static void put_around(infer_task *t, int64_t x, int32_t zp, int k, int64_t shift)
 {
+    assert(k >= 0 && k <= 32);
     for (int64_t i = -2; i <= 2; i++)
         put(t, x + i, zp, INT64_C(1) << k, shift);
     put(t, 2 * x, zp, INT64_C(1) << k, shift);
@@ -117,6 +120,7 @@ static int64_t few_powers(rows_random *r, int bits)
 {
     const int64_t n = rows_between(r, 1, 4);
     int64_t v = 0;
+    assert(bits >= 1 && bits <= 60);
     for (int64_t i = 0; i < n; i++) {
         const int64_t p = INT64_C(1) << rows_between(r, 0, bits - 1);
         v += rows_next(r) & 1 ? p : -p;
@@ -129,6 +133,7 @@ static int64_t any_multiplier(infer_task *t)
     rows_random *r = &t->random;
     const int64_t pick = rows_between(r, 0, 7);
     const int bits = (int)rows_between(r, 1, 33);
+    assert(bits >= 1 && bits <= 33);
     const int64_t v = pick < 3    ? INT64_C(1) << (bits - 1)
                       : pick < 5  ? few_powers(r, bits)
                       : pick == 5 ? rows_between(r, t->multiplier_lo, t->multiplier_hi)

@@ -1,6 +1,8 @@
 /* Bounds on the registers of a rule, and fields without effect; see reach.h. */
 #include "interp/infer/reach.h"
 
+#include <assert.h>
+
 #include "graph/core/type.h"
 #include "interp/infer/questions.h"
 #include "schemes/round.h"
@@ -105,6 +107,8 @@ static void reach_of_both(const infer_rule *k, infer_span all, int64_t m, int32_
     reach_of(k, all, m, shift, r);
     if (k->reduced_bits == 0)
         return;
+    assert(k->multiplier_bits >= 1 && k->multiplier_bits <= 32 &&
+           k->multiplier_bits >= k->reduced_bits);
     const int64_t drop = INT64_C(1) << (k->multiplier_bits - k->reduced_bits);
     const int64_t max = (INT64_C(1) << k->multiplier_bits) - drop;
     if (m > max || m < -max)

@@ -1,6 +1,7 @@
 /* Rows of scales; see scales.h. */
 #include "interp/infer/scales.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -118,6 +119,7 @@ bool infer_is_quotient(const infer_rule *k)
 
 int64_t infer_greatest(const infer_rule *k)
 {
+    assert(k->multiplier_bits >= 1 && k->multiplier_bits <= 32);
     const int64_t power = INT64_C(1) << k->multiplier_bits;
     if (k->beyond_shift_max ==
         ASSAY_SMALL_GENERATOR) /* which doubles a multiplier that is a power of two */
@@ -167,6 +169,7 @@ void infer_encode_log(infer_task *t)
 void infer_form_row(infer_task *t, infer_row *row, bool exact)
 {
     int64_t m = row->multiplier ? row->multiplier : 1;
+    assert(infer_bits_of(m) >= 1 && infer_bits_of(m) <= 63);
     if (t->powers)
         m = (m < 0 ? -1 : 1) * (INT64_C(1) << (infer_bits_of(m) - 1));
     const int e = (int)apply_clamp_to(infer_bits_of(m) - 1 - row->shift, t->live_lo, t->live_hi);

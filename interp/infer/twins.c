@@ -1,6 +1,7 @@
 /* Rows that tell encodings apart; see twins.h. */
 #include "interp/infer/twins.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "graph/core/type.h"
@@ -23,6 +24,7 @@ static int bits_of(infer_task *t, const infer_rule *k)
  * the greatest. */
 static double near_multiplier(infer_task *t, int bits)
 {
+    assert(bits >= 1 && bits <= 32);
     const int64_t lo = INT64_C(1) << bits, hi = 2 * lo - 1;
     const int64_t pick = rows_between(&t->random, 0, 3);
     const int64_t m = pick == 0   ? hi - rows_between(&t->random, 0, 2)
@@ -159,6 +161,7 @@ void infer_ask_ties(infer_task *t, const infer_rule *encoding)
     enum { TRIES = 200000, MAX = 1200 };
     const int bits =
         encoding->reduced_bits > 0 ? encoding->reduced_bits : encoding->multiplier_bits;
+    assert(encoding->multiplier_bits >= bits && encoding->multiplier_bits <= 32);
     t->encoder = *encoding;
     for (int i = 0; i < TRIES && t->next.n < infer_some(t, MAX); i++) {
         infer_row row = {.zp = infer_small_zero(t->o, false)};

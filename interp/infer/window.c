@@ -1,6 +1,7 @@
 /* The multipliers and shifts that the device accepts; see window.h. */
 #include "interp/infer/window.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "graph/memory.h"
@@ -170,6 +171,7 @@ int infer_window_bits(const infer_task *t)
  * that are not normalised, lie outside the domain and say nothing about a record. */
 static void forget_refused(infer_task *t)
 {
+    assert(infer_window_bits(t) <= 32);
     const int64_t max = INT64_C(1) << infer_window_bits(t);
     size_t kept = 0;
     for (size_t i = 0; i < t->log.n; i++) {

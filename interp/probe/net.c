@@ -1,6 +1,7 @@
 /* Values, numbers and nodes of probe networks. */
 #include "interp/probe/net.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -79,6 +80,7 @@ int64_t probe_code(probe_net *n, assay_elem e, int64_t i)
     case 2:
         return probe_between(n, -8, 8);
     case 3: {
+        assert(e.bits > 8 && e.bits <= 32); /* of fewer, all are taken */
         const int64_t power = (int64_t)1 << probe_between(n, 0, e.bits - 2);
         return (probe_random(n) & 1 && e.is_signed ? -power : power) + probe_between(n, -1, 0);
     }

@@ -1,4 +1,5 @@
 /* Windows, means and rows: ties among the sums, every size of a row's spread. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@ static int spread(probe_net *n, const char *name, assay_type type)
     const int64_t last = type.dim[type.rank - 1];
     int64_t centre = 0, reach = 0;
     int id;
+    assert(type.elem.bits <= 32);
     void *data = probe_input(n, name, type, &id);
     for (int64_t i = 0; data && i < assay_shape_count(&type); i++) {
         if (i % last == 0) {

@@ -13,6 +13,8 @@
  *                  16 bits plus what `curve` says at its first 7, and between;
  *                  y = log2 * ln 2 * scale, each product rounded to 16 bits of fraction and the
  *                  last to an integer, at most 32767 */
+#include <assert.h>
+
 #include "interp/signal/signal.h"
 #include "schemes/round.h"
 
@@ -103,6 +105,7 @@ assay_status signal_pcan(assay_call *call, assay_error *err)
     uint32_t *y = call->out[0].data;
 
     (void)err;
+    assert(shift >= 0 && shift <= 63); /* assay_shape_pcan */
     for (int64_t i = 0; i < n; i++) {
         const uint32_t gain = (uint32_t)gain_at(call->in[2].data, noise[i]);
         y[i] = shrunk((uint32_t)((uint64_t)x[i] * gain >> shift));
@@ -118,6 +121,7 @@ enum { LN_2 = 45426, HALF = 0x8000 }; /* ln 2 and 1/2, times 2^16 */
 static uint32_t log_of(const int32_t *curve, uint32_t v)
 {
     const int whole = length(v) - 1;
+    assert(whole >= 0 && whole < 32);
     const uint32_t rest = v - (UINT32_C(1) << whole);
     const int32_t part = (int32_t)(whole < 16 ? rest << (16 - whole) : rest >> (whole - 16));
     const int32_t *at = curve + (part >> 9);
@@ -133,6 +137,7 @@ assay_status signal_log(assay_call *call, assay_error *err)
     int16_t *y = call->out[0].data;
 
     (void)err;
+    assert(a->shift >= 0 && a->shift <= 31); /* assay_shape_signal_log */
     for (int64_t i = 0; i < n; i++) {
         const uint32_t v = x[i] << a->shift;
         const uint64_t log = v > 1 ? (uint64_t)LN_2 * log_of(call->in[1].data, v) : 0;

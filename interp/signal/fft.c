@@ -19,6 +19,8 @@
  *               before it is halved
  *   joining     irfft: the same a, b, even and odd of the spectrum; z[k] = even + odd,
  *               z[N/2 - k] = conj(even - odd) */
+#include <assert.h>
+
 #include "interp/signal/signal.h"
 #include "schemes/round.h"
 
@@ -46,6 +48,7 @@ static int32_t rounded(const fft *f, int64_t v)
 
 static point divided(const fft *f, point x, int by)
 {
+    assert(f->width == 16 || f->width == 32);
     const int64_t max = ((INT64_C(1) << (f->width - 1)) - 1) / by;
     return (point){rounded(f, x.re * max), rounded(f, x.im * max)};
 }

@@ -1,6 +1,7 @@
 /* Rows aimed at what rescales differ in; see draw.h. */
 #include "interp/vectors/draw.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "graph/core/type.h"
@@ -41,6 +42,7 @@ static int exponent(drawer *d)
  * fewer bits. */
 static int64_t multiplier(drawer *d, int bits)
 {
+    assert(bits >= 0 && bits <= 62);
     const int64_t top = INT64_C(1) << bits, half = top / 2;
     const int64_t ends[] = {half, half + 1, top - 1, half + half / 2, half + half / 2 - 1};
     const uint64_t kind = draw(d) % 16;
@@ -106,12 +108,14 @@ static int64_t near_tie(drawer *d, double real, int64_t zero_point)
 
 static int64_t power(drawer *d)
 {
+    assert(d->accumulator_bits >= 1 && d->accumulator_bits <= 61);
     const int64_t p = INT64_C(1) << between(d, 0, d->accumulator_bits - 1);
     return clamp(d, (double)((draw(d) % 2 ? p : -p) + between(d, -1, 1)));
 }
 
 static int64_t anywhere(drawer *d)
 {
+    assert(d->accumulator_bits >= 1 && d->accumulator_bits <= 61);
     const int64_t x = between(d, d->space->lo, d->space->hi);
     return x / (INT64_C(1) << between(d, 0, d->accumulator_bits - 1));
 }

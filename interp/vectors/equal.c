@@ -1,6 +1,7 @@
 /* Domains of a record's rows, and records that are one function there; see equal.h. */
 #include "interp/vectors/equal.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "graph/core/type.h"
@@ -38,6 +39,7 @@ bool vectors_domain_of(const assay_scheme *side, const vectors_space *space, vec
         return false;
     /* those that R becomes: what else the record takes as given (derive_check_precomputed), a
      * register of so many bits may not hold */
+    assert(r.rescale.multiplier_bits >= 1 && r.rescale.multiplier_bits <= 32);
     out->multiplier_hi =
         (INT64_C(1) << r.rescale.multiplier_bits) - r.rescale.multiplier_renormalise;
     out->multiplier_lo = r.rescale.negative_scale ? -out->multiplier_hi : 0;

@@ -1,6 +1,7 @@
 /* Change of one node's codes by a change of its operands; see spread.c. */
 #include "opt/check/spread_node.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +86,8 @@ assay_status check_spread_through_function(const check_context *c, const assay_g
     assay_status s = check_tabulate_all(c, g, &table, &n);
     if (s)
         return s;
+    assert(g->value[g->input[g->n_inputs - 1]].type.elem.bits <=
+           CHECK_MAX_BITS); /* the table has all */
     const size_t second = g->n_inputs > 1 ? (size_t)1 << g->value[g->input[1]].type.elem.bits : 1;
     const size_t first = n / second;
     int64_t by_first = 0, by_second = 0;

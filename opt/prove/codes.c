@@ -1,4 +1,5 @@
 /* Enumeration: the fragment before and after on every code, or every pair of codes. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,7 @@ static uint64_t scramble(uint64_t x)
 static int64_t code_at(const assay_graph *f, const domain *d, int k, size_t i)
 {
     assay_elem e = type_of_input(f, k)->elem;
+    assert(e.bits <= 32 && type_of_input(f, d->n_inputs - 1)->elem.bits <= 32);
     int64_t least = assay_elem_min(e), count = assay_elem_max(e) - least + 1;
     if (!d->complete)
         return i < 4 ? (i >> k & 1 ? least : least + count - 1)
@@ -271,6 +273,7 @@ assay_status prove_tabulate(const assay_graph *g, int node, const assay_scheme *
 {
     const assay_node *n = &g->node[node];
     int x = n->n_in > 1 && lower_is_constant(g, n->in[0]) ? n->in[1] : n->in[0];
+    assert(g->value[x].type.elem.bits <= 32);
     *size = (size_t)1 << g->value[x].type.elem.bits;
     domain d = {.n_inputs = 1, .n = *size, .complete = true};
     return tabulate(g, node, s, run, &d, table, err);
@@ -281,6 +284,7 @@ assay_status prove_tabulate_pairs(const assay_graph *g, int node, const assay_sc
 {
     const assay_node *n = &g->node[node];
     unsigned bits = assay_node_in(g, n, 0)->type.elem.bits + assay_node_in(g, n, 1)->type.elem.bits;
+    assert(bits <= 32);
     domain d = {.n_inputs = 2, .n = (size_t)1 << bits, .complete = true};
     return tabulate(g, node, s, run, &d, table, err);
 }

@@ -2,6 +2,7 @@
  * rises. So does an ordered function of its codes. Two such functions are equal when they reach
  * each code at the same float; the 2^32 floats are searched by halving, in the order of their
  * values. Between floats nothing is monotone by nature: there samples can refute, not prove. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,7 @@ static assay_status prove_quantize(const assay_graph *g, const assay_match *m,
     int64_t *table = NULL;
     size_t n = 0;
     p->elem = assay_node_out(g, f, 0)->type.elem;
+    assert(p->elem.bits <= 32);
     p->n = (size_t)1 << p->elem.bits;
     assay_status s = prove_tabulate(g, m->lower, p->scheme, p->run, &table, &n, p->err);
     if (!s && !is_ordered(table, n))

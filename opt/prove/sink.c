@@ -6,6 +6,7 @@
  * What the target makes of a code that was chosen (nothing, where types are equal) is looked at for
  * all codes. That the rewrite did sink, and nothing else, is tried on samples here, and read off
  * the fragments by the certificate's checker. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,7 @@ static assay_status tabulate_choice(const assay_graph *f, assay_op op, const ass
     if (!n || !s->vt->unary)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "the scheme has no unit that chooses codes");
     const assay_elem e = assay_node_in(f, n, 0)->type.elem;
+    assert(e.bits <= 32);
     const size_t size = (size_t)1 << e.bits;
     assay_unit_spec_fill(f, n, in, &spec);
     assay_status status = s->vt->prepare(s, &spec, &u, err);

@@ -2,6 +2,7 @@
 #include "opt/prove/spread.h"
 #include "graph/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -74,6 +75,8 @@ static assay_status through_unary(const spreading *s, int node, int64_t *by)
 static assay_status through_binary(const spreading *s, int node, int64_t *by)
 {
     const assay_node *n = &s->g->node[node];
+    assert(assay_node_in(s->g, n, 0)->type.elem.bits < 32);
+    assert(assay_node_in(s->g, n, 1)->type.elem.bits < 32); /* through_node: both 16 together */
     size_t a = (size_t)1 << assay_node_in(s->g, n, 0)->type.elem.bits;
     size_t b = (size_t)1 << assay_node_in(s->g, n, 1)->type.elem.bits;
     int64_t *table = NULL, along_a = 0, along_b = 0, d;

@@ -2,6 +2,7 @@
 #include "opt/quantize/adapt.h"
 #include "graph/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -74,6 +75,7 @@ static assay_choice choice_for(const adapter *a, unsigned bits, bool is_signed, 
 static assay_status flip_sign(adapter *a, int v)
 {
     assay_type *t = &a->g->value[v].type;
+    assert(t->elem.bits >= 1 && t->elem.bits <= 31); /* zero points moved by a half stay in 32 */
     const int64_t half = INT64_C(1) << (t->elem.bits - 1);
     const int64_t by = t->elem.is_signed ? half : -half, count = assay_shape_count(t);
     const assay_elem to = assay_int(t->elem.bits, !t->elem.is_signed);

@@ -1,6 +1,8 @@
 /* Tables: a chain of functions of one small code, at least one of them not a rescale, relu
  * or clip, becomes one lookup by the code itself. Floats between dequantize and quantize may lie on
  * the way. */
+#include <assert.h>
+
 #include "opt/rewrite/rules.h"
 
 #define WIDEST_CODE 8 /* bits: a table of 256 entries */
@@ -45,6 +47,7 @@ assay_status rewrite_table_rewrite(assay_graph *g, const assay_match *m,
 {
     int x = g->node[m->upper[0]].in[0], y = g->node[m->lower].out[0], table;
     const assay_value *out = &g->value[y];
+    assert(g->value[x].type.elem.bits <= 32);
     assay_type t = {
         .elem = out->type.elem, .rank = 1, .dim = {(int64_t)1 << g->value[x].type.elem.bits}};
     (void)image;

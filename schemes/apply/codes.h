@@ -21,6 +21,12 @@ typedef struct assay_step {
     int32_t half, away; /* away: -1 or 0 */
 } assay_step;
 
+/* Shifts that the loops can make. */
+static inline bool apply_step_fits(const assay_step *s)
+{
+    return s->left < 32 && s->high <= 32 && s->low < 32;
+}
+
 /* code = saturate(y + zero) to lo .. hi; with `wrap`, the low bits of the sum, sign extended: it is
  * shifted up by so many and back. */
 typedef struct assay_end {

@@ -37,6 +37,7 @@ static int32_t one(unsigned w)
 /* Around -1/8: e^a = e^(-1/8) * (1 + x + x^2/2 + x^3/6 + x^4/24), x = a + 1/8. */
 static int32_t exp_quarter(unsigned w, int32_t a)
 {
+    assert(w >= 4 && w <= 32);
     assert(a < 0 && a >= -((int64_t)1 << (w - 3)));
     int32_t exp_eighth = constant(w, 1895147668); /* e^(-1/8) */
     int32_t third = constant(w, 715827883);       /* 1/3 */

@@ -114,6 +114,7 @@ static int64_t normalize_newton(const assay_unit *u, const int32_t *x, size_t n,
     apply_tell_fixed(u->teller, "inverse root of the variance", k.multiplier, k.shift);
     const assay_rescale form = apply_layer_norm_form(u, &k.multiplier, &k.shift);
     int64_t refused = -1;
+    assert(u->k[1] >= 0 && u->k[1] < 32); /* 32 bits of a code and these stay below 2^63 */
     for (size_t i = 0; i < n; i++) {
         const int32_t d = apply_wrap32(x[i] * (INT64_C(1) << u->k[1]) - k.mean);
         if (operand && refused < 0 && !apply_rescale_accepts(&form, d, 0)) {

@@ -25,15 +25,17 @@ static unsigned excess(int64_t sum, unsigned cells)
 
 int64_t apply_lrn_entry(int64_t sum, unsigned cells)
 {
-    assert(sum >= 0);
+    assert(sum >= 0 && cells < 32);
     unsigned e = excess(sum, cells);
+    assert(e <= 62);
     return ((int64_t)e << cells) + (sum >> e);
 }
 
 int64_t apply_lrn_least(int64_t entry, unsigned cells)
 {
-    assert(entry >= 0);
+    assert(entry >= 0 && cells < 32);
     int64_t octave = entry >> cells, e = octave > 1 ? octave - 1 : 0;
+    assert(e <= 62);
     return (entry - (e << cells)) << e;
 }
 
@@ -42,6 +44,7 @@ static int64_t gain(const assay_unit *u, int64_t sum, const assay_teller *told)
     const assay_rule_lrn *k = &u->rec.lrn;
     const unsigned cells = (unsigned)k->cells, e = excess(sum, cells);
     const int64_t *t = u->table + apply_lrn_entry(sum, cells);
+    assert(e <= 62);
     const int64_t rest = sum & ((INT64_C(1) << e) - 1);
     apply_tell(told, "sum of squares", sum);
     apply_tell(told, "number of the entry", t - u->table);

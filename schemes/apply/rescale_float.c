@@ -16,7 +16,7 @@ static inline bool unpack(uint32_t f, int64_t *significand, unsigned *shift)
 {
     *significand = (f & 0x7fffff) | 0x800000;
     *shift = 150 - (f >> 23 & 0xff);
-    return *shift - 1 < 37;
+    return *shift - 1 < 37; /* 1 <= shift <= 37 */
 }
 
 /* n / 2^*shift rounded to the 24 bits of a float32: as an integer over the new 2^*shift. */
@@ -49,6 +49,7 @@ static inline int64_t add_and_round(uint32_t f, int64_t z, enum assay_rounding m
         f = apply_f32_add(f, apply_f32_from_i32((int32_t)z));
         return apply_f32_to_int(f, mode, INT32_MIN, INT32_MAX, 0);
     }
+    assert(shift <= 37); /* z of 17 bits moved by it stays below 2^54 */
     n = to_24_bits((f >> 31 ? -n : n) + z * (INT64_C(1) << shift), &shift);
     return assay_round_shift(n, shift, mode);
 }
@@ -61,6 +62,7 @@ static int64_t round_add_one(uint32_t f)
     unsigned shift;
     if (!unpack(f, &n, &shift)) /* integers, or nearer to 0 than 2^-14 */
         return apply_f32_to_int(f, ASSAY_ROUND_HALF_EVEN, INT64_MIN, INT64_MAX, 0);
+    assert(shift <= 37);
     int64_t one = INT64_C(1) << shift, low = apply_shift_right(n, shift),
             rest = 2 * (n & (one - 1));
     int64_t v = low;

@@ -59,6 +59,7 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
     const unsigned left = r->near_left;
     const uint64_t start = window - (at == AT_HALVES ? UINT64_C(1) << 63 : 0);
     const uint64_t double_window = 2 * window;
+    assert(left <= 24); /* before the loop: window_of has it too, but there a reader must look */
     for (size_t i = 0; i < n; i++) {
         int64_t x = acc[i] - in_zero;
         assay_int128 p = (assay_int128)(int64_t)((uint64_t)x << left) * near[c + i * step];

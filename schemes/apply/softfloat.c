@@ -1,5 +1,7 @@
 /* The readable core: an operation is done exactly on a sign, an exponent and a wide significand,
  * and then rounded once. See softfloat.h for the contract. */
+#include <assert.h>
+
 #include "schemes/apply/softfloat.h"
 
 /* Functions are inline so that a format, a constant where it is used, is folded into them. */
@@ -10,11 +12,12 @@ struct format {
     int precision; /* bits of the significand, with the implicit one */
     int width;     /* bits in all */
 };
-static const struct format binary32 = {24, 32}, binary64 = {53, 64};
+static const struct format binary32 = {24, 32}, binary64 = {53, 64}; /* there is no third */
 
 /* The field of the exponent of infinity: all ones. Its half is the bias. */
 static inline int exponent_ones(struct format f)
 {
+    assert(f.precision > 1 && f.precision < f.width && f.width <= 64 && f.width - f.precision < 31);
     return (1 << (f.width - f.precision)) - 1;
 }
 static inline uint64_t infinity(struct format f)

@@ -129,6 +129,7 @@ static assay_encoded with_all_bits(const assay_rule_rescale *k, double real)
  * common_shift some channels' R may be. */
 static void encode_large(const assay_rule_rescale *k, double real, assay_encoded *e)
 {
+    assert(k->multiplier_bits >= 1 && k->multiplier_bits <= 32);
     if (with_all_bits(k, real).shift >= k->shift_min)
         *e = (assay_encoded){multiplier_at(k, real, k->shift_min), k->shift_min, 0};
     else if (k->below_shift_min == ASSAY_LARGE_ZERO)
@@ -156,6 +157,7 @@ static bool encode_multiplier(const assay_rule_rescale *k, double real, double g
                               assay_encoded *e, char *why, size_t size)
 {
     const int bits = k->multiplier_bits;
+    assert(bits >= 1 && bits <= 32);
     *e = with_all_bits(k, greatest);
     if (real != greatest)
         e->multiplier = multiplier_at(k, real, e->shift);

@@ -247,6 +247,7 @@ void derive_left_shift(const assay_derive *d, int n, int32_t wanted, int32_t *bi
         const int64_t r = derive_reach(&d->spec->in[i]);
         reach = r > reach ? r : reach;
     }
+    assert(wanted <= 31);
     *bits = wanted;
     while (*bits > 0 && reach > INT32_MAX >> *bits)
         (*bits)--;

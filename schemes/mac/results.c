@@ -36,6 +36,7 @@ static assay_mac_value narrowed(const mac_term *v)
 {
     const int drop = mac_digits(v->significand) - 64;
     assay_mac_value out = {v->kind, v->negative, 0, v->exponent, (uint64_t)v->significand};
+    assert(drop <= 64);
     if (drop > 0) {
         const assay_uint128 lost = v->significand & (((assay_uint128)1 << drop) - 1);
         out.significand = (uint64_t)(v->significand >> drop) | (lost != 0);

@@ -5,11 +5,14 @@ more than 400 lines. A test may be longer than 50 lines: where it is a list of c
   functions.py SOURCE        TAP
 
 A function's lines are those between its braces; its branches are if, for, while, case, ?, && and ||. The sources are
-as clang-format leaves them: the braces of a function stand alone in the first column.
+as clang-format leaves them: the braces of a function stand alone in the first column. A shift
+by a variable shows its bound in the function (shifts.py).
 """
 import os
 import re
 import sys
+
+import shifts
 
 LINES, BRANCHES = 50, 30
 FILE_LINES = 400
@@ -65,12 +68,14 @@ def long_files(paths):
 
 def main():
     top = sys.argv[1]
-    count, bad = 0, []
+    count, bad, shifted, unbounded = 0, [], 0, []
     for path in sources(top, FLOORS, (".c", ".h")):
         with open(path, encoding="utf-8") as f:
             text = f.read()
         count += len(list(functions(text)))
         bad += [f"{os.path.relpath(path, top)}: {name}: {what}" for name, what in too_much(text).items()]
+        shifted += shifts.variable(text)
+        unbounded += [f"{os.path.relpath(path, top)}: {name}: by {by}" for name, by in shifts.unbounded(text)]
     long = "int f(void)\n{\n" + "    g();\n" * 51 + "}\n"
     knotty = "int f(void)\n{\n    return " + "a && " * 31 + "a;\n}\n"
     short = "int f(void)\n{\n" + "    g(); /* if && */\n" * 50 + "}\n"
@@ -82,6 +87,10 @@ def main():
         ("a branching one is found", [] if too_much(knotty) else [knotty]),
         (f"no file has more than {FILE_LINES} lines", list(long_files(sources(top, FLOORS + ["test", "bench"], WRITTEN)))),
         ("what comments say is no branch", list(too_much(short))),
+        ("a shift by a variable shows its bound", unbounded),
+        ("and there are some such shifts", [] if shifted > 300 else [str(shifted)]),
+        ("one that shows none is found", [w for w in shifts.WRONG if not list(shifts.unbounded(w))]),
+        ("one that shows it is not", [r for r in shifts.RIGHT if list(shifts.unbounded(r))]),
     ]
     print(f"1..{len(checks)}")
     for i, (name, lines) in enumerate(checks, 1):

@@ -2,6 +2,7 @@
 #include "graph/onnx/export/write.h"
 #include "graph/memory.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +183,7 @@ void onnx_write_list(onnx_writer *w, const char *name, const assay_list *a, cons
 /* Elements of so many bits, several a byte, the first one lowest. */
 static const void *packed(onnx_writer *w, const uint8_t *code, size_t n, unsigned bits)
 {
+    assert(bits >= 1 && bits <= 8);
     const size_t each = 8 / bits;
     uint8_t *to = onnx_memory(w, n / each + 1);
     for (size_t i = 0; to && i < n; i++)

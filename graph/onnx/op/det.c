@@ -3,6 +3,8 @@
  *   minor(columns) = sum over c in columns, the k-th of them: (-1)^k x[row, c] minor(columns - c)
  */
 
+#include <assert.h>
+
 #include "graph/onnx/op/op.h"
 
 enum { MAX_ORDER = 6 };
@@ -30,6 +32,7 @@ static onnx_value *minor(matrix *m, int columns, const char *suffix)
     onnx_value *sum = m->minor[columns];
     bool negative = false;
 
+    assert(m->order <= MAX_ORDER);
     for (int c = 0; c < m->order && !m->minor[columns]; c++) {
         const int rest = columns & ~(1 << c);
         if (rest == columns)

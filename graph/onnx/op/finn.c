@@ -8,6 +8,7 @@
  * of NCHW, the last axis else. shift is what the sum of such a window of unsigned `ibits` numbers
  * has in bits beyond `obits`, 0 where it has none. out_dtype and signed say what the integers are,
  * and change none. Source: qonnx/custom_op/general/multithreshold.py and quantavgpool2d.py. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -122,6 +123,7 @@ static int bit_length(int64_t v)
 static int shift_of(onnx_node *n, int64_t kernel)
 {
     const int64_t in = attribute_of(n, "ibits", 1, 32), out = attribute_of(n, "obits", 2, 32);
+    assert(in <= 32 && kernel <= 4096);
     const int bits = bit_length(((INT64_C(1) << in) - 1) * kernel * kernel);
     return bits > out ? bits - (int)out : 0;
 }

@@ -1,5 +1,6 @@
 /* MatMulNBits: a product with weights of 4 or 8 bits that have one scale per block of their row,
  * or, with g_idx, one scale for each group of columns. */
+#include <assert.h>
 #include <string.h>
 
 #include "graph/onnx/op/op.h"
@@ -45,6 +46,7 @@ static bool read_inputs(onnx_node *n, packed *p)
 /* All codes, a byte each; two of 4 bits in a byte of theirs, the low half first. */
 static void unpack(const packed *p, uint8_t *codes)
 {
+    assert(p->bits == 4 || p->bits == 8);
     const unsigned half = p->bits == 4, mask = (1U << p->bits) - 1;
     const int64_t blob = (p->block + half) >> half;
     const uint8_t *from = p->codes->data;
@@ -59,6 +61,7 @@ static void unpack(const packed *p, uint8_t *codes)
 
 static int32_t zero_at(const packed *p, int64_t r, int64_t b)
 {
+    assert(p->bits == 4 || p->bits == 8);
     int64_t per_byte = 8 / p->bits, mask = (1 << p->bits) - 1;
     return (int32_t)(p->zero ? onnx_get_int(p->zero, r * p->zeros + b / per_byte) >>
                                        b % per_byte * p->bits &

@@ -1,4 +1,5 @@
 /* Tensors of the model as constants: raw bytes, typed lists, external files, packed codes. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,7 @@ static bool to_native(onnx_import *im, onnx_const *c, size_t size)
 static void unpack_byte(onnx_const *wide, int64_t byte, unsigned packed)
 {
     const unsigned bits = onnx_dtype_packed(wide->dtype);
+    assert(bits >= 1 && bits < 8);
     const int64_t each = 8 / bits;
     for (int64_t i = 0; i < each && each * byte + i < wide->count; i++)
         onnx_set_int(wide, each * byte + i, packed >> (unsigned)i * bits & ((1U << bits) - 1));

@@ -1,6 +1,7 @@
 /* FlexBuffers: a map of numbers by key. */
 #include "graph/tflite/flat/flex.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* type << 2 | log2 of the width of what it points to */
@@ -48,6 +49,7 @@ static bool follow(const flex *f, size_t at, unsigned width, size_t *to)
 
 static double extended(uint64_t bits, unsigned width)
 {
+    assert(width >= 1 && width <= 8);
     const unsigned unused = 64 - 8 * width;
     return (double)((int64_t)(bits << unused) >> unused);
 }

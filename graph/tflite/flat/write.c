@@ -1,11 +1,13 @@
 /* FlatBuffers, written front to back. */
 #include "graph/tflite/flat/write.h"
 
+#include <assert.h>
 #include <string.h>
 
 static void put(flat_writer *w, uint64_t bits, size_t size)
 {
     char byte[8];
+    assert(size <= sizeof byte);
     for (size_t i = 0; i < size; ++i)
         byte[i] = (char)(bits >> (8 * i));
     assay_buf_add(&w->bytes, byte, size);

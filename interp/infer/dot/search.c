@@ -1,5 +1,6 @@
 /* The search for a record that no row contradicts: one parameter changed, parts taken from shipped
  * units, two parameters, and some at once. */
+#include <assert.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -109,6 +110,7 @@ static int64_t left_of(const infer_dot_task *t, size_t rung)
 {
     const uint64_t p = t->log.answer[rung];
     const int bits = mac_layout_of((enum assay_mac_format)t->o->out)->bits;
+    assert(bits >= 1 && bits <= 64);
     return p >> (bits - 1) ? 0 : (int64_t)p; /* of positive floats the patterns are in order */
 }
 

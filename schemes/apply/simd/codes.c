@@ -1,6 +1,8 @@
 /* Element-wise functions of codes (codes.h) in C loops that compilers turn into vectors: built once
  * for each instruction set, which SIMD_NAME appends to the name. Those of floats are
  * codes_float.c. */
+#include <assert.h>
+
 #include "schemes/apply/simd/codes.h"
 
 /* The low 32 bits. */
@@ -9,6 +11,7 @@ INLINE int32_t low_bits(uint64_t x)
     return (int32_t)(uint32_t)x;
 }
 
+/* A step of codes.h: left < 32, high <= 32, low < 32 (apply_step_fits), as `run` asserts. */
 INLINE int32_t take(const assay_step *s, int32_t x)
 {
     x = low_bits((uint64_t)(uint32_t)x << s->left);
@@ -17,6 +20,7 @@ INLINE int32_t take(const assay_step *s, int32_t x)
     return (v + s->half + (s->away & (v >> 31))) >> s->low;
 }
 
+/* The end of codes.h; wrap < 32, as `run` asserts. */
 INLINE int32_t finish(const assay_end *e, int32_t y)
 {
     y = y < e->lo ? e->lo : y;
@@ -102,6 +106,8 @@ static void run(const assay_unit *u, const int32_t *a, const int32_t *b, size_t 
     };
     assay_codes c;
     apply_codes_of(u, 0, &c);
+    assert(apply_step_fits(&c.a) && apply_step_fits(&c.b) && apply_step_fits(&c.out));
+    assert(c.end.wrap < 32);
     if (c.kind == ASSAY_CODES_EXTREME)
         (c.greatest ? greatest : least)(&c, a, b, n, out);
     else

@@ -5,7 +5,7 @@
 #include "schemes/apply/apply.h"
 #include "schemes/apply/simd/round.h"
 
-/* As assay_round_shift with 0 < s < 63, as the fraction bits of an interpolation are. */
+/* As assay_round_shift with 0 < s < 63, which `interpolate` asserts before its loops. */
 INLINE int64_t round_sum(int64_t sum, unsigned s, const enum assay_rounding mode)
 {
     const int64_t q = sum >> s;

@@ -5,20 +5,22 @@
  * and int32 to float32 are the IEEE operations that softfloat.h computes, under the machine's
  * default modes. A float is clamped to integral bounds before it is rounded: rounding is monotone
  * and leaves them where they are, so the result is the same. */
+#include <assert.h>
+
 #include "schemes/apply/simd.h"
 #include "schemes/apply/simd/round.h"
 #include "schemes/apply/unit.h"
 
 /* ---- roundings ---- */
 
-/* floor(p / 2^s) for any sign: the shift of an unsigned number, moved up and back. */
+/* floor(p / 2^s) for any sign, s <= 62: the shift of an unsigned number, moved up and back. */
 INLINE int64_t shift_right(int64_t p, unsigned s)
 {
     const uint64_t top = (uint64_t)1 << 63;
     return (int64_t)((((uint64_t)p ^ top) >> s) - (top >> s));
 }
 
-/* p / 2^s, |p| <= 2^62, s <= 62. */
+/* p / 2^s, |p| <= 2^62, s <= 62, which load_part asserts of a part's shifts. */
 INLINE int64_t round_shift(int64_t p, unsigned s, const enum assay_rounding mode)
 {
     const uint64_t one = 1, ones = (one << s) - 1, odd = (uint64_t)shift_right(p, s) & 1;
@@ -47,6 +49,7 @@ INLINE part load_part(const assay_rescale *r, size_t c, size_t n, const bool is_
         } else {
             p.multiplier[i] = (int32_t)r->multiplier[k];
             p.shift[i] = p.multiplier[i] ? (int32_t)r->shift[k] : 31; /* 0 by any shift */
+            assert(p.shift[i] >= 0 && p.shift[i] <= 62);
         }
     }
     return p;
