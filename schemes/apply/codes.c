@@ -98,9 +98,10 @@ static bool end_of(const assay_rescale *r, assay_end *out)
         return false;
     *out = (assay_end){.lo = INT32_MIN, .hi = INT32_MAX, .zero = (int32_t)z};
     if (stores_low_bits(r)) {
-        assert(r->out_bits >= 1 && r->out_bits <= 32);
+        if (!r->out_signed || r->out_bits < 1 || r->out_bits > 32)
+            return false;
         out->wrap = 32 - r->out_bits;
-        return r->out_signed && r->clamp_lo == INT64_MIN && r->clamp_hi == INT64_MAX;
+        return r->clamp_lo == INT64_MIN && r->clamp_hi == INT64_MAX;
     }
     if (r->lo <= -NEAR || r->hi >= NEAR || r->lo > r->hi)
         return false;

@@ -192,11 +192,11 @@ static int transposed_weights(tfl_export *x, const assay_node *n)
     return tfl_tensor_as(x, n->in[1], &type, to);
 }
 
-static void strides(tfl_export *x, const assay_node *n, int padding, const assay_list *stride)
+static void strides(tfl_export *x, int padding, const assay_list *stride)
 {
     tfl_option(x, CONV_PADDING, 1, padding);
-    tfl_option(x, CONV_STRIDE_W, 4, tfl_word(x, n, "a stride", stride->v[1]));
-    tfl_option(x, CONV_STRIDE_H, 4, tfl_word(x, n, "a stride", stride->v[0]));
+    tfl_option(x, CONV_STRIDE_W, 4, (int32_t)stride->v[1]);
+    tfl_option(x, CONV_STRIDE_H, 4, (int32_t)stride->v[0]);
 }
 
 static bool is_image(tfl_export *x, const assay_node *n, int layout)
@@ -227,16 +227,16 @@ static void conv(tfl_export *x, const assay_node *n)
         in[2] = zero_bias(x, n);
     y = tfl_begin(x, n, true, &fused);
     tfl_add_operator(x, depthwise ? BUILTIN_DEPTHWISE_CONV_2D : BUILTIN_CONV_2D, in, 3, &y, 1);
-    strides(x, n, padding < 0 ? PADDING_VALID : padding, &a->stride);
+    strides(x, padding < 0 ? PADDING_VALID : padding, &a->stride);
     if (depthwise) {
-        tfl_option(x, DEPTHWISE_MULTIPLIER, 4, tfl_word(x, n, "filters", w->dim[0] / a->group));
+        tfl_option(x, DEPTHWISE_MULTIPLIER, 4, (int32_t)(w->dim[0] / a->group));
         tfl_option(x, DEPTHWISE_ACTIVATION, 1, fused);
-        tfl_option(x, DEPTHWISE_DILATION_W, 4, tfl_word(x, n, "a dilation", a->dilation.v[1]));
-        tfl_option(x, DEPTHWISE_DILATION_H, 4, tfl_word(x, n, "a dilation", a->dilation.v[0]));
+        tfl_option(x, DEPTHWISE_DILATION_W, 4, (int32_t)a->dilation.v[1]);
+        tfl_option(x, DEPTHWISE_DILATION_H, 4, (int32_t)a->dilation.v[0]);
     } else {
         tfl_option(x, CONV_ACTIVATION, 1, fused);
-        tfl_option(x, CONV_DILATION_W, 4, tfl_word(x, n, "a dilation", a->dilation.v[1]));
-        tfl_option(x, CONV_DILATION_H, 4, tfl_word(x, n, "a dilation", a->dilation.v[0]));
+        tfl_option(x, CONV_DILATION_W, 4, (int32_t)a->dilation.v[1]);
+        tfl_option(x, CONV_DILATION_H, 4, (int32_t)a->dilation.v[0]);
     }
     tfl_finish(x, n, y);
 }
@@ -265,7 +265,7 @@ static void conv_transpose(tfl_export *x, const assay_node *n)
     in[3] = bias_of(x, n, 2);
     y = tfl_begin(x, n, true, &fused);
     tfl_add_operator(x, BUILTIN_TRANSPOSE_CONV, in, in[3] < 0 ? 3 : 4, &y, 1);
-    strides(x, n, padding, &a->stride);
+    strides(x, padding, &a->stride);
     tfl_option(x, CONV_ACTIVATION, 1, fused);
     if (fused != ACTIVATION_NONE)
         tfl_version(x, 4);
@@ -323,9 +323,9 @@ static void pool_operator(tfl_export *x, const assay_node *n, int builtin, int f
 
     y = tfl_begin(x, n, true, &fused);
     tfl_add_operator(x, builtin, &from, 1, &y, 1);
-    strides(x, n, padding, stride);
-    tfl_option(x, POOL_FILTER_W, 4, tfl_word(x, n, "a window", kernel->v[1]));
-    tfl_option(x, POOL_FILTER_H, 4, tfl_word(x, n, "a window", kernel->v[0]));
+    strides(x, padding, stride);
+    tfl_option(x, POOL_FILTER_W, 4, (int32_t)kernel->v[1]);
+    tfl_option(x, POOL_FILTER_H, 4, (int32_t)kernel->v[0]);
     tfl_option(x, POOL_ACTIVATION, 1, fused);
     tfl_finish(x, n, y);
 }

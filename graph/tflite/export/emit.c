@@ -141,21 +141,17 @@ int tfl_extra(tfl_export *x, const assay_node *n, const char *what, const assay_
     return add_tensor(x, name, type, data);
 }
 
-int32_t tfl_word(tfl_export *x, const assay_node *n, const char *what, int64_t value)
-{
-    if (value < INT32_MIN || value > INT32_MAX)
-        tfl_refuse(x, n, "%s beyond 32 bits", what);
-    return (int32_t)value;
-}
-
 int tfl_numbers(tfl_export *x, const assay_node *n, const char *what, const int64_t *value,
                 int count)
 {
     assay_type type = {.elem = assay_int(32, true), .rank = 1, .dim = {count}};
     int32_t *data = tfl_room(x, (size_t)count * sizeof *data + 1);
 
-    for (int i = 0; data && i < count; ++i)
-        data[i] = tfl_word(x, n, what, value[i]);
+    for (int i = 0; data && i < count; ++i) {
+        if (value[i] < INT32_MIN || value[i] > INT32_MAX)
+            tfl_refuse(x, n, "%s beyond 32 bits", what);
+        data[i] = (int32_t)value[i];
+    }
     return tfl_extra(x, n, what, &type, data);
 }
 

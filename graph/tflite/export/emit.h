@@ -88,8 +88,6 @@ int tfl_number(tfl_export *x, const assay_node *n, const char *what, int64_t val
 void tfl_add_operator(tfl_export *x, int builtin, const int *in, int n_in, const int *out,
                       int n_out);
 void tfl_option(tfl_export *x, int slot, int size, int32_t value);
-/* A number of the graph in TFLite's 32 bits; the node is refused if it does not fit. */
-int32_t tfl_word(tfl_export *x, const assay_node *n, const char *what, int64_t value);
 void tfl_option_float(tfl_export *x, int slot, float value);
 /* The latest operator is of this version and no longer 1
  * (tensorflow/lite/tools/versioning/op_version.cc): older runtimes, which would ignore a part of

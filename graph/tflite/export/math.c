@@ -125,10 +125,9 @@ static bool one_kind(const tfl_export *x, const assay_node *n)
 }
 
 /* TFLite's alpha is per element of the window, ours for the whole. */
-static void lrn_options(tfl_export *x, const assay_node *n)
+static void lrn_options(tfl_export *x, const assay_attr_lrn *a)
 {
-    const assay_attr_lrn *a = &n->attr.lrn;
-    tfl_option(x, LRN_RADIUS, 4, tfl_word(x, n, "a window", a->size / 2));
+    tfl_option(x, LRN_RADIUS, 4, (int32_t)(a->size / 2));
     tfl_option_float(x, LRN_BIAS, a->bias);
     tfl_option_float(x, LRN_ALPHA, a->alpha / (float)a->size);
     tfl_option_float(x, LRN_BETA, a->beta);
@@ -177,7 +176,7 @@ static void options(tfl_export *x, const assay_node *n, int fused)
         tfl_option_float(x, 0, n->attr.softmax.beta);
         break;
     case ASSAY_OP_LRN:
-        lrn_options(x, n);
+        lrn_options(x, &n->attr.lrn);
         break;
     case ASSAY_OP_CAST:
         if (assay_is_narrowing(n))

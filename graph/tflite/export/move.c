@@ -163,7 +163,7 @@ static void block(tfl_export *x, const assay_node *n)
         return;
     }
     moved(x, n, deep ? BUILTIN_DEPTH_TO_SPACE : BUILTIN_SPACE_TO_DEPTH, -1, -1);
-    tfl_option(x, 0, 4, tfl_word(x, n, "a block", a->block));
+    tfl_option(x, 0, 4, (int32_t)a->block);
 }
 
 /* Scales that a network gives beside extents: TFLite divides the extents, which is the same where
