@@ -8,7 +8,7 @@
 #include "interp/blame/families.h"
 #include "interp/blame/likely.h"
 
-enum { CHANNELS = 2, ROWS = 1, DISTINCT = 4 };
+enum { CHANNELS = 2, ROWS = 1, DISTINCT = 4, MAX_BITS = 16 };
 
 typedef struct reordering {
     blame_search *s;
@@ -35,14 +35,16 @@ static bool reordering_open(reordering *r, blame_search *s, bool channels)
 {
     const int axis = channels ? s->channel_axis : axis_of_rows(s);
     *r = (reordering){.s = s};
-    if (axis < 0 || !blame_band_open(s, axis, channels ? CHANNELS : ROWS, &r->look))
+    if (axis < 0 || s->type->elem.bits > MAX_BITS ||
+        !blame_band_open(s, axis, channels ? CHANNELS : ROWS, &r->look))
         return false;
     r->codes = malloc((size_t)r->look.n * sizeof *r->codes + 64);
     r->count = malloc(sizeof *r->count << s->type->elem.bits);
     return r->codes && r->count;
 }
 
-/* Whether the device has each code as often as it is predicted, and elsewhere. */
+/* Whether the device has each code as often as it is predicted, and elsewhere. elem.bits is at most
+ * MAX_BITS. */
 static bool is_reordered(const reordering *r)
 {
     const blame_search *s = r->s;

@@ -86,6 +86,7 @@ static_assert(STATES * STATES <= 64, "a set of pairs is one word");
 /* A set of pairs of states, one bit for each. */
 static uint64_t pair_of(int a, int b)
 {
+    assert(a >= 0 && a < STATES && b >= 0 && b < STATES);
     return UINT64_C(1) << (STATES * a + b);
 }
 

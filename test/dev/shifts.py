@@ -5,7 +5,7 @@ function says it. Read by functions.py.
 The count of << or >> is a variable where it is not made of numbers, CONSTANTS and sizeof alone. Each name in it has a
 bound that is shown when the function, or the comment before it, has that name in an assert, in a comparison or a
 modulus, between two numbers (0..63, 1 to 64) or in "at most"; when the name is of those whose bound stands with their
-type (BOUND); or when what the name was set to shows one: a constant, a modulus, a mask, a clamp, a leading-zero count.
+type (BOUND); or when what the name was set to shows one: a constant, a modulus, a mask, a clamp, a count of zeros.
 """
 import re
 
@@ -15,7 +15,7 @@ FUNCTION = re.compile(r"((?:/\*(?:(?!\*/).)*\*/\n)?)^([^\s#{}/][^;{}]*)\n\{\n(.*
 SHIFT = re.compile(r"(?<![<>])(?:<<|>>)=?(?![<>])")
 # Names whose bound stands where they are declared: of layouts in schemes/mac/formats.h, formats in apply/softfloat.c.
 BOUND = {"exponent_bits", "fraction_bits", "precision", "width"}
-CLAMPS = r"\w*between|infer_dot_among|apply_clamp_to"
+CLAMPS = r"\w*between|infer_dot_among|among|apply_clamp_to"
 TYPES = {"unsigned", "int", "size_t", "uint64_t", "int64_t", "int32_t", "uint32_t", "sizeof", "const", "long"}
 
 
@@ -54,7 +54,7 @@ def shown(name, text, deep=True):
     term = rf"{word}(?:\[[^\[\]]*\]|\([^()]*\)|\)| [*+-] \w+)*"
     bare = SHIFT.sub(" @ ", text.replace("->", "."))
     tests = (rf"{term}\s*(?:<|>|==|!=|%|&(?!&))=?", rf"(?:<|>|==|!=)=?\s*[\w.*\s+()-]*?{word}",
-             rf"{word}[^;]*?(?:\d+\s?\.\.\s?\w|\d+ to \w|at most|below)", rf"{word}\s*=(?!=)[^;]*(?:%|&|\?|clamp|clz)",
+             rf"{word}[^;]*?(?:\d+\s?\.\.\s?\w|\d+ to \w|at most|below)", rf"{word}\s*=(?!=)[^;]*(?:%|&|\?|clamp|clz|ctz)",
              rf"{word}\s*=\s*[\dA-Z_()+* -]+[,;]", rf"{word}\s*\?")
     if any(re.search(t, bare) for t in tests):
         return True

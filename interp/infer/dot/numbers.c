@@ -100,7 +100,8 @@ uint64_t infer_dot_special(rows_random *r, enum assay_mac_format f)
 static uint64_t odd_part(enum assay_mac_format f, uint64_t pattern)
 {
     const uint64_t s = mac_decode(f, pattern).significand;
-    return s > 0 ? s >> __builtin_ctzll(s) : 0;
+    const int zeros = s > 0 ? __builtin_ctzll(s) : 0;
+    return s >> zeros;
 }
 
 int infer_dot_product_digits(enum assay_mac_format of_a, uint64_t a, enum assay_mac_format of_b,

@@ -1,4 +1,5 @@
 /* The nesting of a unit's sums, from the rows that show little else; see task.h. */
+#include <assert.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -30,6 +31,7 @@ typedef struct walk {
 static int64_t key_of(const infer_dot_task *t, uint64_t pattern)
 {
     const int bits = mac_layout_of((enum assay_mac_format)t->o->out)->bits;
+    assert(bits > 0 && bits <= 64);
     const uint64_t sign = (uint64_t)1 << (bits - 1);
     return pattern & sign ? -(int64_t)(pattern & ~sign) : (int64_t)pattern;
 }
