@@ -1,4 +1,6 @@
 /* assay optimize: rewrites of an integer network, each with its proof. */
+#include <unistd.h>
+
 #include "graph/files/files.h"
 #include "interp/api/rewrite.h"
 #include "interp/cli/json.h"
@@ -9,14 +11,32 @@
 #include "opt/quantize/qdq.h"
 #include "opt/target/target.h"
 
-static void print_line(void *notes, const char *line)
+typedef struct listener {
+    FILE *notes;
+    cli_progress progress;
+} listener;
+
+static void print_line(void *user, const char *line)
 {
-    fprintf(notes, "%s\n", line);
+    listener *l = user;
+    cli_progress_end(&l->progress); /* the next step draws it below */
+    fprintf(l->notes, "%s\n", line);
+}
+
+static void step(void *user, int64_t done, int64_t of)
+{
+    cli_progress *p = &((listener *)user)->progress;
+    if (done == 0)
+        cli_progress_begin(p, "optimize", of, !isatty(STDERR_FILENO));
+    p->total = of; /* nodes go while a sweep is under way */
+    if (done > 0)
+        cli_progress_to(p, (size_t)done);
 }
 
 static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
-                    const assay_optimize_options *o)
+                    assay_optimize_options *o)
 {
+    listener l = {.notes = cli_notes_of(a), .progress = {.quiet = true}};
     const char *out = cli_value(a, "output", NULL), *cert = cli_value(a, "prove-to", NULL);
     assay_rewritten w = {0};
     const assay_optimize_report *r = &w.report;
@@ -26,8 +46,10 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
         status = quantize_group_qdq(g, s, run_has_integer_kernel, NULL, &err);
     if (!status && !cli_has(a, "as-is"))
         status = cli_admits(a, g, s, &err);
+    o->user = &l;
     if (!status)
         status = assay_rewrite(g, s, true, o, &w, &err);
+    cli_progress_end(&l.progress);
     if (!status && out)
         status = run_model_save(g, out, &err);
     if (!status && cert)
@@ -35,21 +57,21 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
     assay_buf_free(&w.report.certificate);
     if (status)
         return cli_failed(&err);
-    fprintf(o->user, "%d applied, %d refused; %d node%s, were %d\n", r->applied, r->refused,
+    fprintf(l.notes, "%d applied, %d refused; %d node%s, were %d\n", r->applied, r->refused,
             w.after, page_plural(w.after), w.before);
     if (r->unproved)
-        fprintf(o->user, "%d applied without a proof: nothing is known of the outputs\n",
+        fprintf(l.notes, "%d applied without a proof: nothing is known of the outputs\n",
                 r->unproved);
     else if (r->bounded)
-        fprintf(o->user, "%d applied are bounded: outputs differ by at most %lld codes\n",
+        fprintf(l.notes, "%d applied are bounded: outputs differ by at most %lld codes\n",
                 r->bounded, (long long)r->output_bound);
     return cli_has(a, "json") ? cli_json_write(a, assay_rewritten_json(&w)) : CLI_OK;
 }
 
 static int run(const cli_args *a)
 {
-    assay_optimize_options o = {.passes = cli_value(a, "passes", NULL), .log = print_line};
-    o.user = cli_notes_of(a);
+    assay_optimize_options o = {
+        .passes = cli_value(a, "passes", NULL), .log = print_line, .step = step};
     assay_graph *g = NULL;
     assay_scheme *s = NULL;
     assay_error err;

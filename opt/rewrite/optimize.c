@@ -241,9 +241,27 @@ static assay_status attempt(optimizer *o, size_t r, int node, bool *applied, ass
     return s;
 }
 
+/* Tells how far a sweep of so many rules is, at that node of one of them. */
+static void tell_step(const optimizer *o, int64_t rules, int64_t rule, int node)
+{
+    const int64_t n = o->g->n_nodes;
+    if (o->options->step)
+        o->options->step(o->options->user, rule * n + node, rules * n);
+}
+
+static int count_rules(const assay_policy *policy, bool late)
+{
+    int n = 0;
+    for (size_t r = 0; r < policy->n; r++)
+        n += policy->rule[r].late == late;
+    return n;
+}
+
 /* One sweep of the early or the late rules over every node. */
 static assay_status sweep(optimizer *o, bool late, bool *changed, assay_error *err)
 {
+    const int rules = count_rules(o->policy, late);
+    int before = 0;
     assay_status s = ASSAY_OK;
     *changed = false;
     for (size_t r = 0; r < o->policy->n && !s; r++) {
@@ -251,10 +269,12 @@ static assay_status sweep(optimizer *o, bool late, bool *changed, assay_error *e
             continue;
         for (int i = 0; i < o->g->n_nodes && !s;) {
             bool applied;
+            tell_step(o, rules, before, i);
             s = attempt(o, r, i, &applied, err);
             *changed |= applied;
             i = applied ? (i > 1 ? i - 2 : 0) : i + 1; /* nodes in front may have gone */
         }
+        before++;
     }
     return s;
 }

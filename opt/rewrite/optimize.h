@@ -26,6 +26,8 @@ typedef struct assay_optimize_options {
     const struct assay_target *target; /* asked about the nodes of each rewrite; may be NULL */
     /* A line an application and a line a refusal; may be NULL. */
     void (*log)(void *user, const char *line);
+    /* Matches tried of this sweep over rules and nodes; from 0 again in the next; may be NULL. */
+    void (*step)(void *user, int64_t done, int64_t of);
     void *user;
 } assay_optimize_options;
 

@@ -25,6 +25,11 @@ TUNE = [ASSAY, "tune", PROFILE[2], "-p", "p.yaml", "-s", "tflite", "-d", f"{SOUR
 INFER = [ASSAY, "infer", "--oracle", f"/usr/bin/python3 {SOURCE}/test/infer/device.py rule.json i8", "--kind", "multiplier", "--type", "i8", "--acc-bits", "16",
          "--multiplier", "0:255", "--shift", "1:8"]
 
+# Every function of 16 bits is asked whether it changes one of 65536 codes: proofs that take their time.
+CHAIN = "\n".join(["graph chain {", "  input v: i16[1,8] q(0x1p-12,0)"] +
+                  [f"  {'v' * (i + 2)}: i16[1,8] q(0x1p-15,0) = {'tanh' if i % 2 else 'sigmoid'}({'v' * (i + 1)})" for i in range(24)] + [f"  output {'v' * 25}", "}\n"])
+OPTIMIZE = [ASSAY, "optimize", "chain.assay", "-s", "tflite", "--as-is"]
+
 
 def on_terminal(columns, term="xterm", command=PROFILE):
     """What a command writes to a terminal of so many columns. It is held for a moment after its first words, so that there is a rate."""
@@ -77,13 +82,23 @@ def terminals():
     check(status == 0 and set(re.findall(r"tune .*?\d+/(\d+)", said)) == {"40"} and said.split("\r")[-1] == "", "tune: of each trial its samples", repr(said[-300:]))
     status, said = on_terminal(72, command=INFER)
     check(status in (0, 1) and set(re.findall(r"infer .*?\d+/(\d+)", said)) == {"20000"} and said.split("\r")[-1] == "", "infer: rows of the budget", repr(said[-300:]))
+    with open("chain.assay", "w", encoding="utf-8") as chain:
+        chain.write(CHAIN)
+    plain = subprocess.run(OPTIMIZE, capture_output=True, check=True)
+    check(plain.stderr == b"", "optimize: nothing where there is no terminal", plain.stderr)
+    status, said = on_terminal(72, command=OPTIMIZE)
+    check(status == 0 and re.search(r"\roptimize \[#* *\] \d+/\d+  [0-9.]+(/s|s each)  \d+:\d\d left", said) is not None and said.split("\r")[-1] == "",
+          "optimize: matches of a sweep", repr(said[-300:]))
+    lines = [line.split("\r") for line in shown(400, OPTIMIZE, subprocess.STDOUT).split("\n")]
+    check([line[-1] for line in lines] == plain.stdout.decode().split("\n") and all("".join(line[-2:-1]).strip() == "" for line in lines),
+          "what it did stands in lines without it", lines)
 
 
-def shown(columns, command):
+def shown(columns, command, errors=subprocess.DEVNULL):
     """What a command prints on a terminal of so many columns."""
     mine, its = os.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    run = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=its, stderr=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm"})
+    run = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=its, stderr=errors, env={**os.environ, "TERM": "xterm"})
     os.close(its)
     said = b""
     while True:
