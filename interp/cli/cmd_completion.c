@@ -190,6 +190,8 @@ static int bash(commands all)
 
 /* ---- zsh ---- */
 
+#define PATTERN "[PATTERN=]" /* a value may be for tensors of such a name only */
+
 /* A text within '...' of an _arguments specification. */
 static void zsh_text(const char *s)
 {
@@ -218,7 +220,8 @@ static void zsh_option(const cli_option *o)
         if (is_scheme(o))
             printf("_assay_schemes");
         else if (list_values(o, words))
-            printf("(%s)", words);
+            printf(strncmp(o->value, PATTERN, strlen(PATTERN)) == 0 ? "_assay_by_name %s" : "(%s)",
+                   words);
         else
             printf("_files");
     }
@@ -238,7 +241,9 @@ static int zsh(commands all)
     printf("#compdef assay\n# zsh completion of assay, made by `assay completion zsh`\n"
            "_assay_schemes() {\n    local -a names=(");
     print_presets();
-    printf(")\n    compadd -a names\n    _files\n}\n_assay() {\n    local -a commands=(");
+    printf(")\n    compadd -a names\n    _files\n}\n"
+           "_assay_by_name() { # what may follow PATTERN=\n    compset -P '*='\n"
+           "    compadd \"$@\"\n}\n_assay() {\n    local -a commands=(");
     for (int i = 0; all[i]; i++)
         if (is_first(all, i)) {
             printf("\n        '%.*s:", first_word(all[i]), all[i]->name);

@@ -86,7 +86,7 @@ awk -F"'" '/^    case \$name in/ { inside = 1 }
     inside && /^    \047[a-z -]*\047\*?\)$/ { name = $2 }
     inside && name && match($0, /--[a-z-]+/) { print name ": " substr($0, RSTART, RLENGTH) }' _assay | sort >found
 runs 0 "zsh knows all options" diff options found
-prints '--calibration=.*:\(min-max percentile mse kl headroom \)' "zsh knows calibrations" grep -e --calibration= _assay
+prints '--calibration=.*:_assay_by_name min-max percentile mse kl headroom ' "zsh knows calibrations" grep -e --calibration= _assay
 if command -v zsh >out; then
     # _assay is called as the completion system would, whose functions here say what they are given.
     zsh_names() { # WORD...: the names that are offered for the last one
@@ -100,6 +100,15 @@ if command -v zsh >out; then
     printf 'merge\nshow\n' >wanted
     runs 0 "and the second word of one after manual" diff wanted offered
 else skip "zsh completes commands after help" "no zsh"; fi
+if command -v zsh >out && python3 -c 'import os; os.openpty()' 2>out; then
+    typed() { # NAME WANTED LINE: the shell's own completion makes these words of it
+        prints "^$2 *\$" "$1" python3 "$source/test/cli/zsh.py" . "$3"
+    }
+    typed "zsh completes a calibration" "quantize n.onnx --calibration percentile" "assay quantize n.onnx --calibration p"
+    typed "that of a value by name" "quantize n.onnx --calibration logits\*=kl" "assay quantize n.onnx --calibration \"logits*\"=k"
+    typed "also behind an =" "quantize n.onnx --calibration=logits=headroom" "assay quantize n.onnx --calibration=logits=he"
+    typed "no value by name where there is none" "quantize n.onnx --symmetry=x=power" "assay quantize n.onnx --symmetry=x=power"
+else skip "zsh completes calibrations" "no zsh, or no pseudo-terminals (/dev/pts)"; fi
 refused "a shell that is neither" "fish" "$assay" completion fish
 
 # ---- manual ----
