@@ -257,6 +257,7 @@ assay_status golden_diff_paths(const char *a, const char *b, const assay_diff_op
     status = open_sides(&s, a, b, options->hex_bits, err);
     if (!status)
         status = s.a ? diff_bundle(d, &s, options, err) : diff_files(d, a, b, options, err);
+    golden_diff_choose_orders(d);
     if (!status)
         status = check_judged(d, a, b, err);
     for (int k = 0; k < options->n_overrides && !status; k++) {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "interp/golden/bundle.h"
+#include "interp/golden/permuted.h"
 
 #define ASSAY_DIFF_SHOWN 20 /* mismatching elements kept for the report */
 
@@ -33,7 +34,8 @@ typedef struct assay_diff_row {
     bool shown;              /* alone: decides nothing, passes whatever differs */
     assay_comparison result; /* for DIGEST_ONLY only pass is meaningful */
     bool permuted;           /* it fails, and its elements are the first's, in another order: */
-    int rank, perm[ASSAY_MAX_RANK]; /* its axes as the first's (permuted.h) */
+    int rank, order; /* its axes as the first's (permuted.h), of those that it may be in the one */
+    golden_orders orders; /* that the most other rows may be in */
     char note[160];
 } assay_diff_row;
 

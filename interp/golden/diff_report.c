@@ -7,7 +7,6 @@
 #include "graph/memory.h"
 #include "interp/golden/diff.h"
 #include "interp/golden/extra.h"
-#include "interp/golden/permuted.h"
 #include "interp/page/column.h"
 #include "interp/page/json.h"
 #include "interp/page/xml.h"
@@ -48,10 +47,8 @@ static void print_verdict(const assay_diff *d, FILE *f)
 
 static bool same_order(const assay_diff_row *a, const assay_diff_row *b)
 {
-    char room[2][64];
-    return a->permuted && b->permuted &&
-           strcmp(golden_permuted_name(a->rank, a->perm, room[0], sizeof room[0]),
-                  golden_permuted_name(b->rank, b->perm, room[1], sizeof room[1])) == 0;
+    return a->permuted && b->permuted && a->order == b->order &&
+           (a->order <= GOLDEN_OWN_ORDER || a->rank == b->rank);
 }
 
 /* A line for each order of axes in which tensors that differ are the first's. */
@@ -68,8 +65,8 @@ static void print_orders(const assay_diff *d, FILE *f)
         if (!r->permuted || before > 0)
             continue;
         fprintf(f, "%d of these equal%s the first's %s%s\n", n, n == 1 ? "s" : "",
-                golden_permuted_name(r->rank, r->perm, room, sizeof room),
-                golden_permuted_is_layout(r->rank, r->perm)
+                golden_permuted_name(r->rank, r->order, room, sizeof room),
+                golden_permuted_is_layout(r->order)
                     ? "; 'assay blame' compares dumps in this layout"
                     : "");
     }
@@ -113,9 +110,11 @@ static const char *kind_name(const assay_diff_row *r)
 
 static json_t *json_axes(const assay_diff_row *r)
 {
+    int perm[ASSAY_MAX_RANK];
     json_t *axes = json_array();
+    golden_permuted_axes(r->rank, r->order, perm);
     for (int i = 0; i < r->rank; i++)
-        page_json_add(&axes, json_integer(r->perm[i]));
+        page_json_add(&axes, json_integer(perm[i]));
     return axes;
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "interp/golden/compare.h"
-#include "interp/golden/permuted.h"
 
 static void merge_limits(assay_thresholds *to, const assay_thresholds *from)
 {
@@ -128,17 +127,43 @@ void golden_diff_count_row(assay_diff *d, assay_diff_row *r)
     }
 }
 
-/* Notes an order of the axes in which a failed row's elements are the first's. */
-static void seek_order(assay_diff_row *r, const assay_type *ta, const void *a, const assay_type *tb,
-                       const void *b)
+/* Finds the orders of the axes in which a failed row's elements are the first's. */
+static void seek_orders(assay_diff_row *r, const assay_type *ta, const void *a,
+                        const assay_type *tb, const void *b)
+{
+    r->rank = ta->rank;
+    r->permuted = golden_permuted_find(ta, a, tb, b, &r->orders);
+}
+
+/* Rows that may be in that order of so many axes. */
+static int count_order(const assay_diff *d, int rank, int order)
+{
+    int n = 0;
+    for (int i = 0; i < d->n_rows; i++)
+        n += d->row[i].permuted && golden_permuted_has(&d->row[i].orders, order) &&
+             (order <= GOLDEN_OWN_ORDER || d->row[i].rank == rank);
+    return n;
+}
+
+void golden_diff_choose_orders(assay_diff *d)
 {
     char room[64];
-    r->rank = ta->rank;
-    r->permuted = golden_permuted_find(ta, a, tb, b, r->perm);
-    if (r->permuted)
-        snprintf(r->note, sizeof r->note, "%sequal %s",
-                 r->kind == ASSAY_DIFF_SHAPE ? "the shapes differ; " : "",
-                 golden_permuted_name(r->rank, r->perm, room, sizeof room));
+    for (int i = 0; i < d->n_rows; i++) {
+        assay_diff_row *r = &d->row[i];
+        for (int order = 0, most = 0; order < GOLDEN_ORDERS && r->permuted; order++) {
+            if (!golden_permuted_has(&r->orders, order))
+                continue;
+            const int n = count_order(d, r->rank, order);
+            if (n > most) {
+                most = n;
+                r->order = order;
+            }
+        }
+        if (r->permuted)
+            snprintf(r->note, sizeof r->note, "%sequal %s",
+                     r->kind == ASSAY_DIFF_SHAPE ? "the shapes differ; " : "",
+                     golden_permuted_name(r->rank, r->order, room, sizeof room));
+    }
 }
 
 assay_status golden_diff_compare_row(assay_diff *d, assay_diff_row *r, const assay_diff_options *o,
@@ -151,14 +176,14 @@ assay_status golden_diff_compare_row(assay_diff *d, assay_diff_row *r, const ass
     if (!assay_shape_equal(ta, tb)) {
         r->kind = ASSAY_DIFF_SHAPE;
         snprintf(r->note, sizeof r->note, "the shapes differ");
-        seek_order(r, ta, a, tb, b);
+        seek_orders(r, ta, a, tb, b);
         golden_diff_count_row(d, r);
         return ASSAY_OK;
     }
     status = assay_compare(ta, a, tb, b, &limits, &r->result, err);
     if (!status && !r->result.pass) {
         keep_elements(d, (int)(r - d->row), ta, a, tb, b, &limits);
-        seek_order(r, ta, a, tb, b);
+        seek_orders(r, ta, a, tb, b);
     }
     if (!status)
         golden_diff_count_row(d, r);

@@ -14,6 +14,9 @@ void golden_diff_count_row(assay_diff *d, assay_diff_row *r);
 assay_status golden_diff_compare_row(assay_diff *d, assay_diff_row *r, const assay_diff_options *o,
                                      const assay_type *ta, const void *a, const assay_type *tb,
                                      const void *b, assay_error *err);
+/* Once all rows are there: of the orders of axes in which a row equals the first's, the one that
+ * the most rows may be in; where a tensor's shape leaves several, the others tell. Notes it. */
+void golden_diff_choose_orders(assay_diff *d);
 /* Accumulators, constants, parameters and meanings decide where nothing but equality is asked for;
  * constants and parameters of two bundles, where these are of one scheme, too. */
 bool golden_diff_is_exact(const assay_diff_options *o);

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "interp/golden/compare.h"
 
@@ -79,8 +78,7 @@ static void set_layout(int rank, bool last, int *perm)
         perm[i] = last ? i % (rank - 1) + 1 : (i + rank - 3) % (rank - 1) + 1;
 }
 
-/* The next order of the axes, as words in a dictionary follow one another; false: it was the last.
- */
+/* The next order of the axes in a dictionary; false: it was the last. */
 static bool next_order(int rank, int *perm)
 {
     int i = rank - 2, k = rank - 1;
@@ -101,44 +99,65 @@ static bool next_order(int rank, int *perm)
     return true;
 }
 
+void golden_permuted_axes(int rank, int order, int *perm)
+{
+    if (golden_permuted_is_layout(order)) {
+        set_layout(rank, order == GOLDEN_LAST, perm);
+        return;
+    }
+    for (int i = 0; i < rank; i++)
+        perm[i] = i;
+    for (int k = GOLDEN_OWN_ORDER; k < order; k++)
+        next_order(rank, perm);
+}
+
+static void add(golden_orders *orders, int order)
+{
+    orders->set[order / 64] |= UINT64_C(1) << (order % 64); /* below 64 */
+}
+
+bool golden_permuted_has(const golden_orders *orders, int order)
+{
+    return orders->set[order / 64] >> (order % 64) & 1; /* below 64 */
+}
+
 bool golden_permuted_find(const assay_type *ta, const void *a, const assay_type *tb, const void *b,
-                          int *perm)
+                          golden_orders *found)
 {
     const int64_t n = assay_shape_count(ta);
+    int perm[ASSAY_MAX_RANK], order = ta->rank > 2 ? GOLDEN_LAST : GOLDEN_OWN_ORDER;
+    bool any = false, more = true;
+
+    *found = (golden_orders){{0}};
     if (ta->rank < 2 || n < 2 || assay_shape_count(tb) != n)
         return false;
-    for (int last = 1; last >= 0 && ta->rank > 2; last--) {
-        set_layout(ta->rank, last, perm);
-        if (is_permuted(ta, a, tb, b, perm))
-            return true;
+    golden_permuted_axes(ta->rank, order, perm);
+    while (more) {
+        if (is_permuted(ta, a, tb, b, perm)) {
+            add(found, order);
+            any = true;
+        }
+        if (++order <= GOLDEN_OWN_ORDER)
+            golden_permuted_axes(ta->rank, order, perm);
+        else
+            more = next_order(ta->rank, perm);
     }
-    for (int i = 0; i < ta->rank; i++)
-        perm[i] = i;
-    do {
-        if (is_permuted(ta, a, tb, b, perm))
-            return true;
-    } while (next_order(ta->rank, perm));
-    return false;
+    return any;
 }
 
-static bool is_layout(int rank, const int *perm, bool last)
+bool golden_permuted_is_layout(int order)
 {
-    int wanted[ASSAY_MAX_RANK];
-    set_layout(rank, last, wanted);
-    return rank > 2 && memcmp(wanted, perm, (size_t)rank * sizeof *perm) == 0;
+    return order < GOLDEN_OWN_ORDER;
 }
 
-bool golden_permuted_is_layout(int rank, const int *perm)
+const char *golden_permuted_name(int rank, int order, char *room, size_t size)
 {
-    return is_layout(rank, perm, true) || is_layout(rank, perm, false);
-}
-
-const char *golden_permuted_name(int rank, const int *perm, char *room, size_t size)
-{
-    if (keeps_order(rank, perm))
+    int perm[ASSAY_MAX_RANK];
+    if (order == GOLDEN_OWN_ORDER)
         return "in another shape";
-    if (golden_permuted_is_layout(rank, perm))
-        return is_layout(rank, perm, true) ? "as channels last" : "as channels first";
+    if (golden_permuted_is_layout(order))
+        return order == GOLDEN_LAST ? "as channels last" : "as channels first";
+    golden_permuted_axes(rank, order, perm);
     int n = snprintf(room, size, "with axes ");
     for (int i = 0; i < rank; i++)
         n += snprintf(room + n, size - (size_t)n, "%s%d", i ? "," : "", perm[i]);

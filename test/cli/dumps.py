@@ -179,6 +179,38 @@ def orders():
           "an element that differs in another layout is no equality; another shape of the same order is", out)
 
 
+def majority():
+    """A tensor that several orders fit is counted under the one that the others have: [1,4,1,1] is channels last and first, [2,4,3] is both by name."""
+    write("most.assay", b"graph m {\n  input x: i8[1,2,3,4] q(0.5,0)\n  input v: i8[1,4,1,1] q(0.5,0)\n  input u: i8[2,4,3] q(0.5,0)\n"
+                        b"  y: i8[1,2,3,4] q(0.5,0) = relu(x)\n  z: i8[1,2,3,4] q(0.5,0) = relu(x)\n  w: i8[1,4,1,1] q(0.5,0) = relu(v)\n"
+                        b"  t: i8[2,4,3] q(0.5,0) = relu(u)\n  output y\n  output z\n  output w\n  output t\n}\n")
+    x = [(7 * i) % 24 + 1 for i in range(24)]
+    tensors = {"y": ([1, 2, 3, 4], x), "z": ([1, 2, 3, 4], x), "w": ([1, 4, 1, 1], x[:4]), "t": ([2, 4, 3], x)}
+    write("most.bin", bytes(x))
+    write("few.bin", bytes(x[:4]))
+    status, out = assay("golden", "most.assay", "-s", "tflite", "--as-is", "-i", "x=most.bin", "-i", "v=few.bin", "-i", "u=most.bin", "-o", "most")
+    check(status == 0, "a bundle with tensors of several orders", out)
+    for axes, name in (([0, 2, 3, 1], "as channels last"), ([0, 3, 1, 2], "as channels first"), ([0, 3, 2, 1], "with axes 0,3,2,1")):
+        layout = "channels" in name
+        shutil.rmtree("dump", ignore_errors=True)
+        os.mkdir("dump")
+        for tensor, (shape, numbers) in tensors.items():
+            put(f"dump/{tensor}.npy", *permuted(shape, numbers, axes if len(shape) == 4 else [0, 2, 1]))
+        if not layout:
+            os.remove("dump/t.npy")
+        status, out = assay("diff", "most", "dump", "--json", "most.json")
+        lines = [s for s in out.split("\n") if "the first's" in s]
+        check(status == 1 and len(lines) == 1 and lines[0].startswith(f"{4 if layout else 3} of these equal the first's {name}"), f"{name}: one line for all", out)
+        with open("most.json", encoding="utf-8") as f:
+            said = {t["name"]: t.get("axes") for t in json.load(f)["tensors"]}
+        check(said["w"] == axes and said["t"] == ([0, 2, 1] if layout else None), "JSON has those axes", said)
+    shutil.rmtree("dump")
+    os.mkdir("dump")
+    put("dump/w.npy", *permuted(*tensors["w"], [0, 2, 3, 1]))
+    status, out = assay("diff", "most", "dump")
+    check(status == 1 and "1 of these equals the first's as channels last" in out, "alone it is channels last", out)
+
+
 def main():
     write("net.assay", b"graph four {\n  input x: i4[1,7] q(0.5,0)\n  y: i4[1,7] q(0.5,0) = relu(x)\n  output y\n}\n")
     write("x.bin", bytes(c & 255 for c in CODES))
@@ -216,6 +248,7 @@ def main():
     single()
     exported()
     orders()
+    majority()
     TAP.end()
 
 
