@@ -64,14 +64,8 @@ assay_status infer_rules_check(infer_task *t, infer_rules *r, assay_error *err)
 
 bool infer_rules_keep(infer_rules *r, const infer_rule *k)
 {
-    if (r->n == r->room) {
-        const size_t room = r->room * 2 + 64;
-        infer_rule *wide = realloc(r->rule, room * sizeof *wide);
-        if (!wide)
-            return false;
-        r->rule = wide;
-        r->room = room;
-    }
+    if (!assay_make_room(&r->rule, &r->room, r->n + 1, sizeof *r->rule))
+        return false;
     r->rule[r->n++] = *k;
     return true;
 }

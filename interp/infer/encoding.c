@@ -171,14 +171,9 @@ static void keep(search *s, const infer_encoding *e)
     for (size_t i = 0; i < l->n && !l->like; i++)
         if (l->item[i].image == e->image)
             return;
-    if (l->n == l->room) {
-        const size_t room = l->room * 2 + 64;
-        infer_encoding *wide = realloc(l->item, room * sizeof *wide);
-        s->short_of_memory |= !wide;
-        if (!wide)
-            return;
-        l->item = wide;
-        l->room = room;
+    if (!assay_make_room(&l->item, &l->room, l->n + 1, sizeof *l->item)) {
+        s->short_of_memory = true;
+        return;
     }
     l->item[l->n] = *e;
     l->item[l->n].place = l->n;

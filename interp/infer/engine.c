@@ -52,15 +52,9 @@ assay_status infer_engine_take(infer_engine *e, const infer_row *row, size_t n, 
 void infer_push(infer_engine *e, const infer_candidate *c)
 {
     infer_list *l = &e->list;
-    if (l->n == l->room) {
-        const size_t room = l->room * 2 + 64;
-        infer_candidate *item = realloc(l->item, room * sizeof *item);
-        if (!item) {
-            e->t->complete = false;
-            return;
-        }
-        l->item = item;
-        l->room = room;
+    if (!assay_make_room(&l->item, &l->room, l->n + 1, sizeof *l->item)) {
+        e->t->complete = false;
+        return;
     }
     l->item[l->n++] = *c;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
+
 static uint64_t mix(uint64_t h, uint64_t v)
 {
     rows_random r = {h ^ (v * UINT64_C(0xff51afd7ed558ccd))};
@@ -55,15 +57,9 @@ static bool widen(infer_rows *r)
 
 bool infer_rows_keep(infer_rows *r, const infer_row *row, size_t n)
 {
-    if (r->n + n > r->room) {
-        const size_t room = (r->n + n) * 2 + 256;
-        infer_row *wide = realloc(r->row, room * sizeof *wide);
-        if (!wide) {
-            r->short_of_memory = true;
-            return false;
-        }
-        r->row = wide;
-        r->room = room;
+    if (!assay_make_room(&r->row, &r->room, r->n + n, sizeof *r->row)) {
+        r->short_of_memory = true;
+        return false;
     }
     memcpy(r->row + r->n, row, n * sizeof *row);
     r->n += n;

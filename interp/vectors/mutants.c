@@ -33,14 +33,8 @@ static void make_change(assay_record *r, const void *what)
 static bool keep(maker *m, assay_scheme *side, assay_field_value v)
 {
     vectors_mutants *all = m->out;
-    if (all->n == all->room) {
-        const size_t room = all->room * 2 + 64;
-        vectors_mutant *grown = realloc(all->mutant, room * sizeof *grown);
-        if (!grown)
-            return false;
-        all->mutant = grown;
-        all->room = room;
-    }
+    if (!assay_make_room(&all->mutant, &all->room, all->n + 1, sizeof *all->mutant))
+        return false;
     all->mutant[all->n++] = (vectors_mutant){m->index, v, side};
     return true;
 }

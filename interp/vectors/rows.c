@@ -5,19 +5,14 @@
 
 #include <stdlib.h>
 
+#include "graph/memory.h"
 #include "schemes/record/data.h"
 #include "schemes/rescale/thresholds.h"
 
 bool vectors_rows_add(vectors_rows *rows, const vectors_row *row)
 {
-    if (rows->n == rows->room) {
-        const size_t room = rows->room * 2 + 256;
-        vectors_row *grown = realloc(rows->row, room * sizeof *grown);
-        if (!grown)
-            return false;
-        rows->row = grown;
-        rows->room = room;
-    }
+    if (!assay_make_room(&rows->row, &rows->room, rows->n + 1, sizeof *rows->row))
+        return false;
     rows->row[rows->n++] = *row;
     return true;
 }

@@ -70,14 +70,8 @@ static bool was_refused(const optimizer *o, uint64_t key)
 
 static assay_status note_refusal(optimizer *o, uint64_t key, assay_error *err)
 {
-    if (o->n_refused == o->room) {
-        size_t room = o->room * 2 + 64;
-        uint64_t *more = realloc(o->refused, room * sizeof *more);
-        if (!more)
-            return assay_out_of_memory(err);
-        o->refused = more;
-        o->room = room;
-    }
+    if (!assay_make_room(&o->refused, &o->room, o->n_refused + 1, sizeof *o->refused))
+        return assay_out_of_memory(err);
     o->refused[o->n_refused++] = key;
     return ASSAY_OK;
 }

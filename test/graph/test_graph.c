@@ -2,10 +2,13 @@
 #include "test/support/support.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "graph/core/graph.h"
+#include "graph/memory.h"
 
 static assay_type f32_type(int rank, const int64_t *dim)
 {
@@ -313,6 +316,28 @@ static void test_moves_keep_parameters(void **state)
     assay_graph_free(g);
 }
 
+/* Elements stay when an array grows; a size beyond memory leaves it as it was. */
+static void test_make_room(void **state)
+{
+    int32_t *list = NULL;
+    size_t room = 0;
+    (void)state;
+    for (size_t n = 0; n < 1000; n++) {
+        assert_true(assay_make_room(&list, &room, n + 1, sizeof *list));
+        assert_true(room > n);
+        list[n] = (int32_t)n;
+    }
+    const int32_t *const was = list;
+    const size_t had = room;
+    assert_true(assay_make_room(&list, &room, room, sizeof *list));
+    assert_false(assay_make_room(&list, &room, SIZE_MAX / sizeof *list, sizeof *list));
+    assert_false(assay_make_room(&list, &room, SIZE_MAX, sizeof *list));
+    assert_true(list == was && room == had);
+    for (size_t n = 0; n < 1000; n++)
+        assert_int_equal(list[n], n);
+    free(list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_compact_of_nothing),  cmocka_unit_test(test_cycle),
         cmocka_unit_test(test_verifier_values),     cmocka_unit_test(test_verifier_constants),
         cmocka_unit_test(test_verifier_axis_count), cmocka_unit_test(test_moves_keep_parameters),
+        cmocka_unit_test(test_make_room),
     };
     return cmocka_run_group_tests_name("graph", tests, NULL, NULL);
 }
