@@ -104,6 +104,15 @@ static void wide_bias(onnx_writer *w, const assay_node *n, const char *name, con
     onnx_write_tensor(w, name, assay_f32(), b->type.rank, b->type.dim, real);
 }
 
+/* The bias says itself of what its codes are multiples. */
+static const char *bias_beside_blocks(onnx_writer *w, const assay_node *n)
+{
+    const assay_value *b = &w->g->value[n->in[2]];
+    if (!assay_is_quantized(&b->type))
+        onnx_write_refuse(w, n, "a bias in codes without a scale beside weights in blocks");
+    return onnx_export_real(w, n->in[2]);
+}
+
 const char *onnx_export_bias(onnx_writer *w, const assay_node *n)
 {
     const assay_value *b = &w->g->value[n->in[2]], *weights = &w->g->value[n->in[1]];
@@ -113,10 +122,8 @@ const char *onnx_export_bias(onnx_writer *w, const assay_node *n)
 
     if (t.elem.kind != ASSAY_KIND_INT)
         return b->name;
-    if (weights->type.q.granularity == ASSAY_Q_BLOCK) {
-        onnx_write_refuse(w, n, "a bias in codes beside weights in blocks");
-        return b->name;
-    }
+    if (weights->type.q.granularity == ASSAY_Q_BLOCK) /* the unit of their sums is the scheme's */
+        return bias_beside_blocks(w, n);
     for (size_t c = 0; scale && c < weights->type.q.count; c++)
         scale[c] = w->g->value[n->in[0]].type.q.scale[0] * weights->type.q.scale[c];
     if (t.elem.bits != 32) {

@@ -160,6 +160,7 @@ static void split(onnx_writer *w, const assay_node *n, const char *x)
     const assay_attr_split *a = &n->attr.split;
     bool codes = assay_is_quantized(&assay_node_out(w->g, n, 0)->type);
 
+    onnx_write_operation(w);
     onnx_write_node(w, "Split", NULL);
     onnx_write_input(w, x);
     onnx_write_input(w, onnx_write_integers(w, w->g->value[n->out[0]].name, "sizes", &a->sizes));
@@ -185,8 +186,9 @@ static const char *input_of(onnx_writer *w, const assay_node *n, int i)
         return onnx_export_bias(w, n);
     if (n->op == ASSAY_OP_MATMUL)
         return transposed(w, n, i);
-    /* indices; codes that only get another meaning */
-    if ((n->op == ASSAY_OP_GATHER && i == 1) || n->op == ASSAY_OP_RELABEL)
+    /* indices; codes that only get another meaning, or that the node itself dequantizes */
+    if ((n->op == ASSAY_OP_GATHER && i == 1) || n->op == ASSAY_OP_RELABEL ||
+        n->op == ASSAY_OP_DEQUANTIZE)
         return w->g->value[n->in[i]].name;
     return onnx_export_real(w, n->in[i]);
 }
@@ -202,15 +204,19 @@ static bool is_sum(const onnx_writer *w, const assay_node *n)
 static bool export_apart(onnx_writer *w, const assay_node *n, const char **in)
 {
     const assay_value *x = assay_node_in(w->g, n, 0), *y = assay_node_out(w->g, n, 0);
+    const char *to;
 
     switch (n->op) {
     case ASSAY_OP_DEQUANTIZE:
         onnx_export_parameters(w, n->in[0]);
+        onnx_write_operation(w);
         onnx_export_convert(w, "DequantizeLinear", x->name, x->name, &x->type, y->name);
         return true;
     case ASSAY_OP_QUANTIZE:
     case ASSAY_OP_RESCALE:
-        onnx_export_quantize(w, bounded(w, n, in[0], NULL), n->out[0]);
+        to = bounded(w, n, in[0], NULL);
+        onnx_write_operation(w);
+        onnx_export_quantize(w, to, n->out[0]);
         return true;
     case ASSAY_OP_SPLIT:
         split(w, n, in[0]);
@@ -232,6 +238,7 @@ static void export_node(onnx_writer *w, const assay_node *n)
     const assay_value *y = assay_node_out(w->g, n, 0);
     const char *in[MAX_IN], *to;
 
+    onnx_write_for(w, n);
     if (assay_op_get(n->op)->traits & ASSAY_T_FLOW) {
         onnx_write_refuse(w, n, "control flow is not exported to ONNX");
         return;

@@ -322,6 +322,7 @@ void onnx_export_operation(onnx_writer *w, const assay_node *n, const char *cons
         onnx_write_refuse(w, n, "an op that is not exported");
         return;
     }
+    onnx_write_operation(w);
     if (t->whole) {
         t->whole(w, n, t->name, in, y);
         return;
@@ -334,6 +335,7 @@ void onnx_export_operation(onnx_writer *w, const assay_node *n, const char *cons
 
 void onnx_export_sums(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
 {
+    onnx_write_operation(w);
     if (n->op == ASSAY_OP_CONV) {
         conv_of(w, n, "ConvInteger", in, 4, y);
         return;

@@ -27,14 +27,21 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names of the network's own values, in order: none that is made may be one of them. */
+/* The names of the network's own values and nodes, in order: none that is made may be one of them.
+ */
 static void note_names(onnx_writer *w)
 {
-    w->own = onnx_memory(w, ((size_t)w->g->n_values + 1) * sizeof *w->own);
-    for (int v = 0; w->own && v < w->g->n_values; v++)
-        w->own[v] = w->g->value[v].name;
-    if (w->own)
-        qsort(w->own, (size_t)w->g->n_values, sizeof *w->own, compare_names);
+    const assay_graph *g = w->g;
+    w->own = onnx_memory(w, ((size_t)g->n_values + 1) * sizeof *w->own);
+    w->node_names = onnx_memory(w, ((size_t)g->n_nodes + 1) * sizeof *w->node_names);
+    if (!w->own || !w->node_names)
+        return;
+    for (int v = 0; v < g->n_values; v++)
+        w->own[v] = g->value[v].name;
+    for (int i = 0; i < g->n_nodes; i++)
+        w->node_names[i] = g->node[i].name;
+    qsort(w->own, (size_t)g->n_values, sizeof *w->own, compare_names);
+    qsort(w->node_names, (size_t)g->n_nodes, sizeof *w->node_names, compare_names);
 }
 
 static bool is_own(const onnx_writer *w, const char *name)
@@ -93,6 +100,45 @@ void onnx_write_begin(onnx_writer *w, const assay_graph *g, int64_t opset, assay
     note_names(w);
 }
 
+void onnx_write_for(onnx_writer *w, const assay_node *n)
+{
+    w->of = n;
+}
+
+void onnx_write_operation(onnx_writer *w)
+{
+    w->is_operation = true;
+}
+
+/* How many of the network's nodes have that name. */
+static int count_nodes(const onnx_writer *w, const char *name)
+{
+    int n = 0;
+    const char *const *end = w->node_names + w->g->n_nodes;
+    const char *const *at =
+        bsearch(&name, w->node_names, (size_t)w->g->n_nodes, sizeof *w->node_names, compare_names);
+    while (at && at > w->node_names && strcmp(at[-1], name) == 0)
+        at--;
+    for (; at && at < end && strcmp(*at, name) == 0; at++)
+        n++;
+    return n;
+}
+
+/* A name for the next node: the network's where that is one node's alone, else one that none has.
+ */
+static const char *next_name(onnx_writer *w, const char *op)
+{
+    const char *of = w->of ? w->of->name : "", *name;
+    const bool is_operation = w->is_operation;
+    w->is_operation = false;
+    if (is_operation && *of && count_nodes(w, of) == 1)
+        return of;
+    name = onnx_text(w, "%s%s%s_%zu", of, *of ? ":" : "", op, w->graph.n_node);
+    while (!w->status && count_nodes(w, name) > 0)
+        name = onnx_text(w, "%s:made", name);
+    return name;
+}
+
 void onnx_write_node(onnx_writer *w, const char *op, const char *output)
 {
     pb_node *n = onnx_memory(w, sizeof *n);
@@ -102,7 +148,7 @@ void onnx_write_node(onnx_writer *w, const char *op, const char *output)
         return;
     assay__onnx__node__init(n);
     n->op_type = (char *)(uintptr_t)op;
-    n->name = (char *)(uintptr_t)onnx_text(w, "%s_%zu", op, w->graph.n_node);
+    n->name = (char *)(uintptr_t)next_name(w, op);
     w->graph.node = list;
     w->graph.node[w->graph.n_node++] = n;
     w->node = n;

@@ -13,6 +13,9 @@ typedef struct onnx_writer {
     pb_attribute unused;         /* written to after a failure */
     bool *has_params, *has_real; /* of the graph's values */
     const char **own;            /* their names, sorted */
+    const char **node_names;     /* the network's nodes', sorted */
+    const assay_node *of;        /* whose operators are written; NULL: none's */
+    bool is_operation;           /* the next is the one that has its name */
     assay_status status;
     assay_error *err;
 } onnx_writer;
@@ -30,6 +33,10 @@ const char *onnx_text(onnx_writer *w, const char *format, ...)
 /* ASSAY_ERR_UNSUPPORTED "node N (op): WHAT". */
 void onnx_write_refuse(onnx_writer *w, const assay_node *n, const char *what);
 
+/* Operators written from now on are for that node of the network; the next one after
+ * onnx_write_operation has its name, and the others are called after it. */
+void onnx_write_for(onnx_writer *w, const assay_node *n);
+void onnx_write_operation(onnx_writer *w);
 /* A node with one output (NULL: none yet); what follows belongs to the latest node. */
 void onnx_write_node(onnx_writer *w, const char *op, const char *output);
 void onnx_write_input(onnx_writer *w, const char *name);
