@@ -1,4 +1,4 @@
-/* What the file of a network written as ONNX says for viewers: names of nodes, types and shapes. */
+/* Names of nodes, types and shapes in the files of networks written as ONNX: what viewers show. */
 #include "test/support/support.h"
 
 #include <stdlib.h>
