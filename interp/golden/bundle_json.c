@@ -145,7 +145,8 @@ json_t *golden_json_node(const assay_graph *g, int node)
     return o;
 }
 
-static bool elem_of_dtype(const char *dtype, int64_t bits, assay_elem *e)
+/* bits may be NULL: all that the dtype has. */
+static bool elem_of_dtype(const char *dtype, const json_t *bits, assay_elem *e)
 {
     static const struct {
         const char *name;
@@ -158,9 +159,12 @@ static bool elem_of_dtype(const char *dtype, int64_t bits, assay_elem *e)
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(dtype, known[i].name) == 0) {
+            const json_int_t n = bits ? json_integer_value(bits) : known[i].elem.bits;
             *e = known[i].elem;
-            if (e->kind == ASSAY_KIND_INT && bits >= 1 && bits <= e->bits)
-                e->bits = (uint8_t)bits;
+            if (n < 1 || n > e->bits)
+                return false;
+            if (e->kind == ASSAY_KIND_INT)
+                e->bits = (uint8_t)n;
             return true;
         }
     return false;
@@ -267,8 +271,9 @@ assay_status golden_json_type_read(const assay_bundle *b, const json_t *o, const
     assay_status status;
 
     memset(t, 0, sizeof *t);
-    if (!dtype || !elem_of_dtype(dtype, json_integer_value(json_object_get(o, "bits")), &t->elem))
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s: unknown dtype '%s'", what,
+    if (!dtype || !elem_of_dtype(dtype, json_object_get(o, "bits"), &t->elem))
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s: unknown dtype '%s', or \"bits\" that it has not", what,
                           dtype ? dtype : "(none)");
     if (!read_float(o, &t->elem))
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: unknown small float in %s", what, dtype);

@@ -58,7 +58,9 @@ def wide_numbers():
     for name, change, words in (
             ("an index", lambda m: m["tensors"][0].update(index=m["tensors"][0]["index"] + 2 ** 32), "lacks name, index or xxh3"),
             ("a zero point", lambda m: first_zero_point(m).update(zero_point=first_zero_point(m)["zero_point"] + 2 ** 32),
-             "a zero point does not fit 32 bits")):
+             "a zero point does not fit 32 bits"),
+            ("a width", lambda m: m["tensors"][0].update(bits=m["tensors"][0]["bits"] + 2 ** 32),
+             '"bits" that it has not')):
         shutil.rmtree("wide", ignore_errors=True)
         shutil.copytree("all", "wide", symlinks=True)
         m = json.loads(read("wide/manifest.json"))
