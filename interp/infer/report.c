@@ -218,7 +218,7 @@ void infer_print_report(FILE *f, const infer_options *o, const infer_result *r, 
     if (r->verdict == INFER_CLASS && agrees)
         print_open(f, o, r);
     if (r->verdict == INFER_CLASS && agrees && !r->complete)
-        fprintf(f, "    and others: too many records agree to keep them all\n");
+        fprintf(f, "    and perhaps others: that these are all is not proved\n");
     print_domain(f, o, r);
     if (r->note[0])
         fprintf(f, "  note: %s\n", r->note);
