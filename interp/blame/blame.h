@@ -66,7 +66,7 @@ typedef struct blame_options {
     double rel;                 /* relative difference allowed between floats; below 0: none */
     const char *const *schemes; /* tried in addition to the shipped ones */
     int n_schemes;
-    double work;      /* that two causes of a node may take, in 10^9 multiplications */
+    double work;      /* that two causes of a node may take, in 10^9 steps (budget.h) */
     const char *only; /* a node's (or its output's) name: no other one's cause is sought */
     void (*step)(void *user, int done, int of);
     void *user;

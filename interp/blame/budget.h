@@ -1,5 +1,5 @@
-/* The work that the search for two causes may take, in units of a multiplication: the same on every
- * machine, whatever else it does. */
+/* The work that the search for two causes may take, in steps of four multiplications: the same on
+ * every machine, whatever else it does. */
 #ifndef ASSAY_INTERP_BLAME_BUDGET_H
 #define ASSAY_INTERP_BLAME_BUDGET_H
 

@@ -71,8 +71,8 @@ static const cli_option options[] = {
     {"hex-bits", 0, "N", "width in bits of a word in .hex dumps (default: as the files show)"},
     {"node-threads", 0, "N", "threads of the replay (default: 2)"},
     {"work", 0, "N",
-     "10^9 multiplications that the search for two causes of a node may take; all nodes together "
-     "have four times that (default: 10)"},
+     "10^9 steps (of four multiplications) that the search for two causes of a node may take; all "
+     "nodes together have four times that (default: 10)"},
     {"json", 0, "FILE", "the report as JSON (- for standard output)"},
     {"junit", 0, "FILE", "the report as JUnit XML: a node at fault is a failure"},
     {"html", 0, "FILE", "the report as a page: nodes, tensors, one element of each worked through"},

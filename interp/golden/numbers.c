@@ -63,6 +63,7 @@ assay_status golden_numbers(const assay_bundle *a, const assay_bundle *b, const 
     assay_status s = golden_diff_constants(d, &o, a, b, dumps, err);
     if (!s)
         s = golden_diff_parameters(d, &o, a, b, err);
+    golden_diff_choose_orders(d);
     if (!s && !(*out = list_rows(d)))
         s = assay_out_of_memory(err);
     golden_diff_free(d);
