@@ -70,9 +70,8 @@ bool blame_has_end(const blame_search *s);
 /* Scales of the weights of a weighted op, one per channel, to be changed; NULL: none. */
 float *blame_weight_scales(blame_case *c, int64_t *n);
 
-/* Orders of elements: the k-th permutation of n axes (false: there are no more); from, of t's
- * shape, in the order of permuted axes; in reverse order along a set of axes; a list in words. */
-bool blame_permutation(int n, int k, int *perm);
+/* Orders of elements: from, of t's shape, in the order of permuted axes; in reverse order along a
+ * set of axes; a list in words. */
 void blame_transpose(const assay_type *t, const int *perm, const int32_t *from, int32_t *to);
 /* The inverse: elements in the order of permuted axes, in t's order. */
 void blame_untranspose(const assay_type *t, const int *perm, const int32_t *from, int32_t *to);

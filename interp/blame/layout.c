@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/golden/permuted.h"
+
 static bool is_permuted(const assay_type *golden, const assay_type *found, const int *perm)
 {
     for (int i = 0; i < golden->rank; i++)
@@ -28,16 +30,9 @@ bool blame_layout_is(const assay_type *golden, const assay_type *found, bool las
 {
     const int rank = golden->rank;
     const assay_type whole = with_batch(golden, found);
-    if (whole.rank != rank || rank < 3)
-        return false;
-    for (int i = 0; i < rank; i++)
-        perm[i] = last ? (i == 0          ? 0
-                          : i == rank - 1 ? 1
-                                          : i + 1)
-                       : (i == 0   ? 0
-                          : i == 1 ? rank - 1
-                                   : i - 1);
-    return is_permuted(golden, &whole, perm);
+    return whole.rank == rank &&
+           golden_permuted_axes(rank, last ? GOLDEN_LAST : GOLDEN_FIRST, perm) &&
+           is_permuted(golden, &whole, perm);
 }
 
 int blame_layout_find(const assay_type *golden, const assay_type *found, int *perm)

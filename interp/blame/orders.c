@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "interp/blame/families.h"
+#include "interp/golden/permuted.h"
 
 static const int groups[] = {2, 4, 8, 16, 32, 64};
 static const int rotations[] = {1, -1, 2, -2, 4, -4, 8, -8};
@@ -111,7 +112,8 @@ static bool permute(const blame_search *s, int i, const int32_t *from, int32_t *
     const bool back = i >= FORWARD;
     i -= back ? FORWARD : 0;
     if (i < PERMUTATIONS) {
-        if (i == 0 || s->type->rank > 4 || !blame_permutation(s->type->rank, i, perm))
+        if (i == 0 || s->type->rank > 4 ||
+            !golden_permuted_axes(s->type->rank, GOLDEN_OWN_ORDER + i, perm))
             return false;
         (back ? blame_untranspose : blame_transpose)(s->type, perm, from, to);
         blame_tell(story, "output.layout", 1, "elements %s with axes in the order %s",
@@ -150,8 +152,9 @@ bool blame_moves_channels(const blame_search *s, int i)
 {
     int perm[ASSAY_MAX_RANK];
     i -= i >= FORWARD ? FORWARD : 0;
-    return i < PERMUTATIONS && s->type->rank == 4 && blame_permutation(4, i, perm) &&
-           perm[0] == 0 && ((perm[1] == 2 && perm[2] == 3) || (perm[1] == 3 && perm[2] == 1));
+    return i < PERMUTATIONS && s->type->rank == 4 &&
+           golden_permuted_axes(4, GOLDEN_OWN_ORDER + i, perm) && perm[0] == 0 &&
+           ((perm[1] == 2 && perm[2] == 3) || (perm[1] == 3 && perm[2] == 1));
 }
 
 bool blame_permuted_post(blame_search *s, int i, int32_t *codes, blame_story *story)

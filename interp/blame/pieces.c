@@ -253,26 +253,6 @@ bool blame_pad_input(blame_case *c, int32_t code, bool nearest)
 
 /* ---- orders ---- */
 
-/* The k-th permutation of n axes; false where there are no more. */
-bool blame_permutation(int n, int k, int *perm)
-{
-    int left[ASSAY_MAX_RANK], of = 1;
-    for (int i = 2; i <= n; i++)
-        of *= i;
-    if (k >= of)
-        return false;
-    for (int i = 0; i < n; i++)
-        left[i] = i;
-    for (int i = 0; i < n; i++) {
-        of /= n - i;
-        const int at = k / of;
-        k %= of;
-        perm[i] = left[at];
-        memmove(&left[at], &left[at + 1], (size_t)(n - 1 - at) * sizeof *left);
-    }
-    return true;
-}
-
 /* One element after the other in the order of permuted axes: from t's order, or (back) into it. */
 static void walk_permuted(const assay_type *t, const int *perm, bool back, const int32_t *from,
                           int32_t *to)

@@ -1,6 +1,7 @@
 /* Edits that leave the device's codes in other places: what an edit predicts of two channels, or of
  * one row of cells, holds each code as often as the device has it there, and not where it has it.
  * Then the codes' order is likely to be another cause, however far off it puts them. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +36,8 @@ static bool reordering_open(reordering *r, blame_search *s, bool channels)
 {
     const int axis = channels ? s->channel_axis : axis_of_rows(s);
     *r = (reordering){.s = s};
-    if (axis < 0 || s->type->elem.bits > MAX_BITS ||
-        !blame_band_open(s, axis, channels ? CHANNELS : ROWS, &r->look))
+    assert(s->type->elem.bits <= MAX_BITS); /* can */
+    if (axis < 0 || !blame_band_open(s, axis, channels ? CHANNELS : ROWS, &r->look))
         return false;
     r->codes = malloc((size_t)r->look.n * sizeof *r->codes + 64);
     r->count = malloc(sizeof *r->count << s->type->elem.bits);
@@ -66,7 +67,7 @@ static bool can(const blame_search *s)
 {
     const assay_elem e = s->type->elem;
     return s->n_after == 0 && !s->on_sums && s->unseen_bits == 0 && blame_case_can(s->n) &&
-           e.kind == ASSAY_KIND_INT && e.bits <= 16;
+           e.kind == ASSAY_KIND_INT && e.bits <= MAX_BITS;
 }
 
 static bool is_edit(const blame_family *f)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "interp/blame/families.h"
+#include "interp/golden/permuted.h"
 
 int blame_weights_sign_count(blame_search *s)
 {
@@ -85,7 +86,8 @@ bool blame_weights_layout_edit(blame_search *s, int i, blame_case *c, blame_stor
     const bool flips = i >= PERMUTATIONS;
     assert(t->rank <= ASSAY_MAX_RANK);
     const unsigned axes = flips ? (unsigned)(i - PERMUTATIONS) : 0;
-    if (flips ? axes == 0 || axes >> t->rank : i == 0 || !blame_permutation(t->rank, i, perm))
+    if (flips ? axes == 0 || axes >> t->rank
+              : i == 0 || !golden_permuted_axes(t->rank, GOLDEN_OWN_ORDER + i, perm))
         return false;
     int32_t *from = blame_codes_of(c, 1), *to = blame_codes_of(c, 1);
     if (!from || !to)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "interp/golden/compare.h"
 
@@ -78,37 +79,33 @@ static void set_layout(int rank, bool last, int *perm)
         perm[i] = last ? i % (rank - 1) + 1 : (i + rank - 3) % (rank - 1) + 1;
 }
 
-/* The next order of the axes in a dictionary; false: it was the last. */
-static bool next_order(int rank, int *perm)
+/* The k-th permutation of n axes; false where there are no more. */
+static bool permutation(int n, int k, int *perm)
 {
-    int i = rank - 2, k = rank - 1;
-    while (i >= 0 && perm[i] > perm[i + 1])
-        i--;
-    if (i < 0)
+    int left[ASSAY_MAX_RANK], of = 1;
+    for (int i = 2; i <= n; i++)
+        of *= i;
+    if (k >= of)
         return false;
-    while (perm[k] < perm[i])
-        k--;
-    const int swapped = perm[i];
-    perm[i++] = perm[k];
-    perm[k] = swapped;
-    for (k = rank - 1; i < k; i++, k--) {
-        const int end = perm[k];
-        perm[k] = perm[i];
-        perm[i] = end;
+    for (int i = 0; i < n; i++)
+        left[i] = i;
+    for (int i = 0; i < n; i++) {
+        of /= n - i;
+        const int at = k / of;
+        k %= of;
+        perm[i] = left[at];
+        memmove(&left[at], &left[at + 1], (size_t)(n - 1 - at) * sizeof *left);
     }
     return true;
 }
 
-void golden_permuted_axes(int rank, int order, int *perm)
+bool golden_permuted_axes(int rank, int order, int *perm)
 {
-    if (golden_permuted_is_layout(order)) {
+    if (!golden_permuted_is_layout(order))
+        return permutation(rank, order - GOLDEN_OWN_ORDER, perm);
+    if (rank > 2)
         set_layout(rank, order == GOLDEN_LAST, perm);
-        return;
-    }
-    for (int i = 0; i < rank; i++)
-        perm[i] = i;
-    for (int k = GOLDEN_OWN_ORDER; k < order; k++)
-        next_order(rank, perm);
+    return rank > 2;
 }
 
 static void add(golden_orders *orders, int order)
@@ -125,23 +122,17 @@ bool golden_permuted_find(const assay_type *ta, const void *a, const assay_type 
                           golden_orders *found)
 {
     const int64_t n = assay_shape_count(ta);
-    int perm[ASSAY_MAX_RANK], order = ta->rank > 2 ? GOLDEN_LAST : GOLDEN_OWN_ORDER;
-    bool any = false, more = true;
+    int perm[ASSAY_MAX_RANK];
+    bool any = false;
 
     *found = (golden_orders){{0}};
     if (ta->rank < 2 || n < 2 || assay_shape_count(tb) != n)
         return false;
-    golden_permuted_axes(ta->rank, order, perm);
-    while (more) {
-        if (is_permuted(ta, a, tb, b, perm)) {
+    for (int order = 0; order < GOLDEN_ORDERS; order++)
+        if (golden_permuted_axes(ta->rank, order, perm) && is_permuted(ta, a, tb, b, perm)) {
             add(found, order);
             any = true;
         }
-        if (++order <= GOLDEN_OWN_ORDER)
-            golden_permuted_axes(ta->rank, order, perm);
-        else
-            more = next_order(ta->rank, perm);
-    }
     return any;
 }
 

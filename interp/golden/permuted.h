@@ -7,7 +7,7 @@
 #include "graph/core/type.h"
 
 /* Orders by number: the layouts, the axes' own order, and any other order of so many axes, as words
- * in a dictionary follow one another. Only of the last do the axes' number say which it is. */
+ * in a dictionary follow one another. Only of the last does the number of axes say which it is. */
 enum { GOLDEN_LAST, GOLDEN_FIRST, GOLDEN_OWN_ORDER, GOLDEN_ORDERS = GOLDEN_OWN_ORDER + 720 };
 
 typedef struct golden_orders {
@@ -20,8 +20,8 @@ typedef struct golden_orders {
 bool golden_permuted_find(const assay_type *ta, const void *a, const assay_type *tb, const void *b,
                           golden_orders *found);
 bool golden_permuted_has(const golden_orders *orders, int order);
-/* The axes in that order. */
-void golden_permuted_axes(int rank, int order, int *perm);
+/* The axes in that order; false: so few have none of that number. */
+bool golden_permuted_axes(int rank, int order, int *perm);
 /* "as channels last", "as channels first", "in another shape", or else "with axes 0,2,1", which
  * `room` is for. */
 const char *golden_permuted_name(int rank, int order, char *room, size_t size);
