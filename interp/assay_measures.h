@@ -73,7 +73,7 @@ typedef struct assay_tuner_options {
     int max_float;      /* how many nodes may stay in float */
     void (*log)(void *user, const char *line); /* gets one line per trial; may be NULL */
     void *user;
-    const char *wide; /* type of as few nodes as possible, before any is in float; or NULL */
+    const char *wide; /* type of a small set of nodes, before any is in float; or NULL */
 } assay_tuner_options;
 /* `assay tune`: *out is the best network found, whether or not it reaches the target. */
 assay_status assay_tune(const assay_graph *g, const assay_profile *p, const assay_scheme *s,

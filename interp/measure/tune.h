@@ -30,8 +30,8 @@ void measure_tune_result_free(assay_tune_result *r);
 
 /* The search. In 1 and 3 a trial is kept only when it lowers the drop, or keeps the drop and raises
  * the SQNR of the first output (with target_sqnr: when it raises the SQNR):
- *   1. the four calibrations, each for all values; the best goes on;
- *   2. given a wider type, as few nodes in it as reach the target (tune_wide.c);
+ *   1. min-max, percentile, mse and kl, each for all values; the best goes on;
+ *   2. given a wider type, a small set of nodes in it that reaches the target (tune_wide.c);
  *   3. the nodes, in the order in which their quantization costs most (SQNR of the output without
  *      that node's): the other calibrations for its output, then the node in float.
  *   4. what is left, in that order, in float one after the other, whether or not each helps by

@@ -23,8 +23,8 @@ bool measure_tuner_is_reached(const measure_tuner *t, const assay_fidelity *f);
 void measure_tuner_tell(const measure_tuner *t, const char *what, const assay_fidelity *f,
                         const char *verdict);
 
-/* tune_wide.c: as few nodes as reach the target in the wider type o->wide; all that have it where
- * they are better together than none; else none. */
+/* tune_wide.c: a small set of nodes reaches the target in the wider type o->wide; all that have it
+ * where they are better together than none; else none. */
 assay_status measure_tuner_widen(measure_tuner *t);
 
 #endif

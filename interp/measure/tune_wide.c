@@ -1,7 +1,8 @@
-/* The fewest nodes in a wider type that reach the target. Nodes come in the order of what their
- * quantization costs by itself: to be wide helps a node only where its neighbours are wide, too, so
- * that one alone tells nothing. The first 1, 2, 4, ... of them are tried, then the numbers between
- * the last two; at last each, the cheapest first, whether the target is reached without it. */
+/* A small set of nodes in a wider type that reaches the target; others may be smaller. Nodes come
+ * in the order of what their quantization costs by itself: to be wide helps a node only where its
+ * neighbours are wide, too, so that one alone tells nothing. The first 1, 2, 4, ... of them are
+ * tried, then the numbers between the last two; at last each, the cheapest first, whether the
+ * target is reached without it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -124,7 +124,7 @@ def tune(network: Network, profile: Profile, scheme: SchemeLike, inputs: Any, la
     """The network quantized with the calibrations, and the nodes in float, that lose no more than target_drop points to the float network, or that reach
     target_sqnr dB; its `report` is as `assay tune --json` writes it: "reached", "reason", "trials", "before", "after", "options", "report".
 
-    wide: a wider type ("i16") for as few nodes as reach the target, before any is kept in float; max_float: at most so many nodes stay in float; log: gets a line a trial. labels, class_axis, by: as of sensitivity(). options: those of Network.quantize.
+    wide: a wider type ("i16") for a small set of nodes that reaches the target, before any is kept in float; max_float: at most so many nodes stay in float; log: gets a line a trial. labels, class_axis, by: as of sensitivity(). options: those of Network.quantize.
     """
     s = _Samples(inputs, labels, network, threads, class_axis, by)
     note = noting(log)
