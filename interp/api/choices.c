@@ -102,7 +102,8 @@ static assay_status parse_weights(const assay_quantizer_options *o, assay_choice
     if (q->options.gptq)
         return ASSAY_OK;
     if (calibrate_find(text, &q->options.weight_calibration) &&
-        q->options.weight_calibration.method < ASSAY_CALIBRATE_KL)
+        q->options.weight_calibration.method != ASSAY_CALIBRATE_KL &&
+        q->options.weight_calibration.method != ASSAY_CALIBRATE_HEADROOM)
         return ASSAY_OK;
     return assay_fail(
         err, ASSAY_ERR_INPUT,

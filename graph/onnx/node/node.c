@@ -157,6 +157,12 @@ int64_t onnx_int(onnx_node *n, const char *name, int64_t otherwise)
     return a ? a->i : otherwise;
 }
 
+int onnx_dtype_attribute(onnx_node *n, const char *name, int otherwise)
+{
+    const int64_t dtype = onnx_int(n, name, otherwise);
+    return dtype >= 0 && dtype <= INT32_MAX ? (int)dtype : -1;
+}
+
 float onnx_float(onnx_node *n, const char *name, float otherwise)
 {
     const pb_attribute *a = onnx_attribute(n, name, ONNX_ATTR_FLOAT);

@@ -76,6 +76,8 @@ bool onnx_one_float(onnx_node *n, size_t i, const char *what, float *value);
 /* ---- attributes (node.c) ---- */
 const pb_attribute *onnx_attribute(onnx_node *n, const char *name, int type);
 int64_t onnx_int(onnx_node *n, const char *name, int64_t otherwise);
+/* A type of the format by its number; -1 where an int has none such. */
+int onnx_dtype_attribute(onnx_node *n, const char *name, int otherwise);
 float onnx_float(onnx_node *n, const char *name, float otherwise);
 bool onnx_ints(onnx_node *n, const char *name, assay_list *list);
 /* Index of the attribute's string among `choices` (NULL-terminated); refuses any other. */

@@ -139,9 +139,8 @@ void onnx_import_eye_like(onnx_node *n)
     onnx_value *x = onnx_in(n, 0);
     const assay_type t = onnx_type(n, x);
     const int64_t k = onnx_int(n, "k", 0);
-    const int64_t given =
-        onnx_int(n, "dtype", x->constant ? x->constant->dtype : onnx_elem_dtype(t.elem));
-    const int dtype = given == (int)given ? (int)given : -1; /* no type */
+    const int dtype = onnx_dtype_attribute(
+        n, "dtype", x->constant ? x->constant->dtype : onnx_elem_dtype(t.elem));
     assay_elem elem;
 
     if (!n->status && t.rank != 2)

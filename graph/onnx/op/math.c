@@ -119,11 +119,7 @@ static void finish(onnx_node *n, onnx_value *y)
 
 void onnx_import_cast(onnx_node *n)
 {
-    int64_t to = onnx_int(n, "to", ONNX_UNDEFINED);
-
-    if (to < 0 || to > 64)
-        to = ONNX_UNDEFINED;
-    finish(n, cast_to(n, onnx_in(n, 0), (int)to, NULL));
+    finish(n, cast_to(n, onnx_in(n, 0), onnx_dtype_attribute(n, "to", ONNX_UNDEFINED), NULL));
 }
 
 void onnx_import_cast_like(onnx_node *n)

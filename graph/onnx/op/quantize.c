@@ -167,7 +167,7 @@ static void convert_linear(onnx_node *n, assay_op op, onnx_value *x, assay_elem 
 void onnx_import_quantize_linear(onnx_node *n)
 {
     onnx_value *x = onnx_in(n, 0), *zero = onnx_in(n, 2);
-    int64_t dtype = onnx_int(n, "output_dtype", ONNX_UNDEFINED);
+    int dtype = onnx_dtype_attribute(n, "output_dtype", ONNX_UNDEFINED);
     int64_t precision = onnx_int(n, "precision", ONNX_UNDEFINED); /* of the division; opset 23 */
     assay_type t = onnx_type(n, x);
     assay_elem elem;
@@ -177,16 +177,15 @@ void onnx_import_quantize_linear(onnx_node *n)
         dtype = zero->constant ? zero->constant->dtype : onnx_elem_dtype(onnx_type(n, zero).elem);
     else if (dtype == ONNX_UNDEFINED)
         dtype = ONNX_UINT8;
-    if (dtype >= 0 && dtype <= INT32_MAX && onnx_is_small((int)dtype)) {
-        (void)onnx_dtype_elem((int)dtype, &elem);
+    if (onnx_is_small(dtype)) {
+        (void)onnx_dtype_elem(dtype, &elem);
         onnx_quantize_small(n, elem);
         return;
     }
     if (precision != ONNX_UNDEFINED && precision != ONNX_FLOAT)
         onnx_refuse(n, "attribute 'precision' is %lld, not float32", (long long)precision);
-    if (dtype < 0 || dtype > INT32_MAX || !onnx_dtype_elem((int)dtype, &elem) ||
-        elem.kind != ASSAY_KIND_INT || elem.bits > 16)
-        onnx_refuse(n, "codes of type %s", onnx_dtype_name(dtype < 0 ? 0 : (int)dtype));
+    if (!onnx_dtype_elem(dtype, &elem) || elem.kind != ASSAY_KIND_INT || elem.bits > 16)
+        onnx_refuse(n, "codes of type %s", onnx_dtype_name(dtype));
     else if (t.elem.kind != ASSAY_KIND_F32)
         onnx_refuse(n, "an input that is not float32");
     else if (is_late(n))
@@ -198,8 +197,7 @@ void onnx_import_quantize_linear(onnx_node *n)
 void onnx_import_dequantize_linear(onnx_node *n)
 {
     onnx_value *x = onnx_in(n, 0), *y = onnx_find_value(n->im, n->pb->output[0]);
-    const int64_t given = onnx_int(n, "output_dtype", ONNX_FLOAT);
-    const int dtype = given == (int)given ? (int)given : -1; /* no type */
+    const int dtype = onnx_dtype_attribute(n, "output_dtype", ONNX_FLOAT);
     assay_type t = onnx_type(n, x);
     assay_qparams q;
     if (dtype != ONNX_FLOAT && !onnx_is_narrow(dtype) && dtype != ONNX_UNDEFINED)

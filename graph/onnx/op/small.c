@@ -157,12 +157,12 @@ static onnx_value *shaped_scale(onnx_node *n, const assay_type *x, sharing *s)
 static int quotient_type(onnx_node *n)
 {
     const onnx_value *scale = onnx_find_value(n->im, n->pb->input[1]);
-    const int64_t given = onnx_int(n, "precision", ONNX_UNDEFINED);
-    const int precision = given == (int)given ? (int)given : -1; /* no type */
+    const int precision = onnx_dtype_attribute(n, "precision", ONNX_UNDEFINED);
     if (precision == ONNX_UNDEFINED)
         return scale ? scale->narrow : ONNX_UNDEFINED;
     if (precision != ONNX_FLOAT && !onnx_is_narrow(precision))
-        onnx_refuse(n, "attribute 'precision' is %lld", (long long)given);
+        onnx_refuse(n, "attribute 'precision' is %lld",
+                    (long long)onnx_int(n, "precision", ONNX_UNDEFINED));
     return precision == ONNX_FLOAT ? ONNX_UNDEFINED : precision;
 }
 
